@@ -54,12 +54,14 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from aiohttp import web
+from tests.batch_jobs import BatchJobs
+from tests.prefix_cache import PrefixCache
 
 Protocol = str  # "openai", "anthropic" or "google"
 MARKER = re.compile(r"\[\[loopback:(.+?)(?:\*(\d+))?\]\]")
@@ -128,16 +130,19 @@ def _texts(value: Any) -> Iterable[str]:
 
 
 def _schema_in_text(text: str) -> Mapping[str, Any] | None:
-    start = text.rfind('{"type"')
+    """The last schema that the text spells out, whole: not one that stands inside another."""
+    start, best, best_end = text.rfind('{"type"'), None, -1
     while start >= 0:
         try:
-            found, _ = json.JSONDecoder().raw_decode(text, start)
+            found, end = json.JSONDecoder().raw_decode(text, start)
         except ValueError:
-            found = None
+            found, end = None, -1
         if isinstance(found, dict) and "properties" in found:
-            return found
+            if best is not None and end <= best_end:
+                return best
+            best, best_end = found, end
         start = text.rfind('{"type"', 0, start)
-    return None
+    return best
 
 
 def conforming(schema: Mapping[str, Any], seed: bytes, *, off_scale: bool = False) -> Any:
@@ -201,6 +206,8 @@ class _Answer:
     text: str
     finish: str = "stop"  # stop, length, refusal
     tokens_cached: int = 0
+    tokens_in: int | None = None  # as a prompt cache counted them, and what it wrote
+    tokens_written: int = 0
     dear: bool = (
         False  # a token for each byte of prompt and schema, and as many for the answer as are allowed
     )
@@ -210,6 +217,7 @@ class _Answer:
 def _envelope(call: Call, answer: _Answer) -> dict[str, Any]:
     """The answer in the shape of the protocol."""
     tokens_in, tokens_out = max(1, len(call.body) // 4), max(1, len(answer.text) // 4)
+    tokens_in = answer.tokens_in or tokens_in
     if answer.dear:
         tokens_in = len(call.prompt.encode()) + len(json.dumps(call.schema))
         tokens_out = call.json["max_tokens"]
@@ -225,8 +233,9 @@ def _envelope(call: Call, answer: _Answer) -> dict[str, Any]:
             "stop_reason": reasons[answer.finish],
             "stop_sequence": None,
             "usage": {
-                "input_tokens": tokens_in - answer.tokens_cached,
+                "input_tokens": tokens_in - answer.tokens_cached - answer.tokens_written,
                 "cache_read_input_tokens": answer.tokens_cached,
+                "cache_creation_input_tokens": answer.tokens_written,
                 "output_tokens": tokens_out,
             },
         }
@@ -286,18 +295,18 @@ _ERROR_WORDS = {
 }
 
 
-def _error(call: Call, status: int, message: str, headers: Mapping[str, str] | None = None) -> web.Response:
+def _error_body(call: Call, status: int, message: str) -> dict[str, Any]:
     kind, word = _ERROR_WORDS.get(status, ("api_error", "UNKNOWN"))
-    body: dict[str, Any]
     if call.protocol == "anthropic":
-        body = {"type": "error", "error": {"type": kind, "message": message}}
-    elif call.protocol == "google":
-        body = {"error": {"code": status, "message": message, "status": word}}
-    else:
-        body = {"error": {"message": message, "type": kind, "param": None, "code": None}}
-    return web.Response(
-        status=status, body=json.dumps(body).encode(), content_type="application/json", headers=headers
-    )
+        return {"type": "error", "error": {"type": kind, "message": message}}
+    if call.protocol == "google":
+        return {"error": {"code": status, "message": message, "status": word}}
+    return {"error": {"message": message, "type": kind, "param": None, "code": None}}
+
+
+def _error(call: Call, status: int, message: str, headers: Mapping[str, str] | None = None) -> web.Response:
+    body = json.dumps(_error_body(call, status, message)).encode()
+    return web.Response(status=status, body=body, content_type="application/json", headers=headers)
 
 
 class Log:
@@ -331,7 +340,8 @@ class Endpoint:
 
     `rejects` names what the endpoint does not know and answers with 400: json_schema, response_format,
     max_tokens, max_completion_tokens, temperature, seed. Above `most_in_flight` it answers 429.
-    With `together` it answers nothing before so many requests have arrived.
+    With `together` it answers nothing before so many requests have arrived. With a `cache` it counts what a prompt
+    cache would have served.
     """
 
     behaviours: Behaviours = None
@@ -340,6 +350,8 @@ class Endpoint:
     api_key: str | None = None
     most_in_flight: int | None = None
     tokens_cached: int = 0
+    cache: PrefixCache | None = None
+    jobs: BatchJobs = field(default_factory=BatchJobs)
     together: int = 0
     record: bool = True
     log: Log | None = None
@@ -366,6 +378,9 @@ class Endpoint:
         self.in_flight += 1
         self.peak_in_flight = max(self.peak_in_flight, self.in_flight)
         try:
+            if self.jobs.takes(request.path):
+                request._client_max_size = 2**30  # a file of requests is large
+                return await self.jobs.answer(request, self.line)
             body = await request.read()
             call = Call(
                 request.path,
@@ -389,12 +404,36 @@ class Endpoint:
             if (early := due - time.monotonic()) > 0:
                 await asyncio.sleep(early)
             self.answered += 1
+            if self.cache is not None and response.status == 200 and PREFLIGHT.encode() not in body:
+                self.cache.fill(call.protocol, call.json)
             if self.log is not None:
                 await self.log.held()
                 self.log.answered(f"{hashlib.sha256(body).hexdigest()} {self.answered} {response.status}")
             return response
         finally:
             self.in_flight -= 1
+
+    def line(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        """The answer to one call of a batch job, which is answered after the one before it."""
+        call = Call(path, {}, {}, json.dumps(body).encode(), time.monotonic(), self.answered)
+        self.calls.append(call)
+        if rejected := self.rejected(call):
+            return 400, _error_body(call, 400, rejected)
+        word, _, argument = self.behaviour(call).partition(":")
+        if word.isdigit():
+            message = (word == "400" and argument) or f"Status {word} on purpose."
+            return int(word), _error_body(call, int(word), message)
+        self.answered += 1
+        answer = self.counted_by_cache(call, self.compose(call, word, argument))
+        if self.cache is not None:
+            self.cache.fill(call.protocol, call.json)
+        return 200, _envelope(call, answer)
+
+    def counted_by_cache(self, call: Call, answer: _Answer) -> _Answer:
+        if self.cache is None or PREFLIGHT.encode() in call.body:
+            return answer
+        tokens_in, cached, written = self.cache.served(call.protocol, call.json)
+        return replace(answer, tokens_in=tokens_in, tokens_cached=cached, tokens_written=written)
 
     def behaviour(self, call: Call) -> str:
         if PREFLIGHT.encode() in call.body:
@@ -454,7 +493,8 @@ class Endpoint:
             )
         if word == "not-json":
             return web.Response(body=b'{"hello": "world"}', content_type="application/json")
-        payload = json.dumps(_envelope(call, self.compose(call, word, argument))).encode()
+        composed = self.counted_by_cache(call, self.compose(call, word, argument))
+        payload = json.dumps(_envelope(call, composed)).encode()
         if word == "truncated-json":
             payload = payload[: len(payload) // 2]
         return web.Response(body=payload, content_type="application/json")

@@ -19,7 +19,7 @@ PACKAGE = Path(medjury.__file__).parent
 ORDER = (
     "cases", "instruments", "models", "ratings", "runs", "statistics", "tables", "judging", "agreement",
     "transcripts", "metrics", "calibration", "audits", "ranking", "validation", "report", "studies",
-    "tuning", "suites", "recipes", "inspection", "panel", "cli",
+    "tuning", "suites", "recipes", "inspection", "passports", "watching", "panel", "cli",
 )  # fmt: skip
 ROOMS = [room for room in ORDER if (PACKAGE / room).is_dir()]
 

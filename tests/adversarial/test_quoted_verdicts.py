@@ -59,8 +59,17 @@ def quoting(words: str) -> str:
     return json.dumps({name: {"explanation": why, "score": 1} for name in ("accuracy", "clarity")})
 
 
+@pytest.fixture(autouse=True, params=["rubric first", "record first"])
+def layout(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever way the question is laid out."""
+    monkeypatch.setitem(LAYOUT, "prompt", {"rubric first": "1", "record first": "2"}[request.param])
+
+
+LAYOUT: dict[str, str] = {}
+
+
 async def rate(text: str, *replies: str, instrument: Instrument = INSTRUMENT, **settings: Any) -> Rated:
-    judge = Judge(Scripted(list(replies)), instrument, **{"reasks": len(replies) - 1, **settings})
+    judge = Judge(Scripted(list(replies)), instrument, **{"reasks": len(replies) - 1, **LAYOUT, **settings})
     (unit,) = judge.units(Case("case-1", text, system="scribe"), 0)
     return await judge.rate(unit, Gate(cache=MemoryCache()))
 

@@ -164,3 +164,15 @@ def test_a_definition_that_fits_no_item_or_every_item_is_refused() -> None:
         triage({}, cases=[], grades=GRADES)
     with pytest.raises(MedjuryError, match="100 items, 100 labels, 99 cases"):
         triage(judges, cases=range(99), grades=GRADES, labels=labels)
+
+
+def test_equal_scores_stay_equal_whatever_rounding_left_of_them() -> None:
+    """Means of the same grades added up in another order differ in the last digit: that is no order of review."""
+    target = np.array([True, False, True, False, False, False])
+    equal = -np.array([2.0, 2.0, 3.0, 3.0, 4.0, 4.0])
+    rounded = equal + np.array([4.5e-16, 0, 4.5e-16, 0, 0, 9e-16])
+    found = [
+        review_curves({"jury": each}, target, cases=list("abcdef"), resamples=0)["jury"].area.value
+        for each in (equal, rounded)
+    ]
+    assert found[0] == found[1]

@@ -28,6 +28,7 @@ ELSEWHERE = {
     "plan kappa", "plan icc", "plan f1", "plan more", "plan review", "plan gate", "calibrate fit",
     "calibrate panel", "calibrate apply", "calibrate report", "estimate", "simulate-jury", "triage", "audit",
     "rank", "bench run", "bench leaderboard", "train sft", "train dpo", "gate", "validate", "compare",
+    "passport make", "passport check", "judge", "watch",
 }  # fmt: skip
 # command -> its words, and names that the document (or its first row) has. They run in this order.
 CALLS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from dataclasses import replace
 from typing import Any
 
@@ -23,3 +24,10 @@ def rating(**changes: Any) -> Rating:
 def unscored(reason: Reason = Reason.TIMEOUT, **changes: Any) -> Rating:
     """A rating without a score."""
     return replace(_PLAIN, score=None, status="unscored", reason=reason, **changes)
+
+
+def drop_later_tables(old: sqlite3.Connection) -> None:
+    """Take from a new store what came with its sixth schema and after: a step towards an old one."""
+    old.execute("ALTER TABLE replies DROP COLUMN tokens_written")
+    for table in ("batch_jobs", "batch_calls", "erasures"):
+        old.execute(f"DROP TABLE {table}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from tests.ratings.samples import rating
+from tests.ratings.samples import drop_later_tables, rating
 
 from medjury.instruments import Score
 from medjury.models import Reply
@@ -46,6 +46,7 @@ def test_a_store_of_the_second_schema_is_brought_up_to_date(tmp_path: Path) -> N
     with open_store(tmp_path / "old.sqlite") as store:
         store.write_ratings("first", [rating()])
     old = sqlite3.connect(tmp_path / "old.sqlite", isolation_level=None)
+    drop_later_tables(old)
     old.execute("DROP TABLE questions")
     for later in ("model_asked", "model_answered", "probability"):
         old.execute(f"ALTER TABLE ratings DROP COLUMN {later}")

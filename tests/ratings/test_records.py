@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.ratings.samples import rating, unscored
+from tests.ratings.samples import drop_later_tables, rating, unscored
 
 from medjury.instruments import Reason
 from medjury.ratings import (
@@ -124,6 +124,7 @@ def test_a_store_of_the_first_schema_is_brought_up_to_date_and_keeps_its_ratings
     with open_store(path) as store:
         store.write_ratings("first", [rating(calls=None)])
     old = sqlite3.connect(path, isolation_level=None)
+    drop_later_tables(old)
     old.execute("DROP TABLE records")
     for later in ("calls", "model_asked", "model_answered", "probability"):
         old.execute(f"ALTER TABLE ratings DROP COLUMN {later}")

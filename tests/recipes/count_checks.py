@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
+from tests.recipes.compared import amount
 from tests.recipes.exact_checks import both_vary
 from tests.recipes.interval_checks import Grading
 from tests.recipes.rated import Answer, Rated
@@ -14,7 +15,7 @@ from tests.recipes.second_opinion import Numbers, spearman
 
 
 def near(shown: str, wanted: float) -> bool:
-    return shown == "" if not np.isfinite(wanted) else float(shown) == pytest.approx(wanted, abs=1e-9)
+    return shown == "" if not np.isfinite(wanted) else amount(shown) == pytest.approx(wanted, abs=1e-9)
 
 
 def at_once(statistic: object, n: int) -> float:
@@ -43,7 +44,7 @@ def counts_are_right(
             name = names[row["dimension"]]
             x, y, _ = rated.both(row.get("rater", first), name)
             here = (grading(name)(x) == float(row["clinicians"])) & (grading(name)(y) == float(row[column]))
-            assert int(row["answers"]) == here.sum(), row
+            assert amount(row["answers"]) == here.sum(), row
     for row in rated.table("distributions"):
         name = names[row["dimension"]]
         scores = np.array([*rated.scores[row["rater"], name].values()])
@@ -56,7 +57,7 @@ def counts_are_right(
     for row in rated.table("rater-kappas"):
         name = names[row["dimension"]]
         x, y = shared(*(rated.scores.get((row[each], name), {}) for each in ("rater", "with")))
-        assert int(row["answers"]) == len(x)
+        assert amount(row["answers"]) == len(x)
         assert near(row["weighted kappa"], at_once(both_vary(grading(name)(x), grading(name)(y)), len(x))), (
             row
         )
@@ -64,9 +65,11 @@ def counts_are_right(
     told = Counter((row["rater"], row["status"]) for row in raw)
     for row in rated.table("coverage"):
         own = {status: count for (who, status), count in told.items() if who == row["rater"]}
-        assert int(row["ratings"]) == sum(own.values()), row
-        assert int(row["scored"]) == own.get("scored", 0) and int(row["unscored"]) == own.get("unscored", 0)
-        assert int(row["not applicable"]) == own.get("not_applicable", 0), (own, row)
+        assert amount(row["ratings"]) == sum(own.values()), row
+        assert amount(row["scored"]) == own.get("scored", 0) and amount(row["unscored"]) == own.get(
+            "unscored", 0
+        )
+        assert amount(row["not applicable"]) == own.get("not_applicable", 0), (own, row)
     answered = Counter((row["rater"], row["model_asked"], row["model_answered"]) for row in raw)
     for row in rated.table("answering-models"):
-        assert int(row["ratings"]) == answered[row["judge"], row["asked for"], row["answered"]], row
+        assert amount(row["ratings"]) == answered[row["judge"], row["asked for"], row["answered"]], row

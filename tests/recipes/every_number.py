@@ -1,10 +1,11 @@
+# ruff: noqa: E501  (a line names a table, the test and the columns)
 """What the reports of the recipes hold, table by table, and which of it the tests here make a second time.
 
-`RECOMPUTED` names the file with the check. Those of `count_checks` and `share_checks` run on all nine reports,
-those of `exact_…` on one or more that have the table (test_every_number.py says on which), both to nine digits;
-those of `interval_checks` on the main report of each recipe, and those of a recipe's own file on that recipe
-alone. `VALUE ends` are the two ends of the value's interval. `NOT_YET` is what no test here makes a second time:
-the functions behind it have tests of their own, beside their source. Nothing joins that list unseen.
+`RECOMPUTED` names the test that compares a column, and `conftest` sees after each test that it did: with every report
+it ran on that has the column. `VALUE ends` are the two ends of the value's interval. Most are compared to nine digits;
+those of tables of agreement, classes and attributes, and of the recipes' own tests of rates, within what chance leaves
+open. `NOT_YET` is what no test here makes a second time: the functions behind it have tests of their own, beside their
+source. Nothing joins that list unseen.
 """
 
 from __future__ import annotations
@@ -21,88 +22,151 @@ def _read(lines: str) -> dict[str, dict[str, str]]:
 
 
 RECOMPUTED = _read("""
-agreement / interval_checks: ICC(2,1) | ICC(2,1) ends | RMSE | RMSE ends | Spearman's rho | Spearman's rho ends
-agreement / interval_checks: offset | offset ends | same grade | weighted kappa | weighted kappa ends
-agreement / share_checks: same grade ends
-agreement / test_diagnosis_jury: n
-agreement-other-coefficients / exact_checks: Gwet's AC2 | Gwet's AC2 ends | Krippendorff's alpha
-agreement-other-coefficients / exact_checks: Krippendorff's alpha ends
-answering-models / count_checks: ratings
-attributes / interval_checks: ICC(3,k) | ICC(3,k) ends
-attributes / test_pdsqi9: median difference | n | signed-rank p
-calibration / exact_orders: as scored | as scored ends | calibrated | calibrated ends | change | change ends | n
-calibration-curves / test_diagnosis_jury: calibrated
-claims-area / test_econsult: area under the curve | threshold used
-claims-evidence / test_econsult: left without evidence | quotations | refused
-claims-per-answer / test_econsult: answers | claims | fewest | mean each | most
-claims-thresholds / test_econsult: F1 | accuracy | called concordant | sensitivity | specificity
-claims-verdicts / test_econsult: claims | contradicted (%) | not addressed (%) | supported (%)
-classes / interval_checks: Cohen's kappa | Cohen's kappa ends | F1 of -1 | F1 of 0 | F1 of 1 | F1 of 2
-classes / interval_checks: F1 of 2 ends
-classes / interval_checks: accuracy | macro F1 | macro F1 ends
-classes / share_checks: F1 of -1 ends | F1 of 0 ends | F1 of 1 ends | accuracy ends
-classes-clinicians / share_checks: all say the same ends
-classes-clinicians / test_econsult: Fleiss' kappa | all say the same | rated by all | rated by two
-confusion / count_checks: answers
-confusion-by-rater / count_checks: answers
-corpus / test_econsult: all
-corpus / test_pdsqi9: development | held out | p
-cost / test_pdsqi9: calls | cost (USD) | evaluations | seconds | total cost (USD)
-coverage / count_checks: not applicable | ratings | scored | unscored
-deliberation-endings / test_pdsqi9: agreed at once | by the orchestrator | decided outside | deliberations
-deliberation-endings / test_pdsqi9: ended agreed | failed
-deliberation-personas / test_pdsqi9: turns
-differences / interval_checks: lower limit | lower limit ends | mean difference | mean difference ends
-differences / interval_checks: upper limit | upper limit ends
-dimension-correlations / test_diagnosis_jury: clinicians | jury
-distributions / count_checks: % at highest grade | % at lowest grade | SD | mean | median | n
-errors / test_pdsqi9: points
-human-baseline / test_econsult: clinician with clinician | difference | rater with clinician
-preference / share_checks: answer preferred ends | concordant ends | specialist preferred ends
-preference / test_econsult: answer preferred | compared | concordant | neither | not known | pairs
-preference / test_econsult: specialist preferred
-preference-orders / share_checks: changed ends | lean to first ends
-preference-orders / test_econsult: changed | first twice | pairs | second twice
-ranking / exact_orders: mean score | mean score ends | rank | scores | unscored | win rate | win rate ends
-ranking-agreement / exact_orders: Kendall's tau-b | Kendall's tau-b ends | pairs against | pairs alike
-ranking-agreement / exact_orders: pairs tied | systems
-ranking-agreement-calibrated / exact_orders: Kendall's tau-b | Kendall's tau-b ends | pairs against
-ranking-agreement-calibrated / exact_orders: pairs alike | pairs tied | systems
-ranking-beside-clinicians / test_diagnosis_jury: clinicians' mean | clinicians' rank | jury's mean
-rater-kappas / count_checks: Spearman's rho | answers | weighted kappa
-raters / test_pdsqi9: years
-repeats / test_transcripts: SD across runs | answers | mean | runs
-second-panel / exact_checks: how much nearer | how much nearer ends | n | win rate (%)
-second-panel-before-after / exact_checks: calibrated (%) | calibrated: how much nearer
-second-panel-before-after / exact_checks: calibrated: how much nearer ends | how much nearer
-second-panel-before-after / exact_checks: how much nearer ends | win rate as scored (%)
-second-panel-severe-errors / share_checks: panel's rate ends | rate ends
-self-preference / test_diagnosis_jury: grades more for its own
-severe-error-overlap / test_diagnosis_jury: answers
-severe-errors / share_checks: rate with unscored as errors ends
-severe-errors / test_diagnosis_jury: dangerous answers | errors | rate | rate ends
-stability / exact_spreads: SD within an answer | SD within an answer ends | answers | answers that change
-stability / exact_spreads: answers that change ends | mean CV | mean CV ends | two repeats differ
-stability / exact_spreads: two repeats differ ends
-stability-people / exact_spreads: SD within an answer | SD within an answer ends | answers | answers that change
-stability-people / exact_spreads: answers that change ends | mean CV | mean CV ends | two repeats differ
-stability-people / exact_spreads: two repeats differ ends
-standardised / exact_spreads: averaged first | averaged first ends | each rater first | each rater first ends
-standardised / test_medhelm_jury: n
-text-metrics / exact_checks: Kendall's tau-b | Kendall's tau-b ends | answers | enrichment (2 − 0)
-text-metrics / exact_checks: enrichment (2 − 0) ends
-text-metrics / test_transcripts: clinicians differ | metric undefined
-triage / test_diagnosis_jury: dangerous | mean share caught | mean share caught ends | rated answers
-triage / test_diagnosis_jury: share to review to catch 80 %
-triage-labels / test_diagnosis_jury: cases | labelled | log-odds per point | median score, label 0
-triage-labels / test_diagnosis_jury: median score, label 1
-triage-labels-by-system / test_diagnosis_jury: answers | highest | lower quartile | lowest | median
-triage-labels-by-system / test_diagnosis_jury: upper quartile
-verdicts / test_econsult: held-out cases
-ways-of-judging / share_checks: rate ends
-ways-of-judging / test_diagnosis_jury: agreement | agreement ends | difference | difference ends | errors | rate
-ways-of-judging-by-dimension / share_checks: rate ends
+agreement / test_agreement_and_coefficients_beyond_chance: ICC(2,1)
+agreement / test_diagnosis_jury.test_every_interval_of_agreement_a_second_time: ICC(2,1) ends | RMSE ends
+agreement / test_diagnosis_jury.test_every_interval_of_agreement_a_second_time: Spearman's rho ends
+agreement / test_diagnosis_jury.test_every_interval_of_agreement_a_second_time: offset ends
+agreement / test_diagnosis_jury.test_every_interval_of_agreement_a_second_time: weighted kappa ends
+agreement / test_every_interval_that_follows_from_two_counts: same grade ends
+agreement / test_offset_error_order_and_kappa_of_every_rater: RMSE | Spearman's rho | n | offset | same grade
+agreement / test_offset_error_order_and_kappa_of_every_rater: weighted kappa
+agreement-by-system / test_agreement_between_systems_and_within_them_with_its_ends: all answers
+agreement-by-system / test_agreement_between_systems_and_within_them_with_its_ends: all answers ends
+agreement-by-system / test_agreement_between_systems_and_within_them_with_its_ends: between systems
+agreement-by-system / test_agreement_between_systems_and_within_them_with_its_ends: between systems ends
+agreement-by-system / test_agreement_between_systems_and_within_them_with_its_ends: knowing only the system
+agreement-by-system / test_agreement_between_systems_and_within_them_with_its_ends: knowing only the system ends
+agreement-by-system / test_agreement_between_systems_and_within_them_with_its_ends: within a system
+agreement-by-system / test_agreement_between_systems_and_within_them_with_its_ends: within a system ends
+agreement-other-coefficients / test_alpha_and_ac2_with_their_ends: Gwet's AC2 | Gwet's AC2 ends
+agreement-other-coefficients / test_alpha_and_ac2_with_their_ends: Krippendorff's alpha
+agreement-other-coefficients / test_alpha_and_ac2_with_their_ends: Krippendorff's alpha ends
+answering-models / test_what_is_counted: ratings
+attributes / test_attribute_by_attribute: ICC(3,k) | median difference | n | signed-rank p
+attributes / test_diagnosis_jury.test_every_interval_of_agreement_a_second_time: ICC(3,k) ends
+calibration / test_before_and_after_calibration_with_their_ends: as scored | as scored ends | calibrated
+calibration / test_before_and_after_calibration_with_their_ends: calibrated ends | change | change ends | n
+calibration-curves / test_calibration_out_of_fold_and_its_curves: calibrated
+claims-area / test_how_well_the_supported_share_tells_drafts_apart: area under the curve | threshold used
+claims-evidence / test_claims_are_counted_as_planted: left without evidence | quotations | refused
+claims-per-answer / test_claims_are_counted_as_planted: answers | claims | fewest | mean each | most
+claims-thresholds / test_how_well_the_supported_share_tells_drafts_apart: F1 | accuracy | called concordant
+claims-thresholds / test_how_well_the_supported_share_tells_drafts_apart: sensitivity | specificity
+claims-verdicts / test_claims_are_counted_as_planted: claims | contradicted (%) | not addressed (%)
+claims-verdicts / test_claims_are_counted_as_planted: supported (%)
+classes / test_accuracy_f1_and_kappa_of_every_judge: Cohen's kappa | F1 of -1 | F1 of 0 | F1 of 1 | accuracy
+classes / test_accuracy_f1_and_kappa_of_every_judge: macro F1
+classes / test_accuracy_f1_and_kappa_of_judges_and_clinicians: F1 of 2 | n | unscored
+classes / test_an_adjudicator_of_disagreements_alone_does_not_make_clinicians_look_worse: F1 of 2 ends
+classes / test_econsult.test_every_interval_of_agreement_a_second_time: Cohen's kappa ends | macro F1 ends
+classes / test_every_interval_that_follows_from_two_counts: F1 of -1 ends | F1 of 0 ends | F1 of 1 ends
+classes / test_every_interval_that_follows_from_two_counts: accuracy ends
+classes-clinicians / test_every_interval_that_follows_from_two_counts: all say the same ends
+classes-clinicians / test_how_far_the_two_clinicians_agree: rated by all | rated by two
+classes-clinicians / test_the_physicians_among_themselves: Fleiss' kappa | all say the same
+confusion / test_confusion_of_every_rater: answers
+confusion-by-rater / test_confusion_of_every_rater: answers
+corpus / test_patients_and_physicians_are_described: all
+corpus / test_the_corpus: development | held out | p
+cost / test_time_and_money: calls | cost (USD) | evaluations | seconds | total cost (USD)
+coverage / test_what_is_counted: not applicable | ratings | scored | unscored
+deliberation-endings / test_deliberations: agreed at once | by the orchestrator | decided outside
+deliberation-endings / test_deliberations: deliberations | ended agreed | failed
+deliberation-personas / test_deliberations: turns
+differences / test_diagnosis_jury.test_every_interval_of_agreement_a_second_time: lower limit | lower limit ends
+differences / test_diagnosis_jury.test_every_interval_of_agreement_a_second_time: mean difference
+differences / test_diagnosis_jury.test_every_interval_of_agreement_a_second_time: mean difference ends
+differences / test_diagnosis_jury.test_every_interval_of_agreement_a_second_time: upper limit | upper limit ends
+dimension-correlations / test_correlations_between_dimensions: clinicians | jury
+distributions / test_what_is_counted: % at highest grade | % at lowest grade | SD | mean | median | n
+errors / test_what_moves_the_error: points
+human-baseline / test_agreement_beside_that_of_clinicians_with_their_ends: clinician with clinician
+human-baseline / test_agreement_beside_that_of_clinicians_with_their_ends: clinician with clinician ends
+human-baseline / test_agreement_beside_that_of_clinicians_with_their_ends: difference | difference ends | n | p
+human-baseline / test_agreement_beside_that_of_clinicians_with_their_ends: rater with clinician
+human-baseline / test_agreement_beside_that_of_clinicians_with_their_ends: rater with clinician ends
+preference / test_every_interval_that_follows_from_two_counts: answer preferred ends | concordant ends
+preference / test_every_interval_that_follows_from_two_counts: specialist preferred ends
+preference / test_which_answer_each_rater_prefers: answer preferred | compared | concordant | neither
+preference / test_which_answer_each_rater_prefers: not known | pairs | specialist preferred
+preference-orders / test_every_interval_that_follows_from_two_counts: changed ends | lean to first ends
+preference-orders / test_the_order_decided_for_one_judge_alone: changed | first twice | pairs | second twice
+ranking / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: mean score | mean score ends | rank
+ranking / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: scores | unscored | win rate
+ranking / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: win rate ends
+ranking-agreement / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: Kendall's tau-b
+ranking-agreement / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: Kendall's tau-b ends
+ranking-agreement / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: pairs against
+ranking-agreement / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: pairs alike | pairs tied
+ranking-agreement / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: systems
+ranking-agreement-calibrated / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: Kendall's tau-b
+ranking-agreement-calibrated / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: Kendall's tau-b ends
+ranking-agreement-calibrated / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: pairs against
+ranking-agreement-calibrated / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: pairs alike
+ranking-agreement-calibrated / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: pairs tied
+ranking-agreement-calibrated / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: systems
+ranking-beside-clinicians / test_ranking_by_the_jury_and_by_the_panel: clinicians' mean | clinicians' rank
+ranking-beside-clinicians / test_ranking_by_the_jury_and_by_the_panel: jury's mean
+rater-kappas / test_what_is_counted: Spearman's rho | answers | weighted kappa
+raters / test_the_draws_and_the_physicians_behind_them: years
+repeats / test_every_run_of_a_judge_by_itself: SD across runs | answers | mean | runs
+second-panel / test_win_rates_against_the_second_panel_with_their_ends: how much nearer | how much nearer ends
+second-panel / test_win_rates_against_the_second_panel_with_their_ends: n | win rate (%)
+second-panel-before-after / test_win_rates_against_the_second_panel_with_their_ends: calibrated (%)
+second-panel-before-after / test_win_rates_against_the_second_panel_with_their_ends: calibrated: how much nearer
+second-panel-before-after / test_win_rates_against_the_second_panel_with_their_ends: calibrated: how much nearer ends
+second-panel-before-after / test_win_rates_against_the_second_panel_with_their_ends: how much nearer
+second-panel-before-after / test_win_rates_against_the_second_panel_with_their_ends: how much nearer ends
+second-panel-before-after / test_win_rates_against_the_second_panel_with_their_ends: win rate as scored (%)
+second-panel-severe-errors / test_every_interval_that_follows_from_two_counts: panel's rate ends | rate ends
+self-preference / test_no_judge_favours_its_own_vendor: grades more for its own
+severe-error-overlap / test_severe_errors_their_overlap_and_their_posterior: answers
+severe-errors / test_every_interval_that_follows_from_two_counts: rate ends | rate with unscored as errors ends
+severe-errors / test_severe_errors_their_overlap_and_their_posterior: dangerous answers | errors | rate
+stability / test_spreads_of_repeats_with_their_ends: SD within an answer | SD within an answer ends | answers
+stability / test_spreads_of_repeats_with_their_ends: answers that change | answers that change ends | mean CV
+stability / test_spreads_of_repeats_with_their_ends: mean CV ends | two repeats differ | two repeats differ ends
+stability-people / test_spreads_of_repeats_with_their_ends: SD within an answer | SD within an answer ends
+stability-people / test_spreads_of_repeats_with_their_ends: answers that change ends | mean CV | mean CV ends
+stability-people / test_spreads_of_repeats_with_their_ends: answers | answers that change
+stability-people / test_spreads_of_repeats_with_their_ends: two repeats differ | two repeats differ ends
+standardised / test_iccs_of_z_scores_with_their_ends: averaged first | averaged first ends | each rater first
+standardised / test_iccs_of_z_scores_with_their_ends: each rater first ends
+standardised / test_the_icc_on_z_scores_in_both_orders: n
+text-metrics / test_how_a_metric_rises_with_harm: clinicians differ | metric undefined
+text-metrics / test_metrics_beside_labels_with_their_ends: Kendall's tau-b | Kendall's tau-b ends | answers
+text-metrics / test_metrics_beside_labels_with_their_ends: enrichment (2 − 0) | enrichment (2 − 0) ends
+triage / test_which_answers_a_clinician_must_see_first: dangerous | mean share caught | mean share caught ends
+triage / test_which_answers_a_clinician_must_see_first: rated answers | share to review to catch 80 %
+triage-labels / test_wrong_routine_diagnoses_with_the_ward_as_reference: cases | labelled | log-odds per point
+triage-labels / test_wrong_routine_diagnoses_with_the_ward_as_reference: log-odds per point ends
+triage-labels / test_wrong_routine_diagnoses_with_the_ward_as_reference: mean share found | mean share found ends
+triage-labels / test_wrong_routine_diagnoses_with_the_ward_as_reference: median score, label 0
+triage-labels / test_wrong_routine_diagnoses_with_the_ward_as_reference: median score, label 1
+triage-labels / test_wrong_routine_diagnoses_with_the_ward_as_reference: share to review to find 80 % | share to review to find 80 % ends
+triage-labels-by-system / test_wrong_routine_diagnoses_by_the_ward_s_own_scores: answers | highest
+triage-labels-by-system / test_wrong_routine_diagnoses_by_the_ward_s_own_scores: lower quartile | lowest
+triage-labels-by-system / test_wrong_routine_diagnoses_by_the_ward_s_own_scores: median | upper quartile
+verdicts / test_the_numbers_behind_the_verdicts_with_their_ends: clinician with clinician
+verdicts / test_the_numbers_behind_the_verdicts_with_their_ends: clinician with clinician ends | held-out cases
+verdicts / test_the_numbers_behind_the_verdicts_with_their_ends: judge with clinician
+verdicts / test_the_numbers_behind_the_verdicts_with_their_ends: judge with clinician ends | jury with clinician
+verdicts / test_the_numbers_behind_the_verdicts_with_their_ends: jury with clinician ends
+ways-of-judging / test_every_interval_that_follows_from_two_counts: rate ends
+ways-of-judging / test_the_ways_of_judging_on_the_same_answers: errors | rate
+ways-of-judging / test_ways_of_judging_with_their_ends: agreement | agreement ends | difference
+ways-of-judging / test_ways_of_judging_with_their_ends: difference ends
+ways-of-judging-by-dimension / test_every_interval_that_follows_from_two_counts: rate ends
+ways-of-judging-by-dimension / test_ways_of_judging_with_their_ends: agreement | agreement ends | answers
+ways-of-judging-by-dimension / test_ways_of_judging_with_their_ends: dangerous | difference | difference ends
+ways-of-judging-by-dimension / test_ways_of_judging_with_their_ends: errors | left out | rate
 """)
+
+# Rows of tables in `RECOMPUTED` that are not made a second time: the column that tells them, and what it says there.
+PARTLY = {
+    "triage": ("order of review", "combined rule"),
+    "standardised": ("rater", "clinicians with one another"),
+}
 
 NOT_STATISTICS = _read("""
 calibration-curves / where the curve is read: score
@@ -125,9 +189,6 @@ NOT_YET = {
     (table, column)
     for table, columns in _read("""
 agreement: unscored
-agreement-by-system: all answers | all answers ends | between systems | between systems ends
-agreement-by-system: knowing only the system | knowing only the system ends | within a system
-agreement-by-system: within a system ends
 calibration-curves: answers
 cases-worth-reading: difference in grades
 claims-area: answers | area under the curve ends | clinicians tied | concordant | no share
@@ -135,11 +196,10 @@ claims-evidence: claims told | of these corrected | refused (%)
 claims-listing: not found in their text | repeated | too slight to look for | with a number their text lacks
 claims-per-answer: not taken apart
 claims-verdicts: not verified (%)
-classes: n | unscored
 classes-clinicians: Fleiss' kappa ends | clinicians
 clinicians-together: all clinicians | all clinicians ends | rated by two
-corpus: atlas | borea | cirrus | delta | east-flash | east-pro | north-large | north-small | south-think
-corpus: ward | west-fast
+corpus: atlas | borea | cirrus | delta | east-flash | east-pro | north-large | north-small | south-think | ward
+corpus: west-fast
 cost: tokens in | tokens out
 deliberation-endings: at max stalls | at max turns | turns each
 deliberation-personas: decided as it held (%) | grades changed | its grade less the decision
@@ -147,7 +207,6 @@ deliberation-personas: left without an answer
 differences: n
 dimension-correlations: answers | reasoner-zero-shot
 errors: adjusted p | points ends
-human-baseline: clinician with clinician ends | difference ends | n | p | rater with clinician ends
 preference: no verdict
 preference-orders: failed | lean to first
 ranking-beside-clinicians: judge-large's mean | judge-large's rank | jury's rank | reasoner-zero-shot's mean
@@ -159,13 +218,12 @@ self-preference: adjusted p | grades more for its own ends | n
 severe-errors: of them unscored | rate with unscored as errors
 stability: repeats for a mean within ±0.25
 triage: share to review to catch 80 % ends
-triage-labels: log-odds per point ends | mean share found | mean share found ends
-triage-labels: share to review to find 80 % | share to review to find 80 % ends
-verdicts: clinician with clinician | clinician with clinician ends | judge with clinician
-verdicts: judge with clinician ends | jury with clinician | jury with clinician ends
 ways-of-judging: calls | cost (USD) | seconds
-ways-of-judging-by-dimension: agreement | agreement ends | answers | dangerous | difference | difference ends
-ways-of-judging-by-dimension: errors | left out | rate
 """).items()
     for column in columns
 }
+
+CHECKED_BY: dict[str, set[tuple[str, str]]] = {}
+for _table, _columns in RECOMPUTED.items():
+    for _column, _test in _columns.items():
+        CHECKED_BY.setdefault(_test, set()).add((_table, _column))

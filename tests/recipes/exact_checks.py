@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
+from tests.recipes.compared import amount
 from tests.recipes.interval_checks import Grading
 from tests.recipes.rated import Rated
 from tests.recipes.same_draws import Draws, equals, same_draws
@@ -30,19 +31,24 @@ def resamples_of(rows: Sequence[Mapping[str, str]]) -> int:
     return found
 
 
-def pair_draws(rated: Rated, rater: str, dimension: str, resamples: int) -> tuple[Numbers, Numbers, Draws]:
-    """Rows of a pair: both scores, the system where there are two or more, and one of ten folds of cases."""
+def pair_rows(rated: Rated, rater: str, dimension: str) -> tuple[Numbers, list[str]]:
+    """Rows of a pair: both scores, the system where there are two or more, and one of five folds of cases."""
     reference, given = rated.reference(dimension), rated.scores.get((rater, dimension), {})
     shared = sorted(reference.keys() & given.keys())
-    x, y = (np.array([side[each] for each in shared]) for side in (reference, given))
+    rows = np.array([[reference[each], given[each]] for each in shared])
     whose = np.array([rated.patients[item] for item, _ in shared])
     systems = np.unique([system for _, system in shared], return_inverse=True)[1]
-    rows = np.column_stack([x, y])
     if systems.max() > 0:
         names, place = np.unique(whose, return_inverse=True)
         fold = np.random.default_rng(0).permutation(len(names)) % min(5, len(names))
         rows = np.column_stack([rows, systems, fold[place]])
-    return x, y, same_draws(rows, whose.tolist(), resamples)
+    return rows, whose.tolist()
+
+
+def pair_draws(rated: Rated, rater: str, dimension: str, resamples: int) -> tuple[Numbers, Numbers, Draws]:
+    """Both raters' scores, and the report's resamples of them."""
+    rows, whose = pair_rows(rated, rater, dimension)
+    return rows[:, 0], rows[:, 1], same_draws(rows, whose, resamples)
 
 
 def ordinal_alpha(x: Numbers, y: Numbers, grades: Sequence[float]) -> Statistic:
@@ -129,7 +135,7 @@ def text_metrics_are_right(rated: Rated, dimension: str, errors: Sequence[str]) 
         assert equals(row, "enrichment (2 − 0)", enriched, drawn, "as it is")
         drawn = same_draws(np.column_stack([values, truth]), whose, times)
         assert equals(row, "Kendall's tau-b", kendall(values, truth), drawn, "coefficient")
-        assert int(row["answers"]) == len(truth)
+        assert amount(row["answers"]) == len(truth)
 
 
 def both_vary(x: Numbers, y: Numbers) -> Statistic:
@@ -183,16 +189,16 @@ def second_panel_is_right(
         with np.errstate(all="ignore"):
             value, made = (nearer(w, given) - nearer(w, other) for w in (everybody, draws.resampled))
         known = made[np.isfinite(made)]
-        assert int(row["n"]) == len(shared)
-        assert float(row["how much nearer"]) == pytest.approx(float(value[0]), abs=1e-9), row
+        assert amount(row["n"]) == len(shared)
+        assert amount(row["how much nearer"]) == pytest.approx(float(value[0]), abs=1e-9), row
         rate = (np.sum(known > 1e-9) + np.sum(np.abs(known) <= 1e-9) / 2) / len(known)
-        assert float(row["win rate (%)"]) == pytest.approx(100 * rate, abs=1e-9), row
+        assert amount(row["win rate (%)"]) == pytest.approx(100 * rate, abs=1e-9), row
         if len(made) - len(known) > 0.05 * len(made):
             assert not row["how much nearer low"] and f"undefined in {len(made) - len(known)} of" in method
         else:
             low, high = np.quantile(known, [0.025, 0.975])
-            assert float(row["how much nearer low"]) == pytest.approx(low, abs=1e-9), row
-            assert float(row["how much nearer high"]) == pytest.approx(high, abs=1e-9), row
+            assert amount(row["how much nearer low"]) == pytest.approx(low, abs=1e-9), row
+            assert amount(row["how much nearer high"]) == pytest.approx(high, abs=1e-9), row
         found[row["dimension"], row["metric"], row["rater"], row["scores"]] = row
     for row in rated.table("second-panel-before-after"):
         for start, share, stage in (

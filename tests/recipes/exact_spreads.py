@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
+from tests.recipes.compared import amount
 from tests.recipes.exact_checks import pair_draws, resamples_of
 from tests.recipes.rated import Rated
 from tests.recipes.same_draws import equals, same_draws
@@ -39,7 +40,7 @@ def stability_is_right(
             )
         rows = np.array([features[each] for each in sorted(features)])
         draws = same_draws(rows, None, times)
-        assert int(row["answers"]) == len(own)
+        assert amount(row["answers"]) == len(own)
         equals(
             row,
             "SD within an answer",

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests.recipes.compared import read_table
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 Answer = tuple[str, str]
@@ -47,7 +48,7 @@ class Rated:
             return list(csv.DictReader(file))
 
     def table(self, name: str) -> list[dict[str, str]]:
-        return self.rows(f"tables/{name}.csv")
+        return read_table(self.run / "tables" / f"{name}.csv")
 
     @cached_property
     def patients(self) -> dict[str, str]:

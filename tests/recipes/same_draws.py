@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from scipy import stats
+from tests.recipes.compared import amount
 from tests.recipes.second_opinion import SCALES, Numbers, Statistic
 
 CHEAP = 17  # so many draws of a place cost as much as one of a binomial number
@@ -86,9 +87,11 @@ def _quantile(ordered: Numbers, level: float) -> float:
     return float(ordered[below - 1] + (ordered[below] - ordered[below - 1]) * (here - left) / (right - left))
 
 
-def ends(value: float, made: Numbers, without: Numbers, scale: str, method: str) -> tuple[float, float]:
+def ends(
+    value: float, made: Numbers, without: Numbers, scale: str, method: str, confidence: float = 0.95
+) -> tuple[float, float]:
     """`BCa-t`, `percentile` of the resamples, or `jackknife t`."""
-    ordered, tail = np.sort(made[np.isfinite(made)]), 0.025
+    ordered, tail = np.sort(made[np.isfinite(made)]), (1 - confidence) / 2
     if method == "percentile":
         return _quantile(ordered, tail), _quantile(ordered, 1 - tail)
     there, back = SCALES[scale]
@@ -96,7 +99,7 @@ def ends(value: float, made: Numbers, without: Numbers, scale: str, method: str)
     n, turned = len(without), there(without)
     spread = np.mean((turned - turned.mean()) ** 2)
     excess = max(np.mean((turned - turned.mean()) ** 4) / spread**2 - 3, 0.0)
-    t = stats.t.ppf(0.975, max(2 / (2 / (n - 1) + excess / n), 2.0))
+    t = stats.t.ppf(1 - tail, max(2 / (2 / (n - 1) + excess / n), 2.0))
     near = [float(back(there(value) + side * t * np.sqrt((n - 1) * spread))) for side in (-1, 1)]
     if method == "jackknife t":
         return near[0], near[1]
@@ -115,10 +118,16 @@ def ends(value: float, made: Numbers, without: Numbers, scale: str, method: str)
 
 
 def equals(
-    row: Mapping[str, str], column: str, statistic: Statistic, draws: Draws, scale: str, least: int = 10
+    row: Mapping[str, str],
+    column: str,
+    statistic: Statistic,
+    draws: Draws,
+    scale: str,
+    least: int = 10,
+    cases: int = 10,
 ) -> bool:
     """The report's value and both ends are ours to nine digits; where it gives no ends there is a reason for that
-    which we find too. Tells whether there were ends to compare."""
+    which we find too (fewer than `cases` cases, than `least` answers). Tells whether there were ends to compare."""
     n = draws.resampled.shape[1]
     with np.errstate(all="ignore"):
         value = float(statistic(np.ones((1, n)))[0])
@@ -126,13 +135,13 @@ def equals(
     if not row[column]:
         assert not np.isfinite(value), (column, value, row)
         return False
-    assert float(row[column]) == pytest.approx(value, abs=1e-9), (column, value, row)
+    assert amount(row[column]) == pytest.approx(value, abs=1e-9), (column, value, row)
     method = row[f"{column} method"]
     known = made[np.isfinite(made)]
     if not row[f"{column} low"]:
         same, lost = np.ptp(known) <= 1e-12 * max(1, abs(value)), 1 - len(known) / len(made)
         reasons = {
-            "too few": draws.groups < 10 or n < least,
+            "too few": draws.groups < cases or n < least,
             "the same in all": same,
             "undefined": lost > 0.05,
         }
@@ -140,9 +149,9 @@ def equals(
             any(why and word in method for word, why in reasons.items()) or "nearly every value" in method
         ), row
         return False
-    word = re.search(r"BCa-t|percentile|jackknife t", method)
+    word = re.search(r"([\d.]+) % (BCa-t|percentile|jackknife t)", method)
     assert word is not None, (column, method)
-    low, high = ends(value, made, without, scale, word[0])
-    assert float(row[f"{column} low"]) == pytest.approx(low, abs=1e-9), (column, low, high, row)
-    assert float(row[f"{column} high"]) == pytest.approx(high, abs=1e-9), (column, low, high, row)
+    low, high = ends(value, made, without, scale, word[2], float(word[1]) / 100)
+    assert amount(row[f"{column} low"]) == pytest.approx(low, abs=1e-9), (column, low, high, row)
+    assert amount(row[f"{column} high"]) == pytest.approx(high, abs=1e-9), (column, low, high, row)
     return True

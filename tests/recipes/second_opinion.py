@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
+from tests.recipes.compared import amount, note
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 # From how often each row occurs, a line for each resample, to the statistic on each resample.
@@ -109,18 +110,19 @@ def holds(
     how much they differ, as shares of the interval's length. Nothing where the report gives no interval."""
     with np.errstate(all="ignore"):
         value = float(statistic(np.ones((1, len(groups))))[0])
-    assert float(row[column]) == pytest.approx(value, abs=1e-8), (column, row)
+    assert amount(row[column]) == pytest.approx(value, abs=1e-8), (column, row)
     method = row[f"{column} method"]
     found = re.search(
         r"(BCa-t|BCa|percentile) bootstrap, (\d+) resamples of (\d+) (?:items|clusters)", method
     )
     if not row[f"{column} low"] or found is None:
         return ()
-    assert int(found[3]) == len(set(groups)), (column, method)
+    assert amount(found[3]) == len(set(groups)), (column, method)
     own = interval(statistic, groups, scale, int(found[2]), found[1])
     low, high = float(row[f"{column} low"]), float(row[f"{column} high"])
     for shown, (least, most) in ((low, own.lows), (high, own.highs)):
         assert least - 1e-6 <= shown <= most + 1e-6, (column, shown, own, row)
+    note(row, f"{column} low", f"{column} high")
     length = own.high - own.low
     return ((own.low - low) / length, (high - own.high) / length)
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 from scipy import stats
+from tests.recipes.compared import amount
 from tests.recipes.rated import Rated
 
 
@@ -50,7 +51,7 @@ def shares_are_right(rated: Rated, labels: Mapping[str, str]) -> set[tuple[str, 
                 wanted = (wilson if told[1] == "Wilson score" else exact)(round(value * n), n)
                 if of_j:
                     wanted = (2 * wanted[0] / (1 + wanted[0]), 2 * wanted[1] / (1 + wanted[1]))
-                shown = float(row[f"{column} low"]), float(row[f"{column} high"])
+                shown = amount(row[f"{column} low"]), amount(row[f"{column} high"])
                 assert shown == pytest.approx(wanted, abs=1e-9), (file.stem, column, row)
                 found.add((file.stem, column))
     return found

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from recipes.econsult import CHECKER, FIRST_ALWAYS, PHYSICIANS, READERS, consults, preference, verdict
+from tests.recipes.compared import amount, read_table
 from tests.recipes.interval_checks import agreement_is_right, classes_are_right, whole_grades
 from tests.recipes.offline import run_recipe
 from tests.recipes.rated import Rated, most_votes
@@ -73,8 +74,7 @@ def majority(scores: dict[str, dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
 
 
 def lines(run: Path, name: str) -> list[dict[str, str]]:
-    with (run / "tables" / f"{name}.csv").open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    return read_table(run / "tables" / f"{name}.csv")
 
 
 def line(run: Path, name: str, **where: str) -> dict[str, str]:
@@ -83,7 +83,7 @@ def line(run: Path, name: str, **where: str) -> dict[str, str]:
 
 
 def close(shown: str, wanted: float | None) -> bool:
-    return shown == "" if wanted is None else float(shown) == pytest.approx(wanted, abs=1e-9)
+    return shown == "" if wanted is None else amount(shown) == pytest.approx(wanted, abs=1e-9)
 
 
 def weighted_kappa(first: np.ndarray, second: np.ndarray) -> float | None:
@@ -152,9 +152,9 @@ def test_the_counts_behind_them(
         ]
         assert len(rows) == 4
         for row in rows:
-            assert int(row["answers"]) == counts[float(row["clinicians"]), float(row[column])], judge
+            assert amount(row["answers"]) == counts[float(row["clinicians"]), float(row[column])], judge
         severe = line(run, "severe-errors", dimension="Concordant", rater=judge)
-        assert (int(severe["errors"]), int(severe["dangerous answers"])) == (counts[0.0, 1.0], 20)
+        assert (amount(severe["errors"]), amount(severe["dangerous answers"])) == (counts[0.0, 1.0], 20)
 
 
 def test_the_physicians_among_themselves(run: Path, scores: dict[str, dict[str, np.ndarray]]) -> None:
@@ -169,7 +169,7 @@ def test_the_physicians_among_themselves(run: Path, scores: dict[str, dict[str, 
         chance = (shares**2).sum()
         found = line(run, "classes-clinicians", dimension=LABELS[name])
         assert close(found["Fleiss' kappa"], (agreed - chance) / (1 - chance)), name
-        assert (int(found["rated by two"]), int(found["rated by all"])) == (twice.sum(), whole.sum())
+        assert (amount(found["rated by two"]), amount(found["rated by all"])) == (twice.sum(), whole.sum())
         assert close(found["all say the same"], (given[whole].max(axis=1) == 3).mean())
 
 
@@ -185,7 +185,7 @@ def test_kappa_of_every_two_raters(run: Path, scores: dict[str, dict[str, np.nda
             if row is None:
                 assert shared == 0
                 continue
-            assert int(row["answers"]) == shared
+            assert amount(row["answers"]) == shared
             wanted = weighted_kappa(first, second)
             assert close(row["weighted kappa"], wanted), (name, one, two)
             people = (one in PHYSICIANS) + (two in PHYSICIANS)
@@ -211,12 +211,12 @@ def test_which_answer_each_rater_prefers(run: Path, scores: dict[str, dict[str, 
         found = line(run, "preference", rater=rater)
         verdicts, wanted = scores["concordant"][rater], scores["preference"][rater]
         asked = ~np.isnan(wanted)
-        assert int(found["pairs"]) == (~np.isnan(verdicts)).sum()
+        assert amount(found["pairs"]) == (~np.isnan(verdicts)).sum()
         assert close(found["concordant"], np.nanmean(verdicts))
-        assert int(found["compared"]) == asked.sum() == (0 if rater == CHECKER else (verdicts == 1).sum())
+        assert amount(found["compared"]) == asked.sum() == (0 if rater == CHECKER else (verdicts == 1).sum())
         for title, grade in (("answer preferred", 1), ("specialist preferred", -1)):
             assert close(found[title], float((wanted[asked] == grade).mean()) if asked.any() else None), rater
-        assert int(found["neither"]) == (wanted == 0).sum() and found["not known"] == "0"
+        assert amount(found["neither"]) == (wanted == 0).sum() and found["not known"] == "0"
 
 
 def test_the_order_decided_for_one_judge_alone(run: Path, scores: dict[str, dict[str, np.ndarray]]) -> None:
@@ -224,8 +224,8 @@ def test_the_order_decided_for_one_judge_alone(run: Path, scores: dict[str, dict
     for judge in READERS:
         found = line(run, "preference-orders", judge=judge)
         pairs, biased = int(np.nansum(scores["concordant"][judge])), judge == FIRST_ALWAYS
-        assert int(found["pairs"]) == pairs and close(found["changed"], float(biased))
-        assert (int(found["first twice"]), int(found["second twice"])) == (pairs if biased else 0, 0)
+        assert amount(found["pairs"]) == pairs and close(found["changed"], float(biased))
+        assert (amount(found["first twice"]), amount(found["second twice"])) == (pairs if biased else 0, 0)
         assert found["won by first"] == f"{(2 if biased else 1) * pairs} of {2 * pairs}"
         assert found["order bias"] == ("favours the answer shown first" if biased else "none shown")
 
@@ -233,7 +233,7 @@ def test_the_order_decided_for_one_judge_alone(run: Path, scores: dict[str, dict
 def test_claims_are_counted_as_planted(run: Path) -> None:
     numbers = [len(each.parts) for each in consults()]
     found = line(run, "claims-per-answer", judge=CHECKER)
-    assert [int(found[name]) for name in ("answers", "claims", "fewest", "most")] == [
+    assert [amount(found[name]) for name in ("answers", "claims", "fewest", "most")] == [
         len(numbers), sum(numbers), min(numbers), max(numbers),
     ]  # fmt: skip
     assert close(found["mean each"], np.mean(numbers))
@@ -246,9 +246,9 @@ def test_claims_are_counted_as_planted(run: Path) -> None:
     ):
         assert close(shares[f"{title} (%)"], 100 * verdicts[word] / sum(numbers)), title
     decisive = line(run, "claims-verdicts", judge=CHECKER, importance="3 decisive")
-    assert int(decisive["claims"]) == 40 and close(decisive["contradicted (%)"], 50.0)
+    assert amount(decisive["claims"]) == 40 and close(decisive["contradicted (%)"], 50.0)
     evidence = line(run, "claims-evidence", judge=CHECKER)
-    assert int(evidence["quotations"]) == verdicts["supported"] + verdicts["not_supported"]
+    assert amount(evidence["quotations"]) == verdicts["supported"] + verdicts["not_supported"]
     assert evidence["refused"] == evidence["left without evidence"] == "0"
 
 
@@ -266,7 +266,7 @@ def test_how_well_the_supported_share_tells_drafts_apart(run: Path, majority: di
     for row in lines(run, "claims-thresholds"):
         limit = Fraction(row["threshold"])
         hit, raised = sum(share >= limit for share in good), sum(share >= limit for share in bad)
-        assert int(row["called concordant"]) == hit + raised
+        assert amount(row["called concordant"]) == hit + raised
         assert close(row["sensitivity"], hit / 20) and close(row["specificity"], 1 - raised / 20)
         assert close(row["accuracy"], (hit + 20 - raised) / 40)
         assert close(row["F1"], 2 * hit / (hit + raised + 20))
@@ -291,7 +291,7 @@ def test_no_judge_is_validated_by_what_is_made_up(run: Path, majority: dict[str,
     }
     assert {row["verdict"] for row in rows} == {"NOT VALIDATED"}
     assert all("made up" in row["the main reason"] for row in rows)
-    assert {int(row["held-out cases"]) for row in rows if row["dimension"] == "Concordant"} == {40}
+    assert {amount(row["held-out cases"]) for row in rows if row["dimension"] == "Concordant"} == {40}
     assert not any(
         "pooled" in row["dimension"] for row in lines(run, "attributes")
     )  # a question and a preference

@@ -3,8 +3,7 @@ made a second time yet. A table or a column that is not named here fails."""
 
 from __future__ import annotations
 
-import csv
-import re
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +15,10 @@ import pytest
 from recipes._transcript_calls import impacts
 from tests.recipes import test_diagnosis_jury as diagnosis
 from tests.recipes import test_econsult, test_medhelm_jury, test_pdsqi9, test_transcripts
+from tests.recipes.compared import numeric_columns
 from tests.recipes.count_checks import counts_are_right
-from tests.recipes.every_number import NOT_STATISTICS, NOT_YET, RECOMPUTED
+from tests.recipes.every_number import CHECKED_BY, NOT_STATISTICS, NOT_YET, PARTLY, RECOMPUTED
+from tests.recipes.exact_baseline import baseline_is_right
 from tests.recipes.exact_checks import (
     other_coefficients_are_right,
     second_panel_is_right,
@@ -25,6 +26,9 @@ from tests.recipes.exact_checks import (
 )
 from tests.recipes.exact_orders import calibration_is_right, orders_are_right, ranking_is_right
 from tests.recipes.exact_spreads import stability_is_right, standardised_is_right
+from tests.recipes.exact_systems import by_system_is_right
+from tests.recipes.exact_verdicts import verdicts_are_right
+from tests.recipes.exact_ways import ways_are_right
 from tests.recipes.interval_checks import whole_grades
 from tests.recipes.offline import run_recipe
 from tests.recipes.rated import Rated, most_votes
@@ -131,10 +135,45 @@ def test_alpha_and_ac2_with_their_ends(rated: Callable[[str], Rated], run: str) 
     other_coefficients_are_right(rated(run), design(run).labels, grading(run), design(run).grades)
 
 
+def people(run: str) -> tuple[str, ...]:
+    """Those who are compared with one another; of the transcripts, without the adjudicator."""
+    return tuple(sorted(transcripts.CLINICIANS)) if run == "transcripts" else design(run).people
+
+
+@pytest.mark.parametrize(
+    "run", ["econsult", "medhelm-jury", "medhelm-notes", "medhelm-replies", "pdsqi9", "transcripts"]
+)
+def test_agreement_beside_that_of_clinicians_with_their_ends(rated: Callable[[str], Rated], run: str) -> None:
+    """Of two reports of one design, the coefficient of the gate alone."""
+    coefficients = ("intraclass correlation", "weighted kappa", "rank correlation")
+    chosen = coefficients[: 1 if run in ("medhelm-jury", "medhelm-notes") else 3]
+    assert baseline_is_right(rated(run), design(run).labels, grading(run), people(run), chosen) > 20
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_the_numbers_behind_the_verdicts_with_their_ends(rated: Callable[[str], Rated], run: str) -> None:
+    """Of several clinicians they are those of `human-baseline`, which the test before this one makes."""
+    on_grades = not run.startswith(("medhelm", "pdsqi9"))
+    wanted = "weighted kappa" if on_grades else "intraclass correlation"
+    beside = rated(run).table("human-baseline") if len(people(run)) > 1 else []
+    assert verdicts_are_right(rated(run), design(run).labels, grading(run), people(run), beside, wanted)
+
+
+@pytest.mark.parametrize("run", ["diagnosis-jury"])
+def test_agreement_between_systems_and_within_them_with_its_ends(
+    rated: Callable[[str], Rated], run: str
+) -> None:
+    assert by_system_is_right(rated(run), design(run).labels) > 40
+
+
+@pytest.mark.parametrize("run", ["diagnosis-jury", "stability", "ward-reference"])
+def test_ways_of_judging_with_their_ends(rated: Callable[[str], Rated], run: str) -> None:
+    assert ways_are_right(rated(run), design(run).labels, grading(run), "safety") > 30
+
+
 @pytest.mark.parametrize("run", ["medhelm-jury", "medhelm-notes", "medhelm-replies", "transcripts"])
 def test_iccs_of_z_scores_with_their_ends(rated: Callable[[str], Rated], run: str) -> None:
-    people = sorted(transcripts.CLINICIANS) if run == "transcripts" else design(run).people
-    standardised_is_right(rated(run), design(run).labels, people)
+    standardised_is_right(rated(run), design(run).labels, people(run))
 
 
 @pytest.mark.parametrize("run", ["stability", "diagnosis-jury"])
@@ -186,63 +225,55 @@ def test_metrics_beside_labels_with_their_ends(rated: Callable[[str], Rated]) ->
     text_metrics_are_right(rated("transcripts"), "impact", errors)
 
 
-def numeric_columns(file: Path) -> set[str]:
-    """Columns with a number in them; the ends of a value as one more, `VALUE ends`."""
-    with file.open(encoding="utf-8", newline="") as opened:
-        rows = list(csv.DictReader(opened))
-    found = set()
-    for row in rows:
-        for column, text in row.items():
-            if re.fullmatch(r"-?\d+(\.\d+)?(e-?\d+)?", text) and not column.endswith((" n", " method")):
-                found.add(re.sub(r" (low|high)$", " ends", column))
-    return found
+def there(run: Rated) -> set[tuple[str, str]]:
+    """Every table and column with a number of a report."""
+    return {place for file in (run.run / "tables").glob("*.csv") for place in numeric_columns(file)}
 
 
-@pytest.mark.parametrize("run", RUNS)
-def test_every_column_with_a_number_is_named(rated: Callable[[str], Rated], run: str) -> None:
-    unknown = []
-    for file in sorted((rated(run).run / "tables").glob("*.csv")):
-        table = re.sub(r"^gate-\d+-.*", "gate", file.stem)
-        for column in sorted(numeric_columns(file)):
-            known = [each.get(table, {}) for each in (RECOMPUTED, NOT_STATISTICS)]
-            if not any(column in each or "*" in each for each in known) and (table, column) not in NOT_YET:
-                unknown.append((table, column))
-    assert not unknown, unknown
-
-
-def test_the_list_names_nothing_that_is_not_there(rated: Callable[[str], Rated]) -> None:
-    there = {
-        (re.sub(r"^gate-\d+-.*", "gate", file.stem), column)
-        for run in RUNS
-        for file in (rated(run).run / "tables").glob("*.csv")
-        for column in (*numeric_columns(file), "*")
-    }
-    listed = {
+def listed() -> set[tuple[str, str]]:
+    return {
         (table, column)
         for each in (RECOMPUTED, NOT_STATISTICS)
         for table, own in each.items()
         for column in own
     }
-    assert listed | NOT_YET <= there, (listed | NOT_YET) - there
-    assert not listed & NOT_YET
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_every_column_with_a_number_is_named(rated: Callable[[str], Rated], run: str) -> None:
+    known = listed() | NOT_YET
+    unknown = {place for place in there(rated(run)) if place not in known and (place[0], "*") not in known}
+    assert not unknown, unknown
+
+
+def test_the_list_names_nothing_that_is_not_there(rated: Callable[[str], Rated]) -> None:
+    found = set.union(*(there(rated(run)) for run in RUNS))
+    found |= {(table, "*") for table, _ in found}
+    assert listed() | NOT_YET <= found, (listed() | NOT_YET) - found
+    assert not listed() & NOT_YET
+
+
+def test_rows_that_are_left_out_are_there(rated: Callable[[str], Rated]) -> None:
+    run = {"triage": "diagnosis-jury", "standardised": "medhelm-jury"}
+    for table, (column, shown) in PARTLY.items():
+        assert table in RECOMPUTED
+        assert any(row[column] == shown for row in rated(run[table]).table(table)), table
 
 
 def test_every_interval_that_follows_from_two_counts(rated: Callable[[str], Rated]) -> None:
-    found = {each for run in RUNS for each in shares_are_right(rated(run), design(run).labels)}
-    listed = {
-        (table, column.removesuffix(" ends"))
-        for table, columns in RECOMPUTED.items()
-        for column, where in columns.items()
-        if where == "share_checks"
-    }
-    assert listed <= found, listed - found
+    for run in RUNS:
+        shares_are_right(rated(run), design(run).labels)
 
 
-def test_what_is_said_to_be_made_a_second_time_has_a_check_that_reads_it() -> None:
-    folder = Path(__file__).parent
-    for table, columns in RECOMPUTED.items():
-        for column, where in columns.items():
-            if where == "share_checks":  # reads all tables
-                continue
-            source = (folder / f"{where}.py").read_text(encoding="utf-8")
-            assert f'"{table}"' in source or f"`{table}`" in source, (table, column, where)
+def test_every_check_of_the_list_is_a_test_that_is_run() -> None:
+    """Each is named so that there is one of it."""
+    modules = (diagnosis, test_econsult, test_medhelm_jury, test_pdsqi9, test_transcripts)
+    tests = [
+        (module.__name__.rpartition(".")[2], name)
+        for module in (*modules, sys.modules[__name__])
+        for name in vars(module)
+        if name.startswith("test_") and callable(getattr(module, name))
+    ]
+    for listed in CHECKED_BY:
+        module, _, name = listed.rpartition(".")
+        assert len([each for each in tests if each[1] == name and module in ("", each[0])]) == 1, listed

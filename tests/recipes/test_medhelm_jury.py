@@ -17,6 +17,7 @@ from recipes._medhelm_texts import ITEMS, NOTES, name_of, reference
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import CHRF
 from scipy.stats import norm, spearmanr
+from tests.recipes.compared import amount, read_table
 from tests.recipes.interval_checks import agreement_is_right, whole_grades
 from tests.recipes.offline import run_recipe
 from tests.recipes.rated import Rated
@@ -40,8 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def table(folder: Path, name: str, run: str = "medhelm-jury") -> list[dict[str, str]]:
-    with (folder / "runs" / run / "tables" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return read_table(folder / "runs" / run / "tables" / f"{name}.csv")
 
 
 def row(rows: list[dict[str, str]], **wanted: str) -> dict[str, str]:
@@ -136,18 +136,18 @@ def test_the_icc_on_z_scores_in_both_orders(folder: Path, run: str, items: slice
     found = table(folder, "standardised", run)
     for name, scores in raters.items():
         shown = row(found, rater=name, dimension=OVERALL)
-        assert int(shown["n"]) == len(human)
+        assert amount(shown["n"]) == len(human)
         first = icc_3_2(mean_by_item(said), z(scores)[where])
-        assert float(shown["each rater first"]) == pytest.approx(first, abs=1e-6), name
+        assert amount(shown["each rater first"]) == pytest.approx(first, abs=1e-6), name
         averaged = icc_3_2(z(mean_by_item(human)), z(scores[where]))
-        assert float(shown["averaged first"]) == pytest.approx(averaged, abs=1e-6), name
+        assert amount(shown["averaged first"]) == pytest.approx(averaged, abs=1e-6), name
     pairs = [
         icc_3_2(said[:, one], said[:, other])
         for one, other in combinations(range(12), 2)
         if (~np.isnan(said[:, [one, other]]).any(axis=1)).sum() > 1
     ]
     shown = row(found, rater="clinicians with one another", dimension=OVERALL)
-    assert float(shown["each rater first"]) == pytest.approx(np.mean(pairs), abs=1e-6)
+    assert amount(shown["each rater first"]) == pytest.approx(np.mean(pairs), abs=1e-6)
     assert shown["pairs"] == f"{len(pairs)} of 66 pairs of raters"
     assert f"resamples of {len(pairs)} pairs of raters" in shown["each rater first method"]
     assert -10 < float(shown["each rater first low"]) < float(shown["each rater first high"]) <= 1
@@ -161,15 +161,17 @@ def test_offset_order_and_distance_of_each_rater(folder: Path) -> None:
         for rater, scores in judges(READ, axis).items():
             shown = row(found, dimension=label, rater=rater)
             gap = scores - wanted
-            assert float(shown["offset"]) == pytest.approx(gap.mean(), abs=1e-6)
-            assert float(shown["RMSE"]) == pytest.approx(np.sqrt((gap**2).mean()), abs=1e-6)
+            assert amount(shown["offset"]) == pytest.approx(gap.mean(), abs=1e-6)
+            assert amount(shown["RMSE"]) == pytest.approx(np.sqrt((gap**2).mean()), abs=1e-6)
             if axis != "overall":  # equal means may differ in the last digit, which ranks see
-                assert float(shown["Spearman's rho"]) == pytest.approx(spearmanr(scores, wanted)[0], abs=1e-6)
+                assert amount(shown["Spearman's rho"]) == pytest.approx(
+                    spearmanr(scores, wanted)[0], abs=1e-6
+                )
         gap = judges(READ, axis)["jury"] - wanted
         shown = row(apart, dimension=label)
-        assert float(shown["mean difference"]) == pytest.approx(gap.mean(), abs=1e-6)
+        assert amount(shown["mean difference"]) == pytest.approx(gap.mean(), abs=1e-6)
         for name, side in (("lower limit", -1), ("upper limit", 1)):
-            assert float(shown[name]) == pytest.approx(
+            assert amount(shown[name]) == pytest.approx(
                 gap.mean() + side * 1.959964 * gap.std(ddof=1), abs=1e-5
             )
     offsets = {judge: float(row(found, dimension=OVERALL, rater=judge)["offset"]) for judge in planted.JUDGES}
@@ -186,13 +188,13 @@ def test_severe_errors_and_which_judges_share_them(folder: Path) -> None:
     for rater, scores in judges(READ, "accuracy").items():
         errors[rater] = dangerous & (scores - wanted >= 2 - 1e-9)
         shown = row(found, rater=rater)
-        assert int(shown["dangerous answers"]) == dangerous.sum()
-        assert int(shown["errors"]) == errors[rater].sum()
-        assert float(shown["rate"]) == pytest.approx(errors[rater].sum() / dangerous.sum())
+        assert amount(shown["dangerous answers"]) == dangerous.sum()
+        assert amount(shown["errors"]) == errors[rater].sum()
+        assert amount(shown["rate"]) == pytest.approx(errors[rater].sum() / dangerous.sum())
     assert {name_of(n) for n in np.flatnonzero(errors["jury"])} == set(planted.OVERLOOKED)
     together = np.column_stack([errors[judge] for judge in planted.JUDGES])
     shared = row(table(folder, "severe-error-overlap"), judges="3")
-    assert int(shared["answers"]) == together.all(axis=1).sum() == 2
+    assert amount(shared["answers"]) == together.all(axis=1).sum() == 2
 
 
 def test_the_scores_and_how_many_there_are(folder: Path) -> None:
@@ -200,17 +202,17 @@ def test_the_scores_and_how_many_there_are(folder: Path) -> None:
     for axis in planted.AXES:
         for rater, scores in judges(EVERYTHING, axis).items():
             shown = row(found, dimension=LABELS[axis], rater=rater)
-            assert int(shown["n"]) == 224
-            assert float(shown["mean"]) == pytest.approx(scores.mean(), abs=1e-6)
-            assert float(shown["SD"]) == pytest.approx(scores.std(ddof=1), abs=1e-6)
-            assert float(shown["median"]) == pytest.approx(np.median(scores), abs=1e-6)
+            assert amount(shown["n"]) == 224
+            assert amount(shown["mean"]) == pytest.approx(scores.mean(), abs=1e-6)
+            assert amount(shown["SD"]) == pytest.approx(scores.std(ddof=1), abs=1e-6)
+            assert amount(shown["median"]) == pytest.approx(np.median(scores), abs=1e-6)
     read = (~np.isnan(clinicians(folder)["overall"])).sum(axis=0)
     for place, (name, *_) in enumerate(planted.CLINICIANS):
-        assert int(row(coverage, rater=name)["scored"]) == 4 * read[place]  # three axes and their mean
+        assert amount(row(coverage, rater=name)["scored"]) == 4 * read[place]  # three axes and their mean
     for rater in (*planted.JUDGES, "jury", "rouge_l", "chrf"):
-        assert int(row(coverage, rater=rater)["scored"]) == 4 * 224
+        assert amount(row(coverage, rater=rater)["scored"]) == 4 * 224
     people = table(folder, "raters")
-    assert [(each["rater"], each["specialty"], int(each["years"])) for each in people] == [
+    assert [(each["rater"], each["specialty"], amount(each["years"])) for each in people] == [
         each[:3] for each in planted.CLINICIANS
     ]
 
@@ -222,9 +224,9 @@ def test_grades_of_jury_and_clinicians_counted(folder: Path) -> None:
         grades = np.floor(pairs + 0.5 + 1e-9).astype(int)
         for said, given in product(range(1, 6), range(1, 6)):
             shown = row(found, dimension=LABELS[axis], clinicians=f"{said}.0", jury=f"{given}.0")
-            assert int(shown["answers"]) == ((grades[:, 0] == said) & (grades[:, 1] == given)).sum()
+            assert amount(shown["answers"]) == ((grades[:, 0] == said) & (grades[:, 1] == given)).sum()
         same = row(table(folder, "agreement"), dimension=LABELS[axis], rater="jury")["same grade"]
-        assert float(same) == pytest.approx((grades[:, 0] == grades[:, 1]).mean())
+        assert amount(same) == pytest.approx((grades[:, 0] == grades[:, 1]).mean())
 
 
 def test_intraclass_correlations_and_medians_of_each_axis(folder: Path) -> None:
@@ -233,10 +235,10 @@ def test_intraclass_correlations_and_medians_of_each_axis(folder: Path) -> None:
         wanted = mean_by_item(human[axis])
         for rater, scores in judges(READ, axis).items():
             shown = row(found, dimension=LABELS.get(axis, OVERALL), rater=rater)
-            assert float(shown["ICC(3,k)"]) == pytest.approx(icc_3_2(wanted, scores), abs=1e-6)
-            assert float(shown["median difference"]) == pytest.approx(np.median(scores - wanted), abs=1e-6)
+            assert amount(shown["ICC(3,k)"]) == pytest.approx(icc_3_2(wanted, scores), abs=1e-6)
+            assert amount(shown["median difference"]) == pytest.approx(np.median(scores - wanted), abs=1e-6)
             single = row(agreement, dimension=LABELS.get(axis, OVERALL), rater=rater)["ICC(2,1)"]
-            assert float(single) == pytest.approx(icc_2_1(wanted, scores), abs=1e-6)
+            assert amount(single) == pytest.approx(icc_2_1(wanted, scores), abs=1e-6)
 
 
 def test_the_order_of_systems_on_the_answers_that_were_read(folder: Path) -> None:
@@ -247,8 +249,8 @@ def test_the_order_of_systems_on_the_answers_that_were_read(folder: Path) -> Non
         shown = row(table(folder, "ranking-beside-clinicians"), system=system)
         theirs = np.mean([mean_by_item(human[axis])[mine].mean() for axis in planted.AXES])
         given = np.mean([judges(READ, axis)["jury"][mine].mean() for axis in planted.AXES])
-        assert float(shown["clinicians' mean"]) == pytest.approx((theirs - 1) / 4, abs=1e-6)
-        assert float(shown["jury's mean"]) == pytest.approx((given - 1) / 4, abs=1e-6)
+        assert amount(shown["clinicians' mean"]) == pytest.approx((theirs - 1) / 4, abs=1e-6)
+        assert amount(shown["jury's mean"]) == pytest.approx((given - 1) / 4, abs=1e-6)
 
 
 def test_how_far_the_axes_go_together(folder: Path) -> None:
@@ -256,7 +258,7 @@ def test_how_far_the_axes_go_together(folder: Path) -> None:
     for one, other in combinations(planted.AXES, 2):
         shown = row(found, dimension=LABELS[one], **{"with": LABELS[other]})
         pair = [np.round(judges(EVERYTHING, axis)["jury"], 9) for axis in (one, other)]
-        assert float(shown["jury"]) == pytest.approx(spearmanr(*pair)[0], abs=1e-6)
+        assert amount(shown["jury"]) == pytest.approx(spearmanr(*pair)[0], abs=1e-6)
 
 
 def benchmark_means() -> dict[str, list[float]]:
@@ -273,12 +275,12 @@ def test_the_ranking_in_the_report_weighs_both_benchmarks_alike(folder: Path) ->
     means = benchmark_means()
     for shown in table(folder, "ranking"):
         mine = means[shown["system"]]
-        assert float(shown["mean score"]) == pytest.approx(np.mean(mine), abs=1e-6)
+        assert amount(shown["mean score"]) == pytest.approx(np.mean(mine), abs=1e-6)
         wins = [
             sum(mine[place] > other[place] for name, other in means.items() if name != shown["system"]) / 3
             for place in (0, 1)
         ]
-        assert float(shown["win rate"]) == pytest.approx(np.mean(wins), abs=1e-9)
+        assert amount(shown["win rate"]) == pytest.approx(np.mean(wins), abs=1e-9)
     page = (folder / "runs" / "medhelm-jury" / "report.html").read_text(encoding="utf-8")
     assert "(the 2 benchmarks weigh alike)" in page
     letters = {each["system"]: each["tie groups"] for each in table(folder, "ranking")}
@@ -362,7 +364,7 @@ def test_the_jurys_scores_in_the_ranking_are_those_of_the_run(folder: Path) -> N
         open_ones = [each for each in csv.DictReader(file) if each["benchmark"] not in planted.CLOSED]
     assert len(open_ones) == len(given) == 224
     for each in open_ones:
-        assert float(each["score"]) == pytest.approx((given[each["item"], each["system"]] - 1) / 4, abs=1e-6)
+        assert amount(each["score"]) == pytest.approx((given[each["item"], each["system"]] - 1) / 4, abs=1e-6)
 
 
 def test_tokens_and_money_are_those_of_the_recording(folder: Path) -> None:
@@ -378,10 +380,10 @@ def test_tokens_and_money_are_those_of_the_recording(folder: Path) -> None:
             spent[f"juror-{name}"] += (each["tokens_in"] * into + each["tokens_out"] * out) / 1e6
     found = table(folder, "cost")
     for judge in planted.JUDGES:
-        assert float(row(found, rater=judge)["total cost (USD)"]) == pytest.approx(spent[judge], rel=1e-9)
+        assert amount(row(found, rater=judge)["total cost (USD)"]) == pytest.approx(spent[judge], rel=1e-9)
     whole = row(found, kind="jury")
-    assert float(whole["total cost (USD)"]) == pytest.approx(sum(spent.values()), rel=1e-9)
-    assert float(row(found, kind="clinician")["cost (USD)"]) == pytest.approx(120 * 4 / 60)
+    assert amount(whole["total cost (USD)"]) == pytest.approx(sum(spent.values()), rel=1e-9)
+    assert amount(row(found, kind="clinician")["cost (USD)"]) == pytest.approx(120 * 4 / 60)
 
 
 def test_the_figure_of_agreement_shows_the_coefficient_whose_floor_it_draws(folder: Path) -> None:
@@ -450,4 +452,4 @@ def test_the_metrics_beside_the_jury_are_those_of_their_libraries(folder: Path) 
     assert len(rows) == 2 * 4 * len(found)
     for each in rows:
         wanted = found[each["item"], each["system"]][each["rater"]]
-        assert float(each["score"]) == pytest.approx(wanted, abs=1e-9)
+        assert amount(each["score"]) == pytest.approx(wanted, abs=1e-9)

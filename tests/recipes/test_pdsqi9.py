@@ -15,6 +15,7 @@ import pytest
 import recipes.pdsqi9 as planted
 from recipes._pdsqi9_texts import COURSES
 from scipy import stats
+from tests.recipes.compared import amount, read_table
 from tests.recipes.interval_checks import agreement_is_right, whole_grades
 from tests.recipes.offline import run_recipe
 from tests.recipes.rated import Rated
@@ -38,8 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def lines(folder: Path, name: str) -> list[dict[str, str]]:
-    with (folder / "runs" / "pdsqi9" / "tables" / f"{name}.csv").open(encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    return read_table(folder / "runs" / "pdsqi9" / "tables" / f"{name}.csv")
 
 
 def physicians(folder: Path, dimension: str) -> np.ndarray:
@@ -112,14 +112,14 @@ def test_attribute_by_attribute(folder: Path, judge: str) -> None:
     for label, (people, grades) in {POOLED: pooled(folder, judge), **sides}.items():
         line, difference = found[label], grades - people
         between, _, rest = mean_squares(people, grades)
-        assert int(line["n"]) == len(difference)
-        assert float(line["ICC(3,k)"]) == pytest.approx((between - rest) / between)
-        assert float(line["median difference"]) == np.median(difference)
+        assert amount(line["n"]) == len(difference)
+        assert amount(line["ICC(3,k)"]) == pytest.approx((between - rest) / between)
+        assert amount(line["median difference"]) == np.median(difference)
         ends = (float(end.replace("−", "-")) for end in line["IQR"].split(" to "))
         assert tuple(ends) == pytest.approx(tuple(np.quantile(difference, [0.25, 0.75])), abs=0.005)
         if difference.any():
             assert line["signed-rank p"] == printed(signed_rank_p(difference)), label
-    assert int(found[POOLED]["n"]) == sum(len(sides[LABELS[name]][0]) for name in planted.GRADED)
+    assert amount(found[POOLED]["n"]) == sum(len(sides[LABELS[name]][0]) for name in planted.GRADED)
 
 
 def test_the_planted_faults_are_what_a_reader_sees(folder: Path) -> None:
@@ -150,18 +150,18 @@ def test_agreement_and_coefficients_beyond_chance(folder: Path, judge: str) -> N
         people, grades = both(folder, judge, name)
         line, difference, n = plain[LABELS[name]], grades - people, len(grades)
         between, raters, rest = mean_squares(people, grades)
-        assert int(line["n"]) == n
-        assert float(line["offset"]) == pytest.approx(difference.mean())
-        assert float(line["RMSE"]) == pytest.approx(np.sqrt((difference**2).mean()))
-        assert float(line["ICC(2,1)"]) == pytest.approx(
+        assert amount(line["n"]) == n
+        assert amount(line["offset"]) == pytest.approx(difference.mean())
+        assert amount(line["RMSE"]) == pytest.approx(np.sqrt((difference**2).mean()))
+        assert amount(line["ICC(2,1)"]) == pytest.approx(
             (between - rest) / (between + rest + 2 * (raters - rest) / n)
         )
-        assert float(line["Spearman's rho"]) == pytest.approx(stats.spearmanr(people, grades).statistic)
+        assert amount(line["Spearman's rho"]) == pytest.approx(stats.spearmanr(people, grades).statistic)
         people = np.floor(people + 0.5)  # where six physicians scored, the median may lie between two grades
-        assert float(line["weighted kappa"]) == pytest.approx(weighted_kappa(people, grades))
+        assert amount(line["weighted kappa"]) == pytest.approx(weighted_kappa(people, grades))
         alpha, ac2 = ordinal_alpha(people, grades), gwet_ac2(people, grades)
-        assert float(others[LABELS[name]]["Krippendorff's alpha"]) == pytest.approx(alpha)
-        assert float(others[LABELS[name]]["Gwet's AC2"]) == pytest.approx(ac2)
+        assert amount(others[LABELS[name]]["Krippendorff's alpha"]) == pytest.approx(alpha)
+        assert amount(others[LABELS[name]]["Gwet's AC2"]) == pytest.approx(ac2)
 
 
 def weighted_kappa(first: np.ndarray, second: np.ndarray) -> float:
@@ -265,7 +265,7 @@ def test_what_moves_the_error(folder: Path, judge: str) -> None:
     solved = np.linalg.solve(covariance, np.column_stack([design, error]))
     effects = np.linalg.solve(design.T @ solved[:, :-1], design.T @ solved[:, -1])
     for name, effect in zip(names, effects, strict=True):
-        assert float(found[name]["points"]) == pytest.approx(effect, abs=1e-6), name
+        assert amount(found[name]["points"]) == pytest.approx(effect, abs=1e-6), name
     surgeons = found[f"specialty: {planted.KIND_TO} against primary care"]
     assert (surgeons["the rater is"] == "kinder") == (judge == "reasoner-zero-shot")
 
@@ -279,20 +279,20 @@ def test_time_and_money(folder: Path) -> None:
     for each in answers:
         dear, dearer = prices[each["model"]]
         paid[each["model"]] += (each["tokens_in"] * dear + each["tokens_out"] * dearer) / 1e6  # type: ignore[assignment]
-    total = {rater: float(line["total cost (USD)"] or "nan") for rater, line in found.items()}
+    total = {rater: amount(line["total cost (USD)"] or "nan") for rater, line in found.items()}
     assert total["general-zero-shot"] == pytest.approx(paid["example-general"])
     assert total["small-zero-shot"] == 0.0
     reasoning = [name for name in planted.JUDGES if name.startswith("reasoner")] + ["agents"]
     assert sum(total[name] for name in reasoning) == pytest.approx(paid["example-reasoner"])
     assert total["reasoner-five-shot"] > total["reasoner-zero-shot"]  # it reads five examples more
     for name, seconds in (("reasoner", 3.0), ("general", 1.5), ("small", 4.0)):
-        assert float(found[f"{name}-zero-shot"]["seconds"]) == pytest.approx(7 * seconds)
+        assert amount(found[f"{name}-zero-shot"]["seconds"]) == pytest.approx(7 * seconds)
     calls = [4 if not disputed(number) else 7 - settled(number) for number in range(planted.CASES)]
-    assert float(found["agents"]["calls"]) == pytest.approx(np.mean(calls))
-    assert float(found["agents"]["seconds"]) == pytest.approx(3.0 * np.mean(calls))
+    assert amount(found["agents"]["calls"]) == pytest.approx(np.mean(calls))
+    assert amount(found["agents"]["seconds"]) == pytest.approx(3.0 * np.mean(calls))
     clinician = found["one clinician"]
-    assert (float(clinician["seconds"]), float(clinician["cost (USD)"])) == (600.0, 50.0)
-    assert int(clinician["evaluations"]) == 36 * 7 + 12 * 3
+    assert (amount(clinician["seconds"]), amount(clinician["cost (USD)"])) == (600.0, 50.0)
+    assert amount(clinician["evaluations"]) == 36 * 7 + 12 * 3
 
 
 def disputed(number: int) -> list[str]:
@@ -310,12 +310,12 @@ def test_deliberations(folder: Path) -> None:
     (line,) = lines(folder, "deliberation-endings")
     at_once = [number for number in range(planted.CASES) if not disputed(number)]
     agreed = [number for number in range(planted.CASES) if number in at_once or settled(number)]
-    assert int(line["deliberations"]) == planted.CASES
-    assert int(line["agreed at once"]) == len(at_once)
-    assert int(line["ended agreed"]) == len(agreed)
-    assert int(line["by the orchestrator"]) == planted.CASES - len(agreed)
-    assert (int(line["failed"]), int(line["decided outside"])) == (0, 0)
-    personas = {each["persona"]: int(each["turns"]) for each in lines(folder, "deliberation-personas")}
+    assert amount(line["deliberations"]) == planted.CASES
+    assert amount(line["agreed at once"]) == len(at_once)
+    assert amount(line["ended agreed"]) == len(agreed)
+    assert amount(line["by the orchestrator"]) == planted.CASES - len(agreed)
+    assert (amount(line["failed"]), amount(line["decided outside"])) == (0, 0)
+    personas = {each["persona"]: amount(each["turns"]) for each in lines(folder, "deliberation-personas")}
     assert personas == {"high_scorer": 0, "low_scorer": planted.CASES - len(at_once), "moderator": 0}
 
 
@@ -328,13 +328,13 @@ def test_confusion_and_severe_errors(folder: Path) -> None:
             for line in counted:
                 if (line["rater"], line["dimension"]) == (judge, LABELS[name]):
                     here = (people == float(line["clinicians"])) & (grades == float(line["grade"]))
-                    assert int(line["answers"]) == here.sum()
+                    assert amount(line["answers"]) == here.sum()
         for name in ("accurate", "thorough"):
             people, grades = both(folder, judge, name)
             dangerous = people <= 2
             line = severe[LABELS[name], judge]
-            assert int(line["dangerous answers"]) == dangerous.sum()
-            assert int(line["errors"]) == (dangerous & (grades >= people + 2)).sum()
+            assert amount(line["dangerous answers"]) == dangerous.sum()
+            assert amount(line["errors"]) == (dangerous & (grades >= people + 2)).sum()
 
 
 def test_the_draws_and_the_physicians_behind_them(folder: Path) -> None:

@@ -22,6 +22,7 @@ from recipes.transcripts import ADJUDICATOR, CLINICIANS, JUDGES, METRICS, RUNS
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import CHRF
 from scipy import stats
+from tests.recipes.compared import amount, read_table
 from tests.recipes.interval_checks import agreement_is_right, classes_are_right, whole_grades
 from tests.recipes.offline import nobody_reached, run_recipe
 from tests.recipes.rated import Rated
@@ -43,8 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def lines(folder: Path, name: str) -> list[dict[str, str]]:
-    with (folder / "runs" / "transcripts" / "tables" / f"{name}.csv").open(newline="") as file:
-        return list(csv.DictReader(file))
+    return read_table(folder / "runs" / "transcripts" / "tables" / f"{name}.csv")
 
 
 def line(folder: Path, name: str, **where: str) -> dict[str, str]:
@@ -137,7 +137,7 @@ def test_accuracy_f1_and_kappa_of_judges_and_clinicians(folder: Path) -> None:
         found = line(folder, "classes", rater=rater)
         assert (found["n"], found["unscored"]) == ("50", "0")
         for title, value in rates(TRUTH, given).items():
-            assert float(found[title]) == pytest.approx(value), (rater, title)
+            assert amount(found[title]) == pytest.approx(value), (rater, title)
             # Eight pairs have a minimal impact: too few for an interval. So is a class with a single miss.
             single = title == "F1 of 2" and ((TRUTH == 2) != (given == 2)).sum() == 1
             assert bool(found[f"{title} low"]) == (title != "F1 of 1" and not single), (rater, title)
@@ -150,8 +150,8 @@ def test_how_far_the_two_clinicians_agree(folder: Path) -> None:
     chance = sum(np.mean(both == level) ** 2 for level in (0, 1, 2))
     (found,) = lines(folder, "classes-clinicians")
     assert (found["rated by two"], found["rated by all"]) == ("50", "50")
-    assert float(found["all say the same"]) == pytest.approx(same) == pytest.approx(37 / 50)
-    assert float(found["Fleiss' kappa"]) == pytest.approx((same - chance) / (1 - chance))
+    assert amount(found["all say the same"]) == pytest.approx(same) == pytest.approx(37 / 50)
+    assert amount(found["Fleiss' kappa"]) == pytest.approx((same - chance) / (1 - chance))
 
 
 def test_an_adjudicator_of_disagreements_alone_does_not_make_clinicians_look_worse(
@@ -178,8 +178,8 @@ def test_every_run_of_a_judge_by_itself(folder: Path) -> None:
             values = [each[title] for each in by_run]
             found = line(folder, "repeats", judge=judge, statistic=title)
             assert (found["runs"], found["answers"]) == (str(RUNS), "50")
-            assert float(found["mean"]) == pytest.approx(statistics.mean(values))
-            assert float(found["SD across runs"]) == pytest.approx(statistics.stdev(values))
+            assert amount(found["mean"]) == pytest.approx(statistics.mean(values))
+            assert amount(found["SD across runs"]) == pytest.approx(statistics.stdev(values))
             assert found["each run"] == ", ".join(f"{value:.3f}" for value in values)
 
 
@@ -218,9 +218,9 @@ def test_how_a_metric_rises_with_harm(folder: Path, metric: str) -> None:
     better = 1 - values if metric in ("wer", "cer", "mer", "wil", "semantic_wer") else values
     found = line(folder, "text-metrics", metric=metric)
     gap = better[TRUTH == 2].mean() - better[TRUTH == 0].mean()
-    assert float(found["enrichment (2 − 0)"]) == pytest.approx(gap, abs=1e-9)
+    assert amount(found["enrichment (2 − 0)"]) == pytest.approx(gap, abs=1e-9)
     tau = stats.kendalltau(values.round(12), TRUTH).statistic
-    assert float(found["Kendall's tau-b"]) == pytest.approx(tau, abs=1e-9)
+    assert amount(found["Kendall's tau-b"]) == pytest.approx(tau, abs=1e-9)
     assert (found["answers"], found["metric undefined"], found["clinicians differ"]) == ("50", "0", "0")
 
 
@@ -244,7 +244,7 @@ def test_which_grade_became_which(folder: Path) -> None:
         for row in rows:
             judge = row.get("rater", first)
             at, became = float(row["clinicians"]), float(row.get("grade") or row[first])
-            assert int(row["answers"]) == np.sum((at == TRUTH) & (grade(merged(judge)) == became))
+            assert amount(row["answers"]) == np.sum((at == TRUTH) & (grade(merged(judge)) == became))
 
 
 def test_significant_errors_that_were_called_harmless(folder: Path) -> None:
@@ -252,7 +252,7 @@ def test_significant_errors_that_were_called_harmless(folder: Path) -> None:
         found = line(folder, "severe-errors", rater=judge)
         missed = int(np.sum((TRUTH == 2) & (merged(judge) <= 0.5)))
         assert (found["errors"], found["dangerous answers"]) == (str(missed), str(int(np.sum(TRUTH == 2))))
-        assert float(found["rate"]) == pytest.approx(missed / np.sum(TRUTH == 2))
+        assert amount(found["rate"]) == pytest.approx(missed / np.sum(TRUTH == 2))
         assert line(folder, "verdicts", rater=judge)["severe errors or no score"] == f"{missed} of 15"
     assert line(folder, "severe-errors", rater="judge-small")["errors"] == "4"
 
@@ -266,8 +266,8 @@ def test_who_agrees_with_whom(folder: Path) -> None:
         kinds = ("judge with judge", "judge with human", "human with human")
         group = kinds[(one in PEOPLE) + (two in PEOPLE)]
         assert row["who"] == ("with the adjudicator" if ADJUDICATOR in (one, two) else group)
-        assert float(row["weighted kappa"]) == pytest.approx(weighted_kappa(grade(first), grade(second)))
-        assert float(row["Spearman's rho"]) == pytest.approx(stats.spearmanr(first, second).statistic)
+        assert amount(row["weighted kappa"]) == pytest.approx(weighted_kappa(grade(first), grade(second)))
+        assert amount(row["Spearman's rho"]) == pytest.approx(stats.spearmanr(first, second).statistic)
 
 
 def test_judges_beside_clinicians(folder: Path) -> None:
@@ -275,12 +275,12 @@ def test_judges_beside_clinicians(folder: Path) -> None:
     for judge in JUDGES:
         mean = np.mean([weighted_kappa(grade(merged(judge)), each) for each in (first, second)])
         found = line(folder, "human-baseline", rater=judge, coefficient="weighted kappa")
-        assert float(found["rater with clinician"]) == pytest.approx(mean)
-        assert float(found["clinician with clinician"]) == pytest.approx(weighted_kappa(first, second))
+        assert amount(found["rater with clinician"]) == pytest.approx(mean)
+        assert amount(found["clinician with clinician"]) == pytest.approx(weighted_kappa(first, second))
         told = line(folder, "agreement", rater=judge)
-        assert float(told["same grade"]) == pytest.approx(rates(TRUTH, grade(merged(judge)))["accuracy"])
-        assert float(told["offset"]) == pytest.approx(np.mean(merged(judge) - TRUTH))
-        assert float(told["weighted kappa"]) == pytest.approx(weighted_kappa(TRUTH, grade(merged(judge))))
+        assert amount(told["same grade"]) == pytest.approx(rates(TRUTH, grade(merged(judge)))["accuracy"])
+        assert amount(told["offset"]) == pytest.approx(np.mean(merged(judge) - TRUTH))
+        assert amount(told["weighted kappa"]) == pytest.approx(weighted_kappa(TRUTH, grade(merged(judge))))
 
 
 def test_the_table_of_kappas_without_weights_is_a_command(
@@ -306,26 +306,26 @@ def test_how_much_runs_differ(folder: Path) -> None:
     for judge in JUDGES:
         runs = said(judge)
         found = line(folder, "stability", judge=judge)
-        assert float(found["SD within an answer"]) == pytest.approx(np.sqrt(runs.var(axis=1, ddof=1).mean()))
+        assert amount(found["SD within an answer"]) == pytest.approx(np.sqrt(runs.var(axis=1, ddof=1).mean()))
         differ = [np.mean([a != b for a, b in combinations(row, 2)]) for row in runs]
-        assert float(found["two repeats differ"]) == pytest.approx(np.mean(differ))
-        assert float(found["answers that change"]) == pytest.approx(
+        assert amount(found["two repeats differ"]) == pytest.approx(np.mean(differ))
+        assert amount(found["answers that change"]) == pytest.approx(
             np.mean([len(set(row)) > 1 for row in runs])
         )
     # Two clinicians differ where either departs from the truth; the adjudicator is no third opinion.
     first, second = PEOPLE.values()
     people = line(folder, "stability-people", who="clinicians among themselves")
-    assert float(people["two repeats differ"]) == pytest.approx(np.mean(first != second))
+    assert amount(people["two repeats differ"]) == pytest.approx(np.mean(first != second))
 
 
 def test_labels_distributions_people_and_cases(folder: Path) -> None:
     for who, scores in {**PEOPLE, **{judge: merged(judge) for judge in JUDGES}}.items():
         found = line(folder, "distributions", rater=who)
-        assert (float(found["mean"]), float(found["SD"])) == pytest.approx(
+        assert (amount(found["mean"]), amount(found["SD"])) == pytest.approx(
             (scores.mean(), scores.std(ddof=1))
         )
-        assert float(found["% at lowest grade"]) == pytest.approx(100 * np.mean(scores == 0))
-        assert float(found["% at highest grade"]) == pytest.approx(100 * np.mean(scores == 2))
+        assert amount(found["% at lowest grade"]) == pytest.approx(100 * np.mean(scores == 0))
+        assert amount(found["% at highest grade"]) == pytest.approx(100 * np.mean(scores == 2))
     assert [(row["rater"], row["years"], row["specialty"]) for row in lines(folder, "raters")] == [
         ("Clinician A", "8", "ophthalmology"),
         ("Clinician B", "7", "ophthalmology"),
@@ -349,7 +349,7 @@ def test_the_recognisers_one_beside_the_other(folder: Path) -> None:
     for system, own in (("recogniser-a", systems), ("recogniser-b", ~systems)):
         found = line(folder, "ranking", system=system)
         assert found["scores"] == "25"
-        assert float(found["mean score"]) == pytest.approx(2 - merged("judge-large")[own].mean())
+        assert amount(found["mean score"]) == pytest.approx(2 - merged("judge-large")[own].mean())
 
 
 def test_the_plan_says_what_the_study_can_show(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

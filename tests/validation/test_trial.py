@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from tests.validation.on_trial import on_trial
+
+from medjury.agreement import correlation_statistics, icc_statistics, kappa_statistics, non_inferiority
 
 ANNA = [1 + place % 5 for place in range(40)]
 
@@ -92,6 +95,24 @@ def test_the_interval_of_the_whole_agreement_has_the_resamples_and_the_seed_that
         40,
         "95 % BCa-t bootstrap, 200 resamples of 40 clusters, seed 0",
     )
+
+
+def test_the_interval_of_the_whole_agreement_is_that_of_its_coefficient() -> None:
+    """Where two clinicians rated every answer, the comparison with their own agreement has the same interval."""
+    for name, made in (
+        ("kappa_quadratic", kappa_statistics((1.0, 2.0, 3.0, 4.0, 5.0), ["quadratic"])),
+        ("spearman", correlation_statistics(["spearman"])),
+        ("icc_2_1", icc_statistics(["icc_2_1"])),
+    ):
+        evidence = on_trial({"clinician a": ANNA, "clinician b": BEN, "jury": NEAR}, statistic=name)
+        trial = evidence.trial(evidence.table.dimensions[0])
+        clusters = trial.grid.clusters.tolist()
+        beside = non_inferiority(trial.humans, trial.said, made, margin=0.1, clusters=clusters, resamples=200)
+        found, wanted = trial.overall, beside[name].judge_human
+        assert found.low is not None and wanted.low is not None
+        assert (found.value, found.low, found.high) == pytest.approx(
+            (wanted.value, wanted.low, wanted.high), abs=1e-12
+        ), name
 
 
 def test_the_statistic_is_what_the_rules_name() -> None:

@@ -2,6 +2,7 @@
 
 from medjury.calibration._apply import apply_calibrations, evaluate_calibrations
 from medjury.calibration._composite import followed_scores, parts_behind
+from medjury.calibration._conformal import Strangeness, first_share, strangeness
 from medjury.calibration._conformal_intervals import ConformalIntervals
 from medjury.calibration._conformal_sets import held_out_sets
 from medjury.calibration._curves import CurvePoint
@@ -39,6 +40,7 @@ __all__ = [
     "ReviewQueue",
     "RoutineDisagreement",
     "ScoreSpread",
+    "Strangeness",
     "Triage",
     "apply_calibrations",
     "calibrate",
@@ -46,6 +48,7 @@ __all__ = [
     "draw_review",
     "estimate",
     "evaluate_calibrations",
+    "first_share",
     "followed_scores",
     "held_out_sets",
     "inclusion_probabilities",
@@ -59,6 +62,7 @@ __all__ = [
     "save_jury_rule",
     "sealed",
     "simulate_jury",
+    "strangeness",
     "systematic",
     "triage",
     "write_frame",

@@ -128,9 +128,10 @@ class ReviewCurves(Mapping[str, ReviewCurve]):
 
 
 def _codes(priority: Floats) -> Floats:
-    """The place of each priority in the order, 0 first; equal priorities share it, a missing one comes first."""
+    """The place of each priority in the order, 0 first; equal priorities share it, a missing one comes first.
+    What differs after the ninth decimal is equal: means of the same grades differ by rounding."""
     values = np.where(np.isnan(priority), np.inf, priority)
-    _, place = np.unique(-values, return_inverse=True)
+    _, place = np.unique(np.round(-values, 9), return_inverse=True)
     return place.astype(float)
 
 

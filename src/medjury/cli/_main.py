@@ -48,10 +48,15 @@ COMMANDS = {
     "report": "write a run's report: may this jury be trusted, for what, and how do we know",
     "view": "read the evidence case by case in a browser: source, answer, every vote; or write it as one file",
     "gate": "the verdict of a run's report, with an exit status and JUnit for pipelines",
+    "passport": "make or check the passport of a validated jury: what it is, on whom it was validated, until when",
+    "judge": "judge cases by a passport: exactly that jury, and whether each case lies inside what was validated",
+    "watch": "watch a jury in use: judge what is new, draw what clinicians read, alarm where a limit is crossed",
     "validate": "the verdict from two tables, clinicians' and judges' scores, without a run",
     "compare": "what changed between two runs, with paired intervals",
     "panel": "clinicians rate in the browser: serve the pages, invite people, read the audit trail",
     "completion": "print what lets your shell complete commands and options",
+    "store": "copy a store into another: from SQLite to PostgreSQL, or back",
+    "erase": "delete everything of one patient, of cases, or older than a day from a store",
     "verify": "check a run folder against its manifest and its audit log",
 }
 

@@ -24,6 +24,7 @@ def run_file(
     retry_unscored: bool = False,
     keep_going: bool = False,
     preflight: bool = True,
+    wait: bool = True,
     quiet: bool = False,
     gate: bool = False,
     as_json: bool = False,
@@ -45,7 +46,12 @@ def run_file(
 
     with display(quiet=quiet) as shown:
         result = run_study(
-            study, watch=shown, retry_unscored=retry_unscored, keep_going=keep_going, preflight=preflight
+            study,
+            watch=shown,
+            retry_unscored=retry_unscored,
+            keep_going=keep_going,
+            preflight=preflight,
+            wait=wait,
         )
         if shown is not None:
             shown.finish(result.progress, result.money, result.currency)

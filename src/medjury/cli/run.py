@@ -10,34 +10,21 @@ from medjury.cli._shared_options import add_overrides
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("study", help="the study file; `medjury init` writes one")
-    parser.add_argument(
-        "--dry-run", action="store_true", help="check everything and print calls, tokens, price"
-    )
-    parser.add_argument(
-        "--skip-bad-cases", action="store_true", help="go on without rows that cannot be read"
-    )
-    parser.add_argument(
-        "--retry-unscored",
-        action="store_true",
-        help="ask again for every unscored rating, not only transient failures",
-    )
-    parser.add_argument(
-        "--no-preflight",
-        action="store_true",
-        help="do not ask each model one short question before the first case",
-    )
-    parser.add_argument(
-        "--keep-going",
-        action="store_true",
-        help="ask on although the first answers show that none can be used, or a model is away",
-    )
-    parser.add_argument(
-        "--gate",
-        action="store_true",
-        help="end with the verdict's exit status: 0 VALIDATED, 3 AUXILIARY, 4 NOT VALIDATED, 5 INCOMPLETE",
-    )
-    parser.add_argument("--quiet", action="store_true", help="no progress line")
+    add = parser.add_argument
+    add("study", help="the study file; `medjury init` writes one")
+    add("--dry-run", action="store_true", help="check everything and print calls, tokens, price")
+    add("--skip-bad-cases", action="store_true", help="go on without rows that cannot be read")
+    add("--retry-unscored", action="store_true",
+        help="ask again for every unscored rating, not only transient failures")  # fmt: skip
+    add("--no-preflight", action="store_true",
+        help="do not ask each model one short question before the first case")  # fmt: skip
+    add("--keep-going", action="store_true",
+        help="ask on although the first answers show that none can be used, or a model is away")  # fmt: skip
+    add("--gate", action="store_true",
+        help="end with the verdict's status: 0 VALIDATED, 3 AUXILIARY, 4 NOT VALIDATED, 5 INCOMPLETE")  # fmt: skip
+    add("--no-wait", action="store_true",
+        help="hand batch jobs over and end; the next run fetches the answers")  # fmt: skip
+    add("--quiet", action="store_true", help="no progress line")
     add_json(parser)
     add_overrides(parser)
 
@@ -50,6 +37,7 @@ def run(options: argparse.Namespace) -> int:
         retry_unscored=options.retry_unscored,
         keep_going=options.keep_going,
         preflight=not options.no_preflight,
+        wait=not options.no_wait,
         quiet=options.quiet,
         gate=options.gate,
         as_json=options.json,

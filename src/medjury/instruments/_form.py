@@ -37,7 +37,17 @@ class AnswerForm:
 
     @classmethod
     def of(cls, instrument: Instrument, dimensions: Collection[str] | None = None) -> AnswerForm:
-        """The form in which a judge grades these dimensions (all, where none is named)."""
+        """The form in which a judge grades these dimensions (all, where none is named); made once for each."""
+        place = id(instrument), None if dimensions is None else tuple(dimensions)
+        if (known := _FORMS.get(place)) is not None and known[0] is instrument:
+            return known[1]
+        if len(_FORMS) >= _MOST_FORMS:
+            _FORMS.clear()
+        _FORMS[place] = instrument, cls._of(instrument, dimensions)
+        return _FORMS[place][1]
+
+    @classmethod
+    def _of(cls, instrument: Instrument, dimensions: Collection[str] | None) -> AnswerForm:
         asked = [each for each in instrument.dimensions if dimensions is None or each.name in dimensions]
         grades = tuple(Grade(plain(each.name), plain(each.label), _values(each)) for each in asked)
         shape = tuple((grade.key, _EXPLAINED) for grade in grades)
@@ -71,6 +81,10 @@ class AnswerForm:
     def fits(self, value: object) -> bool:
         """Whether every key of an answer was asked for where it stands, and none stands there in two spellings."""
         return _fits(value, self.shape)
+
+
+_FORMS: dict[tuple[int, tuple[str, ...] | None], tuple[Instrument, AnswerForm]] = {}
+_MOST_FORMS = 256
 
 
 def plain(key: object) -> str:

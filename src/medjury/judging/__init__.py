@@ -43,8 +43,8 @@ from medjury.judging._examples.split import Family, TrainingSplit, WorkedExample
 from medjury.judging._judge import Judge
 from medjury.judging._jury import Bench, Jury
 from medjury.judging._model_check import ModelChecked
-from medjury.judging._prompt import PROMPT_VERSION, Prompt, text_block, worked_messages
-from medjury.judging._rater import Expected, Rated, Rater, Unit, Used
+from medjury.judging._prompt import PROMPT_VERSION, PROMPT_VERSIONS, Prompt, text_block, worked_messages
+from medjury.judging._rater import Beginning, Expected, Rated, Rater, Unit, Used
 from medjury.judging._repeats import Repeats
 from medjury.judging._repeats_body import RepeatsBody
 from medjury.judging._rereading import EarlierRun, Reread
@@ -58,6 +58,7 @@ __all__ = [
     "PERSONAS",
     "PERSONA_GROUPS",
     "PROMPT_VERSION",
+    "PROMPT_VERSIONS",
     "RULES",
     "SECTIONS",
     "TOKENS_PER_ANSWER",
@@ -71,6 +72,7 @@ __all__ = [
     "AnswerText",
     "Answerer",
     "Asked",
+    "Beginning",
     "Bench",
     "Breaker",
     "Checked",

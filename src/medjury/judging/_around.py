@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from medjury.cases import Case
 from medjury.instruments import Instrument, Unscored
 from medjury.judging._context.shortening import Truncation
-from medjury.judging._rater import Expected, Rated, Rater, Unit, make_units
+from medjury.judging._rater import Beginning, Expected, Rated, Rater, Unit, make_units
 from medjury.models import ChatModel, Gate
 
 
@@ -53,6 +53,9 @@ class Around:
 
     def expected(self, unit: Unit) -> Expected | Unscored:
         return self.rater.expected(unit)
+
+    def shared(self, unit: Unit) -> Sequence[Beginning]:
+        return self.rater.shared(unit)
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
         return await self.rater.rate(unit, gate)

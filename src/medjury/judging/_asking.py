@@ -23,6 +23,7 @@ from medjury.models import Answer, ChatModel, Gate, Message, ModelError, Reply, 
 _NOT_CHANGED_BY_TELLING = frozenset({Reason.REFUSAL, Reason.TRUNCATED, Reason.CONTEXT})
 # Draws from here on are answers drawn anew: repeats are far fewer.
 _ANEW = 1_000_000
+_ENCODER = json.JSONEncoder(sort_keys=True)
 _ALL = sys.maxsize  # nothing of an answer can be used
 
 _Value = TypeVar("_Value")
@@ -123,7 +124,7 @@ class Speaker:
             sample.number,
             about,
         ]
-        return hashlib.sha256(json.dumps(stated, sort_keys=True).encode()).hexdigest()[:32]
+        return hashlib.sha256(_ENCODER.encode(stated).encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ class Breaker:
         """Around one question, re-asks included. Who asks tells how it ended; a question that ends in an error says
         nothing. Waits while too many are under way that nobody has seen answered."""
         ending = Ending()
-        if self._keep_going:
+        if self._keep_going or model.batch is not None:  # a job is one question of thousands
             yield ending
             return
         watched = self._models.setdefault(model.name, _Watched())

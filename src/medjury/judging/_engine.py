@@ -19,9 +19,10 @@ from typing import Protocol
 from medjury.cases import Case
 from medjury.instruments import TRANSIENT, Reason
 from medjury.judging._breaker import BREAKER, Breaker
+from medjury.judging._line import Line
 from medjury.judging._noted import Noted
 from medjury.judging._rater import Rated, Rater, Unit
-from medjury.models import Gate
+from medjury.models import Gate, PendingError
 from medjury.ratings import Question, Rating, StoredRecord
 
 # Units looked up in the store at once.
@@ -65,11 +66,14 @@ class Progress:
     planned: int = 0
     found: int = 0  # in the store already
     judged: int = 0  # done by this process
+    pending: int = 0  # with a provider, in batch jobs that have not ended
     scored: int = 0  # ratings written by this process, by what became of them
     not_applicable: int = 0
     unscored: Counter[Reason] = field(default_factory=Counter)
     calls: int = 0  # requests sent by this process
     judges: dict[str, JudgeProgress] = field(default_factory=dict)
+    tokens_in: int = 0  # of the answers paid for, and those that a provider's prompt cache served
+    tokens_cached: int = 0
 
     def find(self, judge: str) -> None:
         """A unit of this judge is in the store already."""
@@ -113,19 +117,28 @@ async def judge_all(
     `stop` lets those in flight finish and starts no more. `again` asks anew even where an answer is stored that
     could not be used. `watched_by` stops what cannot succeed. The first error ends the run and is raised."""
     BREAKER.set(watched_by)  # for the tasks that are made below
-    queues: dict[str, asyncio.Queue[Unit | None]] = {
-        rater.name: asyncio.Queue(maxsize=2 * workers[rater.name]) for rater in raters
+    # Where questions wait for the first of their record, other records must be in sight. In a batch job all of them
+    # go together.
+    lines = {
+        rater.name: Line(workers[rater.name])
+        if any(model.batch for model in rater.models)
+        else Line(2 * workers[rater.name] * len(rater.groups), siblings=True)
+        for rater in raters
     }
 
-    async def work(queue: asyncio.Queue[Unit | None]) -> None:
-        while (unit := await queue.get()) is not None and not stop.is_set():
+    async def work(line: Line) -> None:
+        while (unit := await line.get()) is not None and not stop.is_set():
             noted = Noted(gate, unit.key)
-            rated = await unit.rater.rate(unit, noted)
+            try:
+                rated = await unit.rater.rate(unit, noted)
+            except PendingError:  # in a batch job; what came of it is fetched by another run
+                progress.pending += 1
+                continue
+            finally:
+                line.done(unit)
             questions = rated.questions or noted.questions
             await ledger.write_ratings(run, rated.ratings, _records(unit, rated), questions)
             progress.note(rated.ratings, unit.rater.name)
-        if queue.empty():
-            queue.put_nowait(None)  # the next worker of this queue stops too
 
     async def feed() -> None:
         units = _all_units(cases, raters, repeats)
@@ -140,16 +153,16 @@ async def judge_all(
                     progress.find(unit.rater.name)
                 else:
                     unit = replace(unit, again=True) if unit.key in lasting else unit
-                    await queues[unit.rater.name].put(unit)
-        for queue in queues.values():
-            await queue.put(None)
+                    await lines[unit.rater.name].put(unit)
+        for line in lines.values():
+            line.end()
 
     feeder = asyncio.create_task(feed())
     crew = [
-        asyncio.create_task(work(queues[rater.name])) for rater in raters for _ in range(workers[rater.name])
+        asyncio.create_task(work(lines[rater.name])) for rater in raters for _ in range(workers[rater.name])
     ]
     with _seldom_collected():
-        await _finish(feeder, crew, queues.values(), stop)
+        await _finish(feeder, crew, lines.values(), stop)
 
 
 @contextmanager
@@ -168,7 +181,7 @@ def _seldom_collected() -> Iterator[None]:
 async def _finish(
     feeder: asyncio.Task[None],
     crew: Sequence[asyncio.Task[None]],
-    queues: Iterable[asyncio.Queue[Unit | None]],
+    lines: Iterable[Line],
     stop: asyncio.Event,
 ) -> None:
     """Wait for all; after a stop or an error give calls in flight a little time, then cancel them."""
@@ -183,10 +196,8 @@ async def _finish(
                 stop.set()
         if waiting:
             feeder.cancel()
-            for queue in queues:  # wake the workers that wait for work which will not come
-                while not queue.empty():
-                    queue.get_nowait()
-                queue.put_nowait(None)
+            for line in lines:  # wake the workers that wait for work which will not come
+                line.end(drop=True)
             await asyncio.wait(waiting, timeout=_GRACE_SECONDS)
     finally:
         stopped.cancel()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from medjury.cases import Case
+from medjury.errors import MedjuryError
 from medjury.instruments import (
     TRANSIENT,
     AnswerForm,
@@ -24,8 +25,15 @@ from medjury.judging._asking import Speaker, ask, no_answer
 from medjury.judging._examples.drawn import DrawnExamples
 from medjury.judging._most import COMPLAINT, FRAME, most_question
 from medjury.judging._outcomes import whole
-from medjury.judging._prompt import PROMPT_VERSION, Prompt, shown_texts
-from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
+from medjury.judging._prompt import (
+    PROMPT_VERSIONS,
+    RECORD_FIRST,
+    RUBRIC_FIRST,
+    Prompt,
+    case_texts,
+    shown_texts,
+)
+from medjury.judging._rater import Beginning, Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Reply, Request, estimate_tokens, most_tokens
 
@@ -49,7 +57,8 @@ class Judge(PlainRater):
     `per_dimension` asks one call per dimension (dimensions tied by a skip rule stay together); `reasks` is how
     often an unusable answer is handed back with what was wrong. `explain` asks for reasons before the grade,
     "after" it, or for none. Repeats use `seed + repeat`. `examples` are shown with every case; `drawn` are chosen
-    for each case from a training split.
+    for each case from a training split. `prompt` is the version of the question's layout: the record comes first
+    ("2") where several questions are asked about it and no examples stand between, else the rubric ("1").
     """
 
     model: ChatModel
@@ -62,27 +71,53 @@ class Judge(PlainRater):
     reasks: int = 2
     examples: Sequence[Example] = ()
     drawn: DrawnExamples | None = None
+    prompt: str | None = None
+    _layout: str = field(init=False, repr=False, compare=False)
     _prompts: Mapping[tuple[str, ...], Prompt] = field(init=False, repr=False, compare=False)
     _schemas: Mapping[tuple[str, ...], Mapping[str, object]] = field(init=False, repr=False, compare=False)
     _settings_hash: str = field(init=False, repr=False, compare=False)
+    _last: list[tuple[Case, tuple[Beginning, ...]]] = field(
+        init=False, repr=False, compare=False, default_factory=list
+    )
 
     def __post_init__(self) -> None:
         groups = groups_of(self.instrument, self.per_dimension)
+        version = self._version(len(groups))
         prompts = {
-            group: Prompt.build(self.instrument, group, explain=self.explain, examples=self.examples)
+            group: Prompt.build(
+                self.instrument, group, explain=self.explain, examples=self.examples, version=version
+            )
             for group in groups
         }
         schemas = {group: output_schema(self.instrument, group, explain=self.explain) for group in groups}
         object.__setattr__(self, "_prompts", prompts)
         object.__setattr__(self, "_schemas", schemas)
+        object.__setattr__(self, "_layout", version)
         object.__setattr__(self, "_settings_hash", self._hash_settings(prompts))
+
+    def _version(self, questions: int) -> str:
+        examples = bool(self.examples) or self.drawn is not None
+        if self.prompt is None:
+            return RECORD_FIRST if questions > 1 and not examples else RUBRIC_FIRST
+        if self.prompt not in PROMPT_VERSIONS:
+            raise MedjuryError(
+                f"there is no prompt {self.prompt!r}; there are {' and '.join(PROMPT_VERSIONS)}"
+            )
+        if self.prompt == RECORD_FIRST and examples:
+            raise MedjuryError(
+                "prompt 2 puts the record first and shows no worked examples; take `prompt: 2` out, or the examples"
+            )
+        return self.prompt
 
     def _hash_settings(self, prompts: Mapping[tuple[str, ...], Prompt]) -> str:
         """Hash of everything but the case that determines an answer."""
+        words = [[m.role, m.content] for p in prompts.values() for m in p.opening]
+        if self._layout == RECORD_FIRST:
+            words += [["user", p.closing] for p in prompts.values()]
         settings: dict[str, object] = {
             "model": dict(self.model.identity),
             "instrument": self.instrument.fingerprint(),
-            "prompt": [PROMPT_VERSION, [[m.role, m.content] for p in prompts.values() for m in p.opening]],
+            "prompt": [self._layout, words],
             "temperature": self.temperature,
             "seed": self.seed,
             "max_tokens": self.max_tokens,
@@ -126,6 +161,8 @@ class Judge(PlainRater):
             "reasks": self.reasks,
             "examples": len(self.examples),
         }
+        if self._layout != RUBRIC_FIRST:
+            settings["prompt"] = self._layout
         return settings if self.drawn is None else settings | self.drawn.described()
 
     def units(self, case: Case, repeat: int) -> list[Unit]:
@@ -139,6 +176,11 @@ class Judge(PlainRater):
         each = _TOKENS_PER_SCORE + (_TOKENS_PER_EXPLANATION if self.explain else 0)
         most = most_question(most_tokens(request), self.speaker, COMPLAINT + FRAME * len(unit.dimensions))
         return Expected(1, tokens_in, each * len(unit.dimensions), most)
+
+    def shared(self, unit: Unit) -> tuple[Beginning, ...]:
+        if self._layout != RECORD_FIRST or len(self._prompts) < 2:
+            return ()
+        return self._beginnings(unit.case)
 
     def request(self, unit: Unit) -> Request | Unscored:
         """The first question of a unit, or why it cannot be asked."""
@@ -174,6 +216,24 @@ class Judge(PlainRater):
                 for name in unit.dimensions
             }
         return Graded(outcomes, asked.answers)
+
+    def _beginnings(self, case: Case) -> tuple[Beginning, ...]:
+        """What the questions about a case begin with, found once for all of them: they follow each other."""
+        if self._last and self._last[0][0] is case:
+            return self._last[0][1]
+        found: tuple[Beginning, ...] = ()
+        texts = case_texts(self.instrument, case)
+        if not isinstance(texts, Unscored):
+            before = sum(estimate_tokens(each.content) for each in next(iter(self._prompts.values())).opening)
+            found = tuple(
+                Beginning(
+                    hashlib.blake2b(texts.text[:end].encode(), digest_size=16).hexdigest(),
+                    before + estimate_tokens(texts.text[:end]),
+                )
+                for end in texts.shared
+            )
+        self._last[:] = [(case, found)]
+        return found
 
     def _about(self, unit: Unit) -> list[object]:
         """What the question is about. Which dimensions it has is wording, unless there are several questions."""

@@ -43,6 +43,15 @@ class Rated:
 
 
 @dataclass(frozen=True, slots=True)
+class Beginning:
+    """The beginning of a question that other questions have too: the hash of its text and about how many tokens it
+    has. A provider's prompt cache serves it once a question that begins so has been answered."""
+
+    id: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class Used:
     """Calls and their tokens."""
 
@@ -105,12 +114,19 @@ class Rater(Protocol):
     def expected(self, unit: Unit) -> Expected | Unscored:
         """What the unit will use, or why it cannot be asked."""
 
+    def shared(self, unit: Unit) -> Sequence[Beginning]:
+        """What its first question begins with as those of other units do, the shortest first; none where it shares
+        nothing that would be worth waiting for."""
+
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
         """One row per dimension of the unit, scored or not. Only a fatal `ModelError` is raised."""
 
 
 class PlainRater:
-    """What a rater is that neither writes texts nor shortens records: a base for ways of judging."""
+    """What a rater is that writes no texts, shortens no records and shares no beginnings: a base for others."""
+
+    def shared(self, unit: Unit) -> Sequence[Beginning]:
+        return ()
 
     @property
     def revises_as(self) -> str:

@@ -5,6 +5,8 @@ from medjury.models._answer_file import AnswerFile, RecordedAs, RecordedFailure,
 from medjury.models._answering import DEPLOYMENTS, NOT_TOLD, asked_name, is_deployment, same_model
 from medjury.models._anthropic import AnthropicModel
 from medjury.models._audit import AuditError, AuditLog, AuditTotals, audit_totals, verify_audit_log
+from medjury.models._batch_job import Job, JobCall, JobJournal, PendingError
+from medjury.models._batches import Batches
 from medjury.models._budget import Budget
 from medjury.models._cache import MemoryCache, ReplyCache, request_key
 from medjury.models._chat import ChatModel, Message, ModelError, Reply, Request
@@ -16,7 +18,7 @@ from medjury.models._failure import failure_of, failure_text
 from medjury.models._finish import Finish, why_unfinished
 from medjury.models._gate import Gate
 from medjury.models._google import GoogleModel
-from medjury.models._hosts import host_of, is_local
+from medjury.models._hosts import forbidden, host_of, is_local, normal_hosts
 from medjury.models._limits import Limits
 from medjury.models._openai import OpenAIModel
 from medjury.models._prices import Price, PriceList
@@ -38,6 +40,7 @@ __all__ = [
     "AuditError",
     "AuditLog",
     "AuditTotals",
+    "Batches",
     "Budget",
     "ChatModel",
     "ContextError",
@@ -46,11 +49,15 @@ __all__ = [
     "Finish",
     "Gate",
     "GoogleModel",
+    "Job",
+    "JobCall",
+    "JobJournal",
     "Limits",
     "MemoryCache",
     "Message",
     "ModelError",
     "OpenAIModel",
+    "PendingError",
     "Price",
     "PriceList",
     "RecordedAs",
@@ -70,6 +77,7 @@ __all__ = [
     "excess_tokens",
     "failure_of",
     "failure_text",
+    "forbidden",
     "host_of",
     "is_deployment",
     "is_local",
@@ -77,6 +85,7 @@ __all__ = [
     "kinds_text",
     "make_model",
     "most_tokens",
+    "normal_hosts",
     "pull_weights",
     "request_key",
     "require_fit",

@@ -74,6 +74,7 @@ class _Reply(_Line):
     seconds: float = Field(default=0.0, ge=0, strict=False)
     model: _Text = ""
     cost: float | None = Field(default=None, ge=0, strict=False)
+    tokens_written: int = Field(default=0, ge=0, le=MOST_COUNTED)
 
 
 class _Failure(_Line):
@@ -189,6 +190,8 @@ def write_answers(
                 file.write(_encoded({"key": key, "failure": json.loads(answer.text)}))
             else:
                 told = {name: getattr(answer, name) for name in Reply.__slots__}
+                if not answer.tokens_written:  # as files have it that were written before it was known
+                    del told["tokens_written"]
                 file.write(_encoded({"key": key, **told}))
         if zipped is not None:
             zipped.close()

@@ -6,11 +6,16 @@ import asyncio
 import json
 import time
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from medjury.instruments import Reason
 from medjury.models._announce import announce_request
-from medjury.models._chat import ModelError, PlainModel, Reply, Request
+from medjury.models._anthropic_batches import AnthropicBatches
+from medjury.models._batch_job import JobResult
+from medjury.models._batch_mode import MOST_CALLS, asked_in_batches, result_fault
+from medjury.models._batch_wire import Wire
+from medjury.models._chat import Message, ModelError, PlainModel, Reply, Request
 from medjury.models._echo import prompt_of
 from medjury.models._faults import LostReplyError, Place, error_words, retry_after_seconds
 from medjury.models._finish import finish_of
@@ -35,8 +40,8 @@ from medjury.models._wording import with_schema_spelled_out, without_surrogates
 class AnthropicModel(PlainModel):
     """A model behind Anthropic's messages API. There is no seed: repeats differ by temperature alone.
 
-    `prompt_cache` marks the instructions as worth caching; writing the cache costs a quarter more than input,
-    which the cost shown here does not include.
+    `prompt_cache` marks the instructions, and what questions share, as worth caching; where nothing is said, only
+    what questions share is marked, and what it costs to write it is repaid by the second of them.
     """
 
     announces = True
@@ -52,10 +57,12 @@ class AnthropicModel(PlainModel):
         timeout: float = 180.0,
         largest_body: int = 8 * 1024 * 1024,
         context_window: int | None = None,
-        prompt_cache: bool = False,
+        prompt_cache: bool | None = None,
         top_p: float | None = None,
         top_k: int | None = None,
         sampling: Mapping[str, Any] | None = None,
+        mode: str = "call",
+        batch_size: int = MOST_CALLS,
     ) -> None:
         self.host: str | None = host_of(url)
         self.name = name or model
@@ -69,6 +76,11 @@ class AnthropicModel(PlainModel):
         self._prompt_cache = prompt_cache
         self._sampling = stated_sampling(top_p, top_k, sampling)
         self._dialect = SdkDialect()
+        if asked_in_batches(mode):
+            wire = Wire(self._url, self._place, self._batch_headers)
+            self.batch = AnthropicBatches(
+                wire, self._parameters, self._read_result, lambda: self._dialect, batch_size
+            )
         self._client: Any = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -121,14 +133,38 @@ class AnthropicModel(PlainModel):
                 raise unreadable(self._place) from None
         raise ModelError(Reason.PROVIDER, f"{self.host} accepts no form of the request for {self.model}")
 
+    def _batch_headers(self) -> dict[str, str]:
+        return {"x-api-key": read_key(self.name, self._place), "anthropic-version": "2023-06-01"}
+
+    def _parameters(self, request: Request) -> dict[str, Any]:
+        arguments = self._arguments(request, self._dialect)
+        drawn: dict[str, Any] = arguments.pop("extra_body", {})
+        return arguments | drawn
+
+    def _read_result(self, request: Request, result: JobResult, asked: SdkDialect | None) -> Reply:
+        """The reply in a line of a batch job. What the model does not take is left out in the next job."""
+        if result.status == 200:
+            return self._read_body(loaded(result.payload, self._place), request, 0.0)
+        words = error_words(result.payload)
+        if result.status in (400, 422):
+            better = adapt_sdk(self._dialect if asked is None else asked, request, words)
+            if better is not None:
+                self._dialect = self._dialect.with_all_of(better)
+                raise ModelError(
+                    Reason.PROVIDER, f"{self.host} did not take the request as it was", retry=True
+                )
+        raise result_fault(self._place, result, words, prompt_of(request))
+
     def _arguments(self, request: Request, dialect: SdkDialect) -> dict[str, Any]:
-        native = request.schema is None or dialect.schema
+        marked = request.has_siblings and self._prompt_cache is not False
+        # A schema stands before the prompt in the provider's cache: another one would be another beginning.
+        native = request.schema is None or (dialect.schema and not marked)
         messages = request.messages if native else with_schema_spelled_out(request)
         arguments: dict[str, Any] = {
             "model": self.model,
             "max_tokens": request.max_tokens,
             "messages": [
-                {"role": each.role, "content": without_surrogates(each.content)}
+                {"role": each.role, "content": _content(each, marked)}
                 for each in messages
                 if each.role != "system"
             ],
@@ -136,10 +172,10 @@ class AnthropicModel(PlainModel):
         system = "\n\n".join(each.content for each in messages if each.role == "system")
         if system:
             block: dict[str, Any] = {"type": "text", "text": without_surrogates(system)}
-            if self._prompt_cache:
+            if self._prompt_cache or marked:
                 block["cache_control"] = {"type": "ephemeral"}
             arguments["system"] = [block]
-        if request.schema is not None and dialect.schema:
+        if request.schema is not None and native:
             schema = json.loads(json.dumps(request.schema))
             arguments["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
         drawn = dict(self._sampling)
@@ -153,6 +189,9 @@ class AnthropicModel(PlainModel):
         body = loaded(
             response.content, self._place, response.headers.get("content-type", "nothing").split(";")[0]
         )
+        return self._read_body(body, request, seconds)
+
+    def _read_body(self, body: Mapping[str, Any], request: Request, seconds: float) -> Reply:
         require_no_error(body, self._place, request)
         content = body.get("content")
         text = text_of(content)
@@ -173,6 +212,7 @@ class AnthropicModel(PlainModel):
             tokens_in=request_tokens(request) if tokens_in is None else tokens_in + cached + written,
             tokens_out=estimate_tokens(text) if tokens_out is None else tokens_out,
             tokens_cached=cached,
+            tokens_written=written,
             seconds=seconds,
             model=str(body.get("model") or ""),
         )
@@ -201,9 +241,25 @@ class AnthropicModel(PlainModel):
         return self._client
 
     async def close(self) -> None:
+        if self.batch is not None:
+            await self.batch.close()
         if self._client is not None and self._loop is asyncio.get_running_loop():
             await self._client.close()
         self._client = None
+
+
+def _content(message: Message, marked: bool) -> str | list[dict[str, Any]]:
+    """The text of a message; where it is to be marked, in the parts that other questions share and the rest."""
+    if not marked or not message.shared:
+        return without_surrogates(message.content)
+    ends = (0, *message.shared, len(message.content))
+    parts = [
+        {"type": "text", "text": without_surrogates(message.content[start:end])}
+        for start, end in pairwise(ends)
+        if start < end
+    ]
+    mark = {"cache_control": {"type": "ephemeral"}}
+    return [{**part, **mark} if place < len(message.shared) else part for place, part in enumerate(parts)]
 
 
 def _words(error: Any) -> str:

@@ -75,6 +75,13 @@ class Budget:
             self._settled.set()
             self._settled = None
 
+    def resolve(self, perhaps: float, *, cost: float | None, calls: int = 0) -> None:
+        """The end of a call that an earlier process has made is known now: what it cost takes the place of what it
+        may have cost. `calls` are those that were not counted then."""
+        self.perhaps_spent = max(0.0, self.perhaps_spent - perhaps)
+        self.spent_money += cost or 0.0
+        self.spent_calls += calls
+
     def has_room(self, money: float, calls: int = 1) -> bool:
         """Whether so many calls, which cost this much together at worst, may be made beside those in flight."""
         counted = self.spent_money + self.perhaps_spent + self._reserved_money + money

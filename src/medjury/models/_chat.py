@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from medjury.instruments import Reason
@@ -14,8 +14,12 @@ Role = Literal["system", "user", "assistant"]
 
 @dataclass(frozen=True, slots=True)
 class Message:
+    """A text and who says it. `shared` are places in the text, each the end of a beginning that other questions
+    have too: a provider's prompt cache is worth filling up to there. They are no part of what is said."""
+
     role: Role
     content: str
+    shared: tuple[int, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +34,17 @@ class Request:
     seed: int | None = None
     draw: int = 0
 
+    @property
+    def has_siblings(self) -> bool:
+        """Whether other questions begin as this one does, so that a prompt cache is worth filling."""
+        return any(message.shared for message in self.messages)
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What came back. `model` is the version the endpoint reports, which may differ from the one asked; `cost` what
-    it says that the call cost, where it does."""
+    it says that the call cost, where it does. Of `tokens_in`, `tokens_cached` were read from the provider's prompt
+    cache and `tokens_written` put into it, at a price of its own."""
 
     text: str
     finish: Finish = "stop"
@@ -44,6 +54,7 @@ class Reply:
     seconds: float = 0.0
     model: str = ""
     cost: float | None = None
+    tokens_written: int = 0
 
 
 class ModelError(Exception):
@@ -68,6 +79,16 @@ class ModelError(Exception):
         self.retry = retry
         self.retry_after = retry_after
         self.fatal = fatal
+
+
+class TakesBatches(Protocol):
+    """A way of handing many calls over at once; how that is done is said in `BatchEndpoint`."""
+
+    @property
+    def size(self) -> int:
+        """How many calls a job may hold."""
+
+    async def close(self) -> None: ...
 
 
 @runtime_checkable
@@ -107,6 +128,10 @@ class ChatModel(Protocol):
     def announces(self) -> bool:
         """Whether it announces every request by itself before that leaves (`announce_request`); for one that does
         not, the gate announces each call as one request."""
+
+    @property
+    def batch(self) -> TakesBatches | None:
+        """How it takes batch jobs, where it is to be asked through them; None where each call is made by itself."""
 
     @property
     def recorded(self) -> str:
@@ -149,6 +174,7 @@ class PlainModel:
     concurrency: int | None = None
     context_window: int | None = None
     announces: bool = False
+    batch: TakesBatches | None = None
 
     @property
     def recorded(self) -> str:

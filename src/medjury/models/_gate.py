@@ -14,6 +14,8 @@ from medjury.models._announce import announced_to
 from medjury.models._answer import Answer
 from medjury.models._answering import asked_name
 from medjury.models._audit import AuditLog
+from medjury.models._batch_job import PendingError
+from medjury.models._batches import Batches
 from medjury.models._budget import Budget, Reservation
 from medjury.models._cache import ReplyCache, request_key
 from medjury.models._chat import ChatModel, ModelError, Reply, Request
@@ -41,7 +43,7 @@ class _Lane:
     """The pace of one model."""
 
     def __init__(self, model: ChatModel, limits: Limits, clock: Clock, sleep: Sleep) -> None:
-        stated = limits.concurrency or model.concurrency
+        stated = model.batch.size if model.batch is not None else limits.concurrency or model.concurrency
         self.places = AdaptiveConcurrency(stated)
         self.requests = (
             Bucket(limits.requests_per_minute, clock, sleep) if limits.requests_per_minute else None
@@ -52,8 +54,9 @@ class _Lane:
 
 class Gate:
     """Asks models on behalf of everybody. `limits` are by the model's name; `attempts` is how often a call
-    that may succeed later is tried; `before` is awaited ahead of every call that is really made. `clock`,
-    `sleep` and `chance` are there for tests.
+    that may succeed later is tried; `before` is awaited ahead of every call that is really made. `batches` takes
+    the calls of models that are asked through batch jobs; without it each of their calls is made by itself, at the
+    full price. `clock`, `sleep` and `chance` are there for tests.
     """
 
     def __init__(
@@ -67,11 +70,13 @@ class Gate:
         limits: Mapping[str, Limits] | None = None,
         attempts: int = 5,
         before: Callable[[ChatModel], Awaitable[None]] | None = None,
+        batches: Batches | None = None,
         clock: Clock = time.monotonic,
         sleep: Sleep = asyncio.sleep,
         chance: random.Random | None = None,
     ) -> None:
         self.calls = 0  # requests really sent by this gate, whatever came of them
+        self.tokens_in = self.tokens_cached = 0  # of the replies that were paid for
         self._spent = 0.0
         self._spent_is_known = True
         self._cache = cache
@@ -82,6 +87,7 @@ class Gate:
         self._limits = dict(limits or {})
         self._attempts = max(1, attempts)
         self._before = before
+        self._batches = batches
         self._clock = clock
         self._sleep = sleep
         self._chance = chance or random.Random()
@@ -134,6 +140,8 @@ class Gate:
 
     async def _call(self, model: ChatModel, request: Request, key: str) -> Answer:
         lane = self._lane(model)
+        if self._in_batch(model) and (answer := await self._fetched(model, request, key)) is not None:
+            return answer
         fits = True if plainly_fits(model, request) else None  # None: not looked at yet
         for attempt in range(1, self._attempts + 1):
             try:
@@ -151,6 +159,69 @@ class Gate:
                     lane.closed_until = max(lane.closed_until, self._clock() + wait)  # for every call to it
                 await self._sleep(wait)
         raise AssertionError("the last attempt returns or raises")
+
+    def _in_batch(self, model: ChatModel) -> bool:
+        return self._batches is not None and model.batch is not None
+
+    async def _fetched(self, model: ChatModel, request: Request, key: str) -> Answer | None:
+        """The answer to a call that an earlier process has handed over in a batch job; None where there is none of
+        it, or none that counts: then it is made anew."""
+        assert self._batches is not None
+        with hosts_allowed(self._allowed):
+            earlier = await self._batches.earlier(model, key)
+        if earlier is None:
+            return None
+        ours = earlier.job.log == self._batches.log
+        perhaps, calls = (earlier.call.perhaps, 0) if ours else (0.0, 1)
+        about = log_entry(model, key, 1)
+        sending = Sending.earlier(self._audit, self._budget, about, earlier.call.announced if ours else None)
+        try:
+            result = await earlier.result
+            reply = (
+                None if result is None else self._mask.reply(self._batches.fetched(model, request, result))
+            )
+        except PendingError:
+            raise
+        except ModelError as error:
+            self._mask.failure(error)
+            self._budget.resolve(perhaps, cost=0.0, calls=calls)
+            sending.ended(error.reason.value)
+            await self._batches.ended(key)
+            if error.fatal or not error.retry:
+                raise
+            return None
+        if reply is None:  # it never arrived there
+            self._budget.resolve(perhaps, cost=0.0, calls=-1 if ours else 0)
+            if ours:
+                sending.ended("not_sent", left=False)
+            return None
+        cost = self._counted(model, reply)
+        self._budget.resolve(perhaps, cost=cost, calls=calls)
+        cut = None if plainly_fits(model, request) else cut_by_endpoint(model, request, reply)
+        answer = Answer(reply, cost, False, 1, cost, key, asked_name(model, reply))
+        await self._keep(sending, model, request, answer, cut is not None)
+        if cut is not None:
+            cut.paid = answer
+            raise cut
+        return answer
+
+    async def _keep(
+        self, sending: Sending, model: ChatModel, request: Request, answer: Answer, cut: bool
+    ) -> None:
+        """The reply into the log and the store; where it cannot be kept, nothing more is asked."""
+        reply, cost = answer.reply, answer.cost
+        try:
+            try:  # first in the log: a process that dies in between has paid, and its totals say so
+                doubtful = perhaps_cut(request, reply)
+                await sending.finish("cut" if cut else reply.finish, reply, cost, doubtful)
+            finally:  # the reply is paid for: it is stored even where the log cannot be written
+                if not cut:
+                    await self._cache.put(answer.key, reply, cost)
+            if self._batches is not None and model.batch is not None:
+                await self._batches.ended(answer.key)
+        except Exception as error:
+            self._unkept = error
+            raise
 
     async def _fit(self, model: ChatModel, request: Request, key: str, attempt: int) -> bool:
         """A prompt too long for its model is refused here; an endpoint that counts it sees the text: logged.
@@ -200,23 +271,13 @@ class Gate:
                 sending.unsent()
                 raise
             paced = True
-            reply, cost = await self._paid(model, request, sending)
+            reply, cost = await self._paid(model, request, key, sending)
             if lane.tokens:
                 lane.tokens.give_back(expected - reply.tokens_in - reply.tokens_out)
             cut = None if fits else cut_by_endpoint(model, request, reply)
-            try:
-                try:  # first in the log: a process that dies in between has paid, and its totals say so
-                    await sending.finish(
-                        "cut" if cut else reply.finish, reply, cost, perhaps_cut(request, reply)
-                    )
-                finally:  # the reply is paid for: it is stored even where the log cannot be written
-                    if cut is None:
-                        await self._cache.put(key, reply, cost)
-            except Exception as error:
-                self._unkept = error
-                raise
-            good = True
             answer = Answer(reply, cost, False, attempt, cost, key, asked_name(model, reply))
+            await self._keep(sending, model, request, answer, cut is not None)
+            good = True
             if cut is not None:
                 cut.paid = answer
                 raise cut
@@ -263,30 +324,48 @@ class Gate:
         """The most a call may cost, where a cap in money needs to know."""
         if self._budget.money is None or self._prices is None:
             return 0.0
-        return self._prices.estimate(model, most_tokens(request), request.max_tokens) or 0.0
+        tokens = most_tokens(request), request.max_tokens
+        return self._prices.worst(model, *tokens, batch=self._in_batch(model)) or 0.0
 
-    async def _paid(self, model: ChatModel, request: Request, sending: Sending) -> tuple[Reply, float | None]:
+    async def _paid(
+        self, model: ChatModel, request: Request, key: str, sending: Sending
+    ) -> tuple[Reply, float | None]:
         """The call itself, between setting its worst case aside and counting what it cost."""
         try:
             with hosts_allowed(self._allowed), announced_to(sending.announce):
-                if model.host is not None and not model.announces:
-                    await sending.announce()
-                reply = self._mask.reply(await model.ask(request))
+                if self._batches is not None and model.batch is not None:
+                    asked = await self._batches.ask(model, request, key, sending)
+                else:
+                    if model.host is not None and not model.announces:
+                        await sending.announce()
+                    asked = await model.ask(request)
+                reply = self._mask.reply(asked)
         except BaseException as error:
-            if sending.open or (model.host is None and not isinstance(error, MedjuryError)):
+            if sending.entrusted and not _has_ended(error):
+                sending.leave()
+            elif sending.open or (model.host is None and not isinstance(error, MedjuryError)):
                 self._failed(error, sending)
             else:  # a key or the weights are missing, a host is not allowed, the budget ends: nothing was sent
                 sending.unsent()
             self.calls += sending.left
+            if sending.entrusted and _has_ended(error) and self._batches is not None:
+                await self._batches.ended(key)
             raise
-        cost = self.price(model, reply)
+        cost = self._counted(model, reply)
         sending.settle(cost)
         self.calls += sending.left
+        return reply, cost
+
+    def _counted(self, model: ChatModel, reply: Reply) -> float | None:
+        """What a reply that has come now costs, counted."""
+        cost = self.price(model, reply)
+        self.tokens_in += reply.tokens_in
+        self.tokens_cached += min(reply.tokens_cached, reply.tokens_in)
         if cost is None:
             self._spent_is_known = False
         else:
             self._spent += cost
-        return reply, cost
+        return cost
 
     @staticmethod
     def _failed(error: BaseException, sending: Sending) -> None:
@@ -302,7 +381,7 @@ class Gate:
             return reply.cost
         if model.host is None and not self._prices:
             return 0.0
-        listed = self._prices.cost(model, reply) if self._prices else None
+        listed = self._prices.cost(model, reply, batch=self._in_batch(model)) if self._prices else None
         return reply.cost if listed is None else listed
 
     def _lane(self, model: ChatModel) -> _Lane:
@@ -314,3 +393,8 @@ class Gate:
             limits = self._limits.get(model.name, Limits())
             lane = self._lanes[model.name] = _Lane(model, limits, self._clock, self._sleep)
         return lane
+
+
+def _has_ended(error: BaseException) -> bool:
+    """Whether a call in a batch job is over with this; else its job goes on without us."""
+    return isinstance(error, ModelError) and not isinstance(error, PendingError)

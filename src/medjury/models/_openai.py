@@ -12,12 +12,16 @@ import os
 import re
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urljoin, urlsplit, urlunsplit
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models._announce import announce_request
+from medjury.models._batch_job import JobResult
+from medjury.models._batch_mode import MOST_CALLS, asked_in_batches, batch_base, result_fault
+from medjury.models._batch_wire import Wire
 from medjury.models._chat import ModelError, PlainModel, Reply, Request
 from medjury.models._connection import ForbiddenHostError, open_session
 from medjury.models._context_server import Received, ServerTokenizer
@@ -33,6 +37,7 @@ from medjury.models._faults import (
     retry_after_seconds,
 )
 from medjury.models._hosts import host_of, require_allowed
+from medjury.models._openai_batches import OpenAIBatches
 from medjury.models._openai_dialect import Dialect, adapt, build_body
 from medjury.models._openai_reply import read_reply
 from medjury.models._sampling import stated_sampling, with_sampling
@@ -85,6 +90,8 @@ class OpenAIModel(PlainModel):
         top_p: float | None = None,
         top_k: int | None = None,
         sampling: Mapping[str, Any] | None = None,
+        mode: str = "call",
+        batch_size: int = MOST_CALLS,
     ) -> None:
         self.host: str | None = host_of(url)
         self.name = name or model
@@ -112,6 +119,9 @@ class OpenAIModel(PlainModel):
         if self._extra:
             self._identity["extra"] = json.dumps(self._extra, sort_keys=True)
         self._identity = with_sampling(self._identity, drawn)
+        if asked_in_batches(mode):
+            wire = Wire(batch_base(self._address), self._place, self._headers)
+            self.batch = OpenAIBatches(wire, self._body, self._read_result, lambda: self._dialect, batch_size)
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -151,8 +161,7 @@ class OpenAIModel(PlainModel):
         started = time.perf_counter()
         for _ in range(_MOST_ADAPTATIONS):
             dialect = self._dialect
-            body = build_body(self.model, request, dialect, self._added)
-            got = await self._send(body)
+            got = await self._send(self._body(request))
             if 200 <= got.status < 300:
                 seconds = time.perf_counter() - started
                 return read_reply(got.payload, request, self._place, seconds, got.content_type)
@@ -164,13 +173,42 @@ class OpenAIModel(PlainModel):
             raise fault(self._place, got.status, words, prompt_of(request), got.retry_after)
         raise ModelError(Reason.PROVIDER, f"{self.host} accepts no form of the request for {self.model}")
 
+    def _body(self, request: Request) -> bytes:
+        form = self._schema_in_words(request, self._dialect)
+        return build_body(self.model, request, form, self._added)
+
+    def _read_result(self, request: Request, result: JobResult, asked: Dialect | None) -> Reply:
+        """The reply in a line of a batch job. What the endpoint does not take is left out in the next job."""
+        if 200 <= result.status < 300:
+            return read_reply(result.payload, request, self._place, 0.0)
+        words = error_words(result.payload)
+        if result.status in (400, 422):
+            dialect = self._dialect if asked is None else asked
+            better = adapt(dialect, words, error_parameter(result.payload))
+            if better is not None and dialect == self._dialect:
+                self._dialect = better
+            if better is not None:
+                raise ModelError(
+                    Reason.PROVIDER, f"{self.host} did not take the request as it was", retry=True
+                )
+        raise result_fault(self._place, result, words, prompt_of(request))
+
+    def _schema_in_words(self, request: Request, dialect: Dialect) -> Dialect:
+        """OpenAI's own endpoints put a schema before the prompt: where questions share a beginning and differ in
+        their schemas, it is spelled out at the end instead, or nothing would be found in the prompt cache."""
+        own = self._azure or (self.host or "").endswith(("openai.com", "openai.azure.com"))
+        if own and request.has_siblings and dialect.form == "json_schema":
+            return replace(dialect, form="json_object")
+        return dialect
+
     async def count_tokens(self, request: Request) -> int | None:
         """The tokens of the prompt as the server counts them; None where it is not to be asked."""
         if self._tokenizer is None:
             return None
         require_allowed(self.host, f"model {self.name}")
         require_allowed(self.proxy_host, f"the proxy of model {self.name}")
-        native = request.schema is None or self._dialect.form == "json_schema"
+        form = self._schema_in_words(request, self._dialect).form
+        native = request.schema is None or form == "json_schema"
         messages = request.messages if native else with_schema_spelled_out(request)
         return await self._tokenizer.count(messages, self._place, self._send)
 
@@ -267,6 +305,8 @@ class OpenAIModel(PlainModel):
         return headers | _from_environment(self._own_headers)
 
     async def close(self) -> None:
+        if self.batch is not None:
+            await self.batch.close()
         if self._session is not None and self._loop is asyncio.get_running_loop():
             await self._session.close()
         self._session = None

@@ -21,23 +21,48 @@ _VERSION = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Money per million tokens. Tokens served from the provider's prompt cache may be cheaper."""
+    """Money per million tokens. Tokens served from the provider's prompt cache may be cheaper, tokens written to it
+    dearer. `batch` is the share of the price that a call in a batch job costs."""
 
     input: float
     output: float
     cached_input: float | None = None
+    cache_write: float | None = None
+    batch: float | None = None
 
-    def of(self, tokens_in: int, tokens_out: int, tokens_cached: int = 0) -> float:
-        """The price of a call; `tokens_cached` are among `tokens_in`.
+    def of(self, tokens_in: int, tokens_out: int, tokens_cached: int = 0, tokens_written: int = 0) -> float:
+        """The price of a call; `tokens_cached` and `tokens_written` are among `tokens_in`.
 
         >>> Price(2.0, 8.0, 0.5).of(1_000_000, 500_000, 200_000)
         5.7
+        >>> Price(2.0, 8.0, 0.5, 2.5).of(1_000_000, 0, 200_000, 400_000)
+        1.9
         """
         cached = min(tokens_cached, tokens_in) if self.cached_input is not None else 0
+        written = min(tokens_written, tokens_in - cached) if self.cache_write is not None else 0
         money = (
-            (tokens_in - cached) * self.input + tokens_out * self.output + cached * (self.cached_input or 0.0)
+            (tokens_in - cached - written) * self.input
+            + tokens_out * self.output
+            + cached * (self.cached_input or 0.0)
+            + written * (self.cache_write or 0.0)
         )
         return money / _MILLION
+
+    @property
+    def dearest(self) -> Price:
+        """The same without hope for the cache: every token of a prompt at the most that it can cost."""
+        return replace(
+            self, input=max(self.input, self.cache_write or 0.0), cached_input=None, cache_write=None
+        )
+
+    @property
+    def in_batch(self) -> Price:
+        """What the same costs in a batch job; the full price where no other is known."""
+        share = 1.0 if self.batch is None else self.batch
+        cached, written = (
+            None if each is None else share * each for each in (self.cached_input, self.cache_write)
+        )
+        return Price(share * self.input, share * self.output, cached, written, self.batch)
 
 
 @dataclass(frozen=True)
@@ -70,25 +95,36 @@ class PriceList:
         try:
             prices, sources = {}, {}
             for model, row in loaded["models"].items():
-                prices[str(model)] = _price(row)
+                prices[str(model)] = _price({"batch": loaded.get("batch"), **row})
                 sources[str(model)] = str(row.get("source", loaded.get("source", "")))
             return cls(str(loaded["as_of"]), str(loaded["currency"]), prices, sources, {})
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise MedjuryError(
                 f"{file}: not a price list ({error}); it needs as_of, currency and "
-                "models: {NAME: {input: ..., output: ..., cached_input: ...}} per million tokens"
+                "models: {NAME: {input: ..., output: ..., cached_input: ..., cache_write: ...}} per million tokens"
             ) from None
 
     def with_price(
-        self, model: ChatModel, *, input: float, output: float, cached_input: float | None = None
+        self,
+        model: ChatModel,
+        *,
+        input: float,
+        output: float,
+        cached_input: float | None = None,
+        cache_write: float | None = None,
+        batch: float | None = None,
     ) -> PriceList:
         """The list with a price for this very juror."""
-        price = Price(input, output, cached_input)
+        price = Price(input, output, cached_input, cache_write, batch)
         return replace(self, by_juror={**self.by_juror, model.name: price})
 
-    def price(self, model: ChatModel) -> Price | None:
-        """The price, or None where it is not known. A model inside this process is free; one whose answers were
-        recorded has the price it had."""
+    def price(self, model: ChatModel, *, batch: bool = False) -> Price | None:
+        """The price, or None where it is not known; that of a call in a `batch` job, if one is made. A model inside
+        this process is free; one whose answers were recorded has the price it had."""
+        price = self._price(model)
+        return price.in_batch if batch and price is not None else price
+
+    def _price(self, model: ChatModel) -> Price | None:
         if model.name in self.by_juror:
             return self.by_juror[model.name]
         if model.host is None and (not model.recorded or model.identity.get("kind") in _IN_PROCESS):
@@ -105,10 +141,19 @@ class PriceList:
         price = self.price(model)
         return None if price is None else price.of(tokens_in, tokens_out)
 
-    def cost(self, model: ChatModel, reply: Reply) -> float | None:
+    def worst(
+        self, model: ChatModel, tokens_in: int, tokens_out: int, *, batch: bool = False
+    ) -> float | None:
+        """The most that so many tokens can cost, or None where the price is not known."""
+        price = self.price(model, batch=batch)
+        return None if price is None else price.dearest.of(tokens_in, tokens_out)
+
+    def cost(self, model: ChatModel, reply: Reply, *, batch: bool = False) -> float | None:
         """What a reply cost, or None where the price is not known."""
-        price = self.price(model)
-        return None if price is None else price.of(reply.tokens_in, reply.tokens_out, reply.tokens_cached)
+        price = self.price(model, batch=batch)
+        if price is None:
+            return None
+        return price.of(reply.tokens_in, reply.tokens_out, reply.tokens_cached, reply.tokens_written)
 
     def text(self) -> str:
         """The list for a reader."""
@@ -121,7 +166,13 @@ class PriceList:
 
     def to_json(self) -> dict[str, Any]:
         rows = {
-            name: {"input": price.input, "output": price.output, "cached_input": price.cached_input}
+            name: {
+                "input": price.input,
+                "output": price.output,
+                "cached_input": price.cached_input,
+                "cache_write": price.cache_write,
+                "batch": price.batch,
+            }
             for name, price in self.prices.items()
         }
         return {"as_of": self.as_of, "currency": self.currency, "models": rows}
@@ -143,7 +194,12 @@ def without_version(model: str) -> str:
 
 
 def _price(row: Any) -> Price:
-    numbers = [row["input"], row["output"], row.get("cached_input")]
+    needed = [row["input"], row["output"]]
+    numbers = [*needed, *(row.get(name) for name in ("cached_input", "cache_write", "batch"))]
     if any(each is not None and (isinstance(each, bool) or not float(each) >= 0) for each in numbers):
         raise ValueError(f"a price is a number, at least 0: {row}")
-    return Price(float(row["input"]), float(row["output"]), None if numbers[2] is None else float(numbers[2]))
+    return Price(
+        float(row["input"]),
+        float(row["output"]),
+        *(None if each is None else float(each) for each in numbers[2:]),
+    )

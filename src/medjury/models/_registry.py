@@ -31,6 +31,7 @@ _HTTP = {
     "context_window": _WHOLE,
     **_SAMPLING,
 }
+_BATCH = {"mode": _TEXT, "batch_size": _WHOLE}
 _OPEN = {"proxy": _TEXT, "headers": _TABLE, "extra": _TABLE}
 
 
@@ -48,7 +49,7 @@ class Kind:
 KINDS: Mapping[str, Kind] = {
     "openai": Kind(
         "any OpenAI-compatible endpoint: OpenAI, vLLM, Ollama, a hospital's gateway",
-        "_openai", "OpenAIModel", {"url": _TEXT, "tokenize": _TEXT, **_HTTP, **_OPEN}, ("url", "model"),
+        "_openai", "OpenAIModel", {"url": _TEXT, "tokenize": _TEXT, **_HTTP, **_OPEN, **_BATCH}, ("url", "model"),
     ),
     "azure": Kind(
         "Azure OpenAI: `model` is the deployment's name",
@@ -57,7 +58,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     "anthropic": Kind(
         "Anthropic's models, through its SDK (pip install 'medjury[anthropic]')",
-        "_anthropic", "AnthropicModel", {"url": _TEXT, "prompt_cache": _FLAG, **_HTTP}, ("model",),
+        "_anthropic", "AnthropicModel", {"url": _TEXT, "prompt_cache": _FLAG, **_HTTP, **_BATCH}, ("model",),
     ),
     "google": Kind(
         "Google's models, through its SDK (pip install 'medjury[google]')",
@@ -104,7 +105,8 @@ def _check(kind: str, known: Kind, option: str, given: Any) -> None:
             "`api_key_env: NAME_OF_THE_VARIABLE`"
         )
     if option not in known.options:
-        hint = nearest(option, list(known.options))
+        swapped = [each for each in known.options if sorted(each) == sorted(option)]  # the likeliest slip
+        hint = nearest(option, swapped or list(known.options))
         raise MedjuryError(f"a model of kind {kind} has no option {option!r}; {hint}")
     if option == "api_key_env" and not _names_a_variable(str(given)):
         raise MedjuryError(

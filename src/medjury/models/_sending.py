@@ -43,6 +43,34 @@ class Sending:
         self._another = another
         self._number: int | None = None  # of the line that announced the open request
         self.open = False
+        self.entrusted = False  # to a batch job that is written down: the answer is fetched another time
+
+    @classmethod
+    def earlier(
+        cls, audit: AuditLog | None, budget: Budget, about: Mapping[str, Any], announced: int | None
+    ) -> Sending:
+        """A request that an earlier process announced: only its end is told."""
+
+        async def another() -> Reservation:
+            raise AssertionError("it was announced before")
+
+        sending = cls(audit, budget, about, Reservation(0.0), another)
+        sending._reservation, sending._number = None, announced
+        return sending
+
+    @property
+    def number(self) -> int | None:
+        """The line of the log that announced the open request."""
+        return self._number
+
+    @property
+    def set_aside(self) -> float:
+        """What the budget holds for the open request."""
+        return 0.0 if self._reservation is None else self._reservation.money
+
+    def leave(self) -> None:
+        """The request stays open in the log, and what it may cost stays set aside: another process ends it."""
+        self.settle(0.0, lost=True)
 
     async def announce(self) -> None:
         """Returns when the next request may leave. One that was open came to nothing: the endpoint refused a
@@ -72,6 +100,11 @@ class Sending:
         perhaps = self.settle(0.0, left=left, lost=lost)
         if self._audit is not None:
             self._audit.record(self._end(status, {"perhaps": perhaps} if perhaps else {}, left=left))
+
+    def ended(self, status: str, *, left: bool = True) -> None:
+        """The end of an earlier request that gave no reply, into the log."""
+        if self._audit is not None:
+            self._audit.record(self._end(status, {}, left=left))
 
     def unsent(self) -> None:
         """Nothing was announced and nothing left."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from medjury.models._chat import Message, Request
 
@@ -22,7 +23,7 @@ def with_schema_spelled_out(request: Request) -> tuple[Message, ...]:
     words = f"Answer with one JSON object that follows this JSON schema, and nothing else: {spelled}"
     *before, last = request.messages
     if last.role == "user":
-        return (*before, Message("user", f"{last.content}\n\n{words}"))
+        return (*before, replace(last, content=f"{last.content}\n\n{words}"))
     return (*request.messages, Message("user", words))
 
 
@@ -31,4 +32,6 @@ def with_instructions_first(messages: Sequence[Message]) -> tuple[Message, ...]:
     them."""
     instructions = [each.content for each in messages if each.role == "system"]
     first, *rest = [each for each in messages if each.role != "system"]
-    return (Message(first.role, "\n\n".join([*instructions, first.content])), *rest)
+    before = "".join(f"{each}\n\n" for each in instructions)
+    shared = tuple(len(before) + end for end in first.shared)
+    return (Message(first.role, before + first.content, shared), *rest)

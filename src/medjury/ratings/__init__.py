@@ -1,8 +1,12 @@
 """Ratings: one row shape for clinicians, judges, juries and metrics, and the store that keeps them."""
 
 from medjury.ratings._cell import shown_of
+from medjury.ratings._copy import CopiedTable, copy_store
 from medjury.ratings._database import is_empty_file
 from medjury.ratings._desk import StoreDesk
+from medjury.ratings._erasure import Erased, Selection, day, erase, erasures
+from medjury.ratings._erasure_log import ErasureEntry
+from medjury.ratings._erasure_text import erased_text, not_found_text
 from medjury.ratings._export import write_ratings
 from medjury.ratings._formula import guard_frame, unguard
 from medjury.ratings._frame import rating_frame, ratings_from_frame
@@ -34,6 +38,9 @@ __all__ = [
     "PROFILE",
     "Busy",
     "Claimed",
+    "CopiedTable",
+    "Erased",
+    "ErasureEntry",
     "FileImport",
     "ImportedRatings",
     "Owner",
@@ -44,6 +51,7 @@ __all__ = [
     "RatingCount",
     "RatingsError",
     "Reading",
+    "Selection",
     "Status",
     "Store",
     "StoreDesk",
@@ -54,6 +62,11 @@ __all__ = [
     "StoredRecord",
     "StoredReply",
     "Table",
+    "copy_store",
+    "day",
+    "erase",
+    "erased_text",
+    "erasures",
     "export_ratings",
     "guard_frame",
     "import_into_file",
@@ -63,6 +76,7 @@ __all__ = [
     "is_redcap",
     "key_file_beside",
     "new_owner",
+    "not_found_text",
     "open_pseudonyms",
     "open_store",
     "plain_header",

@@ -96,6 +96,7 @@ def _sqlite(path: Path, create: bool, wait_seconds: float) -> Database:
         cursor.execute("PRAGMA synchronous = FULL")
         # The log is put back into the file after 32 MB, not after 4: each time every writer waits.
         cursor.execute("PRAGMA wal_autocheckpoint = 8000")
+        cursor.execute("PRAGMA cache_size = -32768")  # 32 MB: keys are hashes, and land all over the index
         cursor.execute("PRAGMA temp_store = MEMORY")  # no clinical text in temporary files
         cursor.close()
 

@@ -11,12 +11,12 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
 from medjury.instruments import TRANSIENT, Reason
-from medjury.models import Reply
+from medjury.models import Job, Reply
 from medjury.ratings._batch import Answer, Batch, SettledQuestion, Write
 from medjury.ratings._owner import Busy, Claimed, new_owner
 from medjury.ratings._question import Question
@@ -125,6 +125,28 @@ class StoreDesk:
         write = Write(self._future(), ratings=ratings, records=records, questions=questions, run=run)
         self._gather().writes.append(write)
         await write.future
+
+    # The journal of batch jobs: seldom written, each time before anything else happens
+
+    async def open_jobs(self, endpoint: str) -> Sequence[Job]:
+        """Jobs with calls of which nobody has heard the end."""
+        return await self._at_once(lambda transaction: transaction.find_jobs(endpoint))
+
+    async def intend(self, job: Job) -> None:
+        """It is about to be handed over. Returns when that is safely written."""
+        await self._at_once(lambda transaction: transaction.add_job(job))
+
+    async def submitted(self, job: str, provider_id: str) -> None:
+        """The provider has it, under this name."""
+        await self._at_once(lambda transaction: transaction.name_job(job, provider_id))
+
+    async def finished(self, job: str, keys: Sequence[str]) -> None:
+        """These calls of it have an end that is stored."""
+        await self._at_once(lambda transaction: transaction.drop_job_calls(job, keys))
+
+    async def _at_once(self, work: Callable[[Transaction], _Value]) -> _Value:
+        self._refuse_closed()
+        return await asyncio.to_thread(self._store.in_transaction, work)
 
     async def close(self) -> None:
         """Finish what was asked, let go of all claims and end the thread."""

@@ -5,7 +5,8 @@ A migration, once released, is never edited: a change to the tables is a new one
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from medjury.ratings._store_error import StoreError
@@ -103,6 +104,29 @@ _ANSWERING_MODELS = (
 # With which probability the answer was drawn for its rater.
 _PROBABILITIES = ("ALTER TABLE ratings ADD COLUMN probability {real}",)
 
+# How many tokens of a prompt were put into the provider's cache, at a price of their own.
+_WRITTEN = ("ALTER TABLE replies ADD COLUMN tokens_written {integer} NOT NULL DEFAULT 0",)
+
+# Batch jobs, written down before they are handed over, and the calls in them until their end is stored.
+_JOBS = (
+    """CREATE TABLE batch_jobs (job {text} PRIMARY KEY, endpoint {text} NOT NULL, log {text} NOT NULL,
+        created_at {text} NOT NULL, provider_id {text})""",
+    """CREATE TABLE batch_calls (job {text} NOT NULL, key {text} NOT NULL, announced {integer},
+        perhaps {real} NOT NULL, PRIMARY KEY (job, key)) {clustered}""",
+)
+
+# What was erased, when and how many rows: entries that are chained by hashes, and hold no id.
+_ERASURES = ("CREATE TABLE erasures (number {integer} PRIMARY KEY, entry {text} NOT NULL)",)
+_SQLITE_ERASURES_APPEND_ONLY = tuple(
+    f"""CREATE TRIGGER erasures_never_{verb.lower()} BEFORE {verb} ON erasures
+        BEGIN SELECT RAISE(ABORT, 'erasures are append-only'); END"""
+    for verb in ("UPDATE", "DELETE")
+)
+_POSTGRES_ERASURES_APPEND_ONLY = (
+    """CREATE TRIGGER erasures_never_change BEFORE UPDATE OR DELETE OR TRUNCATE ON erasures
+        FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()""",
+)
+
 MIGRATIONS: tuple[Mapping[str, tuple[str, ...]], ...] = (
     {
         "sqlite": (*_TABLES, _SQLITE_ORDER, *_SQLITE_APPEND_ONLY),
@@ -115,7 +139,35 @@ MIGRATIONS: tuple[Mapping[str, tuple[str, ...]], ...] = (
     dict.fromkeys(("sqlite", "postgresql"), _QUESTIONS),
     dict.fromkeys(("sqlite", "postgresql"), _ANSWERING_MODELS),
     dict.fromkeys(("sqlite", "postgresql"), _PROBABILITIES),
+    dict.fromkeys(("sqlite", "postgresql"), _WRITTEN),
+    dict.fromkeys(("sqlite", "postgresql"), _JOBS),
+    {
+        "sqlite": (*_ERASURES, *_SQLITE_ERASURES_APPEND_ONLY),
+        "postgresql": (*_ERASURES, *_POSTGRES_ERASURES_APPEND_ONLY),
+    },
 )
+_ERASABLE = ("replies", "ratings", "records")
+
+
+@contextmanager
+def deletion_allowed(cursor: Any, dialect: str) -> Iterator[None]:
+    """Rows may be deleted within this block of the caller's transaction, and by nobody else: at its end it is
+    refused again, and others never see that it was not."""
+    if dialect == "sqlite":
+        refusals = [
+            statement
+            for statement in (*_SQLITE_APPEND_ONLY, *_SQLITE_RECORDS_APPEND_ONLY)
+            if "BEFORE DELETE" in statement
+        ]
+        for table in _ERASABLE:
+            cursor.execute(f"DROP TRIGGER {table}_never_delete")
+    else:
+        refusals = [f"ALTER TABLE {table} ENABLE TRIGGER {table}_never_change" for table in _ERASABLE]
+        for table in _ERASABLE:
+            cursor.execute(f"ALTER TABLE {table} DISABLE TRIGGER {table}_never_change")
+    yield
+    for statement in refusals:
+        cursor.execute(statement)
 
 
 def migrate(cursor: Any, dialect: str, place: str) -> None:

@@ -31,9 +31,10 @@ _COUNTED = "rater, rater_kind, status, reason"
 @dataclass(frozen=True, slots=True)
 class Statements:
     find_replies: str = """SELECT key, text, finish, tokens_in, tokens_out, tokens_cached, seconds, model,
-        cost FROM replies WHERE key {keys}"""
+        cost, tokens_written FROM replies WHERE key {keys}"""
     add_reply: str = """INSERT INTO replies (key, text, finish, tokens_in, tokens_out, tokens_cached, seconds,
-        model, cost, run, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"""
+        model, cost, tokens_written, run, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT DO NOTHING"""
     find_claims: str = "SELECT key, owner FROM claims WHERE key {keys}"
     add_claim: str = "INSERT INTO claims (key, owner) VALUES (?, ?) ON CONFLICT DO NOTHING"
     drop_claim: str = "DELETE FROM claims WHERE key = ? AND owner = ?"
@@ -65,6 +66,13 @@ class Statements:
         ON CONFLICT (run) DO UPDATE SET manifest = excluded.manifest"""
     find_runs: str = """SELECT run, manifest, created_at,
         (SELECT count(*) FROM members WHERE members.run = runs.run) FROM runs ORDER BY created_at, run"""
+    add_job: str = "INSERT INTO batch_jobs (job, endpoint, log, created_at) VALUES (?, ?, ?, ?)"
+    add_job_call: str = "INSERT INTO batch_calls (job, key, announced, perhaps) VALUES (?, ?, ?, ?)"
+    name_job: str = "UPDATE batch_jobs SET provider_id = ? WHERE job = ?"
+    drop_job_call: str = "DELETE FROM batch_calls WHERE job = ? AND key = ?"
+    find_jobs: str = """SELECT batch_jobs.job, log, created_at, provider_id, key, announced, perhaps
+        FROM batch_jobs JOIN batch_calls ON batch_calls.job = batch_jobs.job
+        WHERE endpoint = ? ORDER BY created_at, batch_jobs.job"""
     spent: str = "SELECT coalesce(sum(cost), 0.0), count(*) FROM replies WHERE run = ?"
     read_all: str = f"SELECT {_COLUMNS} FROM ratings WHERE {_LATEST} ORDER BY {_ORDER}"
     read_run: str = f"SELECT {_COLUMNS} FROM ratings WHERE {_LATEST} AND {_OF_RUN} ORDER BY {_ORDER}"
@@ -75,6 +83,23 @@ class Statements:
     count_models: str = f"""SELECT rater, model_asked, model_answered, count(*) FROM ratings
         WHERE {_LATEST} AND {_OF_RUN} AND rater_kind = 'judge' AND model_answered IS NOT NULL
         GROUP BY rater, model_asked, model_answered ORDER BY rater, model_asked, model_answered"""
+    # Erasing
+    find_rated_units: str = "SELECT DISTINCT key FROM ratings WHERE item {keys}"
+    find_recorded_units: str = "SELECT DISTINCT key FROM records WHERE item {keys}"
+    find_unlinked: str = "SELECT key FROM replies EXCEPT SELECT reply FROM questions"
+    find_dates: str = "SELECT key, created_at FROM ratings UNION ALL SELECT key, created_at FROM records"
+    find_reply_dates: str = "SELECT key, created_at FROM replies"
+    find_links: str = "SELECT unit, reply FROM questions WHERE reply IS NOT NULL"
+    find_runs_of: str = "SELECT DISTINCT run FROM members WHERE key {keys} ORDER BY run"
+    find_manifests: str = "SELECT run, manifest FROM runs"
+    erase_ratings: str = "DELETE FROM ratings WHERE key {keys}"
+    erase_records: str = "DELETE FROM records WHERE key {keys}"
+    erase_replies: str = "DELETE FROM replies WHERE key {keys}"
+    erase_questions: str = "DELETE FROM questions WHERE unit {keys}"
+    erase_members: str = "DELETE FROM members WHERE key {keys}"
+    erase_claims: str = "DELETE FROM claims WHERE key {keys}"
+    find_erasures: str = "SELECT entry FROM erasures ORDER BY number"
+    add_erasure: str = "INSERT INTO erasures (number, entry) VALUES (?, ?)"
 
 
 _WORDS = {

@@ -252,6 +252,17 @@ class Store:
             lambda cursor: work(Transaction(cursor, self._sql, dialect, self._heartbeats)), write
         )
 
+    def outside_transactions(self, work: Callable[[Any, str], _Result]) -> _Result:
+        """Do what no transaction may hold, such as VACUUM; `work` is given the cursor and the kind of database."""
+        with self._lock:
+            try:
+                if self._connection is None:
+                    self._connect()
+                with closing(self._connection.cursor()) as cursor:
+                    return work(cursor, self._database.dialect)
+            except self._error as error:
+                raise explain(error, self._database) from error
+
     def close(self) -> None:
         with self._lock:
             self._closed = True
@@ -337,6 +348,10 @@ class Store:
             *((self._sql.read_all, ()) if run is None else (self._sql.read_run, (escape(run),)))
         )
 
+    def stream(self, statement: str) -> Iterator[list[tuple[Any, ...]]]:
+        """The rows of one of our own statements as they stand in the tables, in blocks."""
+        return self._blocks(statement, ())
+
     def _blocks(self, statement: str, values: tuple[str, ...]) -> Iterator[list[tuple[Any, ...]]]:
         """Blocks of rows on a connection of their own, so that writers need not wait for a slow reader."""
         postgres = self._database.dialect == "postgresql"
@@ -346,10 +361,13 @@ class Store:
                 self._database.begin(plain, write=False)
                 # A named cursor makes PostgreSQL hand out rows as they are asked for.
                 cursor = connection.driver_connection.cursor(name="ratings") if postgres else plain
-                cursor.execute(statement, values)
-                while rows := cursor.fetchmany(_ROWS_AT_ONCE):
-                    yield rows
-                cursor.close()
+                try:
+                    cursor.execute(statement, values)
+                    while rows := cursor.fetchmany(_ROWS_AT_ONCE):
+                        yield rows
+                finally:  # a reader may stop halfway
+                    with suppress(self._error):
+                        cursor.close()
         except self._error as error:
             raise explain(error, self._database) from error
 

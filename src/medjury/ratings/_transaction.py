@@ -8,18 +8,20 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from medjury.instruments import TRANSIENT, Outcome, Reason
-from medjury.models import Reply
+from medjury.models import Job, JobCall, Reply
+from medjury.ratings._bulk import add_rows
 from medjury.ratings._escaping import escape, unescape
 from medjury.ratings._owner import Busy, Claimed, Heartbeats, Owner, is_dead
 from medjury.ratings._question import Question
 from medjury.ratings._rating import Rating, outcome_of
 from medjury.ratings._record import StoredRecord
-from medjury.ratings._statements import Statements, key_list
+from medjury.ratings._statements import RATING_COLUMNS, Statements, key_list
 from medjury.ratings._store_error import ValueRefused
 
 # How a row stands to the last one of its key and dimension: it says something else, it says the same, or it may not
 # take its place.
 _Word = Literal["news", "same", "refused"]
+_MANY = 100  # ratings from which on PostgreSQL's COPY is quicker than statements
 _LONGEST_NAME = 600  # PostgreSQL's indexes refuse entries over 2,700 bytes
 
 
@@ -44,12 +46,27 @@ class Transaction:
         self._dialect = dialect
         self._heartbeats = heartbeats
 
+    @property
+    def cursor(self) -> Any:
+        """The raw cursor, for steps of which there are many kinds: erasing and copying."""
+        return self._cursor
+
+    @property
+    def dialect(self) -> str:
+        return self._dialect
+
+    @property
+    def sql(self) -> Statements:
+        return self._sql
+
     # Replies and claims
 
     def find_replies(self, keys: Iterable[str]) -> dict[str, Reply]:
         return {
-            unescape(key): Reply(unescape(text), finish, into, out, cached, seconds, unescape(model), cost)
-            for key, text, finish, into, out, cached, seconds, model, cost in self._select(
+            unescape(key): Reply(
+                unescape(text), finish, into, out, cached, seconds, unescape(model), cost, written
+            )
+            for key, text, finish, into, out, cached, seconds, model, cost, written in self.select(
                 self._sql.find_replies, keys
             )
         }
@@ -87,7 +104,7 @@ class Transaction:
                 (
                     escape(each.key), escape(each.reply.text), each.reply.finish, each.reply.tokens_in,
                     each.reply.tokens_out, each.reply.tokens_cached, each.reply.seconds,
-                    escape(each.reply.model), each.cost, escape(each.run), now,
+                    escape(each.reply.model), each.cost, each.reply.tokens_written, escape(each.run), now,
                 )
                 for each in replies
             ],
@@ -109,25 +126,30 @@ class Transaction:
 
     def drop_dead_owners(self, me: Owner) -> int:
         """End every owner whose process is gone or silent: others may make its calls at once."""
-        self._cursor.execute(self._sql.find_owners)
-        dead = [
-            owner
-            for owner, host, pid, started, heartbeat in self._cursor.fetchall()
-            if owner != me.id
-            and is_dead(
-                Owner(owner, unescape(host), pid, started), self._heartbeats.silent_seconds(owner, heartbeat)
-            )
-        ]
+        dead = [owner for owner, ended in self._owners(me.id) if ended]
         for owner in dead:
-            self.drop_owner(owner)
+            self.drop_owner(owner.id)
         return len(dead)
+
+    def living_owners(self) -> list[Owner]:
+        """Who works on the store now, as far as is known."""
+        return [owner for owner, ended in self._owners() if not ended]
+
+    def _owners(self, but: str = "") -> list[tuple[Owner, bool]]:
+        """Every other owner, and whether its process has ended."""
+        self._cursor.execute(self._sql.find_owners)
+        return [
+            (each := Owner(owner, unescape(host), pid, started),
+             is_dead(each, self._heartbeats.silent_seconds(owner, heartbeat)))
+            for owner, host, pid, started, heartbeat in self._cursor.fetchall() if owner != but
+        ]  # fmt: skip
 
     # Ratings
 
     def settled(self, keys: Collection[str], retry: Collection[Reason] = TRANSIENT) -> set[str]:
         """The keys whose every dimension has an answer, or a failure that is not to be tried again."""
         found: dict[str, bool] = {}
-        for key, reason in self._select(self._sql.find_settled, keys):
+        for key, reason in self.select(self._sql.find_settled, keys):
             found[key] = found.get(key, True) and (reason is None or reason not in retry)
         return {unescape(key) for key, good in found.items() if good}
 
@@ -146,8 +168,8 @@ class Transaction:
         if not ratings:
             return 0
         keys = {rating.key for rating in ratings}
-        latest = {(row[0], row[1]): row[2:] for row in self._select(self._sql.find_latest, keys)}
-        attempts: dict[str, int] = dict(self._select(self._sql.find_attempts, keys)) if latest else {}
+        latest = {(row[0], row[1]): row[2:] for row in self.select(self._sql.find_latest, keys)}
+        attempts: dict[str, int] = dict(self.select(self._sql.find_attempts, keys)) if latest else {}
         told = {escape(each.key) for each in records}
         judged: dict[str, list[tuple[tuple[Any, ...], _Word]]] = {}
         for rating in ratings:
@@ -174,7 +196,10 @@ class Transaction:
                     attempts[key] = attempts.get(key, 0) + 1
                 written.add(row[5])
                 rows.append((*row, attempts.get(key, 0) + 1))
-        if rows:
+        if len(rows) >= _MANY and self._dialect == "postgresql":
+            # Writers take turns, and each attempt has a number of its own: none of these rows is there already.
+            add_rows(self._cursor, self._dialect, "ratings", (*RATING_COLUMNS, "attempt"), rows)
+        elif rows:
             self._cursor.executemany(self._sql.add_rating, rows)
         if records:
             fresh = {row[16] for row in rows}
@@ -208,15 +233,39 @@ class Transaction:
     def find_questions(self, units: Iterable[str]) -> list[Question]:
         return [
             Question(unescape(unit), name, reply, unescape(failure))
-            for unit, name, reply, failure in self._select(self._sql.find_questions, units)
+            for unit, name, reply, failure in self.select(self._sql.find_questions, units)
         ]
 
     def find_outcomes(self, units: Iterable[str]) -> dict[tuple[str, str], Outcome]:
         """The latest outcome of every dimension of these keys."""
         return {
             (unescape(key), unescape(dimension)): outcome_of(score, reason, unescape(explanation))
-            for key, dimension, score, _, reason, explanation, _ in self._select(self._sql.find_latest, units)
+            for key, dimension, score, _, reason, explanation, _ in self.select(self._sql.find_latest, units)
         }
+
+    # Batch jobs
+
+    def add_job(self, job: Job) -> None:
+        self._cursor.execute(self._sql.add_job, (job.id, escape(job.endpoint), job.log, job.created_at))
+        rows = [(job.id, call.key, call.announced, call.perhaps) for call in job.calls]
+        self._cursor.executemany(self._sql.add_job_call, rows)
+
+    def name_job(self, job: str, provider_id: str) -> None:
+        self._cursor.execute(self._sql.name_job, (escape(provider_id), job))
+
+    def drop_job_calls(self, job: str, keys: Iterable[str]) -> None:
+        self._cursor.executemany(self._sql.drop_job_call, [(job, key) for key in keys])
+
+    def find_jobs(self, endpoint: str) -> list[Job]:
+        """Those with calls whose end is not stored, the oldest first."""
+        self._cursor.execute(self._sql.find_jobs, (escape(endpoint),))
+        found: dict[str, Job] = {}
+        calls: dict[str, list[JobCall]] = {}
+        for job, log, created_at, name, key, announced, perhaps in self._cursor.fetchall():
+            calls.setdefault(job, []).append(JobCall(key, announced, perhaps))
+            provider_id = None if name is None else unescape(name)
+            found.setdefault(job, Job(job, endpoint, log, created_at, calls[job], provider_id))
+        return list(found.values())
 
     def add_members(self, run: str, keys: Iterable[str]) -> None:
         """These keys belong to the run, whichever run paid for them."""
@@ -228,9 +277,10 @@ class Transaction:
             self._cursor.executemany(self._sql.add_member, rows)
 
     def _holders(self, keys: Iterable[str]) -> dict[str, str]:
-        return {unescape(key): owner for key, owner in self._select(self._sql.find_claims, keys)}
+        return {unescape(key): owner for key, owner in self.select(self._sql.find_claims, keys)}
 
-    def _select(self, statement: str, keys: Iterable[str]) -> list[Any]:
+    def select(self, statement: str, keys: Iterable[str]) -> list[Any]:
+        """The rows of a statement that asks for `{keys}`."""
         self._cursor.execute(statement, (key_list(self._dialect, map(escape, keys)),))
         return self._cursor.fetchall()  # type: ignore[no-any-return]
 
@@ -245,18 +295,21 @@ def _row(rating: Rating) -> tuple[Any, ...]:
         raise ValueRefused(
             f"a rating's key and dimension may have at most {_LONGEST_NAME} characters together"
         )
+    texts: tuple[str, ...] = (
+        rating.item, rating.system, rating.rater, rating.instrument, rating.dimension, rating.explanation,
+        rating.created_at, rating.key, rating.model_asked or "", rating.model_answered or "",
+    )  # fmt: skip
+    together = "".join(texts)
+    if escape(together) is not together:  # nearly always it is, and one look does for all of them
+        texts = tuple(map(escape, texts))
+    item, system, rater, instrument, dimension, explanation, created_at, key, asked, answered = texts
     return (
-        escape(rating.item), escape(rating.system), escape(rating.rater), rating.rater_kind,
-        escape(rating.instrument), escape(rating.dimension), rating.repeat, rating.score, rating.status,
-        rating.reason.value if rating.reason is not None else None, escape(rating.explanation),
-        rating.seconds, rating.tokens_in, rating.tokens_out, rating.cost, escape(rating.created_at),
-        escape(rating.key), rating.calls, _name(rating.model_asked), _name(rating.model_answered),
+        item, system, rater, rating.rater_kind, instrument, dimension, rating.repeat, rating.score, rating.status,
+        rating.reason.value if rating.reason is not None else None, explanation, rating.seconds,
+        rating.tokens_in, rating.tokens_out, rating.cost, created_at, key, rating.calls,
+        None if rating.model_asked is None else asked, None if rating.model_answered is None else answered,
         rating.probability,
     )  # fmt: skip
-
-
-def _name(name: str | None) -> str | None:
-    return None if name is None else escape(name)
 
 
 def _word_of(row: tuple[Any, ...]) -> tuple[Any, ...]:

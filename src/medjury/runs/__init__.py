@@ -7,7 +7,7 @@ from medjury.runs._body import Body, Grade, RecordedCut, RecordedFailure, Record
 from medjury.runs._check import Check
 from medjury.runs._checks import check_files, record_report, verify_run
 from medjury.runs._folder import open_run_folder
-from medjury.runs._manifest import FORMAT, Manifest, RunStatus, read_manifest
+from medjury.runs._manifest import FORMAT, Manifest, RunStatus, own_hash, read_manifest
 from medjury.runs._manifest_parts import (
     AnsweringModel,
     Conclusion,
@@ -38,6 +38,7 @@ from medjury.runs._people import read_labels, read_profiles
 from medjury.runs._protocol import EarlierProtocol, Protocol, SeenRun, TouchedBy, protocols_in, read_protocol
 from medjury.runs._records import Record, Records
 from medjury.runs._signature import check_signature, sign_run
+from medjury.runs._ssh_signature import check_text, sign_text
 from medjury.runs._stated import DangerBy, GateRules, ReportSettings, StatedGate
 from medjury.runs._ways import jury_warnings, mixed_ways, voting_words
 
@@ -88,6 +89,7 @@ __all__ = [
     "changed_models",
     "check_files",
     "check_signature",
+    "check_text",
     "file_hash",
     "files",
     "jury_warnings",
@@ -95,6 +97,7 @@ __all__ = [
     "model_warnings",
     "open_run_folder",
     "other_models",
+    "own_hash",
     "protocols_in",
     "read_labels",
     "read_manifest",
@@ -104,6 +107,7 @@ __all__ = [
     "record_report",
     "refuse_cut_log",
     "sign_run",
+    "sign_text",
     "tunings_in",
     "verify_run",
     "voting_words",

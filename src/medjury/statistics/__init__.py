@@ -16,6 +16,8 @@ from medjury.statistics._bootstrap import (
 )
 from medjury.statistics._choose import choose
 from medjury.statistics._clustered_proportion import clustered_proportion
+from medjury.statistics._confidence_sequence import ConfidenceSequence
+from medjury.statistics._e_process import Direction, EProcess
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._forest import seen
 from medjury.statistics._interval import SAME
@@ -79,6 +81,9 @@ __all__ = [
     "UNDEFINED_ALLOWED",
     "Analytic",
     "Clusters",
+    "ConfidenceSequence",
+    "Direction",
+    "EProcess",
     "Estimate",
     "Floats",
     "Level",

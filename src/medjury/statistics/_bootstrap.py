@@ -60,9 +60,16 @@ class Replicates:
     design: str
 
     def estimate(
-        self, name: str, *, method: IntervalMethod = "bca_t", confidence: float = 0.95, reason: str = ""
+        self,
+        name: str,
+        *,
+        method: IntervalMethod = "bca_t",
+        confidence: float = 0.95,
+        reason: str = "",
+        statistic: str = "",
     ) -> Estimate:
-        """The value called `name` with its interval; `reason` is what to say where it does not exist."""
+        """The value called `name` with its interval; `reason` is what to say where it does not exist. `statistic`
+        is what it is where its name does not tell: its interval is read on that one's scale."""
         return self._estimate(
             self.observed[name],
             self.resampled[name],
@@ -70,7 +77,7 @@ class Replicates:
             method,
             confidence,
             reason or f"{name} does not exist for these data",
-            name,
+            statistic or name,
         )
 
     def difference(

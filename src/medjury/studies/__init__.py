@@ -11,16 +11,19 @@ from medjury.studies._demonstration import (
     why_no_live,
 )
 from medjury.studies._drafting import DraftResult
-from medjury.studies._file import ModelPart, PanelPart, RoundPart
+from medjury.studies._examples import stated_examples
+from medjury.studies._file import ModelPart, PanelPart, RoundPart, StudyFile
 from medjury.studies._gate import read_rules
 from medjury.studies._hashed import AnswerHashes, HashedCases
+from medjury.studies._hosts import check_store_host
 from medjury.studies._humans import PANEL, Humans, panel_file, read_humans
 from medjury.studies._lock import only_run
-from medjury.studies._manifest import finished_run, run_name
-from medjury.studies._notebook import Stopper
+from medjury.studies._manifest import describe_judges, describe_juries, finished_run, run_name
+from medjury.studies._notebook import Stopper, Watcher
 from medjury.studies._opened_run import Run, open_run
 from medjury.studies._outlook import gate_outlook
 from medjury.studies._plan import JudgePlan, RunPlan, plan_study
+from medjury.studies._prompts import prompt_version
 from medjury.studies._protocol import Registered
 from medjury.studies._queue_file import read_queue
 from medjury.studies._rated import RatedRound, RatedStudy, load_rated_study
@@ -69,15 +72,20 @@ __all__ = [
     "RunResult",
     "Stopper",
     "Study",
+    "StudyFile",
     "TranscriptCollection",
     "TranscriptStudy",
+    "Watcher",
     "answering_study",
     "arun_study",
     "calls_in",
     "check_drafting",
+    "check_store_host",
     "check_study",
     "collect",
     "copy_demonstration",
+    "describe_judges",
+    "describe_juries",
     "draft_study",
     "finished_run",
     "gate_outlook",
@@ -92,6 +100,7 @@ __all__ = [
     "panel_file",
     "plan_study",
     "planted_errors",
+    "prompt_version",
     "rater_with",
     "read_humans",
     "read_queue",
@@ -103,6 +112,7 @@ __all__ = [
     "run_name",
     "run_store",
     "run_study",
+    "stated_examples",
     "study_prices",
     "touched_marks",
     "transcript_study",

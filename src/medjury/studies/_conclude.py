@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from itertools import chain
@@ -25,6 +25,7 @@ from medjury.runs import (
     files,
     model_warnings,
 )
+from medjury.studies._batch_jobs import pending_text
 from medjury.studies._case_parts import write_parts
 from medjury.studies._context import left_out, left_out_lines
 from medjury.studies._drafting_cases import DraftedCases
@@ -59,6 +60,8 @@ class RunResult:
     preflights: int = 0
     warnings: tuple[str, ...] = ()  # about the models that answered
     recorded: bool = False  # every answer came from a file
+    tokens_in: int = 0  # of the answers paid for now
+    tokens_cached: int = 0  # of those, the tokens that the provider's prompt cache served
 
     def text(self) -> str:
         """The run in a few lines; a run that is not complete says so first."""
@@ -81,6 +84,11 @@ class RunResult:
         if self.recorded:
             made, money = f"Nobody was asked: {self.calls:,} recorded answers were read", f"then {money}"
         lines.append(f"{made} ({money}); {self.progress.found:,} answers were stored already")
+        if self.tokens_cached:
+            share = 100 * self.tokens_cached / self.tokens_in
+            lines.append(
+                f"{share:.1f} % of {self.tokens_in:,} tokens in came from the provider's prompt cache"
+            )
         if self.unended:
             lines.append(
                 f"{self.unended:,} calls have no end in the log: a run was killed while they were on their way, or "
@@ -128,6 +136,9 @@ class WorkDone:
     calls: int = 0
     preflights: int = 0  # how many of the calls only asked whether a model is there
     money: float | None = 0.0
+    tokens_in: int = 0  # of the answers paid for now, and those of them that a prompt cache served
+    tokens_cached: int = 0
+    pending: Mapping[str, int] = field(default_factory=dict)  # calls by the batch job that they wait in
     interrupted: bool = False
     fatal: str = ""
     unreachable: str = ""  # a model that is away for now
@@ -194,10 +205,12 @@ def conclude(
         plan.currency,
         covered,
         plan.skipped,
-        unended=spent.unended,
+        unended=max(0, spent.unended - sum(outcome.pending.values())),
         preflights=outcome.preflights,
         warnings=model_warnings(manifest),
         recorded=all(model.recorded for model in models),
+        tokens_in=outcome.tokens_in,
+        tokens_cached=outcome.tokens_cached,
     )
 
 
@@ -220,6 +233,8 @@ def judge_outcome(
         return "failed", outcome.fatal
     if outcome.unreachable:
         return "incomplete", f"{outcome.unreachable}. Run again to go on: nothing answered is lost"
+    if outcome.pending:
+        return "incomplete", pending_text(outcome.pending, study.file)
     if done < progress.planned:
         return "incomplete", f"{done:,} of {progress.planned:,} units of work are done; run again to go on"
     if capped and not outcome.ask:

@@ -16,7 +16,7 @@ from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
-from medjury.judging import PROMPT_VERSION, Jury, Rater
+from medjury.judging import Jury, Rater
 from medjury.models import ChatModel, Price, PriceList
 from medjury.ratings import RatingCount
 from medjury.runs import (
@@ -38,6 +38,7 @@ from medjury.runs import (
 from medjury.studies._gate import stated_gate
 from medjury.studies._humans import Humans
 from medjury.studies._plan import Planned, RunPlan
+from medjury.studies._prompts import prompt_version
 from medjury.studies._protocol import registered_protocol
 from medjury.studies._study import Study
 from medjury.studies._touched import tuned_facts
@@ -85,12 +86,9 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices: PriceLi
         system_vendors=dict(plan.vendors),
         instrument=ManifestInstrument.of(study.instrument),
         humans=None if humans is None else humans.summary,
-        prompt_version=PROMPT_VERSION,
-        judges=tuple(
-            _describe_judge(judge, study.instrument, trained_facts(study, part))
-            for judge, part in zip(study.jury.judges, study.settings.judges, strict=True)
-        ),
-        **_describe_juries(study.jury),
+        prompt_version=prompt_version(study.jury.judges),
+        judges=describe_judges(study),
+        **describe_juries(study.jury),
         metrics={} if study.metrics is None else study.metrics.described(),
         gate=stated_gate(study, plan.touched),
         **_touched(plan),
@@ -123,7 +121,15 @@ def _planned(part: Planned) -> dict[str, Any]:
     return {name: getattr(part, name) for name in names}
 
 
-def _describe_juries(jury: Jury) -> dict[str, Any]:
+def describe_judges(study: Study) -> tuple[ManifestJudge, ...]:
+    """Every judge of a study: its models, its way of judging, and the hash of all that determines its answers."""
+    return tuple(
+        _describe_judge(judge, study.instrument, trained_facts(study, part))
+        for judge, part in zip(study.jury.judges, study.settings.judges, strict=True)
+    )
+
+
+def describe_juries(jury: Jury) -> dict[str, Any]:
     """`jury`, the first or the only one, and `juries` where the file names several."""
     made = [
         ManifestJury(

@@ -14,6 +14,7 @@ from medjury.judging import Rater, Used
 from medjury.models import ChatModel, Price, PriceList
 from medjury.runs import TouchedBy
 from medjury.statistics import Printable, text_table
+from medjury.studies._cached_share import Served
 from medjury.studies._case_parts import CaseParts
 from medjury.studies._case_vendors import CaseVendors
 from medjury.studies._context import WindowCheck
@@ -47,6 +48,7 @@ class JudgePlan(Planned):
     name: str
     seconds: float
     most: Planned
+    cached: int = 0  # of the tokens in, those that the provider's prompt cache is expected to serve
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,12 @@ class RunPlan:
             )
         lines += self.notes
         lines += text_table([row for part in self.parts for row in self._rows(part)])
+        lines += [
+            f"{part.name}: {part.cached:,} of these tokens in ({100 * part.cached / part.tokens_in:.0f} %) are "
+            "expected from the prompt cache"
+            for part in self.parts
+            if part.cached
+        ]
         expected = sum(part.calls for part in self.parts)
         lines.append(f"In all {expected:,} calls expected, price {self._price(self.money)};")
         lines.append(f"at most {self.most.calls:,} calls, price {self._price(self.most.money)}.")
@@ -197,6 +205,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
     hashed, answers = HashedCases(study.cases), AnswerHashes()
     judges, repeats = study.jury.judges, study.jury.repeats
     totals = {judge.name: (Used(), Used()) for judge in judges}
+    served = {judge.name: Served() for judge in judges}
     windows = WindowCheck()
     groups, parts, vendors = PatientGroups(), CaseParts(study.settings.gate.parts or ()), CaseVendors()
     listed = set(listed_cases(study))
@@ -222,6 +231,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
                     continue
                 usual, most = totals[judge.name]
                 totals[judge.name] = usual.plus(expected, repeats), most.plus(expected.most, repeats)
+                served[judge.name].add(judge.shared(unit), repeats)
         lacking += lacks
     if not count:
         raise MedjuryError(f"{study.settings.cases.path}: holds no case that could be read")
@@ -232,7 +242,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
             "name them in the file, or map your own columns with `cases: {path, mapping}`"
         )
     plans = tuple(
-        _judge_plan(judge, part, *totals[judge.name], prices)
+        _judge_plan(judge, part, *totals[judge.name], served[judge.name], prices)
         for judge, part in zip(judges, study.settings.judges, strict=True)
     )
     notes = (
@@ -276,27 +286,59 @@ def with_preflight(
     return replace(plan, preflight=_priced("preflight", named, usual, most, SECONDS_PER_CALL, prices))
 
 
-def _judge_plan(judge: Rater, part: JudgePart, usual: Used, most: Used, prices: PriceList) -> JudgePlan:
+def _judge_plan(
+    judge: Rater, part: JudgePart, usual: Used, most: Used, served: Served, prices: PriceList
+) -> JudgePlan:
     in_process = all(model.host is None for model in judge.models)
     at_once = 1 if in_process else part.concurrency or 16
     # Recorded answers are read from a file at once.
     waits = not all(model.recorded for model in judge.models)
     seconds = usual.calls * SECONDS_PER_CALL / at_once if waits else 0.0
-    return _priced(judge.name, judge.models, usual, most, seconds, prices)
+    return _priced(judge.name, judge.models, usual, most, seconds, prices, served)
 
 
 def _priced(
-    name: str, models: Sequence[ChatModel], usual: Used, most: Used, seconds: float, prices: PriceList
+    name: str,
+    models: Sequence[ChatModel],
+    usual: Used,
+    most: Used,
+    seconds: float,
+    prices: PriceList,
+    served: Served | None = None,
 ) -> JudgePlan:
     """A rater of several models is priced at the dearest input and the dearest output among them: neither an
-    estimate nor a bound should flatter."""
-    known = [price for model in models if (price := prices.price(model)) is not None]
-    dearest = None
-    if len(known) == len(models):
-        dearest = Price(max(each.input for each in known), max(each.output for each in known))
+    estimate nor a bound should flatter. A prompt cache counts where every model's price says what it saves."""
+    in_batch = any(model.batch for model in models)
+    known = [
+        price
+        for model in models
+        if (price := prices.price(model, batch=served is not None and model.batch is not None)) is not None
+    ]
+    served = None if in_batch else served  # whether a job finds its beginnings in a cache is not promised
+    cached, written = (served.read, served.written) if served is not None and _caches(known) else (0, 0)
+    if len(known) < len(models):
+        return JudgePlan(
+            usual.calls, usual.tokens_in, usual.tokens_out, None, name, seconds,
+            Planned(most.calls, most.tokens_in, most.tokens_out, None),
+        )  # fmt: skip
+    expected = _dearest(known).of(usual.tokens_in, usual.tokens_out, cached, written)
+    worst = _dearest([each.dearest for each in known]).of(most.tokens_in, most.tokens_out)
+    return JudgePlan(
+        usual.calls, usual.tokens_in, usual.tokens_out, expected, name, seconds,
+        Planned(most.calls, most.tokens_in, most.tokens_out, worst), cached,
+    )  # fmt: skip
 
-    def planned(used: Used) -> tuple[int, int, int, float | None]:
-        money = None if dearest is None else dearest.of(used.tokens_in, used.tokens_out)
-        return used.calls, used.tokens_in, used.tokens_out, money
 
-    return JudgePlan(*planned(usual), name, seconds, Planned(*planned(most)))
+def _caches(prices: Sequence[Price]) -> bool:
+    return bool(prices) and all(each.cached_input is not None for each in prices)
+
+
+def _dearest(prices: Sequence[Price]) -> Price:
+    cached = [each.cached_input for each in prices if each.cached_input is not None]
+    written = [each.cache_write for each in prices if each.cache_write is not None]
+    return Price(
+        max(each.input for each in prices),
+        max(each.output for each in prices),
+        max(cached, default=None),
+        max(written, default=None),
+    )

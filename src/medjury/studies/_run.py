@@ -15,9 +15,20 @@ from medjury.cases import Case, CaseSource, GivenCases, RedactedCases
 from medjury.errors import MedjuryError
 from medjury.instruments import TRANSIENT, Reason
 from medjury.judging import Breaker, JudgeProgress, Progress, UnreachableError, judge_all, run_async
-from medjury.models import AuditLog, Budget, Gate, Limits, MemoryCache, ModelError, PriceList, audit_totals
+from medjury.models import (
+    AuditLog,
+    Batches,
+    Budget,
+    Gate,
+    Limits,
+    MemoryCache,
+    ModelError,
+    PriceList,
+    audit_totals,
+)
 from medjury.ratings import Rating, Store, StoreDesk, open_store
 from medjury.runs import files, open_run_folder, refuse_cut_log
+from medjury.studies._batch_jobs import log_name, poll_seconds
 from medjury.studies._conclude import RunResult, WorkDone, conclude
 from medjury.studies._drafting import (
     DraftResult,
@@ -50,14 +61,16 @@ def run_study(
     keep_going: bool = False,
     preflight: bool = True,
     ask: bool = True,
+    wait: bool = True,
     stopper: Stopper | None = None,
 ) -> RunResult:
     """Run to the end, or to the first Ctrl-C, and write the run folder. `retry_unscored` asks anew for every
     rating without a score; otherwise only for those whose failure may have passed. Each model is first asked one
     short question without clinical text, unless `preflight` is off; a run that cannot succeed is stopped, unless it
-    is told to `keep_going`. With `ask` off no model is asked anything: only what is stored is read. `stopper` stops
-    it from another thread. In a notebook it shows a bar."""
-    how = _How(watch or notebook_bar(), retry_unscored, keep_going, preflight and ask, ask, stopper)
+    is told to `keep_going`. With `ask` off no model is asked anything: only what is stored is read. Without
+    `wait` it hands batch jobs over and does not stay for their end: another run fetches it. `stopper` stops it from
+    another thread. In a notebook it shows a bar."""
+    how = _How(watch or notebook_bar(), retry_unscored, keep_going, preflight and ask, ask, stopper, wait)
     prices = study_prices(study)
     _check(study, prices)
     drafts = None
@@ -154,6 +167,7 @@ class _How:
     preflight: bool
     ask: bool = True
     stopper: Stopper | None = None
+    wait: bool = True
 
 
 def _draft(study: Study, how: _How) -> DraftResult:
@@ -253,7 +267,10 @@ async def _judge(
         log,
     )
     async with StoreDesk(store, run) as desk:
-        gate = Gate(cache=desk, budget=budget, audit=AuditLog(log), before=preflight, **common)
+        batches = Batches(desk, log=log_name(log), wait=how.wait, stop=stop, poll=poll_seconds())
+        gate = Gate(
+            cache=desk, budget=budget, audit=AuditLog(log), before=preflight, batches=batches, **common
+        )
         drawing = asyncio.create_task(_draw(how.watch, progress, gate, prices.currency))
         try:
             with _interrupts(stop, outcome, how.stopper):
@@ -281,16 +298,20 @@ async def _judge(
             outcome.fatal = error.message
         finally:
             drawing.cancel()
+            await batches.close()
+            outcome.pending = dict(batches.pending)
             for model in models:
                 await model.close()
             outcome.calls, outcome.preflights = gate.calls + preflight.calls, preflight.calls
             known = gate.money is not None and preflight.money is not None
+            outcome.tokens_in, outcome.tokens_cached = gate.tokens_in, gate.tokens_cached
             outcome.money = (gate.money or 0.0) + (preflight.money or 0.0) if known else None
 
 
 async def _draw(watch: Watcher | None, progress: Progress, gate: Gate, currency: str) -> None:
     while watch is not None:
         progress.calls = gate.calls
+        progress.tokens_in, progress.tokens_cached = gate.tokens_in, gate.tokens_cached
         watch(progress, gate.money, currency)
         await asyncio.sleep(0.2)
 

@@ -22,6 +22,7 @@ from medjury.studies._juries import make_jury, ways_note
 from medjury.studies._material import load_named, named, only_some, read_material
 from medjury.studies._metric_raters import MetricRaters, metric_raters
 from medjury.studies._overrides import overridden
+from medjury.studies._prompts import begun_prompts
 from medjury.studies._strategies import Setup, make_rater
 
 DEFAULT_CONCURRENCY = 64
@@ -49,7 +50,9 @@ class Study:
     def workers(self) -> Mapping[str, int]:
         """Units in flight per judge: half more than the calls, so that storing never idles a connection."""
         return {
-            judge.name: 2  # a model inside this process answers one question at a time
+            judge.name: most
+            if (most := max((model.batch.size for model in judge.models if model.batch), default=0))
+            else 2  # a model inside this process answers one question at a time
             if all(model.host is None for model in judge.models)
             else max(2, (part.concurrency or DEFAULT_CONCURRENCY) * 3 // 2)
             for judge, part in zip(self.jury.judges, self.settings.judges, strict=True)
@@ -73,6 +76,8 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False, overrides: Seq
         )
         raise MedjuryError(document.complaint(("drafting",), problem))
     examples = StudyExamples(document, settings, instrument, folder, source, redactor)
+    output = folder / (settings.output or f"runs/{settings.study}")
+    begun = begun_prompts(output)
     setups = [
         Setup(
             _judge_name(part),
@@ -82,6 +87,7 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False, overrides: Seq
             stated_examples(settings, part).own,
             examples.of_judge(index),
             (part.model_check or settings.model_check) == "strict",
+            begun=begun.get(_judge_name(part)),
         )
         for index, part in enumerate(settings.judges)
     ]
@@ -96,7 +102,6 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False, overrides: Seq
             problem = f"{made[0].name!r} is the name of the drafting model; give the judge another"
             raise MedjuryError(document.complaint(("judges",), problem))
     jury = make_jury(document, settings, judges)
-    output = folder / (settings.output or f"runs/{settings.study}")
     return Study(
         settings.study,
         Path(document.file),

@@ -128,7 +128,10 @@ class Trial:
         """Agreement with single clinicians on every answer that one of them and the rater scored."""
         made = self.agreement({"all": self.both}, humans=False, interval=True)
         found = made.estimate(
-            "jury all", confidence=self.confidence, reason="a rater does not vary, or nothing is shared"
+            "jury all",
+            confidence=self.confidence,
+            reason="a rater does not vary, or nothing is shared",
+            statistic=self.statistic,
         )
         alike = no_disagreement(self._counted(self.said)[self.both], self.grid.clusters[self.both])
         return found if alike is None else alike.ends(found, (1 - self.confidence) / 2)

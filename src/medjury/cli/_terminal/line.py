@@ -59,6 +59,8 @@ class ProgressLine:
             reasons = ", ".join(f"{count} {reason}" for reason, count in progress.unscored.most_common())
             parts.append(f"unscored: {reasons}")
         parts.append("cost not known" if money is None else f"{money:.4g} {currency}")
+        if progress.tokens_cached:
+            parts.append(f"{100 * progress.tokens_cached / progress.tokens_in:.0f} % of input cached")
         left = seconds_left(progress, self._clock() - self._started)
         if left is not None:
             parts.append(f"{duration(left)} left")

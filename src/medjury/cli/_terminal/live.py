@@ -102,6 +102,8 @@ class LiveDisplay:
         if progress.calls and passed > 0:
             parts.append(f"{progress.calls / passed:.3g} calls/s")
         parts.append("cost not known" if money is None else f"{money:.4g} {currency}")
+        if progress.tokens_cached:
+            parts.append(f"{100 * progress.tokens_cached / progress.tokens_in:.0f} % of input cached")
         left = seconds_left(progress, passed)
         parts += [] if left is None else [f"{duration(left)} left"]
         parts += [f"{counted(left_out, 'judge')} more"] if left_out > 0 else []

@@ -16,7 +16,7 @@ from medjury.judging._adaptive.rule import AdaptiveRule, Vote
 from medjury.judging._adaptive.votes import has_quorum, settle
 from medjury.judging._judge import Graded, Judge
 from medjury.judging._outcomes import passing_failure
-from medjury.judging._rater import Expected, PlainRater, Rated, Unit, Used, make_units
+from medjury.judging._rater import Beginning, Expected, PlainRater, Rated, Unit, Used, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate
 from medjury.runs import RecordedOutcome
@@ -140,6 +140,9 @@ class AdaptiveJury(PlainRater):
                 return one
             usual, most = usual.plus(one, turn < likely), most.plus(one.most)
         return Expected(usual.calls, usual.tokens_in, usual.tokens_out, most)
+
+    def shared(self, unit: Unit) -> Sequence[Beginning]:
+        return self.jurors[0].shared(unit)
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
         made: list[_Call] = []

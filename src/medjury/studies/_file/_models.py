@@ -21,6 +21,8 @@ class PricePart(Part):
     input: float = Field(ge=0)
     output: float = Field(ge=0)
     cached_input: float | None = Field(default=None, ge=0)
+    cache_write: float | None = Field(default=None, ge=0)
+    batch: float | None = Field(default=None, ge=0, le=1)  # the share of it that a call in a batch job costs
 
 
 class ModelPart(Part):
@@ -139,10 +141,16 @@ class JudgePart(ModelPart):
     trained: str | None = None  # the folder of the training that the model comes from
     explain: bool | Literal["after"] = True
     per_dimension: bool = False
+    prompt: Literal["1", "2"] | None = None  # the layout of the questions, see docs/prices.md
     strategy: dict[str, Any] = {"name": "single"}
     examples: ExamplesPart | None = None
     context: ContextPart = ContextPart()
     model_check: ModelCheck | None = None
+
+    @field_validator("prompt", mode="before")
+    @classmethod
+    def _a_number_names_it(cls, value: Any) -> Any:
+        return str(value) if type(value) is int else value
 
     @field_validator("strategy", mode="before")
     @classmethod

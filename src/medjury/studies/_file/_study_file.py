@@ -47,6 +47,7 @@ class StudyFile(Part):
     report: ReportPart = ReportPart()
     panel: PanelPart = PanelPart()
     tuning: dict[str, Any] | None = None  # how a judge is improved on labelled cases: see docs/tuning.md
+    watch: dict[str, Any] | None = None  # how its jury is watched in use: see docs/watch.md
 
     @field_validator("jury", mode="before")
     @classmethod

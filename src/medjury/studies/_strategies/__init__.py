@@ -32,10 +32,10 @@ class Strategy(NamedTuple):
 
 STRATEGIES: Mapping[str, Strategy] = {
     "adaptive": Strategy(adaptive.AdaptiveSettings, adaptive.build),
-    "claims": Strategy(claims.ClaimsSettings, claims.build, ("explain", "per_dimension")),
+    "claims": Strategy(claims.ClaimsSettings, claims.build, ("explain", "per_dimension", "prompt")),
     "closed_loop": Strategy(closed_loop.ClosedLoopSettings, closed_loop.build),
-    "concordance": Strategy(concordance.ConcordanceSettings, concordance.build),
-    "deliberation": Strategy(deliberation.DeliberationSettings, deliberation.build, ("explain",)),
+    "concordance": Strategy(concordance.ConcordanceSettings, concordance.build, ("prompt",)),
+    "deliberation": Strategy(deliberation.DeliberationSettings, deliberation.build, ("explain", "prompt")),
     "repeats": Strategy(repeats.RepeatsSettings, repeats.build),
     "single": Strategy(single.SingleSettings, single.build),
 }

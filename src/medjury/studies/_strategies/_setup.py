@@ -31,10 +31,16 @@ class Setup:
     drawn: DrawnExamples | None = None  # from the clinicians' ratings
     strict: bool = False  # an answer of another model than the one asked for is none
     models: list[tuple[ChatModel, ModelPart]] = field(default_factory=list)
+    begun: str | None = None  # the prompt that the run folder was begun with
 
     @property
     def model(self) -> ChatModel:
         return self._make(self.part, self.name)
+
+    @property
+    def prompt(self) -> str | None:
+        """The version of the prompt: as stated, else that of the run which is gone on with."""
+        return self.part.prompt or self.begun
 
     def speaker(self, part: ModelPart | None = None, role: str = "") -> Speaker:
         """The model of a role with how it is asked: its own, or the entry's where none is named."""

@@ -93,4 +93,5 @@ def _juror(part: ModelPart, name: str, setup: Setup) -> Judge:
         reasks=part.reasks,
         examples=setup.instrument.examples if setup.use_examples else (),
         drawn=setup.drawn,
+        prompt=setup.prompt,
     )

@@ -23,4 +23,5 @@ def build(settings: SingleSettings, setup: Setup) -> Judge:
         reasks=part.reasks,
         examples=setup.instrument.examples if setup.use_examples else (),
         drawn=setup.drawn,
+        prompt=setup.prompt,
     )

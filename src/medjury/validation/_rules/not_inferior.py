@@ -71,7 +71,7 @@ def _weighted(trial: Trial, margin: float) -> NonInferiority | None:
     names = ("jury two", "clinicians two")
     if not made.observed.keys() >= set(names):
         return None
-    one, two = (made.estimate(name, confidence=trial.confidence) for name in names)
+    one, two = (made.estimate(name, confidence=trial.confidence, statistic=trial.statistic) for name in names)
     apart = made.difference(*names, confidence=1 - 2 * CAUTION * (1 - trial.confidence))
     met, p = None, None
     if apart.low is not None:

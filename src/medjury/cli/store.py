@@ -1,0 +1,26 @@
+"""`medjury store`: copy a store into another, from SQLite to PostgreSQL or back."""
+
+from __future__ import annotations
+
+import argparse
+
+from medjury.cli._main import say
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    copy = actions.add_parser("copy", help="copy every rating, reply and log entry; goes on where it stopped")
+    copy.add_argument("source", metavar="FROM", help="a path, or postgresql://USER@HOST/DATABASE")
+    copy.add_argument("target", metavar="TO", help="a new store, or one that an earlier copy began")
+
+
+def run(options: argparse.Namespace) -> int:
+    from medjury.ratings import copy_store, open_store
+
+    with open_store(options.source, create=False) as source, open_store(options.target) as target:
+        for each in copy_store(source, target):
+            say(
+                f"{each.table:<10} {each.rows:>12,} rows, {each.written:,} written now, sha256 {each.hash[:16]}"
+            )
+        say(f"{target.place} holds what {source.place} holds.")
+    return 0

@@ -1,0 +1,26 @@
+"""Passports: a validated jury as one file: what it is, on whom it was validated, until when; and judging by it."""
+
+from medjury.passports._check import PassportCheck, check_passport
+from medjury.passports._document import Passport
+from medjury.passports._judged import Judged
+from medjury.passports._judging import judge_with_passport
+from medjury.passports._making import make_passport
+from medjury.passports._placing import Placed, Placing
+from medjury.passports._population import Population, population_of
+from medjury.passports._reading import RefusedError, read_passport, signed_passport
+
+__all__ = [
+    "Judged",
+    "Passport",
+    "PassportCheck",
+    "Placed",
+    "Placing",
+    "Population",
+    "RefusedError",
+    "check_passport",
+    "judge_with_passport",
+    "make_passport",
+    "population_of",
+    "read_passport",
+    "signed_passport",
+]

@@ -1,0 +1,161 @@
+"""The passport's content: which jury, by which evidence, for which cases, until when; and its hash."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from pydantic import ConfigDict
+
+from medjury.passports._population import Population, population_words
+from medjury.runs import (
+    AnsweringModel,
+    GateRules,
+    LogAnchor,
+    ManifestInstrument,
+    ManifestJudge,
+    ManifestJury,
+    RunPart,
+    own_hash,
+)
+
+FORMAT: Literal["medjury passport"] = "medjury passport"
+FORMAT_VERSION: Literal[1] = 1
+Force = Literal["validated", "auxiliary", "unvalidated"]
+# What every output says of a jury that may not stand in for a clinician.
+LIMITS: dict[Force, str] = {
+    "validated": "",
+    "auxiliary": "AUXILIARY: this jury was not validated; its scores may support a clinician's, never replace them",
+    "unvalidated": "NOT VALIDATED: this jury failed its gate; its scores are for trials, not for patients",
+}
+
+
+class StrictPart(RunPart):
+    """A part that takes no name it does not know: what is added to a passport is no passport."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class PassportRule(StrictPart):
+    """A rule of the gate: what it asked and what was found."""
+
+    name: str
+    asked: str
+    found: str
+    state: str
+    why: str = ""
+
+
+class PassportNumber(StrictPart):
+    """A statistic of the jury beside the clinicians, with its interval."""
+
+    statistic: str
+    reference: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    method: str
+    reason: str = ""
+
+
+class PassportVerdict(StrictPart):
+    """The word on one dimension and its evidence; `scores` counts the jury's scores on the validated cases."""
+
+    dimension: str
+    label: str
+    word: str
+    rules: tuple[PassportRule, ...]
+    numbers: tuple[PassportNumber, ...]
+    scores: dict[str, int]
+
+
+class PassportRun(StrictPart):
+    """The run that the passport rests on, and the hashes by which it is held to it: those of its manifest, its
+    cases and its protocol, and the last entry of its audit chain."""
+
+    run: str
+    finished_at: str
+    manifest_hash: str
+    audit_log: LogAnchor
+    data_hash: str
+    protocol_hash: str
+    registered_at: str
+
+
+class PassportJury(StrictPart):
+    """The jury: all that determines its answers. `answered` are the models that said they answered."""
+
+    instrument: ManifestInstrument
+    prompt_version: str
+    judges: tuple[ManifestJudge, ...]
+    jury: ManifestJury
+    juries: tuple[ManifestJury, ...] = ()
+    answered: tuple[AnsweringModel, ...] = ()
+
+
+class Passport(StrictPart):
+    """All of it. `study` are the settings from which the jury is built anew, `instruments` the files that they
+    name, `calibration` the content of a calibration file. It expires `expires_days` after the run ended. `hash` is
+    that of all the rest but the `signature`, which signs the hash."""
+
+    format: Literal["medjury passport"]
+    format_version: Literal[1]
+    medjury: str
+    made_at: str
+    expires_at: str
+    expires_days: int
+    force: Force
+    rater: str
+    jury: PassportJury
+    study: dict[str, Any]
+    instruments: dict[str, str]
+    rules: GateRules
+    verdicts: tuple[PassportVerdict, ...]
+    population: Population
+    calibration: dict[str, Any] | None = None
+    run: PassportRun
+    hash: str = ""
+    signature: str = ""
+
+    def sealed(self) -> Passport:
+        """The same with its hash."""
+        return self.replaced(hash=content_hash(self.content()))
+
+    def text(self) -> str:
+        """The file."""
+        return json.dumps(self.content(), indent=1, ensure_ascii=True, allow_nan=False) + "\n"
+
+    def words(self) -> str:
+        """The passport in a few lines for a reader; what limits it comes first."""
+        population, signed = self.population, "signed" if self.signature else "not signed"
+        lines = [
+            f"{self.force.upper()}: {self.rater} of {self.run.run}",
+            LIMITS[self.force],
+            f"valid until {self.expires_at[:10]}, {self.expires_days:,} days after the run ended",
+            f"instrument {self.jury.instrument.name} {self.jury.instrument.version}, prompt "
+            f"{self.jury.prompt_version}, judges {', '.join(each.name for each in self.jury.judges)}",
+            *(f"{each.label}: {each.word}" for each in self.verdicts),
+            f"validated on {population.cases:,} cases of {population.patients:,} patients",
+            *(f"  {line}" for line in population_words(population)),
+            f"SHA-256 {self.hash}, {signed}",
+        ]
+        first, *rest = filter(None, lines)
+        return "\n".join([first, *(f"  {line}" for line in rest)])
+
+
+def content_hash(content: dict[str, Any]) -> str:
+    """SHA-256 of a passport's content without its hash and signature, however the file is laid out."""
+    return own_hash({name: value for name, value in content.items() if name not in ("hash", "signature")})
+
+
+def expired(passport: Passport, now: datetime | None = None) -> str:
+    """Why the passport is no longer, or not yet, in force; nothing where it is."""
+    moment = now or datetime.now(UTC)
+    end, start = (datetime.fromisoformat(each) for each in (passport.expires_at, passport.made_at))
+    if moment >= end:
+        return f"expired on {passport.expires_at[:10]}; validate the jury anew on recent cases"
+    if moment < start:
+        return f"is dated in the future ({passport.made_at}); set this machine's clock"
+    return ""

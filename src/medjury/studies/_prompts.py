@@ -1,0 +1,46 @@
+"""Which version of the prompt a run asks with: a run folder goes on with the one it was begun with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from medjury.errors import MedjuryError
+from medjury.judging import PROMPT_VERSION, Rater
+from medjury.runs import read_manifest
+
+
+def prompt_version(judges: Iterable[Rater]) -> str:
+    """The versions that these judges ask with, in a few signs."""
+    return ", ".join(sorted({max(_stated(judge.describe()), default=PROMPT_VERSION) for judge in judges}))
+
+
+def begun_prompts(folder: Path) -> Mapping[str, str]:
+    """By judge the prompt that the run in this folder asks with, where it asks dimension by dimension and was begun
+    before such questions put the record first: its answers are paid for."""
+    try:
+        manifest = read_manifest(folder)
+    except MedjuryError:
+        return {}
+    return {
+        judge.name: PROMPT_VERSION
+        for judge in manifest.judges
+        if _any_per_dimension(judge.others) and not list(_stated(judge.others))
+    }
+
+
+def _stated(described: Any) -> Iterator[str]:
+    if isinstance(described, Mapping):
+        if isinstance(version := described.get("prompt"), str):
+            yield version
+        described = list(described.values())
+    if isinstance(described, list | tuple):
+        for each in described:
+            yield from _stated(each)
+
+
+def _any_per_dimension(described: Any) -> bool:
+    if isinstance(described, Mapping):
+        return described.get("per_dimension") is True or _any_per_dimension(list(described.values()))
+    return isinstance(described, list | tuple) and any(map(_any_per_dimension, described))

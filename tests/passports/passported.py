@@ -1,0 +1,95 @@
+"""A small registered study whose jury and clinicians agree, and its run: what a passport is made of."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from tests.loopback import Call, LoopbackServer
+
+from medjury.studies import load_study, register_study, run_study
+
+_SAID = "cough fever rash pain since days no allergy daily dose plan review stable mild chest clear"
+WORDS = _SAID.split(" ")
+CLINICIANS = ("Dr Abendroth", "Dr Birnbaum")
+
+
+def grade(number: int) -> int:
+    return number % 5 + 1
+
+
+def patient(number: int) -> str:
+    return f"MRN-77{number:04d}"
+
+
+def as_clinicians(call: Call) -> str:
+    """The grade that the clinicians give too."""
+    number = int(re.findall(r"Visit (\d+)\.", call.prompt)[-1])
+    return "ok:" + json.dumps({"accuracy": {"explanation": "so it is", "score": grade(number)}})
+
+
+def row(
+    number: int,
+    *,
+    system: str = "a",
+    specialty: str | None = "cardiology",
+    words: int = 12,
+    age: int | None = None,
+) -> dict[str, Any]:
+    """One case, as a line of a file of cases has it."""
+    said = " ".join(
+        WORDS[(number * 7 + each * (1 + number % 3)) % len(WORDS)] for each in range(words + number % 5)
+    )
+    metadata: dict[str, Any] = {} if specialty is None else {"specialty": specialty}
+    metadata["age"] = 30 + number % 60 if age is None else age
+    return {
+        "id": f"case-{number:03d}",
+        "system": system,
+        "patient": patient(number),
+        "candidate": f"Visit {number}. {said}.",
+        "texts": {"context": f"Visit {number}. {said} {said}."},
+        "metadata": metadata,
+    }
+
+
+def write_rows(file: Path, rows: list[dict[str, Any]]) -> Path:
+    file.write_text("".join(json.dumps(each) + "\n" for each in rows), encoding="utf-8")
+    return file
+
+
+def write_study(folder: Path, server: LoopbackServer, *, cases: int = 60, **settings: Any) -> Path:
+    """The study file, its cases and two clinicians who rated all of them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    server.endpoint.behaviours = as_clinicians
+    write_rows(folder / "cases.jsonl", [row(number) for number in range(cases)])
+    lines = [
+        f"case-{number:03d},a,{rater},accuracy,{grade(number)}"
+        for number in range(cases)
+        for rater in CLINICIANS
+    ]
+    (folder / "humans.csv").write_text("\n".join(["item,system,rater,dimension,score", *lines]) + "\n")
+    gate = {"minimum_cases": 50, "minimum_doubly_rated": 50, "severe_limit": 1.0}
+    study: dict[str, Any] = {
+        "study": "small",
+        "cases": "cases.jsonl",
+        "instrument": "note_quality",
+        "dimensions": ["accuracy"],
+        "judges": [{"kind": "openai", "name": "juror", "url": server.url, "model": "m", "temperature": 0}],
+        "humans": {"path": "humans.csv"},
+        "gate": gate,
+        "report": {"resamples": 200},
+    } | settings
+    file = folder / "study.yaml"
+    file.write_text("".join(f"{name}: {json.dumps(value)}\n" for name, value in study.items()))
+    return file
+
+
+def validated_run(folder: Path, server: LoopbackServer, *, registered: bool = True, **settings: Any) -> Path:
+    """The run folder of that study, registered first."""
+    study = load_study(write_study(folder, server, **settings))
+    if registered:
+        register_study(study)
+    assert run_study(study).status == "complete"
+    return study.output

@@ -1,0 +1,156 @@
+"""Judging by a passport: exactly the jury that was validated, and every case told inside or outside."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.loopback import LoopbackServer
+from tests.passports.passported import CLINICIANS, row, validated_run, write_rows
+
+from medjury.cli import main
+from medjury.errors import MedjuryError
+from medjury.passports import RefusedError, judge_with_passport, make_passport
+from medjury.passports._document import content_hash
+
+
+def test_the_same_jury_judges_and_flags_what_lies_outside(passport: Path, tmp_path: Path) -> None:
+    odd = [
+        row(300, specialty="oncology"), row(301, system="b"), row(302, words=400), row(303, specialty=None),
+        row(304, age=7),
+    ]  # fmt: skip
+    cases = write_rows(tmp_path / "new.jsonl", [*(row(n) for n in range(200, 212)), *odd])
+    found = judge_with_passport(passport, cases, tmp_path / "out")
+    assert found.status == "complete" and found.scored == 17
+    away = {item for (item, _), each in found.placed.items() if not each.inside}
+    assert away >= {"case-300", "case-301", "case-302", "case-303", "case-304"}
+    table = pl.read_csv(tmp_path / "out" / "judged.csv")
+    assert table.filter(item="case-203")["score"].item() == 4.0
+    assert "oncology" in table.filter(item="case-300")["outside_because"].item()
+    assert (
+        "age 7: the validated cases have 30 to 89" in table.filter(item="case-304")["outside_because"].item()
+    )
+
+
+def test_refused_cases_are_not_asked_for_and_have_no_score(
+    passport: Path, server: LoopbackServer, tmp_path: Path
+) -> None:
+    cases = write_rows(tmp_path / "new.jsonl", [row(1), row(300, specialty="Onkologie ü")])
+    before = len(server.calls)
+    found = judge_with_passport(passport, cases, tmp_path / "out", outside="refuse")
+    assert len(server.calls) - before == 1 and (found.scored, found.unscored) == (1, 1)
+    refused = pl.read_csv(tmp_path / "out" / "judged.csv").filter(item="case-300")
+    assert refused["score"].item() is None and refused["reason"].item().startswith("refused")
+
+
+@pytest.mark.parametrize("change", [{"model": "other"}, {"temperature": 0.7}, {"max_tokens": 99}])
+def test_another_model_or_setting_is_refused_with_what_changed(
+    change: dict[str, object], passport: Path, tmp_path: Path
+) -> None:
+    cases = write_rows(tmp_path / "new.jsonl", [row(1)])
+    override = tmp_path / "override.yaml"
+    override.write_text(json.dumps({"judges": {"juror": change}}))
+    (name,) = change
+    with pytest.raises(RefusedError, match=f"another jury: juror, {name}"):
+        judge_with_passport(passport, cases, tmp_path / "out", override=override)
+
+
+def test_another_prompt_is_refused(
+    passport: Path, server: LoopbackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A medjury whose prompt has another version asks another question."""
+    monkeypatch.setattr("medjury.passports._rebuilding.prompt_version", lambda judges: "99")
+    before = len(server.calls)
+    with pytest.raises(RefusedError, match="another jury: prompt: 1 was validated, not 99"):
+        judge_with_passport(passport, write_rows(tmp_path / "new.jsonl", [row(1)]), tmp_path / "out")
+    assert len(server.calls) == before
+    assert main(["passport", "check", str(passport)]) == 6
+
+
+def test_another_instrument_is_refused(passport: Path, tmp_path: Path) -> None:
+    """Even where whoever changed the instrument wrote the hash anew."""
+    content = json.loads(passport.read_text())
+    content["study"]["instrument"] = "pdsqi9"
+    del content["study"]["dimensions"]
+    content["hash"] = content_hash(content)
+    passport.write_text(json.dumps(content))
+    with pytest.raises(
+        RefusedError, match=r"another jury: instrument: note_quality .* was validated, not pdsqi9"
+    ):
+        judge_with_passport(passport, write_rows(tmp_path / "new.jsonl", [row(1)]), tmp_path / "out")
+
+
+def test_another_answering_model_voids_and_leaves_no_score(
+    passport: Path, server: LoopbackServer, tmp_path: Path
+) -> None:
+    server.endpoint.behaviours = lambda call: "model:m-2031-01-01"
+    cases = write_rows(tmp_path / "new.jsonl", [row(n) for n in range(400, 430)])
+    before = len(server.calls)
+    found = judge_with_passport(passport, cases, tmp_path / "out")
+    assert found.status == "void" and "m-2031-01-01" in found.why and found.scored == 0
+    assert len(server.calls) - before == 8, "the others are not paid for"
+    assert pl.read_csv(tmp_path / "out" / "judged.csv")["score"].null_count() == 30
+
+
+def test_an_expired_passport_does_not_judge(passport: Path, server: LoopbackServer, tmp_path: Path) -> None:
+    cases, before = write_rows(tmp_path / "new.jsonl", [row(1)]), len(server.calls)
+    for days, told in ((366, "expired on"), (-1, "dated in the future")):
+        with pytest.raises(RefusedError, match=told):
+            judge_with_passport(
+                passport, cases, tmp_path / "out", now=datetime.now(UTC) + timedelta(days=days)
+            )
+    assert len(server.calls) == before
+
+
+def test_a_jury_that_nobody_registered_is_auxiliary_and_says_so(
+    server: LoopbackServer, tmp_path: Path
+) -> None:
+    run = validated_run(tmp_path, server, registered=False)
+    file = tmp_path / "passport.json"
+    assert main(["passport", "make", str(run), "--out", str(file)]) == 0
+    assert main(["passport", "check", str(file)]) == 3
+    cases = write_rows(tmp_path / "new.jsonl", [row(1)])
+    assert "AUXILIARY" in judge_with_passport(file, cases, tmp_path / "out").text()
+
+
+def test_a_jury_that_is_not_validated_judges_only_where_that_is_allowed(
+    server: LoopbackServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, file = validated_run(tmp_path, server, gate={"minimum_cases": 500}), tmp_path / "passport.json"
+    with pytest.raises(MedjuryError, match="NOT VALIDATED, so that there is no passport"):
+        make_passport(run)
+    assert main(["passport", "make", str(run), "--out", str(file), "--allow-unvalidated"]) == 0
+    assert main(["passport", "check", str(file), "--run", str(run)]) == 4
+    cases, out = write_rows(tmp_path / "new.jsonl", [row(1)]), tmp_path / "out"
+    judge = ["judge", "--passport", str(file), str(cases), "--out", str(out), "--quiet"]
+    assert main(judge) == 6
+    assert "--allow-unvalidated" in capsys.readouterr().err
+    assert main([*judge, "--allow-unvalidated"]) == 0
+    assert "NOT VALIDATED: this jury failed its gate" in capsys.readouterr().out
+    assert pl.read_csv(out / "judged.csv")["force"].to_list() == ["unvalidated"]
+    assert json.loads((out / "summary.json").read_text())["force"] == "unvalidated"
+
+
+def test_a_file_without_cases_is_refused(passport: Path, tmp_path: Path) -> None:
+    with pytest.raises(MedjuryError, match="holds no case"):
+        judge_with_passport(passport, write_rows(tmp_path / "none.jsonl", []), tmp_path / "out")
+
+
+def test_the_calibration_of_the_passport_is_applied(
+    run: Path, server: LoopbackServer, tmp_path: Path
+) -> None:
+    """Every score is moved to what clinicians gave; a jury that agrees with them stays where it is."""
+    calibration, file = tmp_path / "calibration.json", tmp_path / "calibrated.json"
+    assert main(["calibrate", "fit", str(run), "--method", "offset", "--out", str(calibration)]) == 0
+    made = make_passport(run, calibration=calibration)
+    content = json.loads(made.text())
+    assert not any(name in made.text() for name in CLINICIANS)
+    file.write_text(made.text())
+    found = judge_with_passport(file, write_rows(tmp_path / "new.jsonl", [row(501)]), tmp_path / "out")
+    judged = pl.read_csv(tmp_path / "out" / "judged.csv")
+    assert judged["calibrated"].item() == pytest.approx(judged["score"].item())
+    assert found.scores("accuracy") == {("case-501", "a"): pytest.approx(2.0)}
+    assert content["calibration"]["calibrations"]

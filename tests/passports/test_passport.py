@@ -1,0 +1,116 @@
+"""What a passport holds, and that it is held to: its run, its hash, its signature."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.loopback import LoopbackServer
+from tests.passports.passported import CLINICIANS, patient, row, validated_run
+
+from medjury.cases import Case
+from medjury.cli import main
+from medjury.errors import MedjuryError
+from medjury.passports import Placing, check_passport, make_passport, population_of, read_passport
+from medjury.passports._document import content_hash
+
+
+def test_it_says_what_the_jury_is_and_on_whom_it_was_validated(passport: Path, run: Path) -> None:
+    found = read_passport(passport)
+    assert found.force == "validated" and found.jury.instrument.name == "note_quality"
+    assert [each.answered for each in found.jury.answered] == ["m"]
+    assert found.verdicts[0].scores == {str(grade): 12 for grade in range(1, 6)}
+    assert found.population.groups["specialty"] == {"cardiology": 60}
+    assert found.population.ranges["age"].high == 89 and found.population.lengths["answer"][0] > 10
+    assert check_passport(passport, run=run).exit_status == 0
+
+
+def test_it_holds_no_text_no_patient_and_no_clinicians_name(passport: Path) -> None:
+    text = passport.read_text()
+    for number in range(60):
+        case = row(number)
+        assert case["id"] not in text and patient(number) not in text
+        assert case["candidate"] not in text
+    assert not any(name in text for name in CLINICIANS)
+
+
+def test_development_cases_are_known_by_hashes_and_lie_outside(
+    server: LoopbackServer, tmp_path: Path
+) -> None:
+    served = [f"case-{number:03d}" for number in range(5)]
+    gate = {"minimum_cases": 50, "minimum_doubly_rated": 50, "severe_limit": 1.0, "development_cases": served}
+    run = validated_run(tmp_path, server, gate=gate)
+    made = make_passport(run)
+    assert made.population.cases == 55 and made.population.development_marks
+    assert "case-000" not in made.text()
+    case = Case(**{name: value for name, value in row(0).items() if name != "patient"})
+    assert any("served development" in each for each in Placing(made.population).place(case).reasons)
+
+
+def test_a_passport_with_one_byte_changed_is_refused(passport: Path) -> None:
+    content, whole = passport.read_bytes(), json.loads(passport.read_text())
+    places = [place for place in range(0, len(content), len(content) // 200) if content[place] not in b" \n"]
+    for place in places:
+        forged = bytearray(content)
+        forged[place] ^= 1
+        passport.write_bytes(bytes(forged))
+        try:
+            found = check_passport(passport)
+        except MedjuryError:
+            continue  # no longer a passport at all
+        assert found.state == "refused" or json.loads(bytes(forged)) == whole, f"byte {place}"
+    assert len(places) > 100
+
+
+def test_a_run_that_was_edited_or_is_another_is_told(passport: Path, run: Path, tmp_path: Path) -> None:
+    content = json.loads(passport.read_text())
+    content["verdicts"][0]["word"] = "better than any clinician"
+    content["hash"] = content_hash(content)
+    passport.write_text(json.dumps(content))
+    assert check_passport(passport).exit_status == 0, (
+        "a hash proves nothing against whoever can write it anew"
+    )
+    found = check_passport(passport, run=run)
+    assert found.exit_status == 6 and found.reasons == ("verdicts: is not what the run says",)
+    copy = shutil.copytree(run.parents[1], tmp_path / "copy") / run.relative_to(run.parents[1])
+    (copy / "ratings.csv").write_text("nothing")
+    with pytest.raises(MedjuryError, match="not as the run left it"):
+        make_passport(copy)
+
+
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not here")
+def test_a_signature_holds_against_whoever_writes_the_hash_anew(
+    passport: Path, run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("ours", "theirs"):
+        command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", str(tmp_path / name)]
+        subprocess.run(command, check=True)
+    ours, theirs = str(tmp_path / "ours.pub"), str(tmp_path / "theirs.pub")
+    assert main(["passport", "check", str(passport), "--key", ours]) == 6
+    assert "there is no signature" in capsys.readouterr().out
+    signed = str(tmp_path / "signed.json")
+    assert main(["passport", "make", str(run), "--out", signed, "--sign", str(tmp_path / "ours")]) == 0
+    assert main(["passport", "check", signed, "--key", ours, "--run", str(run)]) == 0
+    assert main(["passport", "check", signed, "--key", theirs]) == 6
+    content = json.loads(Path(signed).read_text())
+    content["expires_at"] = "2099-01-01T00:00:00+00:00"
+    content["hash"] = content_hash(content)
+    Path(signed).write_text(json.dumps(content))
+    assert main(["passport", "check", signed]) == 6, "the signature is looked at though nobody asked for it"
+
+
+def test_too_few_validated_patients_are_refused() -> None:
+    cases = [Case(id=str(number), candidate="Well.") for number in range(39)]
+    with pytest.raises(MedjuryError, match="39 validated patients are too few"):
+        population_of(cases)
+
+
+def test_what_has_a_value_for_nearly_every_patient_is_no_group() -> None:
+    cases = [
+        Case(id=str(number), candidate="Well.", metadata={"group": f"MRN-{number}", "site": "north"})
+        for number in range(60)
+    ]
+    assert set(population_of(cases).groups) == {"system", "site"}

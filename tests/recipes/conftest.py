@@ -1,0 +1,23 @@
+"""After each test: what the registry gives to it is what it compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.recipes.compared import SEEN, compared, numeric_columns
+from tests.recipes.every_number import CHECKED_BY
+
+
+@pytest.fixture(autouse=True)
+def compares_what_it_is_listed_for(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Every column that `every_number` gives to this test; of a test on several reports, those the report has."""
+    SEEN.clear()
+    yield
+    name, module = request.function.__name__, request.module.__name__.rpartition(".")[2]
+    listed = CHECKED_BY.get(name, set()) | CHECKED_BY.get(f"{module}.{name}", set())
+    parameters = request.node.callspec.params if hasattr(request.node, "callspec") else {}
+    if listed and "run" in parameters and "rated" in request.fixturenames:
+        tables = request.getfixturevalue("rated")(parameters["run"]).run / "tables"
+        listed = listed & {place for file in tables.glob("*.csv") for place in numeric_columns(file)}
+    assert listed <= compared(), listed - compared()

@@ -1,0 +1,331 @@
+"""A jury in use, watched: what is new is judged once, alarms are raised once, and nothing is lost in between."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from tests.loopback import Call, LoopbackServer
+from tests.passports.passported import as_clinicians, grade, row, write_rows
+
+from medjury.cli import main
+from medjury.errors import MedjuryError
+from medjury.studies import read_queue
+from medjury.watching import Watched, watch
+from medjury.watching._quantities import Quantity, Watching
+from medjury.watching._state import WatchedCase
+from medjury.watching._watch import _value
+
+GOOD, BAD = range(1004, 2000, 5), range(1000, 2000, 5)  # visits that the jury gives a 5, or a 1
+
+
+@pytest.fixture
+def study(passport: Path, tmp_path: Path) -> Path:
+    (tmp_path / "inbox").mkdir()
+    write_rows(tmp_path / "cases.jsonl", [row(1)])
+    return write(tmp_path)
+
+
+def write(place: Path, **settings: Any) -> Path:
+    """A study file whose jury is watched."""
+    part = {"passport": "passport.json", "source": {"folder": "inbox"}, "limits": {"score": 3}, "batch": 100}
+    study = {
+        "study": "watched",
+        "cases": "cases.jsonl",
+        "instrument": "note_quality",
+        "judges": [{"kind": "openai", "url": "http://127.0.0.1:1/v1", "model": "m"}],
+        "watch": part | settings,
+    }
+    file = place / "study.yaml"
+    file.write_text("".join(f"{name}: {json.dumps(value)}\n" for name, value in study.items()))
+    return file
+
+
+def arrive(study: Path, name: str, numbers: Any, **settings: Any) -> None:
+    write_rows(study.parent / "inbox" / f"{name}.jsonl", [row(number, **settings) for number in numbers])
+
+
+def events(found: Watched) -> list[tuple[str, str]]:
+    return [(each.quantity, each.event) for each in found.alarms]
+
+
+def test_a_growing_folder_is_judged_and_each_crossing_is_told_once(
+    study: Path,
+    server: LoopbackServer,
+) -> None:
+    arrive(study, "monday", GOOD[:30])
+    first = watch(study)
+    assert first.exit_status == 0 and first.counts["cases"] == 30 and not first.alarms
+    arrive(study, "tuesday", BAD[:40])
+    assert events(watch(study)) == [("score", "alarm")]
+    arrive(study, "wednesday", BAD[40:60])
+    asked = len(server.calls)
+    again = watch(study)
+    assert events(again) == [("score", "alarm")] and again.exit_status == 7
+    assert len(server.calls) - asked == 20
+    arrive(study, "thursday", GOOD[30:70])
+    back = watch(study)
+    assert events(back) == [("score", "alarm"), ("score", "recovered")] and back.exit_status == 0
+    arrive(study, "friday", BAD[60:100])
+    assert events(watch(study))[2:] == [("score", "alarm")]
+    asked = len(server.calls)
+    assert watch(study).counts["cases"] == 170 and len(server.calls) == asked, "nothing is judged twice"
+    assert "alarm: score" in (study.parent / "runs" / "watched-watch" / "status.html").read_text()
+
+
+def test_coverage_and_case_mix_are_watched_too(study: Path, server: LoopbackServer) -> None:
+    write(study.parent, limits={"coverage": 0.9, "case_mix": 0.3})
+    arrive(study, "other", GOOD[:60], specialty="oncology")
+    server.endpoint.behaviours = lambda call: "ok:I would rather not say"
+    found = watch(study)
+    assert set(events(found)) == {("coverage", "alarm"), ("case_mix", "alarm")}
+    assert found.counts["scored"] == 0 and found.counts["outside"] == 60
+
+
+def test_drawn_cases_wait_for_clinicians_in_the_order_of_arrival(study: Path) -> None:
+    review = {"share": 0.5, "doubtful": 1.0, "threshold": 2, "ratings": "clinicians.csv"}
+    write(study.parent, limits={"quality": 2.5, "disagreement": 1.5}, review=review)
+    arrive(study, "monday", [*GOOD[:80], *BAD[:20]])
+    found = watch(study)
+    queue = read_queue(study.parent / "runs/watched-watch/batch-00001/queue.csv")
+    assert {each.probability for each in queue} == {0.5, 1.0} and len(queue) == 100
+    assert all(each.drawn for each in queue if grade(int(each.item[5:])) <= 2)
+    drawn = [each for each in queue if each.drawn]
+    arrived = [f"case-{number}" for number in (*GOOD[:80], *BAD[:20])]
+    assert found.quantities[0].n == min(arrived.index(each.item) for each in drawn), (
+        "up to the first drawn one"
+    )
+    lines = [f"{each.item},{each.system},Dr C,accuracy,1" for each in drawn]
+    (study.parent / "clinicians.csv").write_text(
+        "\n".join(["item,system,rater,dimension,score", *lines]) + "\n"
+    )
+    rated = watch(study)
+    assert rated.counts["rated"] == len(drawn) and [each.n for each in rated.quantities] == [100, 100]
+    assert ("disagreement", "alarm") in events(rated), "clinicians give a 1 where the jury gives a 5"
+
+
+def test_a_case_that_nobody_rates_holds_the_others_up_only_for_so_long(study: Path) -> None:
+    review = {"share": 1.0, "doubtful": 1.0, "ratings": "clinicians.csv", "wait_days": 30}
+    write(study.parent, limits={"quality": 2.5}, review=review)
+    arrive(study, "monday", BAD[:20])
+    assert watch(study).quantities[0].n == 0
+    later = watch(study, now=datetime.now(UTC) + timedelta(days=31))
+    assert later.quantities[0].n == 20 and not later.alarms, "what nobody rated raises no alarm"
+
+
+def test_the_quality_of_a_case_is_the_clinicians_on_average_over_draws() -> None:
+    scale = Watching(1, 5, True, 0.2)
+    for label in (1.0, 3.0, 5.0):
+        values = [
+            _value("quality", WatchedCase(1, "i", "s", 4.0, True, 0.2, drawn, "", label), scale) or 0.0
+            for drawn in (True, False)
+        ]
+        assert 0.2 * values[0] + 0.8 * values[1] == pytest.approx(scale.quality(label))
+
+
+def cells(number: int) -> tuple[Any, ...]:
+    case = row(number)
+    texts, metadata = json.dumps(case["texts"]), json.dumps(case["metadata"])
+    return number, case["id"], case["system"], case["candidate"], texts, metadata
+
+
+def test_a_table_is_read_row_by_row(study: Path) -> None:
+    with sqlite3.connect(study.parent / "notes.db") as database:
+        database.execute("CREATE TABLE notes (number INTEGER, id, system, candidate, texts, metadata)")
+        database.executemany("INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?)", [*map(cells, GOOD[:25])])
+    write(
+        study.parent, source={"database": "sqlite:///notes.db", "table": "notes", "order": "number"}, batch=20
+    )
+    assert watch(study).counts["cases"] == 25
+    with database:
+        database.execute("INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?)", cells(GOOD[25]))
+    database.close()
+    assert watch(study).counts["scored"] == 26
+
+
+def test_a_queue_in_postgresql_is_marked_as_it_is_judged(
+    study: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NOTES", postgres_url)
+    source = {"database": "env:NOTES", "table": "public.notes", "order": "number", "taken": "judged_at"}
+    write(study.parent, source=source, batch=20)
+    with psycopg.connect(postgres_url, autocommit=True) as database:
+        database.execute(
+            "CREATE TABLE notes (number INTEGER, id TEXT, system TEXT, candidate TEXT, texts JSONB, "
+            "metadata JSONB, judged_at TIMESTAMPTZ)"
+        )
+        add = "INSERT INTO notes VALUES (%s, %s, %s, %s, %s, %s, NULL)"
+        for number in GOOD[:25]:
+            database.execute(add, cells(number))
+        assert watch(study).counts["cases"] == 25
+        database.execute("UPDATE notes SET judged_at = NULL")  # as if it had been killed before this
+        database.execute(add, cells(GOOD[25]))
+        assert watch(study).counts["scored"] == 26
+        left = database.execute("SELECT COUNT(*) FROM notes WHERE judged_at IS NULL").fetchone()
+        assert left == (0,)
+
+
+def test_a_look_is_told_to_opentelemetry_by_its_conventions(
+    study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = pytest.importorskip("opentelemetry.trace")
+    events: list[tuple[str, dict[str, Any]]] = []
+
+    class Span(trace.NonRecordingSpan):  # type: ignore[misc, name-defined]
+        def add_event(self, name: str, attributes: Any = None, timestamp: Any = None) -> None:
+            events.append((name, attributes))
+
+    class Tracer(trace.NoOpTracer):  # type: ignore[misc, name-defined]
+        @contextmanager
+        def start_as_current_span(self, name: str, *_: Any, **__: Any) -> Iterator[Any]:
+            yield Span(trace.INVALID_SPAN_CONTEXT)
+
+    monkeypatch.setattr(trace, "get_tracer", lambda *_: Tracer())
+    arrive(study, "monday", GOOD[:10])
+    watch(study)
+    told = {"gen_ai.evaluation.name": "score", "gen_ai.evaluation.score.label": "quiet"}
+    assert events == [("gen_ai.evaluation.result", told | {"gen_ai.evaluation.score.value": 5.0})]
+
+
+def test_another_answering_model_is_an_alarm_and_its_scores_are_not_used(
+    study: Path,
+    server: LoopbackServer,
+) -> None:
+    arrive(study, "monday", GOOD[:12])
+    server.endpoint.behaviours = lambda call: "model:m-2031-01-01"
+    for _ in range(2):
+        found = watch(study)
+        assert found.exit_status == 6 and events(found) == [("jury", "alarm")]
+    server.endpoint.behaviours = as_clinicians
+    back = watch(study)
+    assert events(back) == [("jury", "alarm"), ("jury", "recovered")] and back.counts["scored"] == 12
+
+
+def test_alarms_go_to_an_allowed_host_once_and_carry_no_case(study: Path) -> None:
+    got: list[bytes] = []
+
+    class Hook(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            got.append(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_response(503 if len(got) == 1 else 204)
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None: ...
+
+    hook = HTTPServer(("127.0.0.1", 0), Hook)
+    threading.Thread(target=hook.serve_forever, daemon=True).start()
+    write(study.parent, webhook=f"http://127.0.0.1:{hook.server_port}/alarm")
+    arrive(study, "monday", BAD[:20])
+    for _ in range(3):  # refused, taken, nothing left to tell
+        watch(study)
+    hook.shutdown()
+    hook.server_close()
+    assert len(got) == 2 and got[0] == got[1]
+    said = json.loads(got[1])
+    assert (said["quantity"], said["event"], said["limit"]) == ("score", "alarm", 3)
+    assert b"case-1" not in got[1] and b"Visit" not in got[1]
+
+
+def test_no_alarm_leaves_for_a_host_that_is_not_named(study: Path) -> None:
+    write(study.parent, webhook="https://alarms.example/x")
+    arrive(study, "monday", BAD[:20])
+    with pytest.raises(MedjuryError, match=r"allow_hosts: \[alarms\.example\]"):
+        watch(study)
+
+
+def everything(folder: Path) -> tuple[Any, ...]:
+    """What a watch remembers, but for the times."""
+    database = sqlite3.connect(folder / "state.sqlite")
+    cases = database.execute("SELECT place, item, score, inside, drawn FROM cases").fetchall()
+    alarms = database.execute("SELECT number, quantity, event, found FROM alarms").fetchall()
+    quantities = database.execute("SELECT name, value FROM facts WHERE name LIKE 'quantity%'").fetchall()
+    database.close()
+    return cases, alarms, quantities
+
+
+def test_a_watch_that_is_killed_goes_on_as_if_nothing_had_happened(
+    study: Path,
+    server: LoopbackServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    write(study.parent, batch=50)
+    arrive(study, "monday", [*GOOD[:15], *BAD[:30]])
+    process: list[subprocess.Popen[bytes]] = []
+    asked: list[str] = []
+
+    def deadly(call: Call) -> str:
+        asked.append(call.prompt)
+        if len(asked) == 30:
+            os.kill(process[0].pid, signal.SIGKILL)
+        return as_clinicians(call)
+
+    server.endpoint.behaviours = deadly
+    words = [sys.executable, "-m", "medjury", "watch", str(study), "--no-preflight"]
+    process.append(subprocess.Popen(words, stdout=subprocess.DEVNULL))
+    assert process[0].wait(60) == -signal.SIGKILL
+    # The second death: in the middle of what a batch changes.
+    whole, seen = Quantity.update, []
+
+    def broken(self: Quantity, value: float) -> Any:
+        seen.append(value)
+        if len(seen) == 10:
+            raise RuntimeError("killed")
+        return whole(self, value)
+
+    monkeypatch.setattr(Quantity, "update", broken)
+    with pytest.raises(RuntimeError, match="killed"):
+        watch(study)
+    monkeypatch.setattr(Quantity, "update", whole)
+    watch(study)
+    watch(write(study.parent, batch=50, folder="undisturbed"))
+    killed, undisturbed = (everything(study.parent / name) for name in ("runs/watched-watch", "undisturbed"))
+    assert killed == undisturbed and len(killed[1]) == 1
+
+
+def test_what_was_promised_cannot_be_changed_half_way(study: Path) -> None:
+    arrive(study, "monday", GOOD[:5])
+    watch(study)
+    write(study.parent, limits={"score": 2})
+    with pytest.raises(MedjuryError, match="limits, alpha or review were changed"):
+        watch(study)
+
+
+def test_wrong_settings_are_told_with_their_line(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(study.parent, limits={"quality": 3})
+    assert main(["watch", str(study)]) == 2
+    assert "need clinicians" in capsys.readouterr().err
+    write(study.parent, limits={"score": 9})
+    assert main(["watch", str(study)]) == 2
+    assert "lies beyond the scale of accuracy" in capsys.readouterr().err
+
+
+def test_every_command_prints_json(
+    study: Path, run: Path, passport: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arrive(study, "monday", GOOD[:3])
+    made, place = str(study.parent / "made.json"), study.parent
+    calls = {
+        ("passport", "make", str(run), "--out", made): {"force", "population", "hash"},
+        ("passport", "check", str(passport)): {"state", "exit_status", "reasons"},
+        ("judge", "--passport", made, str(place / "cases.jsonl"), "--out", str(place / "out")): {
+            "status",
+            "outside",
+        },
+        ("watch", str(study)): {"exit_status", "quantities", "alarms"},
+    }
+    for words, names in calls.items():
+        assert main([*words, "--json"]) == 0
+        assert names <= json.loads(capsys.readouterr().out).keys(), words
