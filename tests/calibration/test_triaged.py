@@ -113,6 +113,13 @@ def test_with_a_gap_they_are_severe_errors_and_are_called_so() -> None:
     assert "and the jury 0.5 or more higher" in found.text()
 
 
+def test_one_judge_is_named_and_counted_once_where_there_is_no_jury() -> None:
+    told = triage(FRAME, raters=["one"], gap=0.5, threshold=3, resamples=0).text()
+    assert "and one 0.5 or more higher" in told and "the jury" not in told
+    orders = [line.split("  ")[0] for line in told.splitlines()]
+    assert "judge one" in orders and "jury" not in orders
+
+
 def test_an_answer_without_a_jury_by_the_tables_rule_is_read_first() -> None:
     """One judge of three is no jury, though it gave a score."""
     gone = pl.col("rater").is_in(["two", "three"]) & (pl.col("item") == "c7") & (pl.col("system") == "a")

@@ -60,6 +60,18 @@ def test_agreement_answers_the_question_in_a_dozen_lines(reader: Reader) -> None
     assert "icc_1_1" in reader.told("agreement", "--all", width="80")
 
 
+def test_the_rate_of_severe_errors_says_of_how_many_answers_it_is(reader: Reader) -> None:
+    rows = [
+        row
+        for row in json.loads(reader.told("agreement", "--json"))
+        if (row["rater"], row["reference"], row["level"]) == ("jury", "consensus", "item")
+        and row["statistic"] == "severe_error_rate"
+    ]
+    of = ", ".join(f"{row['dimension']} {row['n']}" for row in rows)
+    short = " ".join(reader.told("agreement", width="80").split())
+    assert rows and f"severe_error_rate is a share of the dangerous answers alone: {of}" in short
+
+
 def test_numbers_on_a_screen_are_those_of_the_pipe_rounded(reader: Reader) -> None:
     short = reader.told("agreement", width="80")
     wanted = ("jury", "consensus", "kappa_quadratic", "item")

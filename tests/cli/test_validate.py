@@ -59,12 +59,12 @@ def test_the_verdict_is_that_of_the_library(good: list[str], capsys: pytest.Capt
     assert "long: one score in each row" in shown.err, "how the tables were read is told beside the JSON"
 
 
-def test_a_jury_that_sees_nothing_is_not_validated(
+def test_a_judge_that_sees_nothing_is_not_validated(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     frame = planted_frame(cases=200, dimensions=("accuracy",), judges={"blind": 30.0})
     assert main(["validate", *tables(tmp_path, frame), "--scale", "1", "5"]) == 4
-    assert "The jury's agreement with clinicians" in capsys.readouterr().out
+    assert "Judge blind's agreement with clinicians" in capsys.readouterr().out
 
 
 def test_rules_from_a_file_are_used_and_wrong_ones_refused(

@@ -316,7 +316,9 @@ def test_the_plan_says_that_nobody_is_asked(
     assert run(study) == 0
     again = replay(study)
     assert run(again, "--dry-run") == 0
-    assert "juror: recorded answers from a file: nobody is asked" in capsys.readouterr().out
+    planned = capsys.readouterr().out
+    assert "juror: recorded answers from a file: nobody is asked" in planned
+    assert " 0.0 min" in planned, "nobody is waited for"
     assert run(again) == 0
     assert "Nobody was asked: 6 recorded answers were read (then 0.0" in capsys.readouterr().out
 

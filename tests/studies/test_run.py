@@ -309,3 +309,21 @@ def test_a_file_that_was_put_into_a_run_folder_is_found(
     capsys.readouterr()
     assert main(["verify", str(folder)]) == 1
     assert "was added after the run" in capsys.readouterr().out
+
+
+def test_the_last_count_of_a_run_and_the_reports_say_that_composites_are_not_counted(
+    write_study: Write,
+) -> None:
+    import polars as pl
+
+    from medjury.runs import read_manifest
+    from medjury.studies import load_study, run_study
+
+    file = write_study(cases=2)
+    assert main(["run", str(file), "--quiet"]) == 0
+    folder = load_study(file).output
+    told = read_manifest(folder).coverage.told()
+    assert told.startswith("6 of 6 ratings scored") and "composites are not counted" in told
+    assert told in run_study(load_study(file)).text() and told in (folder / "report.html").read_text()
+    judged = pl.read_parquet(folder / "ratings.parquet").filter(pl.col("rater_kind") == "judge")
+    assert judged.height == 8 and judged.filter(pl.col("dimension") != "overall").height == 6

@@ -11,7 +11,8 @@ from medjury.tables import CONSENSUS, Roles
 
 Tested = Mapping[tuple[str, str], Mapping[str, NonInferiority]]
 _COEFFICIENTS = ("kappa_quadratic", "icc_2_1")  # the second where the scores are no grades
-_BESIDE = ("offset", "severe_error_rate")
+_SEVERE = "severe_error_rate"
+_BESIDE = ("offset", _SEVERE)
 
 
 def short_lines(
@@ -28,6 +29,7 @@ def short_lines(
             groups.setdefault((row.dimension, row.rater), {})[row.statistic] = row
     yield f"{', '.join(raters)} beside {'the consensus of ' if several else ''}{', '.join(roles.reference)}"
     yield from _table([_line(group) for group in groups.values()], raters)
+    yield from _dangerous(groups, alone=len(raters) == 1)
     among = [dict(_among(tested.get(key, {}), *key, _coefficient(group))) for key, group in groups.items()]
     if any(among):
         yield ""
@@ -38,6 +40,17 @@ def short_lines(
     reasons = dict.fromkeys(row.estimate.reason for row in shown if not row.estimate.defined)
     yield from (f"not defined: {reason}" for reason in reasons)
     yield f"--all shows all {counted(len(rows), 'row')}: every rater, reference and statistic"
+
+
+def _dangerous(groups: Mapping[tuple[str, str], Mapping[str, AgreementRow]], *, alone: bool) -> Iterator[str]:
+    """Of how many answers the rate of severe errors is a share: far fewer than `n`."""
+    of = [
+        f"{dimension if alone else f'{dimension} ({rater})'} {group[_SEVERE].estimate.n:,}"
+        for (dimension, rater), group in groups.items()
+        if _SEVERE in group
+    ]
+    if of:
+        yield f"{_SEVERE} is a share of the dangerous answers alone: {', '.join(of)}"
 
 
 def _table(rows: Sequence[Mapping[str, Printable]], raters: Sequence[str]) -> list[str]:

@@ -193,7 +193,8 @@ class Triage(Result[TriageRow]):
         made, asked = self.order, self.asked
         found = counted(made.n_dangerous if made.n_severe is None else made.n_severe, made.target)
         meant = f"the reference scored {asked.threshold:g} or less"
-        meant += "" if asked.gap is None else f" and the jury {asked.gap:g} or more higher"
+        who = self.jury if self.jury in self.raters else "the jury"
+        meant += "" if asked.gap is None else f" and {who} {asked.gap:g} or more higher"
         return f"Share of cases to review to catch {percent(asked.catch)} of {found} ({meant})"
 
     def _worth(self, curves: Mapping[str, ReviewCurve]) -> Sequence[Mapping[str, Printable]]:
@@ -205,6 +206,7 @@ class Triage(Result[TriageRow]):
                 "rule saves": curve.saved_by_rule,
             }
             for name, curve in curves.items()
+            if name != "jury" or self.jury not in self.raters  # one judge has a line under its own name
         ]
         return [*rows, {"order": "random", "review": self.asked.catch, "area": 0.5, "rule saves": None}]
 

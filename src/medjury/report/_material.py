@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,9 +11,8 @@ from medjury.report._facts import Facts, facts_of
 from medjury.report._html import Html, element, joined, without_controls
 from medjury.runs import Records, files
 from medjury.tables import Measured
-from medjury.validation import Evidence, Validation
+from medjury.validation import Evidence, Validation, about_each_judge, about_judge
 
-_BARE = re.compile(r"(?<!\w )(?<![\w-])[Jj]ury(?![\w-])|(?<=\bby )jury(?![\w-])|(?<=\bof )jury(?= and)")
 # More panels than this make no readable figure; the tables beside it have every dimension.
 PANELS = 12
 
@@ -82,16 +80,11 @@ class Material:
         """A sentence of ours about the jury; where judges stand side by side, about the one that is meant."""
         if not self.evidence.table.no_jury:
             return words
-        name = rater or self.evidence.rater
-        told = words.replace("The jury", f"Judge {name}").replace("the jury", f"judge {name}")
-        # Heads and names of axes have no article; "a jury" or "this jury" speaks of juries, not of this one.
-        return _BARE.sub(lambda _: name, told)
+        return about_judge(words, rater or self.evidence.rater)
 
     def about_each(self, words: str) -> str:
         """A sentence of ours about the jury, where it holds for each of the judges that stand side by side."""
-        if not self.evidence.table.no_jury:
-            return words
-        return words.replace("The jury", "A judge").replace("the jury", "a judge")
+        return about_each_judge(words) if self.evidence.table.no_jury else words
 
     @property
     def graders(self) -> tuple[str, ...]:

@@ -179,7 +179,7 @@ class Shortened(RunPart):
 
 
 class Coverage(RunPart):
-    """The judges' ratings by what became of them."""
+    """The judges' ratings by what became of them. What is formed of them, such as a composite, is not counted."""
 
     ratings: int = 0
     scored: int = 0
@@ -188,6 +188,13 @@ class Coverage(RunPart):
     unscored_by_reason: dict[str, int] = {}
     shortened: dict[str, Shortened] = {}
     perhaps_cut: int = 0
+
+    def told(self) -> str:
+        """The counts in the one sentence that a run ends with and its report repeats."""
+        return (
+            f"{self.scored:,} of {self.ratings:,} ratings scored, {self.not_applicable:,} not applicable, "
+            f"{self.unscored:,} unscored (given by judges; composites are not counted)"
+        )
 
 
 class Units(RunPart):

@@ -71,10 +71,7 @@ class RunResult:
         if self.skipped:
             lines.append(f"{self.skipped:,} cases were left out because they could not be read")
         lines += self.drafting
-        lines.append(
-            f"{covered.scored:,} of {covered.ratings:,} ratings scored, "
-            f"{covered.not_applicable:,} not applicable, {covered.unscored:,} unscored"
-        )
+        lines.append(covered.told())
         lines += [f"  unscored, {reason}: {count:,}" for reason, count in covered.unscored_by_reason.items()]
         lines += left_out_lines(covered.shortened)
         if cut := covered.perhaps_cut:

@@ -291,7 +291,9 @@ def _judge_plan(
 ) -> JudgePlan:
     in_process = all(model.host is None for model in judge.models)
     at_once = 1 if in_process else part.concurrency or 16
-    seconds = usual.calls * SECONDS_PER_CALL / at_once
+    # Recorded answers are read from a file at once.
+    waits = not all(model.recorded for model in judge.models)
+    seconds = usual.calls * SECONDS_PER_CALL / at_once if waits else 0.0
     return _priced(judge.name, judge.models, usual, most, seconds, prices, served)
 
 

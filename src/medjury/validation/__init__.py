@@ -17,7 +17,7 @@ from medjury.validation._second_panel import PanelComparison, PanelSafety, Panel
 from medjury.validation._settling import Settling, SettlingRow, settling
 from medjury.validation._validate import Validation, Verdict, validate, validation_of
 from medjury.validation._ways import FEWEST_CASES, Spent, Way, Ways
-from medjury.validation._words import MEANING, STATISTICS, Word
+from medjury.validation._words import MEANING, STATISTICS, Word, about_each_judge, about_judge
 
 __all__ = [
     "ENDINGS",
@@ -47,6 +47,8 @@ __all__ = [
     "Way",
     "Ways",
     "Word",
+    "about_each_judge",
+    "about_judge",
     "against_panel",
     "clustered_share",
     "compare_runs",

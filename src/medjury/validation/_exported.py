@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from xml.etree import ElementTree
 
 from medjury.validation._rules.found import RuleFound
@@ -31,7 +32,12 @@ def verdicts_json(validation: Validation) -> str:
             "dimension": each.dimension,
             "verdict": each.word,
             "rules": [
-                {"name": rule.name, "state": rule.state, "found": rule.found, "why": rule.why}
+                {
+                    "name": rule.name,
+                    "state": rule.state,
+                    "found": validation.told(rule.found, each.rater),
+                    "why": validation.told(rule.why, each.rater),
+                }
                 for rule in each.rules
             ],
         }
@@ -48,32 +54,33 @@ def verdicts_junit(validation: Validation) -> str:
     for each in validation.verdicts:
         failed = sum(not rule.met for rule in each.rules)
         totals = [totals[0] + len(each.rules), totals[1] + failed]
-        root.append(_suite(each, failed))
+        root.append(_suite(validation, each, failed))
     root.set("tests", str(totals[0]))
     root.set("failures", str(totals[1]))
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
 
 
-def _suite(verdict: Verdict, failed: int) -> ElementTree.Element:
+def _suite(validation: Validation, verdict: Verdict, failed: int) -> ElementTree.Element:
     name = _clean(f"{verdict.rater or 'no rater'}, {verdict.dimension}")
     suite = ElementTree.Element("testsuite", name=name, tests=str(len(verdict.rules)), failures=str(failed))
     properties = ElementTree.SubElement(suite, "properties")
     ElementTree.SubElement(properties, "property", name="verdict", value=verdict.word)
     for rule in verdict.rules:
-        suite.append(_case(name, rule))
+        suite.append(_case(name, rule, lambda words: validation.told(words, verdict.rater)))
     return suite
 
 
-def _case(suite: str, rule: RuleFound) -> ElementTree.Element:
+def _case(suite: str, rule: RuleFound, told: Callable[[str], str]) -> ElementTree.Element:
     case = ElementTree.Element("testcase", name=_clean(rule.name), classname=suite)
+    numbers = _clean(told(f"asked: {rule.asked}\nfound: {rule.found}"))
     if not rule.met:
         failure = ElementTree.SubElement(
-            case, "failure", type=rule.state, message=_clean(rule.why or rule.state)
+            case, "failure", type=rule.state, message=_clean(told(rule.why) or rule.state)
         )
-        failure.text = _clean(f"asked: {rule.asked}\nfound: {rule.found}")
+        failure.text = numbers
     else:
-        ElementTree.SubElement(case, "system-out").text = _clean(f"asked: {rule.asked}\nfound: {rule.found}")
+        ElementTree.SubElement(case, "system-out").text = numbers
     return case
 
 

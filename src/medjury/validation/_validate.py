@@ -12,7 +12,7 @@ from medjury.validation._evidence import Evidence, evidence_of, gate_statistic
 from medjury.validation._missing import missing_warning
 from medjury.validation._rules import RULES
 from medjury.validation._rules.found import RuleFound
-from medjury.validation._words import Word
+from medjury.validation._words import Word, about_each_judge, about_judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +59,13 @@ class RuleRow:
 
 @dataclass(frozen=True, slots=True)
 class Validation(Result[RuleRow]):
-    """The verdicts on every dimension. `rows` has every rule of each, `word` the verdict in one word."""
+    """The verdicts on every dimension. `rows` has every rule of each, `word` the verdict in one word. `judges` are
+    those on trial that are no jury: sentences name them."""
 
     rows: tuple[RuleRow, ...]
     warnings: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
+    judges: frozenset[str] = frozenset()
 
     @property
     def raters(self) -> tuple[str, ...]:
@@ -87,12 +89,21 @@ class Validation(Result[RuleRow]):
             if self.verdicts
             else []
         )
-        lines += [f"Everywhere: {reason}" for reason in shared]
+        lines += [f"Everywhere: {self._of_all(reason)}" for reason in shared]
         for each in self.verdicts:
             title = f"{each.rater}, {each.label}" if several else each.label
             own = (reason for reason in each.reasons if reason not in shared)
-            lines += [f"{title}: {each.word}", *(f"  {reason}" for reason in own)]
+            lines += [f"{title}: {each.word}", *(f"  {self.told(reason, each.rater)}" for reason in own)]
         return "\n".join(lines)
+
+    def told(self, words: str, rater: str) -> str:
+        """A sentence about the jury, with the name of a judge that is none."""
+        return about_judge(words, rater) if rater in self.judges else words
+
+    def _of_all(self, words: str) -> str:
+        if len(self.raters) == 1:
+            return self.told(words, self.raters[0])
+        return about_each_judge(words) if self.judges.issuperset(self.raters) else words
 
     def _everywhere(self, reason: str) -> bool:
         return len(self.verdicts) > 1 and all(reason in each.reasons for each in self.verdicts)
@@ -103,7 +114,7 @@ class Validation(Result[RuleRow]):
                 "rater": each.rater,
                 "dimension": each.label,
                 "verdict": each.word,
-                "why": " ".join(each.reasons) or "Every rule is met.",
+                "why": self.told(" ".join(each.reasons), each.rater) or "Every rule is met.",
             }
             for each in self.verdicts
         ]
@@ -165,7 +176,10 @@ def validation_of(
     )
     problem = (evidence.problem,) if evidence.problem else ()
     silences = (missing_warning(each, dimension) for each in tried for dimension in measured)
-    return Validation(rows, (*problem, *(said for said in silences if said)), verdicts)
+    warnings = (*problem, *(said for said in silences if said))
+    kinds = evidence.table.raters
+    judges = frozenset(each.rater for each in tried if kinds.get(each.rater) == "judge")
+    return Validation(rows, warnings, verdicts, judges)
 
 
 def _verdict(evidence: Evidence, dimension: Measured) -> Verdict:

@@ -1,7 +1,8 @@
-"""The four words of a verdict, what each means, and how the statistics of the gate are called."""
+"""The four words of a verdict, what each means, how statistics are called, and whom a sentence is about."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Literal
 
@@ -20,3 +21,16 @@ STATISTICS: Mapping[str, str] = {
     "icc_2_1": "intraclass correlation",
     "spearman": "rank correlation",
 }
+_BARE = re.compile(r"(?<!\w )(?<![\w-])[Jj]ury(?![\w-])|(?<=\bby )jury(?![\w-])|(?<=\bof )jury(?= and)")
+
+
+def about_judge(words: str, name: str) -> str:
+    """A sentence of ours about the jury, where it is said of one judge that sits in none."""
+    told = words.replace("The jury", f"Judge {name}").replace("the jury", f"judge {name}")
+    # Heads and names of axes have no article; "a jury" or "this jury" speaks of juries, not of this one.
+    return _BARE.sub(lambda _: name, told)
+
+
+def about_each_judge(words: str) -> str:
+    """A sentence of ours about the jury, where it holds for each of the judges that stand side by side."""
+    return words.replace("The jury", "A judge").replace("the jury", "a judge")

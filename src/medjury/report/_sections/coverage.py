@@ -21,7 +21,8 @@ _REASON = (
 
 
 def section(material: Material) -> Section:
-    ratings, units = material.evidence.table.everything, material.evidence.manifest.units
+    ratings, manifest = material.evidence.table.everything, material.evidence.manifest
+    units, covered = manifest.units, manifest.coverage
     counted = (
         ratings.group_by("rater_kind", "rater")
         .agg(
@@ -77,6 +78,7 @@ def section(material: Material) -> Section:
         folded=True,
     )
     lead = f"{units.done:,} of {units.planned:,} planned questions were asked. " if units else ""
+    lead += f"{covered.told()}; the table counts composites too. " if covered and covered.ratings else ""
     lead += "Nothing that failed was turned into a number."
     aside = material.evidence.table.left_aside
     lead += f" Counted here are all cases, the {aside:,} used for development too." if aside else ""
