@@ -55,7 +55,9 @@ def test_json_has_one_row_per_system_under_stable_names(
     assert [row["system"] for row in found][-1] == "worst" and len(found) == 3
     for row in found:
         assert all(name in row for name in STABLE)
+    for row in found[:2]:
         assert row["win_rate_low"] <= row["win_rate"] <= row["win_rate_high"]
+    assert (found[2]["win_rate"], found[2]["win_rate_low"]) == (0, None), "last everywhere, in every resample"
     assert [row["tie_group"] for row in found] == ["a", "a", "b"]
 
 

@@ -20,7 +20,8 @@ def put_words(monkeypatch: pytest.MonkeyPatch, voice: str, mood: int = 0) -> lis
     async def ask(self: EmbeddedModel, asked: Request) -> Reply:
         heard.append(asked)
         tokens = sum(estimate_tokens(each.content) for each in asked.messages)
-        seed = hashlib.sha256(repr((mood, asked.messages, asked.seed)).encode()).digest()
+        said = [(each.role, each.content) for each in asked.messages]
+        seed = hashlib.sha256(repr((mood, said, asked.seed)).encode()).digest()
         whole = json.dumps(conforming(asked.schema or {}, seed))
         return {
             "what was asked for": Reply(whole, tokens_in=tokens, tokens_out=9),

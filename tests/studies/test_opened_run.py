@@ -84,9 +84,9 @@ async def test_cancelled_it_asks_no_more_and_the_next_run_goes_on(tmp_path: Path
             await work
         asked = len(server.calls)
         await asyncio.sleep(0.15)
-        assert len(server.calls) == asked < 12
+        assert len(server.calls) == asked < 8
         result = await medjury.arun_study(study, preflight=False)
-        assert result.status == "complete" and len(server.calls) == 12
+        assert result.status == "complete" and len(server.calls) == 8
 
 
 def test_the_bar_of_a_notebook_tells_what_is_done_and_what_failed() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.loopback import Call, LoopbackServer
+from tests.ratings.samples import drop_later_tables
 
 from medjury.cli import main
 from medjury.judging import _judge
@@ -420,6 +421,7 @@ def test_a_store_without_questions_is_read_by_the_very_same_calls_only(
     """As an earlier version left it: reading it once before the words change keeps what is needed afterwards."""
     run_study(load_study(own_study(cases=2)))
     with sqlite3.connect(folder / "ratings.sqlite") as store:
+        drop_later_tables(store)
         store.execute("DROP TABLE questions")
         for later in ("model_asked", "model_answered", "probability"):
             store.execute(f"ALTER TABLE ratings DROP COLUMN {later}")

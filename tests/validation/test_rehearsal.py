@@ -23,6 +23,7 @@ def planned() -> GatePlan:
     return rehearse_gate(cases=60, systems=2, expected=GOOD, studies=20)
 
 
+@pytest.mark.simulation
 def test_every_rule_of_the_gate_is_planned_but_for_what_a_site_does_or_not() -> None:
     names = {
         each.rule for each in validate(rating_table(drawn(GOOD, 60, 1), scale=(1, 5)), resamples=50).rows
@@ -33,6 +34,7 @@ def test_every_rule_of_the_gate_is_planned_but_for_what_a_site_does_or_not() -> 
     assert {"Agreement holds in every part", "Missing answers are not about quality"} <= shown
 
 
+@pytest.mark.simulation
 def test_too_few_cases_have_no_chance_and_the_needed_ones_have_the_wanted_one() -> None:
     found = planned()
     assert found.together == 0 and found.find(rule="Enough held-out cases").power == 0
@@ -43,6 +45,7 @@ def test_too_few_cases_have_no_chance_and_the_needed_ones_have_the_wanted_one() 
     assert f"{found.cases_needed:,} cases" in found.text() and "By 20 drawn studies" in found.text()
 
 
+@pytest.mark.simulation
 def test_together_is_no_product_of_rules_that_go_together() -> None:
     for row in planned().rows:
         assert planned().together <= row.power
