@@ -89,3 +89,20 @@ def test_a_log_gets_plain_lines() -> None:
     assert log.getvalue() == (
         "[############............] 10 of 20 (50 %) · 5 already stored · unscored: 2 parse · 0.5 USD · 20 s left\n"
     )
+
+
+def test_after_ctrl_c_it_says_what_is_waited_for() -> None:
+    screen, clock, log = Screen(), Clock(), io.StringIO()
+    live, line = LiveDisplay(screen, clock), ProgressLine(log, clock)
+    at_work = progress()
+    for show in (live, line):
+        show(at_work, 0.5, "USD")
+    at_work.stopping = True
+    clock.now = 1.0
+    for show in (live, line):
+        show(at_work, 0.5, "USD")
+    said = "Stopping: answers on their way are waited for. Ctrl-C again ends at once."
+    assert said in screen.getvalue() and log.getvalue().splitlines()[-1] == said
+    live.finish(at_work, 0.5, "USD")
+    line.finish(at_work, 0.5, "USD")
+    assert "10 of 20" in log.getvalue().splitlines()[-1] and "all: 10 of 20" in screen.getvalue()

@@ -71,6 +71,7 @@ class Progress:
     not_applicable: int = 0
     unscored: Counter[Reason] = field(default_factory=Counter)
     calls: int = 0  # requests sent by this process
+    stopping: bool = False  # asked to stop: answers on their way are waited for
     judges: dict[str, JudgeProgress] = field(default_factory=dict)
     tokens_in: int = 0  # of the answers paid for, and those that a provider's prompt cache served
     tokens_cached: int = 0

@@ -273,7 +273,7 @@ async def _judge(
         )
         drawing = asyncio.create_task(_draw(how.watch, progress, gate, prices.currency))
         try:
-            with _interrupts(stop, outcome, how.stopper):
+            with _interrupts(stop, outcome, progress, how.stopper):
                 await judge_all(
                     cases,
                     study.jury.judges,
@@ -317,7 +317,9 @@ async def _draw(watch: Watcher | None, progress: Progress, gate: Gate, currency:
 
 
 @contextlib.contextmanager
-def _interrupts(stop: asyncio.Event, outcome: WorkDone, stopper: Stopper | None) -> Iterator[None]:
+def _interrupts(
+    stop: asyncio.Event, outcome: WorkDone, progress: Progress, stopper: Stopper | None
+) -> Iterator[None]:
     """The first Ctrl-C (or a polite kill) stops new calls and lets those in flight be stored; the second
     ends at once, which loses only what was in flight."""
     loop = asyncio.get_running_loop()
@@ -326,7 +328,7 @@ def _interrupts(stop: asyncio.Event, outcome: WorkDone, stopper: Stopper | None)
     def interrupt() -> None:
         if stop.is_set() and task is not None:
             task.cancel()
-        outcome.interrupted = True
+        outcome.interrupted = progress.stopping = True
         stop.set()
 
     if stopper is not None:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
-from medjury.cli._terminal.pace import duration, seconds_left
+from medjury.cli._terminal.pace import STOPPING, duration, seconds_left
 from medjury.judging import Progress
 
 _BAR = 24
@@ -26,14 +26,17 @@ class ProgressLine:
         self._started = clock()
         self._last = -1e9
         self._width = 0
+        self._stopping = False
 
     def __call__(self, progress: Progress, money: float | None, currency: str) -> None:
         """Redraw if it is time to; called after every unit of work."""
         now = self._clock()
         every = _TERMINAL_EVERY if self._stream.isatty() else _LOG_EVERY
-        if now - self._last >= every:
+        first_word = progress.stopping and not self._stopping
+        self._stopping = progress.stopping
+        if now - self._last >= every or first_word:
             self._last = now
-            self._write(self.text(progress, money, currency))
+            self._write(STOPPING if progress.stopping else self.text(progress, money, currency))
 
     def finish(self, progress: Progress, money: float | None, currency: str) -> None:
         self._write(self.text(progress, money, currency))

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TextIO
 
-from medjury.cli._terminal.pace import duration, seconds_left
+from medjury.cli._terminal.pace import STOPPING, duration, seconds_left
 from medjury.judging import JudgeProgress, Progress
 from medjury.statistics import counted
 
@@ -43,6 +43,7 @@ class LiveDisplay:
 
     def finish(self, progress: Progress, money: float | None, currency: str) -> None:
         """The last state, which stays."""
+        progress.stopping = False
         self._draw(self._judges(progress, money, currency))
         self.close()
 
@@ -107,6 +108,8 @@ class LiveDisplay:
         left = seconds_left(progress, passed)
         parts += [] if left is None else [f"{duration(left)} left"]
         parts += [f"{counted(left_out, 'judge')} more"] if left_out > 0 else []
+        if progress.stopping:
+            parts = [STOPPING]
         return Text(" · ".join(parts), no_wrap=True, overflow="ellipsis", style="bold")
 
 

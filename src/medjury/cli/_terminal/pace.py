@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from medjury.judging import Progress
 
+STOPPING = "Stopping: answers on their way are waited for. Ctrl-C again ends at once."
+
 
 def seconds_left(progress: Progress, passed: float) -> float | None:
     """At the pace so far; None where nothing was done yet, or nothing is left."""
