@@ -6,14 +6,13 @@ A job has no name of ours. One whose submission was never confirmed is found by 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from medjury.instruments import Reason
 from medjury.models._batch_job import Job, JobResult, JobState
-from medjury.models._batch_wire import Wire
-from medjury.models._chat import Reply, Request
+from medjury.models._batch_provider import BatchProvider
+from medjury.models._chat import Request
 from medjury.models._faults import LostReplyError
 from medjury.models._reply_fields import fields
 
@@ -27,28 +26,12 @@ _STATUS = {
 }  # fmt: skip
 
 
-class AnthropicBatches:
-    """`parameters` makes the request of one call, `read` its reply from a result; `dialect`
-    tells in which form calls are asked now: what one job has taught is used in the next."""
-
-    def __init__(
-        self,
-        wire: Wire,
-        parameters: Callable[[Request], dict[str, Any]],
-        read: Callable[[Request, JobResult, Any], Reply],
-        dialect: Callable[[], Any],
-        size: int,
-    ) -> None:
-        self.size = size
-        self._dialect = dialect
-        self._asked_in: dict[str, Any] = {}  # the dialect of each call
-        self._wire = wire
-        self._parameters = parameters
-        self._read = read
+class AnthropicBatches(BatchProvider):
+    """One request with all calls of a job; `made` gives the parameters of one call."""
 
     async def submit(self, job: str, calls: Sequence[tuple[str, Request]]) -> str:
-        asked = [{"custom_id": key, "params": self._parameters(request)} for key, request in calls]
-        self._asked_in.update(dict.fromkeys((key for key, _ in calls), self._dialect()))
+        asked = [{"custom_id": key, "params": self._made(request)} for key, request in calls]
+        self._note(calls)
         body = json.dumps({"requests": asked}, ensure_ascii=False).encode()
         return str((await self._wire.told("POST", _PATH, body=body))["id"])
 
@@ -96,16 +79,8 @@ class AnthropicBatches:
 
     async def results(self, provider_id: str) -> AsyncIterator[JobResult]:
         payload = await self._wire.send("GET", f"{_PATH}/{provider_id}/results")
-        for line in payload.splitlines():
-            if (result := _result(line)) is not None:
-                self._asked_in.setdefault(result.key, self._dialect())
-                yield result
-
-    def reply(self, request: Request, result: JobResult) -> Reply:
-        return self._read(request, result, self._asked_in.pop(result.key, None))
-
-    async def close(self) -> None:
-        await self._wire.close()
+        for result in self._results_in(payload, _result):
+            yield result
 
 
 def _moment(told: object) -> datetime:

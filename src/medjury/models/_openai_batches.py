@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Sequence
 
 from medjury.models._batch_job import Job, JobResult, JobState, State
-from medjury.models._batch_wire import Wire
-from medjury.models._chat import Reply, Request
+from medjury.models._batch_provider import BatchProvider
+from medjury.models._chat import Request
 from medjury.models._reply_fields import fields
 
 _ENDPOINT = "/v1/chat/completions"
@@ -19,34 +18,18 @@ _STATES: dict[str, State] = {
 _MOST_PAGES = 50
 
 
-class OpenAIBatches:
-    """`body` makes the request of one call, `read` its reply from a result; `dialect`
-    tells in which form calls are asked now: what one job has taught is used in the next."""
-
-    def __init__(
-        self,
-        wire: Wire,
-        body: Callable[[Request], bytes],
-        read: Callable[[Request, JobResult, Any], Reply],
-        dialect: Callable[[], Any],
-        size: int,
-    ) -> None:
-        self.size = size
-        self._dialect = dialect
-        self._asked_in: dict[str, Any] = {}  # the dialect of each call
-        self._wire = wire
-        self._body = body
-        self._read = read
+class OpenAIBatches(BatchProvider):
+    """A file with a line for each call of a job; `made` gives the body of one call."""
 
     async def submit(self, job: str, calls: Sequence[tuple[str, Request]]) -> str:
         import aiohttp
 
         lines = [
             b'{"custom_id":"%s","method":"POST","url":"%s","body":%s}\n'
-            % (key.encode(), _ENDPOINT.encode(), self._body(request))
+            % (key.encode(), _ENDPOINT.encode(), self._made(request))
             for key, request in calls
         ]
-        self._asked_in.update(dict.fromkeys((key for key, _ in calls), self._dialect()))
+        self._note(calls)
         form = aiohttp.FormData()
         form.add_field("purpose", "batch")
         form.add_field("file", b"".join(lines), filename=f"{job}.jsonl", content_type="application/jsonl")
@@ -83,16 +66,8 @@ class OpenAIBatches:
         for name in ("output_file_id", "error_file_id"):
             if file := told.get(name):
                 payload = await self._wire.send("GET", f"/files/{file}/content")
-                for line in payload.splitlines():
-                    if (result := _result(line)) is not None:
-                        self._asked_in.setdefault(result.key, self._dialect())
-                        yield result
-
-    def reply(self, request: Request, result: JobResult) -> Reply:
-        return self._read(request, result, self._asked_in.pop(result.key, None))
-
-    async def close(self) -> None:
-        await self._wire.close()
+                for result in self._results_in(payload, _result):
+                    yield result
 
 
 def _result(line: bytes) -> JobResult | None:
