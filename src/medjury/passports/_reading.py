@@ -61,14 +61,19 @@ def _parsed(content: bytes, name: str) -> Passport:
     try:
         stated = json.loads(content, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
-        raise MedjuryError(f"{name}: this is no passport ({type(error).__name__}: not JSON)") from None
+        raise MedjuryError(
+            f"{name}: this is no passport ({type(error).__name__}: not JSON); `medjury passport make RUN` writes one"
+        ) from None
     except _TwiceError:
-        raise RefusedError(f"{name}: a name appears twice, so that two readers may read two things") from None
+        raise RefusedError(
+            f"{name}: a name appears twice, so that two readers may read two things; make it anew from its run"
+        ) from None
     if not isinstance(stated, dict) or stated.get("format") != FORMAT:
         raise MedjuryError(f"{name}: this is no passport; `medjury passport make RUN` writes one")
     if stated.get("format_version") != FORMAT_VERSION:
         raise MedjuryError(
-            f"{name}: was written by another version of medjury; this one reads format {FORMAT_VERSION}"
+            f"{name}: was written by another version of medjury; this one reads format "
+            f"{FORMAT_VERSION}. Make a new one from the run: `medjury passport make RUN`"
         )
     if stated.get("hash") != content_hash(stated):
         raise RefusedError(
@@ -80,7 +85,9 @@ def _parsed(content: bytes, name: str) -> Passport:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))
-        raise RefusedError(f"{name}: this is no whole passport ({place}: {first['msg']})") from None
+        raise RefusedError(
+            f"{name}: this is no whole passport ({place}: {first['msg']}); make it anew from its run"
+        ) from None
 
 
 class _TwiceError(Exception):
