@@ -62,7 +62,8 @@ def _parsed(content: bytes, name: str) -> Passport:
         stated = json.loads(content, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         raise MedjuryError(
-            f"{name}: this is no passport ({type(error).__name__}: not JSON); `medjury passport make RUN` writes one"
+            f"{name}: this is no passport ({type(error).__name__}: not JSON). "
+            "`medjury passport make RUN` writes one"
         ) from None
     except _TwiceError:
         raise RefusedError(
