@@ -88,6 +88,12 @@ def _sure(ways: Ways, way: Way) -> int:
     return 1 if way.difference.value > 0 else -1
 
 
+def _leaves_zero_out(found: Estimate | None) -> bool:
+    return (
+        found is not None and found.low is not None and found.high is not None and found.low * found.high > 0
+    )
+
+
 def _sentence(ways: Ways, way: Way) -> str:
     base = ways.find(rater=ways.yardstick)
     words = {1: "agrees better than", 0: "is not shown to be better or worse than", -1: "agrees worse than"}
@@ -95,6 +101,9 @@ def _sentence(ways: Ways, way: Way) -> str:
         f"{way.rater} {words[_sure(ways, way)]} {base.rater}: {shown(way.difference)}, "
         f"n = {counted(ways.answers, 'answer')}"
     )
+    if ways.enough and not _sure(ways, way) and _leaves_zero_out(way.difference):
+        several = counted(ways.comparisons, "comparison")
+        text += f" (by itself this interval leaves zero out, which among {several} may be chance)"
     if ways.price is not None:
         mine, theirs = way.price(ways.price), base.price(ways.price)
         if mine is not None and theirs:
