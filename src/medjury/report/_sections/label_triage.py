@@ -130,7 +130,7 @@ def _found(axes: Axes, dimension: str, each: LabelTriage) -> None:
     )
     axes.area(reviewed, low, high, JURY_COLOUR)
     axes.line([0, *reviewed, 100], [0, *value, 100], JURY_COLOUR)
-    axes.title = f"{short(dimension, 26)} ({each.n_labelled:,} of {each.n:,})"
+    axes.title = f"{short(dimension, 30)} ({each.n_labelled:,} of {each.n:,})"
     axes.x_name, axes.y_name = "reviewed (% of cases)", f"{_words(each.label)} found (%)"
     axes.x_limits = axes.y_limits = (0, 101)
 
@@ -154,7 +154,7 @@ def _probability(axes: Axes, dimension: str, each: LabelTriage) -> None:
         [share.value or 0.0 for _, _, share in fit.bands],
         CLINICIAN_COLOUR,
     )
-    axes.title = short(dimension, 26)
+    axes.title = short(dimension, 30)
     axes.x_name, axes.y_name = "jury's mean score (more is better)", f"P({_words(each.label)})"
     axes.y_limits = (0, 1.01)
 

@@ -108,7 +108,11 @@ def _sentence(ways: Ways, way: Way) -> str:
         mine, theirs = way.price(ways.price), base.price(ways.price)
         if mine is not None and theirs:
             as_much = f"{mine / theirs:,.2g} times the" if abs(mine / theirs - 1) > 0.005 else "the same"
-            text += f"; it takes {as_much} {_WORDS[ways.price]}"
+            text += (
+                f"; it takes {as_much} {_WORDS[ways.price]}"
+                if mine
+                else f"; its {_WORDS[ways.price]} is zero"
+            )
     if way.severe is not None and base.severe is not None and way.errors != base.errors:
         more, change = "more" if way.errors > base.errors else "fewer", way.severe_change
         text += f"; it makes {more} severe errors ({way.errors:,} against {base.errors:,}"
