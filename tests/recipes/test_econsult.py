@@ -354,4 +354,6 @@ def test_the_report_speaks_of_judges_and_names_the_dimension_of_each_number(run:
     assert report.count("<dt>Agreement: Preferred answer</dt>") == 4
     assert report.count("<dt>Agreement: Concordant</dt>") == 1, "the claim checker is asked nothing else"
     assert report.count("claim-checker is not shown to be better or worse than reader-north") == 1
-    assert report.count("by itself this interval leaves zero out, which among 4 comparisons may be chance") == 1
+    assert (
+        report.count("by itself this interval leaves zero out, which among 4 comparisons may be chance") == 1
+    )

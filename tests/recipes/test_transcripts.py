@@ -444,3 +444,4 @@ def test_every_interval_of_agreement_a_second_time(folder: Path) -> None:
 def test_a_judge_whose_name_says_that_it_is_one_is_not_called_so_twice(folder: Path) -> None:
     report = (folder / "runs" / "transcripts" / "report.html").read_text(encoding="utf-8")
     assert [report.lower().count(words) for words in ("judge judge-", "the jury is not used")] == [0, 0]
+    assert "A text metric that falls where the grade rises is below zero here" in report
