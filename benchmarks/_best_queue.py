@@ -40,18 +40,16 @@ def limits(world: World, share: float) -> Mapping[str, Limit]:
     rest = {name: _mean_of((each - same[name]) ** 2, looks) for name, each in influences.items()}
     plain = np.full(len(looks), share)
     labels = {name: _variance(world, each, 0.0 * each, plain) for name, each in influences.items()}
-    together = _best(sum((rest[name] / labels[name] for name in rest), np.zeros(len(looks))), share)
-    dangerous = world.jury <= THRESHOLD
-    reading = _best(sum((rest[name] / labels[name] for name in rest), np.zeros(len(looks))), share, dangerous)
+    every = np.sum([rest[name] / labels[name] for name in rest], axis=0)
+    together, reading = (_best(every, share), _best(every, share, world.jury <= THRESHOLD))
     found = {}
     for name, influence in influences.items():
-        helped, alone, every, certain = (
+        helped, *queues = (
             _variance(world, influence, same[name], each)
             for each in (plain, _best(rest[name], share), together, reading)
         )
-        found[name] = Limit(
-            *(1.0 - each / labels[name] for each in (alone, every, certain)), 1.0 - alone / helped
-        )
+        alone, for_all, with_dangerous = (1.0 - each / labels[name] for each in queues)
+        found[name] = Limit(alone, for_all, with_dangerous, 1.0 - queues[0] / helped)
     return found
 
 

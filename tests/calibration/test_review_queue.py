@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from benchmarks import _real_judges
 from benchmarks._best_queue import limits
 from benchmarks._reviews import found, make_world, review
 from benchmarks.review import DIFFER, STATISTICS, simulate, summary, truths_of
@@ -258,3 +259,12 @@ def test_answers_that_were_left_out_of_the_table_are_not_taken_for_all() -> None
     made = estimate(kept)
     alone, helped = (made.find(estimator=each).value.value for each in ("classical", "prediction_powered"))
     assert helped == pytest.approx(alone), "the jury's mean of what was read is not that of all"
+
+
+def test_real_judges_are_read_however_their_answers_were_wrapped() -> None:
+    if not _real_judges.there():
+        pytest.skip("MentalBench-Align (shared/data/mental_health_judges) is not on this machine")
+    world = _real_judges.some(20, 1, "Guidance")
+    assert len(np.unique(world.cases)) == 20 and 150 <= len(world.cases) <= 200
+    assert np.isin(world.clinician, (1, 2, 3, 4, 5)).all()
+    assert np.isnan(world.judges).mean() < 0.02 and world.judges.shape[0] == 4
