@@ -94,3 +94,19 @@ def write_panel(folder: Path) -> None:
         "study: ward\ncases: cases.jsonl\ninstrument: note_quality\ndimensions: [accuracy]\n"
         "panel:\n  rounds:\n    - {name: rating, assign: {per_case: 1}}\n"
     )
+
+
+def test_the_budget_of_the_override_holds_over_all_requests(
+    passport: Path, server: LoopbackServer, tmp_path: Path
+) -> None:
+    (tmp_path / "here.yaml").write_text("budget: {calls: 2}\n")
+    door = PassportDoor.open(passport, tmp_path / "jury", tmp_path / "here.yaml")
+    before = len(server.calls)
+    told = []
+    for number in range(50, 55):
+        try:
+            told.append(door.judge(case(number)).rows[0]["status"])
+        except MedjuryError as error:
+            told.append(str(error))
+    assert len(server.calls) - before <= 2
+    assert told[0] == "scored" and "scored" not in told[2:]
