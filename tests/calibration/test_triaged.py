@@ -118,6 +118,9 @@ def test_one_judge_is_named_and_counted_once_where_there_is_no_jury() -> None:
     assert "and one 0.5 or more higher" in told and "the jury" not in told
     orders = [line.split("  ")[0] for line in told.splitlines()]
     assert "judge one" in orders and "jury" not in orders
+    assert "one" in told.splitlines()[0].split() and "jury" not in told.splitlines()[0], (
+        "the column has its name"
+    )
 
 
 def test_an_answer_without_a_jury_by_the_tables_rule_is_read_first() -> None:
