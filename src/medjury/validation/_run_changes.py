@@ -60,9 +60,9 @@ class Drawing:
         return RunChange(label, what, first, second, difference)
 
     def size_of_offset(self, made: Replicates, label: str) -> RunChange:
-        """The size of the offset, whatever its sign, and how it changed. Where both offsets are surely on one side, or
-        the same in every resample, the change of size is the signed one, or its mirror; elsewhere it follows from
-        the two sizes' own intervals, since an interval of resampled sizes fails near zero."""
+        """The size of the offset, whatever its sign, and how it changed. Where both offsets are surely on one side,
+        or the same in every resample, the change of size is the signed one, or its mirror; elsewhere it follows
+        from the two sizes' own intervals, since an interval of resampled sizes fails near zero."""
         gaps = made.resampled["second offset"] - made.resampled["first offset"]
         signed = [made.estimate(f"{side} offset", confidence=self.confidence) for side in ("first", "second")]
         sizes = [absolute_offset(each) for each in signed]
