@@ -62,7 +62,7 @@ def triage(
     found = review_order(
         part.scores(jury),
         {name: part.scores(name) for name in judges},
-        cases=part.cases,
+        cases=part.drawn_as,
         grades=part.grades,
         labels=part.labels if roles.reference else None,
         danger=table.danger_word(part.grid, part.measured, roles.reference) if roles.reference else None,
@@ -76,7 +76,7 @@ def triage(
     )
     sets, automatic = None, None
     if found.sets is not None:
-        sets = measure_sets(found.sets, part.labels, cases=part.cases, **effort)
+        sets = measure_sets(found.sets, part.labels, cases=part.drawn_as, **effort)
     if decide_at is not None:
         if not roles.reference:
             raise MedjuryError(
@@ -85,7 +85,7 @@ def triage(
         automatic = automatic_decisions(
             part.scores(jury),
             part.labels,
-            cases=part.cases,
+            cases=part.drawn_as,
             scale=part.scale,
             threshold=decide_at,
             error=error,

@@ -11,7 +11,8 @@ _NOT_REACHED = (
     "- the run folders{runs}: ratings, records, drafts, patients, tables and reports lie there as files. Take the "
     "cases out of the file of cases and run the study again (nothing is paid twice), or delete the folders. Their "
     "audit.jsonl holds hashes only and stays whole;",
-    "- the files of cases, exports, answers written by `medjury record`, files for training, prompts with examples;",
+    "- the files of cases, exports, answers written by `medjury record`, files for training, prompts with "
+    "examples;",
     "- batch jobs that are still with a provider: their answers come with the next run of their study;",
     "- the database of the panel, if clinicians rated there;",
     "- backups, copies and snapshots of this store; PostgreSQL's write-ahead log and replicas;",

@@ -21,12 +21,15 @@ class Paragraphs(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """Where the action of a command is missing, the error names those there are."""
+    """An error is one sentence, without the list of all options, that says what to do: `--help` has the rest."""
 
     def error(self, message: str) -> NoReturn:
         below = [each for each in self._actions if isinstance(each, argparse._SubParsersAction)]
-        if below and message.endswith("are required: ACTION"):
-            message = (
-                f"say what to do: {', '.join(below[0].choices)} (`{self.prog} --help` tells what each does)"
-            )
-        super().error(message)
+        message = re.sub(r"^argument (\S+): ", r"\1: ", message)
+        if missing := re.fullmatch(r"the following arguments are required: (.*)", message):
+            named = missing[1]
+            message = f"{named} {'are' if ', ' in named else 'is'} missing"
+            if below and named == below[0].metavar:
+                message = f"say what to do: {', '.join(below[0].choices)}"
+        told = "" if "--help" in message else f" (`{self.prog} --help` shows how to call it)"
+        self.exit(2, f"{self.prog}: {message}{told}\n")
