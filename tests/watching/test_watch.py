@@ -338,7 +338,7 @@ def test_what_is_watched_is_told_in_its_unit_and_never_beyond_the_scale() -> Non
     assert scale.told("disagreement", 0.0125) == pytest.approx(1.0)
     one = QuantityFound("coverage", "quiet", 0.95, 1.0, 0.821, 1.0, 42)
     two = QuantityFound("score", "quiet", 3.3, 2.93, 2.05, 3.84, 42)
-    told = Watched("s", Path("w"), "complete", "", 0.05,
-                   dict.fromkeys(("cases", "scored", "outside", "drawn", "rated"), 0), (one, two), ()).text()  # fmt: skip
+    counts = dict.fromkeys(("cases", "scored", "outside", "drawn", "rated"), 0)
+    told = Watched("s", Path("w"), "complete", "", 0.05, counts, (one, two), ()).text()
     assert "coverage, limit 95 %: mean 100 % (82.1 to 100) of 42 cases" in told
     assert "score, limit 3.3 grades: mean 2.93 grades (2.05 to 3.84) of 42 cases" in told
