@@ -94,6 +94,7 @@ MISTAKES = [
     Mistake("unknown recipe", "no recipe", "'pdsqi'", "did you mean 'pdsqi9'", "init --recipe pdsqi"),
     Mistake("file would be replaced", "exists already", "study.yaml", "--force", "init study.yaml"),
     Mistake("required option left out", "is missing", "plan kappa", "--shares", "plan kappa --value 0.7"),
+    Mistake("value left out", "no value after the =", "--set study", "study=null", f"{DRY_RUN} --set study="),
     # the study file
     Mistake("setting misspelt", "no such setting", "line 7: max_unscoerd", "did you mean 'max_unscored'",
             study={"max_unscoerd": 0.1}),
