@@ -11,8 +11,28 @@ from tests.recipes.danger_checks import panel_errors_are_right, severe_errors_ar
 from tests.recipes.designs import RUNS, TURNED, design, ends_of_scale, people, ranked
 from tests.recipes.exact_people import fleiss_is_right, together_is_right
 from tests.recipes.exact_reference import reference_ranks_are_right
+from tests.recipes.exact_vendors import self_preference_is_right
 from tests.recipes.rated import Rated
 from tests.recipes.triage_checks import triage_is_right
+
+from recipes import diagnosis_jury, pdsqi9
+
+# Who made judges and systems, as the study files say.
+VENDORS = {
+    "diagnosis-jury": {name: vendor for name, (_, vendor) in diagnosis_jury.SYSTEMS.items()}
+    | {diagnosis_jury.WARD: "none"},
+    "medhelm-jury": {
+        "atlas": "Example North",
+        "borea": "Example East",
+        "cirrus": "Example South",
+        "delta": "Example West",
+    },
+    "pdsqi9": {"aster-writer": "Example Aster", "birch-writer": "Example Birch", "cedar-writer": "none"},
+}
+JURORS = {f"juror-{place.lower()}": f"Example {place}" for place in ("East", "North", "South")}
+READERS = {
+    name: "Example Birch" if name == "small-zero-shot" else "Example Aster" for name in sorted(pdsqi9.JUDGES)
+}
 
 
 @pytest.mark.parametrize("run", RUNS)
@@ -44,3 +64,15 @@ def test_which_answers_a_clinician_must_see_first(rated: Callable[[str], Rated],
     how, any_counts = design(run), RUNS[run] == "medhelm-jury"
     seen = triage_is_right(rated(run), how.labels, ends_of_scale(run), TURNED, how.first, any_counts)
     assert 2 * seen == len(rated(run).table("triage"))
+
+
+@pytest.mark.parametrize(
+    "run", ["diagnosis-jury", "medhelm-jury", "medhelm-notes", "medhelm-replies", "pdsqi9"]
+)
+def test_whether_judges_favour_their_own_vendor_with_their_ends(
+    rated: Callable[[str], Rated], run: str
+) -> None:
+    """Both sides climb to the top of a likelihood, and meet there to a hundred-thousandth."""
+    judges = READERS if run == "pdsqi9" else JURORS
+    vendors = VENDORS[RUNS[run]] | judges
+    assert self_preference_is_right(rated(run), design(run).labels, [*judges], vendors) >= 12
