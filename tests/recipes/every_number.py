@@ -194,7 +194,6 @@ ways-of-judging-by-dimension / test_ways_of_judging_with_their_ends: errors | le
 # Rows of tables in `RECOMPUTED` that are not made a second time: the column that tells them, and what it says there.
 PARTLY = {
     "triage": ("order of review", "combined rule"),
-    "standardised": ("rater", "clinicians with one another"),
 }
 
 NOT_STATISTICS = _read("""

@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
+import pytest
 from tests.recipes.compared import amount
+from tests.recipes.exact_baseline import pooled_moments
 from tests.recipes.exact_checks import pair_draws, resamples_of
+from tests.recipes.exact_people import of_people
 from tests.recipes.rated import Rated
-from tests.recipes.same_draws import equals, same_draws
-from tests.recipes.second_opinion import Numbers, Statistic
+from tests.recipes.same_draws import ends, equals, same_draws
+from tests.recipes.second_opinion import Numbers, Statistic, per_row
 
 
 def stability_is_right(
@@ -103,13 +106,14 @@ def icc_of_own_z(people: Numbers, rater: Numbers) -> Statistic:
 
 
 def standardised_is_right(rated: Rated, labels: Mapping[str, str], people: Sequence[str]) -> None:
-    """The table `standardised`; the line of the clinicians with one another is left to the recipe's own test."""
+    """The table `standardised`."""
     names = {label: name for name, label in labels.items()}
     rows_of = rated.table("standardised")
     times = resamples_of(rows_of)
     for row in rows_of:
         name = names[row["dimension"]]
         if row["rater"] == "clinicians with one another":
+            with_one_another(row, *of_people(rated, name, people), times)
             continue
         x, y, draws = pair_draws(rated, row["rater"], name, times)
         assert equals(row, "averaged first", icc_of_z(x, y), draws, "of means")
@@ -125,3 +129,32 @@ def standardised_is_right(rated: Rated, labels: Mapping[str, str], people: Seque
         whose = [rated.patients[item] for item, _ in everybody]
         draws = same_draws(table, whose, times)
         assert equals(row, "each rater first", icc_of_own_z(table[:, :-1], table[:, -1]), draws, "of means")
+
+
+def with_one_another(row: Mapping[str, str], table: Numbers, whose: Sequence[str], times: int) -> None:
+    """Clinicians averaged first: from moments pooled over pairs who share an answer. Each first: the mean over pairs
+    who share two answers, with pairs as what is drawn, as some share few; no end passes 1."""
+    twice = (~np.isnan(table)).sum(axis=1) > 1
+    pairs = [*combinations(range(table.shape[1]), 2)]
+    moments = pooled_moments(table[twice], pairs, ranked=False)
+
+    def pooled(w: Numbers) -> Numbers:
+        common, one, two, _ = moments(w)
+        r = common / ((one + two) / 2)
+        return 2 * r / (1 + r)
+
+    draws = same_draws(table[twice], [each for each, here in zip(whose, twice, strict=True) if here], times)
+    assert equals(row, "averaged first", pooled, draws, "of means")
+    found = []
+    for pair in pairs:
+        own = table[:, list(pair)]
+        if (~np.isnan(own)).all(axis=1).sum() > 1:
+            with np.errstate(all="ignore"):
+                found.append(float(icc_of_own_z(own[:, :1], own[:, 1])(np.ones((1, len(own))))[0]))
+    values = np.array([each for each in found if np.isfinite(each)])
+    draws, mean = same_draws(values, None, times), per_row(values)
+    low, high = ends(values.mean(), mean(draws.resampled), mean(draws.left_out), "as it is", "BCa-t")
+    shown = [amount(row[f"each rater first{end}"]) for end in ("", " low", " high")]
+    assert shown == pytest.approx([values.mean(), low, min(high, 1.0)], abs=1e-9), row
+    assert amount(row["n"]) == twice.sum()
+    assert row["pairs"] == f"{len(values)} of {len(pairs)} pairs of raters"
