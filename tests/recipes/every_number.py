@@ -191,11 +191,6 @@ ways-of-judging-by-dimension / test_ways_of_judging_with_their_ends: dangerous |
 ways-of-judging-by-dimension / test_ways_of_judging_with_their_ends: errors | left out | rate
 """)
 
-# Rows of tables in `RECOMPUTED` that are not made a second time: the column that tells them, and what it says there.
-PARTLY = {
-    "triage": ("order of review", "combined rule"),
-}
-
 NOT_STATISTICS = _read("""
 calibration-curves / where the curve is read: score
 claims-thresholds / where the share is cut: threshold

@@ -62,8 +62,9 @@ def test_systems_as_clinicians_would_rank_them(rated: Callable[[str], Rated], ru
 @pytest.mark.parametrize("run", RUNS)
 def test_which_answers_a_clinician_must_see_first(rated: Callable[[str], Rated], run: str) -> None:
     how, any_counts = design(run), RUNS[run] == "medhelm-jury"
-    seen = triage_is_right(rated(run), how.labels, ends_of_scale(run), TURNED, how.first, any_counts)
-    assert 2 * seen == len(rated(run).table("triage"))
+    judges = [*JURORS] if how.first == "jury" else [how.first]
+    if rated(run).table("triage"):
+        assert triage_is_right(rated(run), how.labels, how.grades, TURNED, how.first, judges, any_counts)
 
 
 @pytest.mark.parametrize(

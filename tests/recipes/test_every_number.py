@@ -22,7 +22,7 @@ from tests.recipes import (
 from tests.recipes.compared import numeric_columns
 from tests.recipes.count_checks import counts_are_right
 from tests.recipes.designs import RUNS, design, grading, people
-from tests.recipes.every_number import CHECKED_BY, NOT_STATISTICS, PARTLY, RECOMPUTED
+from tests.recipes.every_number import CHECKED_BY, NOT_STATISTICS, RECOMPUTED
 from tests.recipes.exact_baseline import baseline_is_right
 from tests.recipes.exact_checks import (
     other_coefficients_are_right,
@@ -175,13 +175,6 @@ def test_the_list_names_nothing_that_is_not_there(rated: Callable[[str], Rated])
     found = set.union(*(there(rated(run)) for run in RUNS))
     found |= {(table, "*") for table, _ in found}
     assert listed() <= found, listed() - found
-
-
-def test_rows_that_are_left_out_are_there(rated: Callable[[str], Rated]) -> None:
-    run = {"triage": "diagnosis-jury"}
-    for table, (column, shown) in PARTLY.items():
-        assert table in RECOMPUTED
-        assert any(row[column] == shown for row in rated(run[table]).table(table)), table
 
 
 def test_every_interval_that_follows_from_two_counts(rated: Callable[[str], Rated]) -> None:

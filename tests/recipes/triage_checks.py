@@ -1,19 +1,20 @@
-"""Which answers to read first, by the jury's score alone, made a second time from the ratings: what share of the
-dangerous ones is caught, and how far to read for 80 %. The report draws its resamples by all orders at once, the
-combined rule's too, so ends are met within what chance leaves open; see `second_opinion`."""
+"""Which answers to read first, made a second time from the ratings and on the same resamples: what share of the
+dangerous ones is caught, and how far to read for 80 %, which the report finds by halving, to a millionth."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
-from tests.recipes.compared import amount, note
+from tests.recipes.compared import amount
 from tests.recipes.curve_checks import fold_of
 from tests.recipes.danger_checks import oriented, word_of_danger
+from tests.recipes.exact_checks import resamples_of
 from tests.recipes.rated import Rated
-from tests.recipes.second_opinion import Numbers, Statistic, holds, interval
+from tests.recipes.review_rule import Labelled, priority
+from tests.recipes.same_draws import Draws, ends, same_draws
+from tests.recipes.second_opinion import Numbers, Statistic
 
 HALVINGS = 20  # to a millionth, as the report
 
@@ -22,7 +23,7 @@ def caught(score: Numbers, bad: Numbers, fold: Numbers) -> Statistic:
     """How much of its fold is read after a dangerous answer or beside it, over the dangerous answers."""
     same = fold[:, None] == fold
     after = same * ((score[:, None] < score) + (score[:, None] == score) / 2)
-    return lambda w: (w * bad * (w @ after.T) / (w @ same.T)).sum(axis=1) / (w @ bad)
+    return lambda w: (w * bad * (w @ after.T) / np.maximum(w @ same.T, 1)).sum(axis=1) / (w @ bad)
 
 
 def to_read(score: Numbers, bad: Numbers, fold: Numbers) -> Statistic:
@@ -56,39 +57,61 @@ def to_read(score: Numbers, bad: Numbers, fold: Numbers) -> Statistic:
     return read
 
 
+def places(values: Numbers) -> Numbers:
+    """The place of each in the order of review; what differs after the ninth decimal is equal."""
+    return np.unique(np.round(-values, 9), return_inverse=True)[1].astype(float)
+
+
 def triage_is_right(
     rated: Rated,
     labels: Mapping[str, str],
-    scales: Mapping[str, tuple[float, float]],
+    grades: Mapping[str, Sequence[float]],
     turned: Sequence[str],
     first: str,
+    judges: Sequence[str],
     any_counts: bool,
 ) -> int:
-    """Rows of the table `triage` in the order of a rater's score alone; tells how many there were."""
-    names, seen = {label: name for name, label in labels.items()}, 0
-    for row in rated.table("triage"):
-        if row["order of review"] != f"{first}'s score alone":
-            continue
-        name = names[row["dimension"]]
-        low, high = scales[name]
-        turn = low + high if name in turned else None
-        given = oriented(rated.scores[first, name], turn)
-        word = word_of_danger(rated, name, turn, any_counts)
+    """The table `triage`, by the combined rule and by the score of `first` alone, which rests on `judges`. All
+    orders, also by single signals and judges, stand on the same resamples. Tells how many rows there were."""
+    names, rows = {label: name for name, label in labels.items()}, rated.table("triage")
+    for label in dict.fromkeys(str(row["dimension"]) for row in rows):
+        name = names[label]
+        scale = np.array(sorted(grades[name]))
+        turn = scale[0] + scale[-1] if name in turned else None
+        given, word = oriented(rated.scores[first, name], turn), word_of_danger(rated, name, turn, any_counts)
         answers = sorted(word.keys() & given.keys())
-        limit = low + 0.25 * (high - low)
+        limit = scale[0] + 0.25 * (scale[-1] - scale[0])
         bad = np.array([word[each] <= limit + 1e-9 for each in answers], dtype=float)
-        score = np.round([given[each] for each in answers], 9)
-        fold, whose = fold_of(rated, answers), [rated.patients[item] for item, _ in answers]
-        assert (amount(row["rated answers"]), amount(row["dangerous"])) == (len(answers), bad.sum())
-        assert len(holds(row, "mean share caught", caught(score, bad, fold), whose, "as it is")) == 2
-        column, statistic = "share to review to catch 80 %", to_read(score, bad, fold)
-        value = float(statistic(np.ones((1, len(answers))))[0])
-        assert amount(row[column]) == pytest.approx(value, abs=2e-6), row
-        many = re.search(r"percentile bootstrap, (\d+) resamples", row[f"{column} method"])
-        assert many is not None, row
-        own = interval(statistic, whose, "as it is", int(many[1]), "percentile")
-        for end, (least, most) in (("low", own.lows), ("high", own.highs)):
-            assert least - 2e-6 <= float(row[f"{column} {end}"]) <= most + 2e-6, (end, own, row)
-        note(row, f"{column} low", f"{column} high")
-        seen += 1
-    return seen
+        sides = [oriented(rated.scores[judge, name], turn) for judge in judges]
+        table = np.array([[side.get(each, np.nan) for side in sides] for each in answers])
+        score = np.array([given[each] for each in answers])
+        wanted = oriented(rated.reference(name), turn)
+        items = Labelled(
+            score,
+            np.nanstd(table, axis=1),
+            np.array([wanted[each] for each in answers]),
+            bad,
+            [f"item {item}" for item, _ in answers],
+        )
+        rule, signals = priority(items, scale, (limit + scale[scale > limit].min()) / 2)
+        fold = fold_of(rated, answers)
+        orders = [rule, *signals.T, -score, *-table.T]
+        columns = np.column_stack([fold, bad, *map(places, orders)])
+        draws = same_draws(columns, [rated.patients[item] for item, _ in answers], resamples_of(rows))
+        for row in rows:
+            if row["dimension"] == label:
+                own = places(rule if row["order of review"] == "combined rule" else -score)
+                assert (amount(row["rated answers"]), amount(row["dangerous"])) == (len(answers), bad.sum())
+                shows(row, "mean share caught", caught(own, bad, fold), draws, 1e-9)
+                shows(row, "share to review to catch 80 %", to_read(own, bad, fold), draws, 2e-6)
+    return len(rows)
+
+
+def shows(row: Mapping[str, str], column: str, statistic: Statistic, draws: Draws, near: float) -> None:
+    """The value, and the plain quantiles of the resamples."""
+    with np.errstate(all="ignore"):
+        value, made = float(statistic(np.ones((1, draws.resampled.shape[1])))[0]), statistic(draws.resampled)
+    assert "percentile" in row[f"{column} method"], row
+    wanted = [value, *ends(value, made, made, "as it is", "percentile")]
+    shown = [amount(row[f"{column}{end}"]) for end in ("", " low", " high")]
+    assert shown == pytest.approx(wanted, abs=near), (column, wanted, row)
