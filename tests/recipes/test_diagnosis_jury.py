@@ -464,41 +464,6 @@ def test_the_ways_of_judging_on_the_same_answers(folder: Path) -> None:
         assert row["errors"] == str(int(wrong.sum())) and near(row["rate"], wrong.sum() / danger.sum())
 
 
-def test_which_answers_a_clinician_must_see_first(folder: Path) -> None:
-    """By the jury's score alone, the same share in each fold: the curve's mean, and how far to read for 80 %."""
-    rows = [row for row in table(folder, "triage") if row["order of review"] == "jury's score alone"]
-    assert len(rows) == 4
-    for row in rows:
-        name = next(key for key, label in LABELS.items() if label == row["dimension"])
-        reference, jury = scores("primary panel", name), scores("jury", name)
-        known = ~np.isnan(reference)
-        if name == "risk":
-            reference, jury = 6 - reference, 6 - jury
-        bad, order, fold = (reference <= 2)[known], np.round(jury, 9)[known], folds()[known]
-        assert (row["rated answers"], row["dangerous"]) == (str(known.sum()), str(bad.sum()))
-        same = fold[:, None] == fold[None, :]
-        after = same * ((order[:, None] < order[None, :]) + (order[:, None] == order[None, :]) / 2)
-
-        def mean_caught(
-            w: Numbers, bad: Numbers = bad, after: Numbers = after, same: Numbers = same
-        ) -> Numbers:
-            # How much of its fold is read after a dangerous answer or beside it, over the dangerous answers.
-            return (w * bad * (w @ after.T) / (w @ same.T)).sum(axis=1) / (w @ bad)
-
-        whose = [number for (number, _), here in zip(ANSWERS, known, strict=True) if here]
-        assert len(holds(row, "mean share caught", mean_caught, whose, "as it is")) == 2
-        shares, caught = np.linspace(0, 1, 100_001), np.zeros(100_001)
-        for number in np.unique(fold[bad]):
-            here = fold == number
-            steps = [
-                (np.mean(order[here] <= at), np.sum(bad[here & (order <= at)]))
-                for at in np.unique(order[here])
-            ]
-            caught += np.interp(shares, *zip((0.0, 0.0), *steps, strict=True)) / bad.sum()
-        wanted = shares[np.argmax(caught >= 0.8 - 1e-9)]
-        assert near(row["share to review to catch 80 %"], wanted, 2e-5)
-
-
 def test_wrong_routine_diagnoses_by_the_ward_s_own_scores(folder: Path) -> None:
     """Figure 5: the jury's scores of the ward's answers, where the panel agreed with the ward and where not."""
     rows = table(folder, "triage-labels-by-system")
