@@ -1,8 +1,8 @@
-"""`medjury run` as a user types it, all in: reading the cases, 6,000 calls of one case each, the run folder, the report.
+"""`medjury run` as a user types it, all in: reading the cases, 6,000 calls of one case each, run folder, report.
 
 The endpoint is a loopback server in a process of its own, without latency, and its share of the processor is told
-beside ours: on a machine with few cores it takes a good part of the clock. Calls a second by the clock are told too,
-but held to nothing, since the machine may be busy; CPU is this command's own. With `--before FOLDER` (a checkout of
+beside ours: on a machine with few cores it takes a good part of the clock. Calls a second by the clock are told and
+held to nothing, since the machine may be busy; CPU is this command's own. With `--before FOLDER` (a checkout of
 an older state) the older state runs the same study in turn, and calls per second of CPU are compared.
 """
 
@@ -32,7 +32,10 @@ def run(before: Path | None = None) -> Iterator[dict[str, Any]]:
         folder = Path(name)
         _write_study(folder, url)
         rounds = [
-            (_measure(ROOT, folder, server), None if before is None else _measure(before.resolve(), folder, server))
+            (
+                _measure(ROOT, folder, server),
+                None if before is None else _measure(before.resolve(), folder, server),
+            )
             for _ in range(ROUNDS)
         ]
     now = min((each for each, _ in rounds), key=lambda each: each["cpu"])
@@ -41,10 +44,13 @@ def run(before: Path | None = None) -> Iterator[dict[str, Any]]:
     yield _row("calls per second by the clock, all in", now, then, "wall")
     share = now["server"] / (now["server"] + now["cpu"])
     yield {
-        "name": "CPU of the loopback endpoint beside it, per call", "ours": f"{1000 * now['server'] / CALLS:.2f} ms",
-        "peer": f"ours {1000 * now['cpu'] / CALLS:.2f} ms", "ratio": f"{100 * share:.0f} % of both", "target": "told",
+        "name": "CPU of the loopback endpoint beside it, per call",
+        "ours": f"{1000 * now['server'] / CALLS:.2f} ms",
+        "peer": f"ours {1000 * now['cpu'] / CALLS:.2f} ms",
+        "ratio": f"{100 * share:.0f} % of both",
+        "target": "told",
         "holds": None,
-    }  # fmt: skip
+    }
 
 
 def _row(name: str, now: dict[str, float], then: dict[str, float] | None, what: str) -> dict[str, Any]:
@@ -80,7 +86,8 @@ def _write_study(folder: Path, url: str) -> None:
             file.write(json.dumps(case) + "\n")
     judge = f"{{kind: openai, name: juror, url: '{url}', model: m, concurrency: {CONCURRENCY}}}"
     (folder / "study.yaml").write_text(
-        f"study: calls\ncases: ../cases.jsonl\ninstrument: note_quality\njudges:\n  - {judge}\n", encoding="utf-8"
+        f"study: calls\ncases: ../cases.jsonl\ninstrument: note_quality\njudges:\n  - {judge}\n",
+        encoding="utf-8",
     )
 
 
@@ -90,11 +97,16 @@ def _measure(code: Path, folder: Path, server: int) -> dict[str, float]:
     place.mkdir()
     shutil.copy(folder / "study.yaml", place)
     command = [sys.executable, "-m", "medjury", "run", "study.yaml"]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment |= {
+        "PYTHONPATH": str(code / "src"),
+        "PYTHONPYCACHEPREFIX": str(folder / f"compiled-{code.name}"),
+    }
     before, start, served = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter(), _cpu_of(server)
     done = subprocess.run(
         command,
         cwd=place,
-        env={**os.environ, "PYTHONPATH": str(code / "src")},
+        env=environment,
         capture_output=True,
         text=True,
         check=False,
