@@ -159,9 +159,12 @@ def _runs_on(value: object) -> bool:
     """Whether a key at any depth holds signs of JSON: it was cut off, and what comes next closed it."""
     if isinstance(value, list):
         return any(map(_runs_on, value))
-    return isinstance(value, Mapping) and any(
-        _NO_KEY.search(str(key)) or _runs_on(each) for key, each in value.items()
-    )
+    if not isinstance(value, dict):
+        return False
+    for key, each in value.items():
+        if _NO_KEY.search(str(key)) or (isinstance(each, dict | list) and _runs_on(each)):
+            return True
+    return False
 
 
 def _what_is_broken(broken: list[JsonError], beside: bool) -> str:
