@@ -62,6 +62,8 @@ class Statements:
         WHERE questions.reply IS NULL"""
     find_questions: str = "SELECT unit, name, reply, failure FROM questions WHERE unit {keys}"
     add_member: str = "INSERT INTO members (run, key) VALUES (?, ?) ON CONFLICT DO NOTHING"
+    add_members: str = """INSERT INTO members (run, key) SELECT ?, unnest(CAST(? AS text[]))
+        ON CONFLICT DO NOTHING"""  # PostgreSQL's: many in one statement
     put_run: str = """INSERT INTO runs (run, manifest, created_at) VALUES (?, ?, ?)
         ON CONFLICT (run) DO UPDATE SET manifest = excluded.manifest"""
     find_runs: str = """SELECT run, manifest, created_at,

@@ -253,9 +253,11 @@ class Transaction:
         if len(run) > _LONGEST_NAME - 100:
             raise ValueRefused(f"a run's name may have at most {_LONGEST_NAME - 100} characters")
         name = escape(run)
-        rows = [(name, escape(key)) for key in keys]
-        if rows:
-            self._cursor.executemany(self._sql.add_member, rows)
+        those = list(map(escape, keys))
+        if len(those) >= _MANY and self._dialect == "postgresql":
+            self._cursor.execute(self._sql.add_members, (name, those))
+        elif those:
+            self._cursor.executemany(self._sql.add_member, [(name, key) for key in those])
 
     def _holders(self, keys: Iterable[str]) -> dict[str, str]:
         return {unescape(key): owner for key, owner in self.select(self._sql.find_claims, keys)}
