@@ -157,14 +157,16 @@ def _has_key(value: object, names: Collection[str]) -> bool:
 
 def _runs_on(value: object) -> bool:
     """Whether a key at any depth holds signs of JSON: it was cut off, and what comes next closed it."""
-    if isinstance(value, list):
-        return any(map(_runs_on, value))
-    if not isinstance(value, dict):
-        return False
-    for key, each in value.items():
-        if _NO_KEY.search(str(key)) or (isinstance(each, dict | list) and _runs_on(each)):
+    inner: Iterable[object]
+    if isinstance(value, dict):
+        if _NO_KEY.search(" ".join(map(str, value))):
             return True
-    return False
+        inner = value.values()
+    elif isinstance(value, list):
+        inner = value
+    else:
+        return False
+    return any(_runs_on(each) for each in inner if isinstance(each, dict | list))
 
 
 def _what_is_broken(broken: list[JsonError], beside: bool) -> str:

@@ -79,7 +79,7 @@ class Transaction:
         open_keys = [key for key in keys if key not in answers]
         if not open_keys:
             return answers
-        self._cursor.executemany(self._sql.add_claim, [(escape(key), owner.id) for key in open_keys])
+        self._for_each(self._sql.add_claims, owner.id, open_keys)
         if self._cursor.rowcount == len(open_keys):  # nobody held any of them
             return answers | dict.fromkeys(open_keys, Claimed())
         holders = self._holders(open_keys)
@@ -89,10 +89,10 @@ class Transaction:
         for key in open_keys:
             holder = holders.get(key)
             if holder is None:
-                free.append((escape(key), owner.id))
+                free.append(key)
             answers[key] = Claimed() if holder in (None, owner.id) else Busy(holder or "")
         if free:
-            self._cursor.executemany(self._sql.add_claim, free)
+            self._for_each(self._sql.add_claims, owner.id, free)
         return answers
 
     def add_replies(self, replies: Sequence[StoredReply]) -> None:
@@ -113,9 +113,8 @@ class Transaction:
         )  # fmt: skip
 
     def drop_claims(self, keys: Iterable[str], owner: Owner) -> None:
-        rows = [(escape(key), owner.id) for key in keys]
-        if rows:
-            self._cursor.executemany(self._sql.drop_claim, rows)
+        if those := list(keys):
+            self._for_each(self._sql.drop_claims, owner.id, those)
 
     def beat(self, owner: Owner) -> None:
         """Say that the owner lives."""
@@ -252,15 +251,16 @@ class Transaction:
         """These keys belong to the run, whichever run paid for them."""
         if len(run) > _LONGEST_NAME - 100:
             raise ValueRefused(f"a run's name may have at most {_LONGEST_NAME - 100} characters")
-        name = escape(run)
-        those = list(map(escape, keys))
-        if len(those) >= _MANY and self._dialect == "postgresql":
-            self._cursor.execute(self._sql.add_members, (name, those))
-        elif those:
-            self._cursor.executemany(self._sql.add_member, [(name, key) for key in those])
+        if those := list(keys):
+            self._for_each(self._sql.add_members, escape(run), those)
 
     def _holders(self, keys: Iterable[str]) -> dict[str, str]:
         return {unescape(key): owner for key, owner in self.select(self._sql.find_claims, keys)}
+
+    def _for_each(self, statement: str, value: str, keys: Iterable[str]) -> None:
+        """One statement for all of these keys. Row by row the database would hand the processor back and forth
+        between its thread and the event loop's."""
+        self._cursor.execute(statement, (value, key_list(self._dialect, map(escape, keys))))
 
     def select(self, statement: str, keys: Iterable[str]) -> list[Any]:
         """The rows of a statement that asks for `{keys}`."""
