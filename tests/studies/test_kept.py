@@ -1,4 +1,4 @@
-"""A run reads its cases once, for its plan, and judges them from memory while they are few and their file the same."""
+"""A run reads its cases once, for its plan, and judges them from memory if they are few and their file is unchanged."""
 
 from __future__ import annotations
 
