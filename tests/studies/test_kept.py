@@ -1,4 +1,4 @@
-"""A run reads its cases once, for its plan, and judges them from memory if they are few and their file is unchanged."""
+"""A run reads its cases once, for its plan, and judges them from memory if they are few and their file the same."""
 
 from __future__ import annotations
 
