@@ -11,7 +11,7 @@ import importlib
 import sys
 from pathlib import Path
 
-COMPARED = ("report",)
+COMPARED = ("calls", "report")
 
 
 def main(words: list[str]) -> int:

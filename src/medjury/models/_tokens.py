@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from medjury.models._schema_text import schema_text
+from medjury.models._schema_text import schema_length, schema_text
 
 if TYPE_CHECKING:
     from medjury.models._chat import Request
@@ -108,7 +108,7 @@ def most_tokens(request: Request) -> int:
     """More tokens than any tokenizer makes of the request: one per byte, and the schema with it."""
     texts: Iterable[str] = (message.content for message in request.messages)
     size = sum(len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts)
-    schema = 4 * len(repr(request.schema)) if request.schema is not None else 0
+    schema = 4 * schema_length(request.schema) if request.schema is not None else 0
     return size + schema + 64 * (1 + len(request.messages))
 
 

@@ -34,5 +34,10 @@ def unescape(text: str) -> str:
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
 
 
+def is_escaped(text: str) -> bool:
+    """Whether anything in it was escaped."""
+    return _ESCAPE in text
+
+
 def _escape_all(text: str) -> str:
     return _REFUSED.sub(lambda match: f"{_ESCAPE}{ord(match[0]):04x}", text)

@@ -5,13 +5,14 @@ A table holds text as the store does: see `escape` for the few characters that i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.ratings._escaping import escape, unescape
+from medjury.ratings._escaping import escape, is_escaped, unescape
 from medjury.ratings._rating import Rating
 from medjury.ratings._statements import LATER_COLUMNS, RATING_COLUMNS
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _REAL = frozenset({"score", "seconds", "cost", "probability"})
 _INTEGER = frozenset({"repeat", "tokens_in", "tokens_out", "calls"})
 _ROWS_AT_ONCE = 2_000
+_VALUES = attrgetter(*RATING_COLUMNS)
 
 
 def rating_frame(ratings: Iterable[Rating]) -> polars.DataFrame:
@@ -35,7 +37,7 @@ def rating_frames(ratings: Iterable[Rating]) -> Iterator[polars.DataFrame]:
     """The same as a stream of small tables."""
     remaining = iter(ratings)
     while block := list(islice(remaining, _ROWS_AT_ONCE)):
-        yield frame_of_rows([_row(rating) for rating in block])
+        yield frame_of_rows([row_of_rating(rating) for rating in block])
 
 
 def ratings_from_frame(frame: polars.DataFrame) -> list[Rating]:
@@ -87,14 +89,23 @@ def rating_schema() -> dict[str, Any]:
     }
 
 
-def rating_of_row(row: Iterable[Any]) -> Rating:
+def rating_of_row(row: Sequence[Any]) -> Rating:
     """The rating that a row of the store or of a table holds."""
+    if row[9] is None and not is_escaped("".join([value for value in row if type(value) is str])):
+        return Rating(*row)  # as nearly always: one look does for all of its texts
     values: list[Any] = [unescape(value) if type(value) is str else value for value in row]
     if values[9] is not None:
         values[9] = Reason(values[9])
     return Rating(*values)
 
 
-def _row(rating: Rating) -> tuple[Any, ...]:
-    values = [getattr(rating, name) for name in RATING_COLUMNS]
-    return tuple(escape(str(value)) if isinstance(value, str) else value for value in values)
+def row_of_rating(rating: Rating) -> tuple[Any, ...]:
+    """The values of a rating in the order of its columns, as a store or a table holds them."""
+    row: tuple[Any, ...] = _VALUES(rating)
+    texts = (
+        f"{rating.item}{rating.system}{rating.rater}{rating.instrument}{rating.dimension}{rating.explanation}"
+        f"{rating.created_at}{rating.key}{rating.model_asked}{rating.model_answered}"
+    )
+    if rating.reason is None and escape(texts) is texts:  # as nearly always: one look does for all of them
+        return row
+    return tuple(escape(str(value)) if isinstance(value, str) else value for value in row)

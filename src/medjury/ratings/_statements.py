@@ -1,8 +1,8 @@
 """Every statement the store makes, written once and put into the words of either database.
 
 Plain text on the raw cursor, because building each statement anew costs more than running it. `?` stands for
-a value, `{keys}` for "is one of these keys" (one value, whatever their number), `{now}` for the time in
-seconds. Nothing but these words is ever put into a statement.
+a value, `{keys}` for "is one of these keys" (one value, whatever their number), `{each_key}` for a row of each of
+them, `{now}` for the time in seconds. Nothing but these words is ever put into a statement.
 """
 # ruff: noqa: S608
 
@@ -36,8 +36,8 @@ class Statements:
         model, cost, tokens_written, run, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT DO NOTHING"""
     find_claims: str = "SELECT key, owner FROM claims WHERE key {keys}"
-    add_claim: str = "INSERT INTO claims (key, owner) VALUES (?, ?) ON CONFLICT DO NOTHING"
-    drop_claim: str = "DELETE FROM claims WHERE key = ? AND owner = ?"
+    add_claims: str = "INSERT INTO claims (owner, key) SELECT ?, {each_key} ON CONFLICT DO NOTHING"
+    drop_claims: str = "DELETE FROM claims WHERE owner = ? AND key {keys}"
     drop_claims_of: str = "DELETE FROM claims WHERE owner = ?"
     beat: str = """INSERT INTO owners (owner, host, pid, started, heartbeat) VALUES (?, ?, ?, ?, {now})
         ON CONFLICT (owner) DO UPDATE SET heartbeat = excluded.heartbeat"""
@@ -61,7 +61,7 @@ class Statements:
         ON CONFLICT (unit, name) DO UPDATE SET reply = excluded.reply, failure = excluded.failure
         WHERE questions.reply IS NULL"""
     find_questions: str = "SELECT unit, name, reply, failure FROM questions WHERE unit {keys}"
-    add_member: str = "INSERT INTO members (run, key) VALUES (?, ?) ON CONFLICT DO NOTHING"
+    add_members: str = "INSERT INTO members (run, key) SELECT ?, {each_key} ON CONFLICT DO NOTHING"
     put_run: str = """INSERT INTO runs (run, manifest, created_at) VALUES (?, ?, ?)
         ON CONFLICT (run) DO UPDATE SET manifest = excluded.manifest"""
     find_runs: str = """SELECT run, manifest, created_at,
@@ -105,10 +105,12 @@ class Statements:
 _WORDS = {
     "sqlite": {
         "{keys}": "IN (SELECT value FROM json_each(?))",
+        "{each_key}": "value FROM json_each(?) WHERE true",
         "{now}": "((julianday('now') - 2440587.5) * 86400.0)",
     },
     "postgresql": {
         "{keys}": "= ANY(%s)",
+        "{each_key}": "unnest(CAST(%s AS text[]))",
         "{now}": "extract(epoch FROM clock_timestamp())::float8",
         "?": "%s",
     },
@@ -127,5 +129,5 @@ def statements(dialect: str) -> Statements:
 
 
 def key_list(dialect: str, keys: Iterable[str]) -> str | list[str]:
-    """The one value that `{keys}` takes."""
+    """The one value that `{keys}` and `{each_key}` take."""
     return json.dumps(list(keys)) if dialect == "sqlite" else list(keys)

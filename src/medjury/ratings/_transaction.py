@@ -11,6 +11,7 @@ from medjury.instruments import TRANSIENT, Outcome, Reason
 from medjury.models import Job, JobCall, Reply
 from medjury.ratings._bulk import add_rows
 from medjury.ratings._escaping import escape, unescape
+from medjury.ratings._frame import row_of_rating
 from medjury.ratings._owner import Busy, Claimed, Heartbeats, Owner, is_dead
 from medjury.ratings._question import Question
 from medjury.ratings._rating import Rating, outcome_of
@@ -21,6 +22,7 @@ from medjury.ratings._store_error import ValueRefused
 # How a row stands to the last one of its key and dimension: it says something else, it says the same, or it may not
 # take its place.
 _Word = Literal["news", "same", "refused"]
+_Row = tuple[Any, ...]
 _MANY = 100  # ratings from which on PostgreSQL's COPY is quicker than statements
 _LONGEST_NAME = 600  # PostgreSQL's indexes refuse entries over 2,700 bytes
 
@@ -77,7 +79,7 @@ class Transaction:
         open_keys = [key for key in keys if key not in answers]
         if not open_keys:
             return answers
-        self._cursor.executemany(self._sql.add_claim, [(escape(key), owner.id) for key in open_keys])
+        self._for_each(self._sql.add_claims, owner.id, open_keys)
         if self._cursor.rowcount == len(open_keys):  # nobody held any of them
             return answers | dict.fromkeys(open_keys, Claimed())
         holders = self._holders(open_keys)
@@ -87,10 +89,10 @@ class Transaction:
         for key in open_keys:
             holder = holders.get(key)
             if holder is None:
-                free.append((escape(key), owner.id))
+                free.append(key)
             answers[key] = Claimed() if holder in (None, owner.id) else Busy(holder or "")
         if free:
-            self._cursor.executemany(self._sql.add_claim, free)
+            self._for_each(self._sql.add_claims, owner.id, free)
         return answers
 
     def add_replies(self, replies: Sequence[StoredReply]) -> None:
@@ -111,9 +113,8 @@ class Transaction:
         )  # fmt: skip
 
     def drop_claims(self, keys: Iterable[str], owner: Owner) -> None:
-        rows = [(escape(key), owner.id) for key in keys]
-        if rows:
-            self._cursor.executemany(self._sql.drop_claim, rows)
+        if those := list(keys):
+            self._for_each(self._sql.drop_claims, owner.id, those)
 
     def beat(self, owner: Owner) -> None:
         """Say that the owner lives."""
@@ -167,35 +168,14 @@ class Transaction:
         """
         if not ratings:
             return 0
+        given = list(map(_row, ratings))
         keys = {rating.key for rating in ratings}
         latest = {(row[0], row[1]): row[2:] for row in self.select(self._sql.find_latest, keys)}
-        attempts: dict[str, int] = dict(self.select(self._sql.find_attempts, keys)) if latest else {}
-        told = {escape(each.key) for each in records}
-        judged: dict[str, list[tuple[tuple[Any, ...], _Word]]] = {}
-        for rating in ratings:
-            row = _row(rating)
-            key, dimension = row[16], row[5]
-            previous = latest.get((key, dimension))
-            word = "news" if previous is None else _compare(row, previous)
-            if word == "news":
-                latest[key, dimension] = _word_of(row)
-            judged.setdefault(key, []).append((row, word))
-        rows: list[tuple[Any, ...]] = []
-        new = 0
-        for key, found in judged.items():
-            words = {word for _, word in found}
-            once = len({row[5] for row, _ in found}) == len(found)  # else several attempts in one write
-            if "news" not in words or ("refused" in words and key in told and once):
-                continue
-            new += sum(word == "news" for _, word in found)
-            written: set[str] = set()
-            for row, word in found:
-                if word == "refused" or (word == "same" and row[17] is None):  # no calls to share out
-                    continue
-                if row[5] in written:  # two attempts in one write
-                    attempts[key] = attempts.get(key, 0) + 1
-                written.add(row[5])
-                rows.append((*row, attempts.get(key, 0) + 1))
+        if not latest and len({(row[16], row[5]) for row in given}) == len(given):
+            new, rows = len(given), [(*row, 1) for row in given]  # as nearly always: each is the first word
+        else:
+            attempts = dict(self.select(self._sql.find_attempts, keys)) if latest else {}
+            new, rows = _attempted(given, latest, attempts, {escape(each.key) for each in records})
         if len(rows) >= _MANY and self._dialect == "postgresql":
             # Writers take turns, and each attempt has a number of its own: none of these rows is there already.
             add_rows(self._cursor, self._dialect, "ratings", (*RATING_COLUMNS, "attempt"), rows)
@@ -271,13 +251,16 @@ class Transaction:
         """These keys belong to the run, whichever run paid for them."""
         if len(run) > _LONGEST_NAME - 100:
             raise ValueRefused(f"a run's name may have at most {_LONGEST_NAME - 100} characters")
-        name = escape(run)
-        rows = [(name, escape(key)) for key in keys]
-        if rows:
-            self._cursor.executemany(self._sql.add_member, rows)
+        if those := list(keys):
+            self._for_each(self._sql.add_members, escape(run), those)
 
     def _holders(self, keys: Iterable[str]) -> dict[str, str]:
         return {unescape(key): owner for key, owner in self.select(self._sql.find_claims, keys)}
+
+    def _for_each(self, statement: str, value: str, keys: Iterable[str]) -> None:
+        """One statement for all of these keys. Row by row the database would hand the processor back and forth
+        between its thread and the event loop's."""
+        self._cursor.execute(statement, (value, key_list(self._dialect, map(escape, keys))))
 
     def select(self, statement: str, keys: Iterable[str]) -> list[Any]:
         """The rows of a statement that asks for `{keys}`."""
@@ -290,34 +273,55 @@ def utc_now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def _row(rating: Rating) -> tuple[Any, ...]:
+def _row(rating: Rating) -> _Row:
     if len(rating.key) + len(rating.dimension) > _LONGEST_NAME:
         raise ValueRefused(
             f"a rating's key and dimension may have at most {_LONGEST_NAME} characters together"
         )
-    texts: tuple[str, ...] = (
-        rating.item, rating.system, rating.rater, rating.instrument, rating.dimension, rating.explanation,
-        rating.created_at, rating.key, rating.model_asked or "", rating.model_answered or "",
-    )  # fmt: skip
-    together = "".join(texts)
-    if escape(together) is not together:  # nearly always it is, and one look does for all of them
-        texts = tuple(map(escape, texts))
-    item, system, rater, instrument, dimension, explanation, created_at, key, asked, answered = texts
-    return (
-        item, system, rater, rating.rater_kind, instrument, dimension, rating.repeat, rating.score, rating.status,
-        rating.reason.value if rating.reason is not None else None, explanation, rating.seconds,
-        rating.tokens_in, rating.tokens_out, rating.cost, created_at, key, rating.calls,
-        None if rating.model_asked is None else asked, None if rating.model_answered is None else answered,
-        rating.probability,
-    )  # fmt: skip
+    return row_of_rating(rating)
 
 
-def _word_of(row: tuple[Any, ...]) -> tuple[Any, ...]:
+def _attempted(
+    given: Sequence[_Row],
+    latest: dict[tuple[str, str], tuple[Any, ...]],
+    attempts: dict[str, int],
+    told: Collection[str],
+) -> tuple[int, list[_Row]]:
+    """How many of these rows are new beside the `latest` words, and the rows to write, each with the number of its
+    attempt. `attempts` are those stored by key; `told` are the keys that have a record."""
+    judged: dict[str, list[tuple[_Row, _Word]]] = {}
+    for row in given:
+        key, dimension = row[16], row[5]
+        previous = latest.get((key, dimension))
+        word = "news" if previous is None else _compare(row, previous)
+        if word == "news":
+            latest[key, dimension] = _word_of(row)
+        judged.setdefault(key, []).append((row, word))
+    rows: list[_Row] = []
+    new = 0
+    for key, found in judged.items():
+        words = {word for _, word in found}
+        once = len({row[5] for row, _ in found}) == len(found)  # else several attempts in one write
+        if "news" not in words or ("refused" in words and key in told and once):
+            continue
+        new += sum(word == "news" for _, word in found)
+        written: set[str] = set()
+        for row, word in found:
+            if word == "refused" or (word == "same" and row[17] is None):  # no calls to share out
+                continue
+            if row[5] in written:  # two attempts in one write
+                attempts[key] = attempts.get(key, 0) + 1
+            written.add(row[5])
+            rows.append((*row, attempts.get(key, 0) + 1))
+    return new, rows
+
+
+def _word_of(row: _Row) -> tuple[Any, ...]:
     """Score, status, reason, explanation and probability: what makes a row another word than the one before."""
     return (*row[7:11], row[20])
 
 
-def _compare(row: tuple[Any, ...], previous: tuple[Any, ...]) -> _Word:
+def _compare(row: _Row, previous: tuple[Any, ...]) -> _Word:
     _, status, reason, _, _ = own = _word_of(row)
     if tuple(previous) == own:
         return "same"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from medjury.cases import LeftOut
+from medjury.cases import CaseReader, LeftOut
 from medjury.errors import MedjuryError
 from medjury.instruments import Unscored
 from medjury.judging import Rater, Used
@@ -21,6 +21,7 @@ from medjury.studies._context import WindowCheck
 from medjury.studies._development import listed_cases, unknown_note
 from medjury.studies._file import BudgetPart, JudgePart, ModelPart
 from medjury.studies._hashed import AnswerHashes, HashedCases
+from medjury.studies._kept import KeptCases
 from medjury.studies._patients import PatientGroups
 from medjury.studies._preflight import MOST_TOKENS_IN, TOKENS_IN, TOKENS_OUT, needs_preflight
 from medjury.studies._study import Study
@@ -73,6 +74,7 @@ class RunPlan:
     touched: tuple[str, ...] = ()  # cases that tuning has seen: they serve development
     touched_by: tuple[TouchedBy, ...] = ()
     vendors: Mapping[str, str] = field(default_factory=dict)  # of the systems, as the cases name them
+    kept: KeptCases | None = field(default=None, compare=False)  # the cases, for the judging that follows
     timed: Mapping[str, float] = field(
         default_factory=dict
     )  # seconds of one call, by judge, where it was tried
@@ -202,7 +204,9 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
     `asking`, no model's window is looked at; a rehearsal leaves the store alone."""
     count = lacking = 0
     systems: Counter[str] = Counter()
-    hashed, answers = HashedCases(study.cases), AnswerHashes()
+    kept = KeptCases(study.cases) if isinstance(study.cases, CaseReader) else None
+    hashed = HashedCases(study.cases if kept is None else kept.reading())
+    answers = AnswerHashes()
     judges, repeats = study.jury.judges, study.jury.repeats
     totals = {judge.name: (Used(), Used()) for judge in judges}
     served = {judge.name: Served() for judge in judges}
@@ -268,6 +272,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
         touched=tuned.cases,
         touched_by=tuned.by,
         vendors=vendors.known(),
+        kept=kept,
     )
 
 

@@ -243,7 +243,7 @@ async def _judge(
         spent_money=spent.money, spent_calls=spent.calls, perhaps_spent=spent.perhaps,
         perhaps_calls=spent.unended,
     )  # fmt: skip
-    cases = HashedCases(study.cases)
+    cases = HashedCases(study.cases if plan.kept is None else plan.kept.again())
     planned = {each.name: plan.cases * study.jury.repeats * len(each.groups) for each in study.jury.judges}
     judges = {name: JudgeProgress(planned=units) for name, units in planned.items()}
     progress = Progress(planned=sum(planned.values()), judges=judges)
