@@ -20,6 +20,7 @@ from medjury.statistics._confidence_sequence import ConfidenceSequence
 from medjury.statistics._e_process import Direction, EProcess
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._forest import seen
+from medjury.statistics._group_ranks import GroupRanks, Groups
 from medjury.statistics._interval import SAME
 from medjury.statistics._looks import Look, look, more_for_width
 from medjury.statistics._memory import few_searches_for_cycles, keep_freed_memory
@@ -37,12 +38,10 @@ from medjury.statistics._printing import (
 )
 from medjury.statistics._proportion import binomial_test, fisher_test, mcnemar, proportion
 from medjury.statistics._ranks import (
-    PRODUCT_UP_TO,
     Levels,
     centred_midranks,
     concordance,
     levels_of,
-    midrank_weights,
     quantiles,
 )
 from medjury.statistics._resample import RESAMPLES, Floats, sample
@@ -75,7 +74,6 @@ from medjury.statistics._workers import one_thread_each, side_by_side
 __all__ = [
     "FEWEST_CLUSTERS",
     "NOTHING",
-    "PRODUCT_UP_TO",
     "RESAMPLES",
     "SAME",
     "UNDEFINED_ALLOWED",
@@ -86,6 +84,8 @@ __all__ = [
     "EProcess",
     "Estimate",
     "Floats",
+    "GroupRanks",
+    "Groups",
     "Level",
     "Levels",
     "Look",
@@ -125,7 +125,6 @@ __all__ = [
     "levels_of",
     "look",
     "mcnemar",
-    "midrank_weights",
     "moment",
     "more_for_width",
     "on_columns",

@@ -13,6 +13,7 @@ from medjury.statistics import (
     Analytic,
     Estimate,
     Floats,
+    GroupRanks,
     Levels,
     Options,
     Pairs,
@@ -139,8 +140,11 @@ def _pearson(first: Floats, second: Floats) -> Read:
 def _rank_correlations(first: Floats, second: Floats, names: list[Correlation]) -> Read:
     x, y = levels_of(first), levels_of(second)
     concordant = concordance(x, y) if "kendall_tau_b" in names else None
+    sides = (GroupRanks(first), GroupRanks(second)) if concordant is None and len(first) > 64 else None
 
     def read(weights: Floats) -> dict[str, Floats]:
+        if sides is not None and not weights.flags.c_contiguous:
+            return {"spearman": _spearman_by_row(*sides, weights.T)}
         weights_x, weights_y = x.weights(weights), y.weights(weights)
         values = {}
         if "spearman" in names:
@@ -163,6 +167,16 @@ def _spearman(x: Levels, y: Levels, weights: Floats, weights_x: Floats, weights_
     spread_x = np.einsum("bl,bl,bl->b", weights_x, ranks_x, ranks_x)
     spread_y = np.einsum("bl,bl,bl->b", weights_y, ranks_y, ranks_y)
     both = np.sqrt(spread_x * spread_y)
+    return np.asarray(np.clip(together / np.where(both > 0, both, np.nan), -1.0, 1.0))
+
+
+def _spearman_by_row(x: GroupRanks, y: GroupRanks, weights: Floats) -> Floats:
+    """The same from weights that stand row by row."""
+    (ranks_x, spread_x), (ranks_y, spread_y) = x.ranks(weights), y.ranks(weights)
+    ranks_x *= ranks_y
+    ranks_x *= weights
+    both = np.sqrt(spread_x[0] * spread_y[0])
+    together = ranks_x.sum(axis=0)
     return np.asarray(np.clip(together / np.where(both > 0, both, np.nan), -1.0, 1.0))
 
 
