@@ -6,7 +6,8 @@ import gc
 import os
 import sys
 
-from medjury.statistics import few_searches_for_cycles, side_by_side
+from medjury.cycles import few_searches_for_cycles
+from medjury.statistics import side_by_side
 
 
 def test_cycles_are_searched_for_less_often_and_then_as_before() -> None:

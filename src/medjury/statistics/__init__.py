@@ -23,7 +23,7 @@ from medjury.statistics._forest import seen
 from medjury.statistics._group_ranks import GroupRanks, Groups
 from medjury.statistics._interval import SAME
 from medjury.statistics._looks import Look, look, more_for_width
-from medjury.statistics._memory import few_searches_for_cycles, keep_freed_memory
+from medjury.statistics._memory import keep_freed_memory
 from medjury.statistics._options import Analytic, Options, estimates
 from medjury.statistics._paired_rates import difference_of, paired_rate_difference
 from medjury.statistics._printing import (
@@ -115,7 +115,6 @@ __all__ = [
     "ends",
     "estimates",
     "evaluate",
-    "few_searches_for_cycles",
     "fewest_items",
     "fisher_test",
     "html_table",
