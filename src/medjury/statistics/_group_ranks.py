@@ -7,6 +7,9 @@ is rounded in whatever order it is added up.
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,15 +22,19 @@ class Groups:
     is quicker than a product; and it is turned once."""
 
     def __init__(self, codes: NDArray[np.int64], size: int) -> None:
+        self.codes, self.size = codes, size
+
+    @cached_property
+    def indicator(self) -> Any:
+        """Groups by rows, 1 where the row is in the group."""
         from scipy.sparse import csc_array
 
-        self.codes, self.size = codes, size
-        ends = np.arange(len(codes) + 1)
-        self.indicator = csc_array((np.ones(len(codes)), codes, ends), shape=(size, len(codes)))
+        ends = np.arange(len(self.codes) + 1)
+        return csc_array((np.ones(len(self.codes)), self.codes, ends), shape=(self.size, len(self.codes)))
 
     def sums(self, values: Floats) -> Floats:
         """Groups by resamples, from rows by resamples."""
-        return np.asarray(self.indicator @ values)
+        return values.sum(axis=0, keepdims=True) if self.size == 1 else np.asarray(self.indicator @ values)
 
 
 class GroupRanks:
@@ -37,10 +44,12 @@ class GroupRanks:
     def __init__(self, values: Floats, group: NDArray[np.int64] | None = None) -> None:
         known, place = snapped_levels(values)
         if group is None:
-            group = np.zeros(len(values), dtype=np.int64)
-        levels, codes = np.unique(group * len(known) + place, return_inverse=True)
-        self.levels = Groups(codes, len(levels))
-        self.owners = Groups(levels // len(known), int(group.max()) + 1)
+            self.levels = Groups(place, len(known))
+            self.owners = Groups(np.zeros(len(known), dtype=np.int64), 1)
+        else:
+            levels, codes = np.unique(group * len(known) + place, return_inverse=True)
+            self.levels = Groups(codes, len(levels))
+            self.owners = Groups(levels // len(known), int(group.max()) + 1)
 
     def ranks(self, counts: Floats) -> tuple[Floats, Floats]:
         """From how often each row occurs the rank of every row, and the sum of the squares of ranks in every

@@ -29,6 +29,8 @@ from medjury.statistics import (
 )
 
 Correlation = Literal["pearson", "spearman", "kendall_tau_b"]
+# Up to this many distinct rows ranks come from products, beyond it they are cumulated row by row (measured).
+_FEW_ROWS = 64
 
 
 def pearson(first: Scores, second: Scores, **options: Unpack[Options]) -> Estimate:
@@ -138,13 +140,13 @@ def _pearson(first: Floats, second: Floats) -> Read:
 
 
 def _rank_correlations(first: Floats, second: Floats, names: list[Correlation]) -> Read:
+    if "kendall_tau_b" not in names and len(first) > _FEW_ROWS:
+        sides = GroupRanks(first), GroupRanks(second)
+        return lambda weights: {"spearman": _spearman_by_row(*sides, np.ascontiguousarray(weights.T))}
     x, y = levels_of(first), levels_of(second)
     concordant = concordance(x, y) if "kendall_tau_b" in names else None
-    sides = (GroupRanks(first), GroupRanks(second)) if concordant is None and len(first) > 64 else None
 
     def read(weights: Floats) -> dict[str, Floats]:
-        if sides is not None and not weights.flags.c_contiguous:
-            return {"spearman": _spearman_by_row(*sides, weights.T)}
         weights_x, weights_y = x.weights(weights), y.weights(weights)
         values = {}
         if "spearman" in names:

@@ -103,15 +103,19 @@ def _row_tau(first: Floats, second: Floats) -> Floats:
 def tied_ranks(values: Floats, counts: Floats) -> Floats:
     """Mid-ranks along the last axis of `values`, each standing for `counts` items; near-equal values tie."""
     order = np.argsort(values, axis=1, kind="stable")
-    ordered, size = np.take_along_axis(values, order, 1), np.take_along_axis(counts, order, 1)
+    order += values.shape[1] * np.arange(len(values))[:, np.newaxis]
+    ordered, size = values.ravel()[order], counts.ravel()[order]
     through = np.cumsum(size, axis=1)
-    new = np.diff(ordered, axis=1, prepend=-np.inf) > 1e-12
+    new = np.empty(values.shape, dtype=bool)
+    new[:, :1] = ~np.isnan(ordered[:, :1])
+    new[:, 1:] = ordered[:, 1:] - ordered[:, :-1] > 1e-12
     before = np.maximum.accumulate(np.where(new, through - size, 0.0), axis=1)
-    last = np.concatenate([new[:, 1:], np.ones((len(new), 1), dtype=bool)], axis=1)
+    last = np.ones(values.shape, dtype=bool)
+    last[:, :-1] = new[:, 1:]
     after = np.minimum.accumulate(np.where(last, through, np.inf)[:, ::-1], axis=1)[:, ::-1]
-    ranks = np.empty_like(through)
-    np.put_along_axis(ranks, order, (before + after) / 2, 1)
-    return np.where(np.isnan(values), np.nan, ranks)
+    ranks = np.empty(values.size)
+    ranks[order] = (before + after) / 2
+    return np.where(np.isnan(values), np.nan, ranks.reshape(values.shape))
 
 
 def _signs(gaps: Floats) -> Floats:
