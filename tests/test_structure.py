@@ -72,6 +72,21 @@ def imported_modules(file: Path) -> set[str]:
     return names
 
 
+def test_analyses_load_no_way_of_judging_and_no_text_metric_before_they_meet_one() -> None:
+    """Both are a quarter of the package; a report of plain ratings needs neither."""
+    rooms = ("statistics", "tables", "agreement", "calibration", "audits", "ranking", "validation", "report")
+    heads = {
+        file: [
+            node.module
+            for node in ast.parse(file.read_text("utf-8")).body
+            if isinstance(node, ast.ImportFrom)
+        ]
+        for room in rooms
+        for file in (PACKAGE / room).rglob("*.py")
+    }
+    assert not [file for file, names in heads.items() if {"medjury.judging", "medjury.metrics"} & {*names}]
+
+
 def test_every_folder_is_a_room_with_a_place_in_the_order() -> None:
     folders = {each.name for each in PACKAGE.iterdir() if each.is_dir() and each.name != "__pycache__"}
     assert folders <= set(ORDER)

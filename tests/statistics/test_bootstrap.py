@@ -128,7 +128,7 @@ def test_patterns_and_items_are_resampled_with_the_same_law() -> None:
     """Many identical rows are drawn as a multinomial, few as indices: mean and covariance are the same."""
     for rows in (np.repeat([0.0, 1.0, 2.0], [50, 30, 20]), np.array([0.0, 0.0, 1.0, 2.0])):
         data = sample(rows)
-        weights = np.concatenate(list(draw(data, 40_000, np.random.default_rng(4))))
+        weights = np.concatenate(list(draw(data, 40_000, 4)))
         assert (weights.sum(axis=1) == len(rows)).all()
         share = data.counts / len(rows)
         assert weights.mean(axis=0) == pytest.approx(data.counts, rel=0.02)
@@ -138,7 +138,7 @@ def test_patterns_and_items_are_resampled_with_the_same_law() -> None:
 
 def test_large_samples_are_drawn_in_pieces_and_every_resample_is_whole() -> None:
     data = sample(np.random.default_rng(5).normal(size=20_000))
-    blocks = list(draw(data, 60, np.random.default_rng(6)))
+    blocks = list(draw(data, 60, 6))
     assert len(blocks) > 1
     weights = np.concatenate(blocks)
     assert weights.shape == (60, 20_000)
@@ -158,7 +158,7 @@ def test_rows_of_a_cluster_are_drawn_together() -> None:
     rows = np.arange(12.0)
     clusters = ["a"] * 5 + ["b"] * 3 + ["c"] * 4
     data = sample(rows, clusters)
-    weights = np.concatenate(list(draw(data, 200, np.random.default_rng(8))))
+    weights = np.concatenate(list(draw(data, 200, 8)))
     for members in (slice(0, 5), slice(5, 8), slice(8, 12)):
         assert (weights[:, members] == weights[:, members][:, :1]).all()
     without, multiplicity, groups = leave_one_out(data, 0)
@@ -195,7 +195,7 @@ def test_clusters_of_the_same_content_are_one_pattern() -> None:
     data = sample([1, 2, 2, 1, 3, 3], ["a", "a", "b", "b", "c", "c"])
     assert sorted(data.multiplicity.tolist()) == [1, 2]
     assert data.clusters == 3
-    weights = np.concatenate(list(draw(data, 500, np.random.default_rng(0))))
+    weights = np.concatenate(list(draw(data, 500, 0)))
     assert (weights[:, 0] == weights[:, 1]).all()
     assert (weights.sum(axis=1) == 6).all()
     assert weights[:, 2].mean() == pytest.approx(2, abs=0.2)

@@ -5,8 +5,14 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import threading
 
-from medjury.statistics import few_searches_for_cycles, side_by_side
+import numpy as np
+import pytest
+
+from medjury.cycles import few_searches_for_cycles
+from medjury.statistics import sample, side_by_side
+from medjury.statistics._resample import draw
 
 
 def test_cycles_are_searched_for_less_often_and_then_as_before() -> None:
@@ -32,3 +38,21 @@ def test_workers_take_long_turns_and_leave_the_switch_as_it_was() -> None:
     workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     assert workers < 2 or min(taken) > before
     assert sys.getswitchinterval() == before
+
+
+def test_tasks_on_few_answers_need_no_worker_and_those_on_many_have_them() -> None:
+    here = threading.get_ident()
+    assert set(side_by_side([threading.get_ident] * 4, answers=360)) == {here}
+    workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    assert workers < 2 or here not in side_by_side([threading.get_ident] * 4, answers=30_000)
+
+
+def test_a_seed_draws_the_same_again_whoever_read_the_resamples_before() -> None:
+    data = sample(np.arange(24.0), np.arange(24) // 2)
+    drawn = [np.concatenate(list(draw(data, 300, seed))) for seed in (1, 1, 2)]
+    assert (drawn[0] == drawn[1]).all()
+    assert (drawn[0] != drawn[2]).any()
+    single = sample(np.arange(24.0))
+    (weights,) = draw(single, 300, 1)
+    with pytest.raises(ValueError, match="read-only"):
+        weights += 1.0

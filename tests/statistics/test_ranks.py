@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from medjury.agreement._pairs import systems
-from medjury.statistics import PRODUCT_UP_TO, centred_midranks
+from medjury.statistics import GroupRanks, centred_midranks
+from medjury.statistics._ranks import PRODUCT_UP_TO
 
 FEW, MANY = 5, PRODUCT_UP_TO + 1
 
@@ -25,11 +25,10 @@ def test_centred_midranks_are_those_of_the_items_one_by_one(levels: int) -> None
 def test_ranks_within_systems_are_those_of_each_system_alone(grades: int) -> None:
     draw = np.random.default_rng(grades)
     system, values = draw.integers(0, 3, 400), draw.integers(0, grades, 400).astype(float)
-    made = systems._SystemRanks(values, system)
-    assert (made.product is None) == (grades == MANY), "both ways are tried"
-    found, squares = made.ranks(np.ones((1, 400)))
+    made = GroupRanks(values, system)
+    found, squares = made.ranks(np.ones((400, 1)))
     for number in range(3):
         ranks = rankdata(values[system == number])
         centred = ranks - ranks.mean()
-        assert found[0, system == number].tolist() == centred.tolist()
-        assert squares[0, number] == pytest.approx((centred**2).sum(), rel=1e-12)
+        assert found[system == number, 0].tolist() == centred.tolist()
+        assert squares[number, 0] == pytest.approx((centred**2).sum(), rel=1e-12)

@@ -133,8 +133,9 @@ def agreement(
     unscored = _unscored(ratings, chosen, design)
     grids = [_with_consensus(ratings, grid, design, unscored) for grid in _grids(ratings, chosen, design)]
     _check_systems(grids, design)
+    answers = max((len(grid.items) for grid in grids), default=0)
     among = (
-        side_by_side([partial(beside_humans, grid, design) for grid in grids])
+        side_by_side([partial(beside_humans, grid, design) for grid in grids], answers=answers)
         if groups
         else [None] * len(grids)
     )
@@ -143,7 +144,7 @@ def agreement(
         for grid, each in zip(grids, among, strict=True)
         for task in _tasks(grid, each, design, singles, groups)
     ]
-    made = [row for part in side_by_side(tasks) for row in part]
+    made = [row for part in side_by_side(tasks, answers=answers) for row in part]
     rows = tuple(row for row in made if design.settings.wants(row.statistic))
     _check_statistics(design.settings, rows)
     warnings = [*ratings.warnings, *unequal_warning(ratings)]

@@ -58,6 +58,11 @@ class Audited:
 
         return self.asked.filter(pl.col("state") == SCORED)
 
+    @property
+    def units(self) -> int:
+        """How many answers the largest dimension has."""
+        return max((len(grid.items) for grid in self._grids), default=0)
+
     def of(self, rater: str, dimension: str) -> polars.DataFrame:
         import polars as pl
 

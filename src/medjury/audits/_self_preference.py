@@ -85,7 +85,9 @@ def self_preference(
         raise MedjuryError(
             "no judge shares a vendor with any answering system, so there is no self-preference to look for."
         )
-    found = side_by_side([partial(_on_dimension, about, vendors, name) for name in about.dimensions])
+    found = side_by_side(
+        [partial(_on_dimension, about, vendors, name) for name in about.dimensions], answers=about.units
+    )
     findings = [finding for made, _, _ in found for finding in made]
     warnings = [text for _, said, _ in found for text in said]
     cells = {

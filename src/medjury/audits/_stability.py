@@ -86,7 +86,8 @@ def stability(
         [
             partial(_findings, about, part, str(rater), str(dimension), width, threshold)
             for (rater, dimension), part in repeated.group_by("rater", "dimension", maintain_order=True)
-        ]
+        ],
+        answers=about.units,
     )
     findings = [finding for each in found for finding in each]
     used = int(repeated.filter(pl.col("rater").is_in(about.raters))["repeats"].sum())

@@ -7,10 +7,12 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TextIO
 
 from medjury.cli._shared_options import complete_options, for_programs
 from medjury.cli._terminal import Parser, reading_screen
+from medjury.cycles import few_searches_for_cycles
 from medjury.errors import MedjuryError
 from medjury.files import is_full
 
@@ -59,6 +61,11 @@ COMMANDS = {
     "erase": "delete everything of one patient, of cases, or older than a day from a store",
     "verify": "check a run folder against its manifest and its audit log",
 }
+
+# Commands that compute and end. Those that ask models or serve pages live long and make more cycles of objects.
+_ANALYSES = frozenset(
+    ("agreement", "audit", "calibrate", "compare", "estimate", "gate", "rank", "report", "triage", "validate")
+)
 
 # Packages that only some commands need, and the extra that brings each.
 EXTRA_OF = {
@@ -140,8 +147,13 @@ def add_commands(parser: argparse.ArgumentParser, chosen: str | None) -> argpars
 
 
 def _run(options: argparse.Namespace, command: argparse.ArgumentParser) -> int:
+    analyses = options.command in _ANALYSES
+    if analyses and "numpy" not in sys.modules:
+        # Matrices of one study are small: threads of linear algebra would mostly wait for one another.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        status = importlib.import_module(_module(options.command)).run(options)
+        with few_searches_for_cycles() if analyses else nullcontext():
+            status = importlib.import_module(_module(options.command)).run(options)
     except MedjuryError as error:
         from medjury.cli._advice import advice
         from medjury.cli._unknown_words import without_foreign_options

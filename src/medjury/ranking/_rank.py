@@ -178,7 +178,10 @@ def _agreement(
         for stage, ranked in stages.items()
         for raters in (*((judge,) for judge in before.judges), before.raters)
     ]
-    found = side_by_side([partial(ranking_agreement, one, truth, **settings) for *_, one in compared])
+    found = side_by_side(
+        [partial(ranking_agreement, one, truth, **settings) for *_, one in compared],
+        answers=max(len(grid.items) for grid in before.grids.values()),
+    )
     rows = [
         replace(each, rater=", ".join(raters), calibration=stage)
         for (stage, raters, _), each in zip(compared, found, strict=True)

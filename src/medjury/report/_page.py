@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from medjury.cycles import few_searches_for_cycles
 from medjury.errors import MedjuryError
 from medjury.files import write_whole
 from medjury.runs import files, record_report
@@ -33,7 +34,7 @@ def write_page(
     """
     from medjury.report._compose import compose
     from medjury.report._exhibits import Exhibits
-    from medjury.statistics import few_searches_for_cycles, keep_freed_memory, one_thread_each
+    from medjury.statistics import keep_freed_memory, one_thread_each
     from medjury.tables import open_run
     from medjury.validation import evidence_of
 

@@ -20,9 +20,10 @@ from medjury.statistics._confidence_sequence import ConfidenceSequence
 from medjury.statistics._e_process import Direction, EProcess
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._forest import seen
+from medjury.statistics._group_ranks import GroupRanks, Groups
 from medjury.statistics._interval import SAME
 from medjury.statistics._looks import Look, look, more_for_width
-from medjury.statistics._memory import few_searches_for_cycles, keep_freed_memory
+from medjury.statistics._memory import keep_freed_memory
 from medjury.statistics._options import Analytic, Options, estimates
 from medjury.statistics._paired_rates import difference_of, paired_rate_difference
 from medjury.statistics._post_strata import PostStrata, by_strata, drawn_from, post_strata
@@ -38,12 +39,10 @@ from medjury.statistics._printing import (
 )
 from medjury.statistics._proportion import binomial_test, fisher_test, mcnemar, proportion
 from medjury.statistics._ranks import (
-    PRODUCT_UP_TO,
     Levels,
     centred_midranks,
     concordance,
     levels_of,
-    midrank_weights,
     quantiles,
 )
 from medjury.statistics._resample import RESAMPLES, Floats, sample
@@ -76,7 +75,6 @@ from medjury.statistics._workers import one_thread_each, side_by_side
 __all__ = [
     "FEWEST_CLUSTERS",
     "NOTHING",
-    "PRODUCT_UP_TO",
     "RESAMPLES",
     "SAME",
     "UNDEFINED_ALLOWED",
@@ -87,6 +85,8 @@ __all__ = [
     "EProcess",
     "Estimate",
     "Floats",
+    "GroupRanks",
+    "Groups",
     "Level",
     "Levels",
     "Look",
@@ -119,7 +119,6 @@ __all__ = [
     "ends",
     "estimates",
     "evaluate",
-    "few_searches_for_cycles",
     "fewest_items",
     "fisher_test",
     "html_table",
@@ -129,7 +128,6 @@ __all__ = [
     "levels_of",
     "look",
     "mcnemar",
-    "midrank_weights",
     "moment",
     "more_for_width",
     "on_columns",

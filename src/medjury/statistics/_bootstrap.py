@@ -226,8 +226,7 @@ def replicates(
     left_out: dict[str, Floats] = {}
     multiplicity, groups = np.empty(0), 0
     if resamples and data.clusters > 1:
-        generator = np.random.default_rng(seed)
-        resampled = _collect(read, draw(data, resamples, generator))
+        resampled = _collect(read, draw(data, resamples, seed))
         if jackknife:
             blocks, multiplicity, groups = leave_one_out(data, seed)
             left_out = _collect(read, blocks)

@@ -73,7 +73,7 @@ def acceleration(left_out: Floats, multiplicity: Floats) -> float:
     values, times = left_out[known], multiplicity[known]
     if not values.size:
         return 0.0
-    deviation = np.average(values, weights=times) - values
+    deviation = (values * times).sum() / times.sum() - values
     spread = float(times @ deviation**2)
     if spread <= (SAME * max(1.0, float(np.abs(values).max()))) ** 2:
         return 0.0

@@ -6,8 +6,9 @@ ordinary bootstrap, and on an ordinal scale there are few patterns however many 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -98,13 +99,32 @@ def cluster_codes(clusters: Sequence[object] | NDArray[Any], n: int) -> Integers
     return np.array([known[name] for name in listed], dtype=np.int64)
 
 
-def draw(drawn_from: Sample, resamples: int, generator: np.random.Generator) -> Iterator[Floats]:
-    """Blocks of resamples, each (resamples in the block, distinct rows): how often each row occurs."""
-    width = max(len(drawn_from.counts), len(drawn_from.multiplicity), 1)
-    block = max(1, BLOCK // width)
+def draw(drawn_from: Sample, resamples: int, seed: int) -> Iterator[Floats]:
+    """Blocks of resamples, each (resamples in the block, distinct rows): how often each row occurs.
+
+    Where every patient's answers are unlike any other's, a seed draws the same patients for every pair of raters:
+    what was drawn is kept for the next pair."""
+    multiplicity = drawn_from.multiplicity
+    block = max(1, BLOCK // max(len(drawn_from.counts), len(multiplicity), 1))
+    if resamples * len(multiplicity) <= BLOCK:
+        blocks: Iterable[Floats] = _kept_counts(multiplicity.tobytes(), resamples, block, seed)
+    else:
+        blocks = _blocks_of_counts(multiplicity, resamples, block, seed)
+    return map(drawn_from.row_weights, blocks)
+
+
+@lru_cache(maxsize=4)
+def _kept_counts(multiplicity: bytes, resamples: int, block: int, seed: int) -> tuple[Floats, ...]:
+    blocks = tuple(_blocks_of_counts(np.frombuffer(multiplicity, dtype=np.int64), resamples, block, seed))
+    for each in blocks:
+        each.flags.writeable = False
+    return blocks
+
+
+def _blocks_of_counts(multiplicity: Integers, resamples: int, block: int, seed: int) -> Iterator[Floats]:
+    generator = np.random.default_rng(seed)
     for start in range(0, resamples, block):
-        size = min(block, resamples - start)
-        yield drawn_from.row_weights(_pattern_counts(drawn_from.multiplicity, size, generator))
+        yield _pattern_counts(multiplicity, min(block, resamples - start), generator)
 
 
 def leave_one_out(drawn_from: Sample, seed: int) -> tuple[Iterator[Floats], Floats, int]:
@@ -174,11 +194,13 @@ def _cluster_patterns(labels: Integers, inverse: Integers, size: int, width: int
 
 def _column_codes(column: Floats) -> tuple[Integers, int]:
     missing = np.isnan(column)
-    filled = np.where(missing, 0.0, column)
+    holes = bool(missing.any())
+    filled = np.where(missing, 0.0, column) if holes else column
     low, high = (filled.min(), filled.max()) if column.size else (0.0, 0.0)
-    if high - low < 4096 and np.array_equal(filled, np.rint(filled)):
+    if high - low < 4096 and (filled == np.rint(filled)).all():
         # Whole numbers, as on a rating scale: the level is its own code and nothing needs sorting.
-        return np.where(missing, 0, (filled - low).astype(np.int64) + 1), int(high - low) + 2
+        codes = (filled - low).astype(np.int64) + 1
+        return np.where(missing, 0, codes) if holes else codes, int(high - low) + 2
     levels, codes = np.unique(column, return_inverse=True, equal_nan=True)
     return np.asarray(codes, dtype=np.int64), max(len(levels), 1)
 

@@ -92,8 +92,10 @@ class Turn:
 
     def fits(self, values: Floats) -> bool:
         """Whether all values lie where the scale is made for: a name alone does not say what stands behind it."""
+        if self.low == -np.inf and self.high == np.inf:
+            return True
         known = values[np.isfinite(values)]
-        return bool(((known >= self.low - _NEAR) & (known <= self.high + _NEAR)).all())
+        return not known.size or bool(known.min() >= self.low - _NEAR and known.max() <= self.high + _NEAR)
 
 
 AS_IT_IS = Turn(lambda x: x, float)

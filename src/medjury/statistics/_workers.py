@@ -2,7 +2,8 @@
 
 The matrices of one pair of raters are too small for threads of their own: on a busy machine those spend most of
 the time waiting for one another (measured: 95 s of processor time instead of 21 s for one table). Workers take long
-turns: handing the interpreter over every few milliseconds costs a tenth of their time.
+turns: handing the interpreter over every few milliseconds costs a tenth of their time. Tasks on few answers do
+without workers: most of their time is the interpreter's, of which there is one, and waiting for it costs more.
 """
 
 from __future__ import annotations
@@ -17,16 +18,18 @@ from typing import TypeVar
 Result = TypeVar("Result")
 # Seconds that a worker keeps the interpreter while others wait for it.
 _TURN = 0.05
+# From this many answers a task spends most of its time outside the interpreter, and workers are worth it.
+_MANY_ANSWERS = 2_000
 
 
-def side_by_side(tasks: Sequence[Callable[[], Result]]) -> list[Result]:
-    """The results of independent tasks, in their order."""
+def side_by_side(tasks: Sequence[Callable[[], Result]], *, answers: int = _MANY_ANSWERS) -> list[Result]:
+    """The results of independent tasks, in their order; `answers` is how many the largest task reads."""
     with one_thread_each():
         workers = min(
             len(tasks),
             len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
         )
-        if workers < 2:
+        if workers < 2 or answers < _MANY_ANSWERS:
             return [task() for task in tasks]
         with _long_turns(), ThreadPoolExecutor(workers) as pool:
             return list(pool.map(lambda task: task(), tasks))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from medjury.judging import AdaptiveBody
+if TYPE_CHECKING:
+    from medjury.judging import AdaptiveBody
 
 # As the records say it, and as a reader does.
 STOPPED = {

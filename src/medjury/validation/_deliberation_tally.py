@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from medjury.judging import DeliberationBody
+if TYPE_CHECKING:
+    from medjury.judging import DeliberationBody
 
 ENDINGS = {
     "agreed": "all agreed",

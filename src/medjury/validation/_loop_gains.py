@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from medjury.judging import ClosedLoopBody
 from medjury.statistics import Estimate, replicates
 from medjury.tables import Measured
 from medjury.validation._clustered import patients
 from medjury.validation._evidence import Evidence
+
+if TYPE_CHECKING:
+    from medjury.judging import ClosedLoopBody
 
 # With fewer cases (of different patients), exchanging first and last within cases could not reach 5 %: no gain
 # can be shown.

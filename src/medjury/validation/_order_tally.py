@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from medjury.judging import RecordedOrder
 from medjury.statistics import Estimate, proportion, undefined
+
+if TYPE_CHECKING:
+    from medjury.judging import RecordedOrder
 
 
 @dataclass

@@ -13,6 +13,7 @@ from medjury.statistics import (
     Analytic,
     Estimate,
     Floats,
+    GroupRanks,
     Levels,
     Options,
     Pairs,
@@ -28,6 +29,8 @@ from medjury.statistics import (
 )
 
 Correlation = Literal["pearson", "spearman", "kendall_tau_b"]
+# Up to this many distinct rows ranks come from products, beyond it they are cumulated row by row (measured).
+_FEW_ROWS = 64
 
 
 def pearson(first: Scores, second: Scores, **options: Unpack[Options]) -> Estimate:
@@ -137,6 +140,9 @@ def _pearson(first: Floats, second: Floats) -> Read:
 
 
 def _rank_correlations(first: Floats, second: Floats, names: list[Correlation]) -> Read:
+    if "kendall_tau_b" not in names and len(first) > _FEW_ROWS:
+        sides = GroupRanks(first), GroupRanks(second)
+        return lambda weights: {"spearman": _spearman_by_row(*sides, np.ascontiguousarray(weights.T))}
     x, y = levels_of(first), levels_of(second)
     concordant = concordance(x, y) if "kendall_tau_b" in names else None
 
@@ -163,6 +169,16 @@ def _spearman(x: Levels, y: Levels, weights: Floats, weights_x: Floats, weights_
     spread_x = np.einsum("bl,bl,bl->b", weights_x, ranks_x, ranks_x)
     spread_y = np.einsum("bl,bl,bl->b", weights_y, ranks_y, ranks_y)
     both = np.sqrt(spread_x * spread_y)
+    return np.asarray(np.clip(together / np.where(both > 0, both, np.nan), -1.0, 1.0))
+
+
+def _spearman_by_row(x: GroupRanks, y: GroupRanks, weights: Floats) -> Floats:
+    """The same from weights that stand row by row."""
+    (ranks_x, spread_x), (ranks_y, spread_y) = x.ranks(weights), y.ranks(weights)
+    ranks_x *= ranks_y
+    ranks_x *= weights
+    both = np.sqrt(spread_x[0] * spread_y[0])
+    together = ranks_x.sum(axis=0)
     return np.asarray(np.clip(together / np.where(both > 0, both, np.nan), -1.0, 1.0))
 
 

@@ -204,10 +204,11 @@ def difference_statistics(names: Iterable[Difference]) -> Statistics:
     def prepare(rows: Floats) -> Read:
         complete = complete_rows(rows)
         gap = np.where(complete, rows[:, 1] - rows[:, 0], 0.0)
-        level = tied(gap, rows)
+        ordered = any(name in SHARES for name in chosen)
+        level = tied(gap, rows) if ordered or "exact_match" in chosen else gap
         present = complete.astype(np.float64)
         features = np.column_stack([present, present * (level == 0), gap, np.abs(gap), gap**2])
-        levels = levels_of(level[complete])
+        levels = levels_of(level[complete] if ordered else np.empty(0))
 
         def read(weights: Floats) -> dict[str, Floats]:
             n, same, total, absolute, squared = (weights @ features).T

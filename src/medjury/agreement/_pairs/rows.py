@@ -89,13 +89,14 @@ def complete_pair(grid: Grid, reference: str, rater: str, design: Design) -> Pai
     """The units both scored."""
     both = (grid.states[reference] == SCORED) & (grid.states[rater] == SCORED)
     rows = np.column_stack([grid.scores[name][both] for name in (reference, rater)])
-    systems = grid.systems[both]
-    several = len(np.unique(systems)) > 1
+    # Numbers in the order of the names: they are compared and put in order again and again.
+    names, systems = np.unique(grid.systems[both], return_inverse=True)
+    several = len(names) > 1
     metric = design.is_metric(reference) or design.is_metric(rater)
     weights = weights_of(grid, (reference, rater))
     return Pair(
         rows,
-        grid.clusters[both],
+        np.unique(grid.clusters[both], return_inverse=True)[1],
         grid.scale,
         systems if several else None,
         metric,

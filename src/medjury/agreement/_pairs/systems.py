@@ -13,14 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.statistics import (
-    PRODUCT_UP_TO,
     Floats,
+    GroupRanks,
+    Groups,
     Read,
-    centred_midranks,
-    levels_of,
-    midrank_weights,
     sample,
-    snapped_levels,
 )
 
 Codes = NDArray[np.int64]
@@ -106,15 +103,19 @@ def _row_tau(first: Floats, second: Floats) -> Floats:
 def tied_ranks(values: Floats, counts: Floats) -> Floats:
     """Mid-ranks along the last axis of `values`, each standing for `counts` items; near-equal values tie."""
     order = np.argsort(values, axis=1, kind="stable")
-    ordered, size = np.take_along_axis(values, order, 1), np.take_along_axis(counts, order, 1)
+    order += values.shape[1] * np.arange(len(values))[:, np.newaxis]
+    ordered, size = values.ravel()[order], counts.ravel()[order]
     through = np.cumsum(size, axis=1)
-    new = np.diff(ordered, axis=1, prepend=-np.inf) > 1e-12
+    new = np.empty(values.shape, dtype=bool)
+    new[:, :1] = ~np.isnan(ordered[:, :1])
+    new[:, 1:] = ordered[:, 1:] - ordered[:, :-1] > 1e-12
     before = np.maximum.accumulate(np.where(new, through - size, 0.0), axis=1)
-    last = np.concatenate([new[:, 1:], np.ones((len(new), 1), dtype=bool)], axis=1)
+    last = np.ones(values.shape, dtype=bool)
+    last[:, :-1] = new[:, 1:]
     after = np.minimum.accumulate(np.where(last, through, np.inf)[:, ::-1], axis=1)[:, ::-1]
-    ranks = np.empty_like(through)
-    np.put_along_axis(ranks, order, (before + after) / 2, 1)
-    return np.where(np.isnan(values), np.nan, ranks)
+    ranks = np.empty(values.size)
+    ranks[order] = (before + after) / 2
+    return np.where(np.isnan(values), np.nan, ranks.reshape(values.shape))
 
 
 def _signs(gaps: Floats) -> Floats:
@@ -126,7 +127,7 @@ def indicator(codes: Codes, size: int) -> Any:
     """Rows by groups, 1 where the row is in the group; sparse where it would be large."""
     if size <= FEW_GROUPS:
         return np.eye(size)[codes]
-    return _turned_indicator(codes, size).T
+    return Groups(codes, size).indicator.T
 
 
 def _between(rows: Floats, kinds: Sequence[str], suffix: str) -> Read:
@@ -144,25 +145,28 @@ def _within(rows: Floats, kinds: Sequence[str], suffix: str) -> Read:
     # Folds do not matter here: first add up the rows that differ in the fold alone.
     distinct = sample(rows[:, :3])
     cells = distinct.rows
-    collapse = adding_up(distinct.inverse, len(cells))
+    collapse = Groups(distinct.inverse, len(cells))
     system = cells[:, 2].astype(np.int64)
-    systems = int(system.max()) + 1
-    inside = indicator(system, systems)
-    sides = [_SystemRanks(cells[:, column], system) for column in (0, 1)]
+    inside = Groups(system, int(system.max()) + 1)
+    sides = [GroupRanks(cells[:, column], system) for column in (0, 1)]
     x, y = cells[:, 0] - rows[:, 0].mean(), cells[:, 1] - rows[:, 1].mean()
-    sums = [inside * each[:, np.newaxis] for each in (x, y, x * x, y * y, x * y)]
+    products = (x, y, x * x, y * y, x * y) if "pearson" in kinds else ()
+    sums = [indicator(system, inside.size) * each[:, np.newaxis] for each in products]
 
     def read(weights: Floats) -> dict[str, Floats]:
-        counts = collapse(weights)
-        n = counts @ inside
+        counts = collapse.sums(weights.T)
+        n = _turned(inside.sums(counts))
         found = {}
         if "pearson" in kinds:
-            sum_x, sum_y, sum_xx, sum_yy, sum_xy = (counts @ each for each in sums)
+            sum_x, sum_y, sum_xx, sum_yy, sum_xy = (counts.T @ each for each in sums)
             spread = [sum_xx - sum_x**2 / n, sum_yy - sum_y**2 / n]
             found["pearson"] = _ratio(sum_xy - sum_x * sum_y / n, *spread)
         if "spearman" in kinds:
             (first, spread_first), (second, spread_second) = (side.ranks(counts) for side in sides)
-            found["spearman"] = _ratio((counts * first * second) @ inside, spread_first, spread_second)
+            first *= second
+            first *= counts
+            together = _turned(inside.sums(first))
+            found["spearman"] = _ratio(together, _turned(spread_first), _turned(spread_second))
         return {kind + suffix: _weighted_mean(values, n) for kind, values in found.items()}
 
     return read
@@ -171,62 +175,31 @@ def _within(rows: Floats, kinds: Sequence[str], suffix: str) -> Read:
 def _baseline(rows: Floats, kinds: Sequence[str], suffix: str) -> Read:
     # What the judge said does not matter here: first add up the rows that differ in it alone.
     distinct = sample(rows[:, [0, 2, 3]])
-    collapse = adding_up(distinct.inverse, len(distinct.rows))
+    collapse = Groups(distinct.inverse, len(distinct.rows))
     reference = distinct.rows[:, 0]
     fold = distinct.rows[:, 2].astype(np.int64)
     folds = int(fold.max()) + 1
-    group = distinct.rows[:, 1].astype(np.int64) * folds + fold
-    in_group = indicator(group, int(rows[:, 2].max() + 1) * folds)
+    groups = Groups(distinct.rows[:, 1].astype(np.int64) * folds + fold, int(rows[:, 2].max() + 1) * folds)
     centred = reference - rows[:, 0].mean()
-    of_group = in_group * centred[:, np.newaxis]
-    levels = levels_of(reference)
+    of_group = indicator(groups.codes, groups.size) * centred[:, np.newaxis]
+    ranks_of = GroupRanks(reference)
 
     def read(every: Floats) -> dict[str, Floats]:
-        weights = collapse(every)
-        n = np.asarray(weights @ in_group)
-        sums = np.asarray(weights @ of_group)
+        counts = collapse.sums(every.T)
+        n = _turned(groups.sums(counts))
+        sums = np.asarray(counts.T @ of_group)
         guess = _cross_fitted(sums, n, folds)
         found = {}
         if "pearson" in kinds:
-            found["pearson"] = _grouped_correlation(guess, n, sums, weights @ centred**2)
+            found["pearson"] = _grouped_correlation(guess, n, sums, counts.T @ centred**2)
         if "spearman" in kinds:
-            on_levels = levels.weights(weights)
-            ranks = centred_midranks(on_levels)
-            rank_sums = np.asarray((weights * ranks[:, levels.codes]) @ in_group)
-            squares = (on_levels * ranks**2).sum(axis=1)
-            found["spearman"] = _grouped_correlation(tied_ranks(guess, n), n, rank_sums, squares)
+            ranks, squares = ranks_of.ranks(counts)
+            ranks *= counts
+            rank_sums = _turned(groups.sums(ranks))
+            found["spearman"] = _grouped_correlation(tied_ranks(guess, n), n, rank_sums, squares[0])
         return {kind + suffix: values for kind, values in found.items()}
 
     return read
-
-
-class _SystemRanks:
-    """Mid-ranks within each system: the levels of all systems side by side. Few levels are ranked by one product;
-    many are cumulated once and set back to zero where a system begins."""
-
-    def __init__(self, values: Floats, system: Codes) -> None:
-        known, place = snapped_levels(values)
-        levels, self.codes = np.unique(system * len(known) + place, return_inverse=True)
-        self.of_level = indicator(self.codes, len(levels))
-        owner = levels // len(known)
-        self.of_system = indicator(owner, int(system.max()) + 1)
-        self.first = np.flatnonzero(np.diff(owner, prepend=-1))
-        self.sizes = np.diff(np.append(self.first, len(owner)))
-        self.product = None
-        if len(levels) <= PRODUCT_UP_TO:
-            self.product = midrank_weights(len(levels)) * (owner[:, np.newaxis] == owner)
-
-    def ranks(self, weights: Floats) -> tuple[Floats, Floats]:
-        """The rank of every row, and the sum of their squares in every system."""
-        each = np.asarray(weights @ self.of_level)
-        ranks = self._cumulated(each) if self.product is None else each @ self.product
-        return ranks[:, self.codes], np.asarray((each * ranks**2) @ self.of_system)
-
-    def _cumulated(self, each: Floats) -> Floats:
-        through = np.cumsum(each, axis=1)
-        before = np.repeat((through - each)[:, self.first], self.sizes, axis=1)
-        total = np.repeat(np.add.reduceat(each, self.first, axis=1), self.sizes, axis=1)
-        return np.asarray(through - each / 2 - before - total / 2)
 
 
 def _cross_fitted(sums: Floats, counts: Floats, folds: int) -> Floats:
@@ -269,13 +242,11 @@ def _weighted_mean(values: Floats, n: Floats) -> Floats:
 
 
 def adding_up(codes: Codes, size: int) -> Callable[[Floats], Floats]:
-    """Weights of rows added up by group. The indicator is always sparse: on large blocks of weights that is quicker
-    than a product; and turned once, not in every product."""
-    turned = _turned_indicator(codes, size)
-    return lambda weights: np.asarray((turned @ weights.T).T)
+    """Weights of rows added up by group."""
+    groups = Groups(codes, size)
+    return lambda weights: groups.sums(weights.T).T
 
 
-def _turned_indicator(codes: Codes, size: int) -> Any:
-    from scipy.sparse import csc_array
-
-    return csc_array((np.ones(len(codes)), codes, np.arange(len(codes) + 1)), shape=(size, len(codes)))
+def _turned(values: Floats) -> Floats:
+    """Resamples by groups, in that order of memory too: sums along a row are then the same however they came."""
+    return np.ascontiguousarray(values.T)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from medjury.calibration._jury_simulation.widths import JurySignal
-from medjury.judging import AdaptiveRule
 from medjury.statistics import Estimate, shown
+
+if TYPE_CHECKING:
+    from medjury.judging import AdaptiveRule
 
 
 @dataclass(frozen=True, slots=True)

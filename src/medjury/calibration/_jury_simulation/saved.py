@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from medjury.calibration._jury_simulation.face import JurySimulation
-from medjury.judging import SavedAdaptiveRule, save_adaptive_rule
 from medjury.version import __version__
 
 
 def save_jury_rule(found: JurySimulation, path: str | Path, *, ratings: str | Path = "") -> None:
     """Write the rule as .json, for `rule: FILE` in a study file; `ratings` names where the votes came from."""
+    from medjury.judging import SavedAdaptiveRule, save_adaptive_rule
+
     learnt = {
         "signal": found.signal,
         "seed": found.seed,

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,7 +27,9 @@ from medjury.calibration._jury_simulation.simulation import (
     scores_after,
 )
 from medjury.calibration._jury_simulation.widths import JurySignal, WidthFitter
-from medjury.judging import AdaptiveRule
+
+if TYPE_CHECKING:
+    from medjury.judging import AdaptiveRule
 
 TOLERANCES = 30
 # The search only has to order rules; the resamples that count are those of the other half.

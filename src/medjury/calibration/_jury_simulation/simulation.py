@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,9 @@ from medjury.calibration._calibrator import Floats
 from medjury.calibration._composite import units_of
 from medjury.calibration._part import Marks, Part
 from medjury.errors import MedjuryError
-from medjury.judging import AdaptiveRule
+
+if TYPE_CHECKING:
+    from medjury.judging import AdaptiveRule
 
 Order = tuple[int, ...]
 Calls = NDArray[np.int64]

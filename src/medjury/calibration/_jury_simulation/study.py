@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -34,8 +35,10 @@ from medjury.calibration._jury_simulation.widths import DEFAULT_JURY_SIGNALS, JU
 from medjury.calibration._part import judging_roles, jurors_of, parts_of
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
-from medjury.judging import AdaptiveRule
 from medjury.tables import Names, rating_table
+
+if TYPE_CHECKING:
+    from medjury.judging import AdaptiveRule
 
 _SPLIT_DRAWS = 20
 _CASES_PER_HALF = 20
@@ -89,6 +92,8 @@ def simulate_jury(
     """
     table = rating_table(table)
     check_confidence(confidence)
+    from medjury.judging import AdaptiveRule
+
     if not 0 < calls <= 1:
         raise MedjuryError(f"the share of calls lies between 0 and 1, such as 0.55, not {calls:g}")
     if not 0 <= loss < 1:

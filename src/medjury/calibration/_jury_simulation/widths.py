@@ -7,20 +7,23 @@ holds for answers like this one (Mondrian conformal prediction: Vovk, Lindsay, N
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from medjury.calibration._calibrator import Floats
 from medjury.calibration._conformal import check_level, strangeness
 from medjury.calibration._jury_simulation.simulation import JuryTable, Order, fixed_scores
-from medjury.judging import WidthCell, Widths, width_cell
+
+if TYPE_CHECKING:
+    from medjury.judging import WidthCell, Widths
+
+    _Stage = tuple[dict[WidthCell, float], float]
 
 JurySignal = Literal["disagreement", "jury width", "reference width"]
 JURY_SIGNALS: tuple[JurySignal, ...] = ("disagreement", "jury width", "reference width")
 # Widths to the clinicians' grades learn from the very labels that rules are compared by: only where asked for.
 DEFAULT_JURY_SIGNALS: tuple[JurySignal, ...] = ("disagreement", "jury width")
-_Stage = tuple[dict[WidthCell, float], float]
 
 
 class WidthFitter:
@@ -45,6 +48,8 @@ class WidthFitter:
         """The table for jurors asked in this order; None for the signal that needs none."""
         if signal == "disagreement":
             return None
+        from medjury.judging import Widths
+
         stages = {
             dimension: [self._stage(signal, order[: call + 1], column) for call in range(len(order))]
             for column, dimension in enumerate(self._table.dimensions)
@@ -61,6 +66,8 @@ class WidthFitter:
         return self._known[key]
 
     def _fit(self, signal: JurySignal, called: Order, column: int) -> _Stage:
+        from medjury.judging import width_cell
+
         table, (low, high) = self._table, self._table.scales[column]
         votes, final = table.votes[:, list(called), column], self._final[signal][:, column]
         usable = ~np.isnan(votes).any(axis=1) & ~np.isnan(final)

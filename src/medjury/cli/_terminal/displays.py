@@ -6,10 +6,12 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 from medjury.cli._terminal.line import ProgressLine
-from medjury.judging import Progress
+
+if TYPE_CHECKING:
+    from medjury.judging import Progress
 
 
 class Display(Protocol):

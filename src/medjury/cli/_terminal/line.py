@@ -7,10 +7,12 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from medjury.cli._terminal.pace import STOPPING, duration, seconds_left
-from medjury.judging import Progress
+
+if TYPE_CHECKING:
+    from medjury.judging import Progress
 
 _BAR = 24
 _TERMINAL_EVERY = 0.2  # seconds between redraws

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TextIO
 
 from medjury.cli._terminal.pace import STOPPING, duration, seconds_left
-from medjury.judging import JudgeProgress, Progress
 from medjury.statistics import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.live import Live
+
+    from medjury.judging import JudgeProgress, Progress
 
 _EVERY = 0.2  # seconds between redraws
 _BAR = 16

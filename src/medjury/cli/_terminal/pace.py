@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from medjury.judging import Progress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from medjury.judging import Progress
 
 STOPPING = "Stopping: answers on their way are waited for. Ctrl-C again ends at once."
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from medjury.judging import AdaptiveBody
 from medjury.report._html import Cell, Html, bullets, paragraph
 from medjury.report._material import Material, Section
 from medjury.statistics import counted, percent
@@ -14,6 +13,10 @@ _MANY_LOST = 0.1
 
 
 def section(material: Material) -> Section | None:
+    if not material.records.kinds():
+        return None
+    from medjury.judging import AdaptiveBody
+
     tallies: dict[str, AdaptiveTally] = {}
     for record in material.records.of(AdaptiveBody):
         tallies.setdefault(record.rater, AdaptiveTally()).note(record.body)

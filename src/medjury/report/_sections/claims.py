@@ -7,8 +7,8 @@ import heapq
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from medjury.judging import ClaimsBody, ClaimStatistics, ClaimTally, RecordedClaim
 from medjury.report._exhibits import COLOURS
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, element, paragraph, table_html
@@ -18,7 +18,11 @@ from medjury.runs import Record, files
 from medjury.statistics import counted, percent
 from medjury.validation import AnswerId, ShareCurve, share_curve
 
-ClaimsRecord = Record[ClaimsBody]
+if TYPE_CHECKING:
+    from medjury.judging import ClaimsBody, ClaimStatistics, ClaimTally, RecordedClaim
+
+    ClaimsRecord = Record[ClaimsBody]
+
 _VERDICTS = {
     "supported": "supported",
     "contradicted": "contradicted",
@@ -34,7 +38,7 @@ _CHARACTERS = 600
 class _Group:
     """One judge on one dimension: its records counted, and the share of every answer."""
 
-    tally: ClaimTally = field(default_factory=ClaimTally)
+    tally: ClaimTally
     shares: dict[AnswerId, list[float]] = field(default_factory=dict)
     threshold: float | None = None
 
@@ -49,6 +53,8 @@ class _Group:
 
 
 def section(material: Material) -> Section | None:
+    if not material.records.kinds():
+        return None
     groups: dict[tuple[str, str], _Group] = {}
     settings = material.evidence.table.settings
     # All are counted on the way, whether or not any is shown.
@@ -77,8 +83,10 @@ def section(material: Material) -> Section | None:
 
 def _noted(material: Material, groups: dict[tuple[str, str], _Group]) -> Iterator[ClaimsRecord]:
     """Each record as it is counted."""
+    from medjury.judging import ClaimsBody, ClaimTally
+
     for record in material.records.of(ClaimsBody):
-        groups.setdefault((record.rater, record.body.dimension), _Group()).note(record)
+        groups.setdefault((record.rater, record.body.dimension), _Group(ClaimTally())).note(record)
         yield record
 
 

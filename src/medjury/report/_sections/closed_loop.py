@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from medjury.judging import ClosedLoopBody
 from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, bullets, element, paragraph
@@ -25,6 +24,10 @@ _STOPPED = {
 
 
 def section(material: Material) -> Section | None:
+    if not material.records.kinds():
+        return None
+    from medjury.judging import ClosedLoopBody
+
     loops: dict[str, list[LoopRun]] = {}
     aside = set(material.evidence.rules.development_cases)
     for record in material.records.of(ClosedLoopBody):

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from medjury.judging import DeliberationBody, RecordedStep
 from medjury.report._html import Cell, Html, bullets, element, joined, paragraph, table_html
 from medjury.report._material import Material, Section, cut
 from medjury.runs import Record, files
 from medjury.statistics import counted, percent, shown
 from medjury.validation import ENDINGS, DeliberationTally
 
-DeliberationRecord = Record[DeliberationBody]
+if TYPE_CHECKING:
+    from medjury.judging import DeliberationBody, RecordedStep
+
+    DeliberationRecord = Record[DeliberationBody]
+
 Graded = Mapping[str, float | None]
 _ENDED_BY = (
     "ended agreed",
@@ -24,6 +28,8 @@ _ENDED_BY = (
 
 
 def section(material: Material) -> Section | None:
+    if not material.records.kinds():
+        return None
     tallies: dict[str, DeliberationTally] = {}
     wanted = material.evidence.table.settings.cases_shown
     # All are counted on the way, whether or not any is shown.
@@ -50,6 +56,8 @@ def section(material: Material) -> Section | None:
 
 def _noted(material: Material, tallies: dict[str, DeliberationTally]) -> Iterator[DeliberationRecord]:
     """Each record as it is counted."""
+    from medjury.judging import DeliberationBody
+
     for record in material.records.of(DeliberationBody):
         tallies.setdefault(record.rater, DeliberationTally()).note(record.body)
         yield record

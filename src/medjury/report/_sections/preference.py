@@ -7,7 +7,6 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from medjury.judging import ConcordanceBody
 from medjury.report._html import Cell, Html, bullets, paragraph, sentence
 from medjury.report._material import Material, Section
 from medjury.statistics import Estimate, percent
@@ -93,6 +92,8 @@ def _share_where(material: Material, rows: pl.DataFrame, condition: pl.Expr) -> 
 
 
 def _orders(material: Material) -> Html:
+    from medjury.judging import ConcordanceBody
+
     evidence = material.evidence
     judges: dict[str, OrderTally] = {}
     whose, aside = patients(evidence.table), set(evidence.rules.development_cases)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from medjury.errors import MedjuryError
-from medjury.metrics import MetricBesideLabels, metrics_beside_labels
 from medjury.report._exhibits import COLOURS, MARKERS
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, paragraph
 from medjury.report._material import Material, Section, short
 from medjury.statistics import percent, shown
+
+if TYPE_CHECKING:
+    from medjury.metrics import MetricBesideLabels
 
 _FAMILIES = ("edit distance", "n-gram overlap", "learned")
 # More lines than this make no readable figure.
@@ -25,6 +28,8 @@ def section(material: Material) -> Section | None:
     evidence = material.evidence
     if not evidence.clinicians or "metric" not in evidence.table.raters.values():
         return None
+    from medjury.metrics import metrics_beside_labels
+
     try:
         found = metrics_beside_labels(evidence.table, reference=evidence.clinicians)
     except MedjuryError:  # no dimension has labels of 0, 1 and 2
