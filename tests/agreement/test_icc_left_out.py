@@ -20,8 +20,8 @@ def two_each(seed: int, items: int, raters: int, *, rater: float, error: float) 
 
 @pytest.mark.parametrize(
     ("seed", "items", "rater", "error", "place"),
-    # A short search from the fit of all items stopped early in the first three: at 0, 0.51 and 0.44.
-    [(1, 12, 1.0, 0.6, 6), (2, 12, 1.0, 0.6, 7), (30, 12, 1.0, 0.6, 8), (7, 50, 0.0, 0.6, 3)],
+    # A short search from the fit of all items stopped early in the first two: at an ICC of 0 and of 0.44.
+    [(1, 12, 1.0, 0.6, 6), (30, 12, 1.0, 0.6, 8), (7, 50, 0.0, 0.6, 3)],
 )
 def test_every_fit_is_the_best_of_three_long_searches(
     seed: int, items: int, rater: float, error: float, place: int

@@ -108,10 +108,12 @@ def test_an_estimate_lies_inside_its_own_interval() -> None:
 def test_ranks_of_a_few_cases_each_have_no_interval_and_say_why() -> None:
     for cases, refused in ((50, True), (90, False)):
         found = non_inferiority(*few_each(1, cases), ALL, margin=0.1, resamples=199)
-        for part in (found["spearman"].judge_human, found["spearman"].human_human):
+        ranks = found["spearman"]
+        for part in (ranks.judge_human, ranks.human_human, ranks.difference):
             assert part.value is not None
             assert (part.low is None) == refused
             assert ("ranks need 10" in part.method) == refused
+        assert (ranks.p_value is None) == (ranks.non_inferior is None) == refused
         assert found["kappa_quadratic"].human_human.low is not None
 
 

@@ -18,6 +18,7 @@ from medjury.agreement import (
     kappa_statistics,
     no_disagreement,
     over_pairs,
+    too_few_ranked,
 )
 from medjury.runs import ConsensusRule, GateRules
 from medjury.statistics import (
@@ -177,16 +178,18 @@ class Trial:
             for place, (part, flag) in enumerate(parts.items())
             for who, each in pairs.items()
         ]
-        few = self.resamples if interval else min(self.resamples, FEW_RESAMPLES)
+        times = self.resamples if interval else min(self.resamples, FEW_RESAMPLES)
         weighted = rows if self.weights is None else np.column_stack([rows, self.weights[used]])
-        return replicates(
+        made = replicates(
             weighted,
             combined(*statistics) if self.weights is None else by_last_column(combined(*statistics)),
             clusters=self.grid.clusters[used],
-            resamples=few if resamples is None else resamples,
+            resamples=times if resamples is None else resamples,
             seed=self.seed,
             jackknife=interval,
         )
+        few = too_few_ranked(self.humans[self.both]) if pool and self.statistic == "spearman" else None
+        return made if few is None else replace(made, refused=dict.fromkeys(made.observed, few))
 
     def _counted(self, said: Floats) -> Floats:
         """The clinicians' scores and, last, the rater's, as the statistic sees them."""

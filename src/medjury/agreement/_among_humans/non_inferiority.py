@@ -170,18 +170,14 @@ def among_humans(
             resamples=resamples,
             seed=seed,
         )
+        if pool and (few := too_few_ranked(table[:, :width])):
+            made = replace(made, refused={key: few for key in made.observed if key.endswith(" spearman")})
         estimates = {
             key: _over(
                 pairs, key, table, pool, made.estimate(key, confidence=confidence, reason=_reason(pool))
             )
             for key in made.observed
         }
-        if pool and (few := too_few_ranked(table[:, :width])):
-            estimates |= {
-                key: replace(each, low=None, high=None, method=f"{each.method.partition('; ')[0]}; {few}")
-                for key, each in estimates.items()
-                if key.endswith(" spearman") and each.low is not None
-            }
         names = [key.removeprefix(_HUMAN) for key in estimates if key.startswith(_HUMAN)]
         for name in names:
             if alike := no_disagreement(_as_counted(name, table[:, :width], grades), whose):
