@@ -129,7 +129,7 @@ def test_ranks_of_clinicians_with_few_cases_each_have_no_interval_in_the_gate(
     evidence = on_trial({**seats, "jury": NEAR}, statistic=statistic)
     found = evidence.trial(evidence.table.dimensions[0]).overall
     assert found.value is not None and (found.low is None) == refused
-    assert ("each human rated 8.0 items on average, and ranks need 10" in found.method) == refused
+    assert ("each human rated 8.0 items on average, and 10 are needed" in found.method) == refused
 
 
 def test_the_statistic_is_what_the_rules_name() -> None:

@@ -217,4 +217,4 @@ def test_ranks_of_clinicians_with_few_cases_each_have_no_interval_in_any_mean_or
         shown = [one for one in (each.agreement, each.difference) if one is not None]
         assert shown and all(one.value is not None and one.low is None for one in shown)
     better = next(each for each in found.rows if each.rater != found.yardstick)
-    assert better.difference is not None and "ranks need 10" in better.difference.method
+    assert better.difference is not None and "10 are needed" in better.difference.method

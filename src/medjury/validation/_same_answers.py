@@ -14,7 +14,7 @@ from medjury.agreement import (
     incomplete,
     kappa_statistics,
     over_pairs,
-    too_few_ranked,
+    too_few_each,
 )
 from medjury.statistics import Replicates, combined, replicates
 from medjury.tables import Measured, RatingTable, Roles
@@ -114,7 +114,7 @@ def resampled(parts: Sequence[SameAnswers], *, resamples: int, seed: int) -> Rep
     refused = {
         agreement_key(part, rater): few
         for part in known
-        if part.statistic == "spearman" and incomplete(part.humans) and (few := too_few_ranked(part.humans))
+        if incomplete(part.humans) and (few := too_few_each(part.humans, part.statistic))
         for rater in part.said
     }
     return _with_means(replace(made, refused=refused), known)

@@ -18,7 +18,7 @@ from medjury.agreement import (
     kappa_statistics,
     no_disagreement,
     over_pairs,
-    too_few_ranked,
+    too_few_each,
 )
 from medjury.runs import ConsensusRule, GateRules
 from medjury.statistics import (
@@ -188,7 +188,7 @@ class Trial:
             seed=self.seed,
             jackknife=interval,
         )
-        few = too_few_ranked(self.humans[self.both]) if pool and self.statistic == "spearman" else None
+        few = too_few_each(self.humans[self.both], self.statistic) if pool else None
         return made if few is None else replace(made, refused=dict.fromkeys(made.observed, few))
 
     def _counted(self, said: Floats) -> Floats:

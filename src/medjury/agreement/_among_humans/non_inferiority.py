@@ -15,7 +15,7 @@ from medjury.agreement._among_humans.pairwise import (
     over_pairs,
     said_of_pairs,
     shared_items,
-    too_few_ranked,
+    too_few_each,
 )
 from medjury.errors import MedjuryError
 from medjury.statistics import (
@@ -170,8 +170,9 @@ def among_humans(
             resamples=resamples,
             seed=seed,
         )
-        if pool and (few := too_few_ranked(table[:, :width])):
-            made = replace(made, refused={key: few for key in made.observed if key.endswith(" spearman")})
+        if pool:
+            few = {key: too_few_each(table[:, :width], key.split(" ")[-1]) for key in made.observed}
+            made = replace(made, refused={key: why for key, why in few.items() if why})
         estimates = {
             key: _over(
                 pairs, key, table, pool, made.estimate(key, confidence=confidence, reason=_reason(pool))
