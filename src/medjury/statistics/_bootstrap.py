@@ -35,7 +35,7 @@ from medjury.errors import MedjuryError
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._interval import JACKKNIFE, SAME, IntervalMethod, interval, jackknife
 from medjury.statistics._resample import RESAMPLES, Floats, draw, index_weights, leave_one_out, sample
-from medjury.statistics._symmetric import AS_IT_IS, FEWEST_CLUSTERS, fewest_items, symmetric
+from medjury.statistics._symmetric import AS_IT_IS, FEWEST_CLUSTERS, fewest_items, in_steps, symmetric
 
 Read = Callable[[Floats], Mapping[str, Floats]]
 Statistics = Callable[[Floats], Read]
@@ -155,6 +155,11 @@ class Replicates:
             return Estimate(
                 float(value), None, None, self.n, f"no interval: the same in all of {self.design}"
             )
+        if method == "bca_t" and in_steps(name, kept):
+            steps = (
+                "no interval: a quartile of so few different values is a step, and its interval is too wide"
+            )
+            return Estimate(float(value), None, None, self.n, steps)
         if left_out is None and method in ("bca", "bca_t"):
             raise MedjuryError("BCa needs leave-one-out values: make the replicates with jackknife=True.")
         low, high, said = interval(
