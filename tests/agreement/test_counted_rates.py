@@ -102,3 +102,11 @@ def test_f1_of_a_class_with_several_answers_to_a_case_is_that_of_the_jackknife_a
         and "3 only 15 times, at least 20 are needed" in one["f1_class_3"].method
     )
     assert "jackknife t, each of 30 clusters left out once" in one["f1_class_4"].method
+
+
+def test_matthewss_coefficient_of_two_grades_needs_thirty_items() -> None:
+    for rows, refused in ((ROWS, True), (np.tile(ROWS, (2, 1)), False)):
+        one = found(rows, np.arange(len(rows)), TWO, "mcc")["mcc"]
+        assert one.value is not None and (one.low is None) == refused
+        assert ("at least 30 are needed" in one.method) == refused
+    assert found(ROWS + 2.0, np.arange(20), FIVE, "mcc")["mcc"].low is not None

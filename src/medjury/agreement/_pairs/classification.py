@@ -28,6 +28,8 @@ from medjury.statistics import (
 OVERALL = ("accuracy", "balanced_accuracy", "macro_f1", "micro_f1", "mcc")
 # In simulated studies the intervals of F1 and recall held from here on.
 FEWEST_OF_EACH_CLASS, FEWEST_OF_ONE_CLASS, FEWEST_COUNTED = 5, 20, 5
+# Matthews's coefficient of two grades takes few values with fewer items, and its interval holds in up to 99 %.
+FEWEST_OF_TWO_GRADES = 30
 BINARY = ("sensitivity", "specificity", "precision", "recall", "f1")
 
 
@@ -183,6 +185,8 @@ def too_rare(name: str, rows: Floats, levels: Sequence[float], *, clustered: boo
     """Why a rate of classes has no interval: a class was seen so rarely that nobody knows its rate. A class's own
     F1 is a share of the answers to which anybody gave it; where cases have several it is resampled, and needs
     more."""
+    if name == "mcc" and len(levels) == 2 and len(rows) < FEWEST_OF_TWO_GRADES:
+        return f"{len(rows)} items of two grades are too few, at least {FEWEST_OF_TWO_GRADES} are needed"
     truth, said = (level_codes(np.asarray(levels), column) for column in rows.T)
     counts = {
         level: int((truth == place).sum()) for place, level in enumerate(levels) if class_name(level) == name
