@@ -27,7 +27,7 @@ from medjury.statistics import (
 
 OVERALL = ("accuracy", "balanced_accuracy", "macro_f1", "micro_f1", "mcc")
 # In simulated studies the intervals of F1 and recall held from here on.
-FEWEST_OF_EACH_CLASS, FEWEST_OF_ONE_CLASS, FEWEST_COUNTED = 5, 20, 5
+FEWEST_OF_EACH_CLASS, FEWEST_OF_ONE_CLASS, FEWEST_COUNTED = 5, 15, 5
 # Matthews's coefficient of two grades takes few values with fewer items, and its interval holds in up to 99 %.
 FEWEST_OF_TWO_GRADES = 30
 BINARY = ("sensitivity", "specificity", "precision", "recall", "f1")
