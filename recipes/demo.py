@@ -156,7 +156,9 @@ judges:
 jury: {{aggregate: mean, quorum: 2}}
 humans: {{path: clinicians.csv, keep_names: true}}   # made up, as their names say
 gate: {{minimum_cases: 50, floor: 0.5, severe_dimensions: [accuracy]}}
-report: {{resamples: 1000}}
+report:
+  resamples: 1000
+  note: "Made-up cases and clinicians: this shows how a report looks. It says nothing of any real model or patient."
 """
 LIVE_STUDY = """\
 # The summaries of four of the same patients, judged live by the small model that comes with Medjury. No network.
@@ -171,6 +173,8 @@ jury: {aggregate: mean, quorum: 2}
 humans: {path: clinicians.csv, keep_names: true, illustrative: true, on_unknown: drop}
 # A model this small often fails to answer in form; the demonstration goes on and counts it.
 max_unscored: 1.0
+report:
+  note: "Made-up cases and clinicians, and a model far too small: this shows how a report looks when a jury fails."
 """
 
 

@@ -1,7 +1,8 @@
 """What all tests share: how hypothesis draws its examples, and one thread for the algebra of each worker.
 
 In CI, where the variable CI is set, every run draws the same ones; elsewhere every run draws others, so that the
-suite goes on looking, fifty for each test; `--hypothesis-profile=thorough` draws a thousand. No test fails because a machine is busy: there is no deadline, and drawing may take its time.
+suite goes on looking, fifty for each test; `--hypothesis-profile=thorough` draws a thousand. No test fails because
+a machine is busy: there is no deadline, and drawing may take its time.
 
 Each worker of the suite has a processor to itself. Two libraries of linear algebra that start a thread for every
 processor wait for one another in loops: a fit of a second then takes half a minute.

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Request, sync_playwright
+from tests.axe import serious_faults
 
 ROOT = Path(__file__).parent.parent
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -58,11 +58,6 @@ def test_pages_open_from_the_disk_fit_the_window_and_have_no_serious_fault(site:
         for name in ("index", "which-command", "glossary", "statistics"):
             page.goto((site / f"{name}.html").as_uri())
             assert page.evaluate("document.documentElement.scrollWidth") <= width, name
-            faults = [
-                fault
-                for fault in Axe().run(page).response["violations"]
-                if fault["impact"] in ("serious", "critical")
-            ]
-            assert not faults, (name, [(fault["id"], fault["nodes"][0]["html"]) for fault in faults])
+            assert serious_faults(page) == [], name
         assert all(request.url.startswith(("file:", "data:", "blob:")) for request in asked)
         browser.close()

@@ -609,6 +609,28 @@ def test_a_group_without_a_score_says_why() -> None:
     assert table.unscored["jury"] == {"no_quorum": 1, "tie": 1}
 
 
+def test_clinicians_who_tie_have_no_consensus_also_where_a_third_has_nothing_to_rate() -> None:
+    """Three clinicians by majority: agreed, tied with a third who finds it not applicable, tied with a third who
+    was not asked, and not applicable to all."""
+    votes = {
+        "one": [1, 1, 1, None],
+        "two": [1, 2, 2, None],
+        "three": [2, None, None, None],
+        "judge": [1, 2, 1, 2],
+    }
+    frame = long_table(votes).with_columns(
+        status=pl.when(pl.col("score").is_null()).then(pl.lit("not_applicable"))
+    )
+    frame = frame.filter((pl.col("rater") != "three") | (pl.col("item") != "item 2"))
+    table = rating_table(frame, scale=(1, 2))
+    found = agreement(
+        table, reference=["one", "two", "three"], raters=["judge"], consensus="majority", resamples=0
+    )
+    counts = found.find("rmse", reference="consensus", rater="judge").counts
+    assert (counts.n, counts.n_unscored, counts.n_not_applicable) == (1, 2, 1)
+    assert found.unscored["consensus"] == {"tie": 2}
+
+
 def test_pooled_dimensions_with_different_scales_have_none_and_say_so() -> None:
     one = long_table({"human": [1, 2, 3], "judge": [1, 2, 3]}, dimension="a")
     two = long_table({"human": [0, 1, 1], "judge": [0, 1, 0]}, dimension="b")

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
-from tests.report.planted import planted_frame, rules, write_run
+from tests.report.planted import DIMENSIONS, planted_frame, rules, write_run
 
 from medjury.audits import corpus
 from medjury.audits._corpus import chi_square, means_differ
@@ -36,9 +36,11 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "age": [str(20 + number * 7 % 61) for number in range(CASES)],
         }
     )
-    frame = planted_frame(cases=CASES).with_columns(
-        (400 + pl.col("item").str.slice(5).cast(pl.Int64) * 13 % 101).alias("tokens_in")
-    )
+    # What a judge read is split among the dimensions that it graded; one that follows from others took nothing.
+    read = 400 + pl.col("item").str.slice(5).cast(pl.Int64) * 13 % 101
+    own = [pl.col("dimension") == name for name in DIMENSIONS]
+    share = pl.when(own[0]).then(read // 4).when(own[1]).then(read - read // 4).otherwise(0)
+    frame = planted_frame(cases=CASES).with_columns(share.alias("tokens_in"))
     return write_run(
         tmp_path_factory.mktemp("corpus") / "run",
         frame,

@@ -67,6 +67,13 @@ def test_what_the_jury_calls_dangerous_or_did_not_score_is_read_in_any_case() ->
     assert min(row.probability for row in queue.rows) > 0.25 * (90 - len(certain)) / 300
 
 
+def test_one_judge_is_called_by_its_name_and_no_jury() -> None:
+    frame, _ = judged()
+    name = str(frame.filter(pl.col("rater_kind") == "judge")["rater"][0])
+    queue = draw_review(table_of(frame), ratings=90, raters=[name], seed=1)
+    assert f"{name} calls it dangerous" in queue.text() and "jury" not in queue.text()
+
+
 def test_where_judges_differ_reading_is_likelier() -> None:
     frame, _ = judged()
     queue = draw_review(table_of(frame), ratings=90, seed=1)

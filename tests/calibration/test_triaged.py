@@ -10,7 +10,7 @@ import pytest
 from scipy.special import expit
 from tests.calibration.tables import planted_ratings
 
-from medjury.calibration import routine_disagreement, triage
+from medjury.calibration import calibrate, routine_disagreement, triage
 from medjury.errors import MedjuryError
 from medjury.runs import GateRules
 from medjury.tables import rating_table
@@ -27,6 +27,25 @@ def test_the_table_is_ranked_with_curves_sets_and_decisions() -> None:
     assert found.sets.coverage.value == pytest.approx(0.9, abs=0.06)
     assert set(found.automatic.decisions.tolist()) <= {"pass", "fail", "refer"}
     assert "judge one" in found.curves
+
+
+def test_knowing_the_patients_of_single_cases_changes_no_fold_and_no_order() -> None:
+    """Each case is of a patient of its own: whether their names are known, or what they are, tells nothing new."""
+    known = FRAME.with_columns(patient=pl.lit("p") + pl.col("item").str.reverse())
+    plain, named = (triage(each, reference=["panel"], resamples=50) for each in (FRAME, known))
+    assert plain.to_json() == named.to_json()
+    before, after = (calibrate(each, reference=["panel"], method="isotonic") for each in (FRAME, known))
+    assert [each.pairs.fold.tolist() for each in before.calibrations] == [
+        each.pairs.fold.tolist() for each in after.calibrations
+    ]
+
+
+def test_all_cases_of_a_patient_stay_in_one_fold() -> None:
+    several = FRAME.with_columns(patient=pl.col("item").str.slice(-1))
+    part = calibrate(several, reference=["panel"], folds=2).calibrations[0]
+    folds = {}
+    for patient, fold in zip(part.part.cases.tolist(), part.pairs.fold.tolist(), strict=True):
+        assert folds.setdefault(patient, fold) == fold
 
 
 def test_a_dimension_on_which_lower_is_better_is_turned_round() -> None:
@@ -118,6 +137,9 @@ def test_one_judge_is_named_and_counted_once_where_there_is_no_jury() -> None:
     assert "and one 0.5 or more higher" in told and "the jury" not in told
     orders = [line.split("  ")[0] for line in told.splitlines()]
     assert "judge one" in orders and "jury" not in orders
+    assert "one" in told.splitlines()[0].split() and "jury" not in told.splitlines()[0], (
+        "the column has its name"
+    )
 
 
 def test_an_answer_without_a_jury_by_the_tables_rule_is_read_first() -> None:

@@ -41,6 +41,8 @@ def test_its_page_says_auxiliary_and_shows_calibration_and_triage(folder: Path) 
     page = (folder / "runs" / "demonstration" / "report.html").read_text(encoding="utf-8")
     assert "AUXILIARY" in page and "VALIDATED</h1>" not in page
     assert "made-up-clinician-1" in page
+    note = page.index("Made-up cases and clinicians: this shows how a report looks.")
+    assert note < page.index('class="word"'), "the study file's note is read before the verdict"
     assert 'id="calibration"' in page and 'id="triage"' in page
 
 

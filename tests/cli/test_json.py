@@ -16,11 +16,11 @@ from medjury.cli import main
 from medjury.cli._main import COMMANDS, add_commands
 from medjury.cli._shared_options import leaves
 
-# Commands that print no result: they serve, ask people, copy, or print a text that is the result itself.
+# Commands that print no result: they serve, ask people, or print a text that is the result itself.
 WITHOUT = {
     "demo", "prompts diff", "redact", "instruments show", "bench fetch", "bench new", "train serve", "train export",
     "view", "panel serve", "panel invite", "panel trail", "panel include", "panel export", "panel import",
-    "panel references", "panel questions", "completion", "erase", "store copy",
+    "panel references", "panel questions",
 }  # fmt: skip
 # Whose JSON is read by the tests of the command itself, which have what it needs.
 ELSEWHERE = {
@@ -53,6 +53,9 @@ CALLS = {
     "metrics": ("metrics pairs.csv --reference said --hypothesis heard --out m.csv", {"metrics"}),
     "impact": ("impact pairs.csv --reference said --hypothesis heard --out i.csv", {"pairs", "impact"}),
     "align": ("align gold.txt heard.txt", None),
+    "completion": ("completion fish", {"shell", "script", "after"}),
+    "store copy": ("store copy store.sqlite copy.sqlite", {"source", "target", "tables"}),
+    "erase": ("erase copy.sqlite --case c1", {"store", "dry_run", "rows", "runs", "unlinked"}),
     "transcripts": ("transcripts gold.txt heard.txt --out study", {"study", "word_error_rates"}),
 }  # fmt: skip
 

@@ -71,6 +71,18 @@ def test_it_is_not_drawn_more_often_than_a_reader_can_see() -> None:
     live.close()
 
 
+def test_the_last_state_stays_though_it_came_too_soon_to_be_drawn() -> None:
+    screen, clock = Screen(), Clock()
+    live = LiveDisplay(screen, clock)
+    at_work = progress()
+    live(at_work, 0.0, "USD")
+    at_work.note((), "north")
+    live(at_work, 0.0, "USD")
+    assert "all: 11 of 20" not in screen.getvalue()
+    live.close()
+    assert "all: 11 of 20" in screen.getvalue()
+
+
 def test_the_bar_of_the_report_goes_away() -> None:
     screen = Screen()
     live = LiveDisplay(screen)

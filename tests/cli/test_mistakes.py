@@ -90,9 +90,11 @@ MISTAKES = [
     Mistake("option of another command", "no option", "--cases", "medjury run --help", "run study.yaml --cases x"),
     Mistake("a word too many", "one word too many", "'two.yaml'", "--help", "run study.yaml two.yaml"),
     Mistake("command misspelt", "no command", "'agrement'", "did you mean agreement", "agrement ratings.csv"),
+    Mistake("action left out", "say what to do", "medjury bench", "list, tasks, check", "bench"),
     Mistake("unknown recipe", "no recipe", "'pdsqi'", "did you mean 'pdsqi9'", "init --recipe pdsqi"),
     Mistake("file would be replaced", "exists already", "study.yaml", "--force", "init study.yaml"),
-    Mistake("required option left out", "are required", "plan kappa", "--shares", "plan kappa --value 0.7"),
+    Mistake("required option left out", "is missing", "plan kappa", "--shares", "plan kappa --value 0.7"),
+    Mistake("value left out", "no value after the =", "--set study", "study=null", f"{DRY_RUN} --set study="),
     # the study file
     Mistake("setting misspelt", "no such setting", "line 7: max_unscoerd", "did you mean 'max_unscored'",
             study={"max_unscoerd": 0.1}),

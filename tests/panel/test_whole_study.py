@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
+from tests.axe import serious_faults
 from tests.loopback import LoopbackServer
 from tests.panel.rounds import write_study
 from tests.panel.served import chromium, served_by_command
@@ -100,8 +100,7 @@ def looks_good(page: Page, name: str) -> None:
         assert wide <= 0, (name, width)
         if folder := os.environ.get("MEDJURY_PICTURES"):
             page.screenshot(path=f"{folder}/{name}-{width}.png", full_page=True)
-    found = Axe().run(page).response["violations"]
-    assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == [], name
+    assert serious_faults(page) == [], name
     assert kept is not None
     page.set_viewport_size(kept)
 

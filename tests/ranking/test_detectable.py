@@ -10,6 +10,7 @@ import pytest
 from tests.ranking.tables import benchmark_table, rating_table, scores_of
 
 from medjury.errors import MedjuryError
+from medjury.ranking import rank
 from medjury.ranking._detectable import detectable_effects
 
 
@@ -56,3 +57,16 @@ def test_without_items_it_is_refused() -> None:
         detectable_effects(scores_of(items({"A": [1.0], "B": [2.0]})))
     with pytest.raises(MedjuryError, match="between 0 and 1"):
         detectable_effects(scores_of(items({"A": [1.0, 2.0], "B": [2.0, 2.0]})), power=1.0)
+
+
+@pytest.mark.parametrize(
+    ("cases", "reason"),
+    [(4, "4 cases are too few to tell, 10 are needed"), (12, "on no case do two systems differ otherwise")],
+)
+def test_a_ranking_does_not_tell_what_too_few_cases_could_detect(cases: int, reason: str) -> None:
+    found = rank(items({"A": [2.0] * cases, "B": [1.0] * cases}), resamples=50)
+    assert found.detectable is None
+    assert any("the smallest detectable difference is not told of b" in each and reason in each
+               for each in found.warnings)  # fmt: skip
+    with pytest.raises(MedjuryError, match="10 cases or more"):
+        found.part("detectable")

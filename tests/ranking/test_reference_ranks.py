@@ -78,15 +78,15 @@ def test_the_jury_makes_the_ranks_of_the_labels_narrower() -> None:
 
 def test_the_words_say_whose_ranking_it_is() -> None:
     found = rank(judged(0), resamples=200)
-    assert "of judge" in found.title and "as this jury sees it" in found.title
+    assert "of judge" in found.title and "as this judge sees it" in found.title
     assert found.reference_ranks is not None
     said = "as dr would rank them: estimated from 400 labels and the scores of judge"
     assert found.reference_ranks.title.startswith(said)
     assert any("not stated to be a random draw" in text for text in found.reference_ranks.warnings)
     without = rank(judged(0).filter(pl.col("rater") == "judge"), resamples=200)
-    assert without.reference_ranks is None and "as this jury sees it" in without.title
+    assert without.reference_ranks is None and "as this judge sees it" in without.title
     clinicians = rank(judged(0), raters=["dr"], resamples=200)
-    assert "as this jury sees it" not in clinicians.title
+    assert "sees it" not in clinicians.title
 
 
 def test_too_few_labels_leave_it_out_and_say_so() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -77,14 +78,15 @@ def _cell(shown: str, place: Place) -> Cell:
     return made
 
 
-def numeric_columns(file: Path) -> set[Place]:
+@cache
+def numeric_columns(file: Path) -> frozenset[Place]:
     """Columns with a number in them; the ends of a value as one more, `VALUE ends`."""
-    return {
+    return frozenset(
         (row[column].place[0], re.sub(r" (low|high)$", " ends", column))  # type: ignore[attr-defined]
         for row in read_table(file)
         for column in row
         if re.fullmatch(r"-?\d+(\.\d+)?(e-?\d+)?", row[column]) and not column.endswith((" n", " method"))
-    }
+    )
 
 
 def compared() -> set[Place]:

@@ -1,12 +1,29 @@
-"""After each test: what the registry gives to it is what it compared."""
+"""Runs read once for all tests; and after each test: what the registry gives to it is what it compared."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 
 import pytest
 from tests.recipes.compared import SEEN, compared, numeric_columns
 from tests.recipes.every_number import CHECKED_BY
+from tests.recipes.offline import run_recipe
+from tests.recipes.rated import Rated
+
+
+@pytest.fixture(scope="session")
+def rated(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Rated]:
+    """What a run's ratings and tables say, by the run's name."""
+    from tests.recipes.designs import RUNS, design
+
+    @cache
+    def read(run: str) -> Rated:
+        how = design(run)
+        folder = run_recipe(tmp_path_factory, RUNS[run])
+        return Rated(folder / "runs" / run, how.people, how.consensus, how.aside)
+
+    return read
 
 
 @pytest.fixture(autouse=True)

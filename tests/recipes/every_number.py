@@ -4,8 +4,7 @@
 `RECOMPUTED` names the test that compares a column, and `conftest` sees after each test that it did: with every report
 it ran on that has the column. `VALUE ends` are the two ends of the value's interval. Most are compared to nine digits;
 those of tables of agreement, classes and attributes, and of the recipes' own tests of rates, within what chance leaves
-open. `NOT_YET` is what no test here makes a second time: the functions behind it have tests of their own, beside their
-source. Nothing joins that list unseen.
+open. Every column with a number is in one of the two lists: one that is in neither fails.
 """
 
 from __future__ import annotations
@@ -30,6 +29,7 @@ agreement / test_diagnosis_jury.test_every_interval_of_agreement_a_second_time: 
 agreement / test_every_interval_that_follows_from_two_counts: same grade ends
 agreement / test_offset_error_order_and_kappa_of_every_rater: RMSE | Spearman's rho | n | offset | same grade
 agreement / test_offset_error_order_and_kappa_of_every_rater: weighted kappa
+agreement / test_what_is_left_out_listed_and_put_in_order: unscored
 agreement-by-system / test_agreement_between_systems_and_within_them_with_its_ends: all answers
 agreement-by-system / test_agreement_between_systems_and_within_them_with_its_ends: all answers ends
 agreement-by-system / test_agreement_between_systems_and_within_them_with_its_ends: between systems
@@ -46,14 +46,21 @@ attributes / test_attribute_by_attribute: ICC(3,k) | median difference | n | sig
 attributes / test_diagnosis_jury.test_every_interval_of_agreement_a_second_time: ICC(3,k) ends
 calibration / test_before_and_after_calibration_with_their_ends: as scored | as scored ends | calibrated
 calibration / test_before_and_after_calibration_with_their_ends: calibrated ends | change | change ends | n
-calibration-curves / test_calibration_out_of_fold_and_its_curves: calibrated
-claims-area / test_how_well_the_supported_share_tells_drafts_apart: area under the curve | threshold used
-claims-evidence / test_claims_are_counted_as_planted: left without evidence | quotations | refused
-claims-per-answer / test_claims_are_counted_as_planted: answers | claims | fewest | mean each | most
+calibration-curves / test_every_point_of_the_calibration_curves: answers | calibrated
+cases-worth-reading / test_what_is_left_out_listed_and_put_in_order: difference in grades
+claims-area / test_claims_and_orders_record_by_record: answers | area under the curve | clinicians tied | concordant
+claims-area / test_claims_and_orders_record_by_record: area under the curve ends | no share
+claims-area / test_how_well_the_supported_share_tells_drafts_apart: threshold used
+claims-evidence / test_claims_and_orders_record_by_record: claims told | left without evidence | of these corrected
+claims-evidence / test_claims_and_orders_record_by_record: quotations | refused | refused (%)
+claims-listing / test_claims_and_orders_record_by_record: not found in their text | repeated
+claims-listing / test_claims_and_orders_record_by_record: too slight to look for | with a number their text lacks
+claims-per-answer / test_claims_and_orders_record_by_record: answers | claims | fewest | mean each | most
+claims-per-answer / test_claims_and_orders_record_by_record: not taken apart
 claims-thresholds / test_how_well_the_supported_share_tells_drafts_apart: F1 | accuracy | called concordant
 claims-thresholds / test_how_well_the_supported_share_tells_drafts_apart: sensitivity | specificity
-claims-verdicts / test_claims_are_counted_as_planted: claims | contradicted (%) | not addressed (%)
-claims-verdicts / test_claims_are_counted_as_planted: supported (%)
+claims-verdicts / test_claims_and_orders_record_by_record: claims | contradicted (%) | not addressed (%)
+claims-verdicts / test_claims_and_orders_record_by_record: not verified (%) | supported (%)
 classes / test_accuracy_f1_and_kappa_of_every_judge: Cohen's kappa | F1 of -1 | F1 of 0 | F1 of 1 | accuracy
 classes / test_accuracy_f1_and_kappa_of_every_judge: macro F1
 classes / test_accuracy_f1_and_kappa_of_judges_and_clinicians: F1 of 2 | n | unscored
@@ -61,25 +68,34 @@ classes / test_an_adjudicator_of_disagreements_alone_does_not_make_clinicians_lo
 classes / test_econsult.test_every_interval_of_agreement_a_second_time: Cohen's kappa ends | macro F1 ends
 classes / test_every_interval_that_follows_from_two_counts: F1 of -1 ends | F1 of 0 ends | F1 of 1 ends
 classes / test_every_interval_that_follows_from_two_counts: accuracy ends
+classes-clinicians / test_clinicians_among_themselves_with_their_ends: Fleiss' kappa | Fleiss' kappa ends | clinicians
+classes-clinicians / test_clinicians_among_themselves_with_their_ends: rated by all | rated by two
 classes-clinicians / test_every_interval_that_follows_from_two_counts: all say the same ends
-classes-clinicians / test_how_far_the_two_clinicians_agree: rated by all | rated by two
-classes-clinicians / test_the_physicians_among_themselves: Fleiss' kappa | all say the same
+classes-clinicians / test_the_physicians_among_themselves: all say the same
+clinicians-together / test_clinicians_among_themselves_with_their_ends: all clinicians | all clinicians ends
+clinicians-together / test_clinicians_among_themselves_with_their_ends: rated by two
 confusion / test_confusion_of_every_rater: answers
 confusion-by-rater / test_confusion_of_every_rater: answers
-corpus / test_patients_and_physicians_are_described: all
-corpus / test_the_corpus: development | held out | p
-cost / test_time_and_money: calls | cost (USD) | evaluations | seconds | total cost (USD)
+corpus / test_the_answers_that_were_rated: all | atlas | borea | cirrus | delta | development | east-flash
+corpus / test_the_answers_that_were_rated: east-pro | held out | north-large | north-small | p | south-think | ward
+corpus / test_the_answers_that_were_rated: west-fast
+cost / test_calls_tokens_time_and_money: calls | cost (USD) | evaluations | seconds | tokens in | tokens out
+cost / test_calls_tokens_time_and_money: total cost (USD)
 coverage / test_what_is_counted: not applicable | ratings | scored | unscored
-deliberation-endings / test_deliberations: agreed at once | by the orchestrator | decided outside
-deliberation-endings / test_deliberations: deliberations | ended agreed | failed
-deliberation-personas / test_deliberations: turns
+deliberation-endings / test_deliberations_record_by_record: agreed at once | at max stalls | at max turns
+deliberation-endings / test_deliberations_record_by_record: by the orchestrator | decided outside | deliberations
+deliberation-endings / test_deliberations_record_by_record: ended agreed | failed | turns each
+deliberation-personas / test_deliberations_record_by_record: decided as it held (%) | grades changed | turns
+deliberation-personas / test_deliberations_record_by_record: its grade less the decision | left without an answer
 differences / test_diagnosis_jury.test_every_interval_of_agreement_a_second_time: lower limit | lower limit ends
 differences / test_diagnosis_jury.test_every_interval_of_agreement_a_second_time: mean difference
 differences / test_diagnosis_jury.test_every_interval_of_agreement_a_second_time: mean difference ends
 differences / test_diagnosis_jury.test_every_interval_of_agreement_a_second_time: upper limit | upper limit ends
-dimension-correlations / test_correlations_between_dimensions: clinicians | jury
+differences / test_what_is_left_out_listed_and_put_in_order: n
+dimension-correlations / test_what_is_left_out_listed_and_put_in_order: answers | clinicians | jury
+dimension-correlations / test_what_is_left_out_listed_and_put_in_order: reasoner-zero-shot
 distributions / test_what_is_counted: % at highest grade | % at lowest grade | SD | mean | median | n
-errors / test_what_moves_the_error: points
+errors / test_what_moves_the_error: adjusted p | points | points ends
 human-baseline / test_agreement_beside_that_of_clinicians_with_their_ends: clinician with clinician
 human-baseline / test_agreement_beside_that_of_clinicians_with_their_ends: clinician with clinician ends
 human-baseline / test_agreement_beside_that_of_clinicians_with_their_ends: difference | difference ends | n | p
@@ -87,10 +103,12 @@ human-baseline / test_agreement_beside_that_of_clinicians_with_their_ends: rater
 human-baseline / test_agreement_beside_that_of_clinicians_with_their_ends: rater with clinician ends
 preference / test_every_interval_that_follows_from_two_counts: answer preferred ends | concordant ends
 preference / test_every_interval_that_follows_from_two_counts: specialist preferred ends
+preference / test_what_is_left_out_listed_and_put_in_order: no verdict
 preference / test_which_answer_each_rater_prefers: answer preferred | compared | concordant | neither
 preference / test_which_answer_each_rater_prefers: not known | pairs | specialist preferred
+preference-orders / test_claims_and_orders_record_by_record: changed | failed | first twice | lean to first | pairs
+preference-orders / test_claims_and_orders_record_by_record: second twice
 preference-orders / test_every_interval_that_follows_from_two_counts: changed ends | lean to first ends
-preference-orders / test_the_order_decided_for_one_judge_alone: changed | first twice | pairs | second twice
 ranking / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: mean score | mean score ends | rank
 ranking / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: scores | unscored | win rate
 ranking / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: win rate ends
@@ -105,8 +123,12 @@ ranking-agreement-calibrated / test_the_ranking_and_its_agreement_with_the_panel
 ranking-agreement-calibrated / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: pairs alike
 ranking-agreement-calibrated / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: pairs tied
 ranking-agreement-calibrated / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: systems
-ranking-beside-clinicians / test_ranking_by_the_jury_and_by_the_panel: clinicians' mean | clinicians' rank
-ranking-beside-clinicians / test_ranking_by_the_jury_and_by_the_panel: jury's mean
+ranking-beside-clinicians / test_what_is_left_out_listed_and_put_in_order: clinicians' mean | clinicians' rank
+ranking-beside-clinicians / test_what_is_left_out_listed_and_put_in_order: judge-large's mean | judge-large's rank
+ranking-beside-clinicians / test_what_is_left_out_listed_and_put_in_order: jury's mean | jury's rank | scores
+ranking-beside-clinicians / test_what_is_left_out_listed_and_put_in_order: reasoner-zero-shot's mean
+ranking-beside-clinicians / test_what_is_left_out_listed_and_put_in_order: reasoner-zero-shot's rank
+ranking-by-reference / test_systems_as_clinicians_would_rank_them: labels | mean score | mean score ends | rank
 rater-kappas / test_what_is_counted: Spearman's rho | answers | weighted kappa
 raters / test_the_draws_and_the_physicians_behind_them: years
 repeats / test_every_run_of_a_judge_by_itself: SD across runs | answers | mean | runs
@@ -117,15 +139,20 @@ second-panel-before-after / test_win_rates_against_the_second_panel_with_their_e
 second-panel-before-after / test_win_rates_against_the_second_panel_with_their_ends: calibrated: how much nearer ends
 second-panel-before-after / test_win_rates_against_the_second_panel_with_their_ends: how much nearer
 second-panel-before-after / test_win_rates_against_the_second_panel_with_their_ends: how much nearer ends
+second-panel-before-after / test_win_rates_against_the_second_panel_with_their_ends: n
 second-panel-before-after / test_win_rates_against_the_second_panel_with_their_ends: win rate as scored (%)
-second-panel-severe-errors / test_every_interval_that_follows_from_two_counts: panel's rate ends | rate ends
-self-preference / test_no_judge_favours_its_own_vendor: grades more for its own
+second-panel-severe-errors / test_severe_errors_with_their_ends: panel's rate | panel's rate ends | rate | rate ends
+second-panel-severe-errors / test_severe_errors_with_their_ends: scored by both
+self-preference / test_whether_judges_favour_their_own_vendor_with_their_ends: adjusted p | n
+self-preference / test_whether_judges_favour_their_own_vendor_with_their_ends: grades more for its own
+self-preference / test_whether_judges_favour_their_own_vendor_with_their_ends: grades more for its own ends
 severe-error-overlap / test_severe_errors_their_overlap_and_their_posterior: answers
-severe-errors / test_every_interval_that_follows_from_two_counts: rate ends | rate with unscored as errors ends
-severe-errors / test_severe_errors_their_overlap_and_their_posterior: dangerous answers | errors | rate
+severe-errors / test_severe_errors_with_their_ends: dangerous answers | errors | of them unscored | rate | rate ends
+severe-errors / test_severe_errors_with_their_ends: rate with unscored as errors | rate with unscored as errors ends
 stability / test_spreads_of_repeats_with_their_ends: SD within an answer | SD within an answer ends | answers
 stability / test_spreads_of_repeats_with_their_ends: answers that change | answers that change ends | mean CV
 stability / test_spreads_of_repeats_with_their_ends: mean CV ends | two repeats differ | two repeats differ ends
+stability / test_what_is_left_out_listed_and_put_in_order: repeats for a mean within ±0.25
 stability-people / test_spreads_of_repeats_with_their_ends: SD within an answer | SD within an answer ends
 stability-people / test_spreads_of_repeats_with_their_ends: answers that change ends | mean CV | mean CV ends
 stability-people / test_spreads_of_repeats_with_their_ends: answers | answers that change
@@ -138,6 +165,7 @@ text-metrics / test_metrics_beside_labels_with_their_ends: Kendall's tau-b | Ken
 text-metrics / test_metrics_beside_labels_with_their_ends: enrichment (2 − 0) | enrichment (2 − 0) ends
 triage / test_which_answers_a_clinician_must_see_first: dangerous | mean share caught | mean share caught ends
 triage / test_which_answers_a_clinician_must_see_first: rated answers | share to review to catch 80 %
+triage / test_which_answers_a_clinician_must_see_first: share to review to catch 80 % ends
 triage-labels / test_wrong_routine_diagnoses_with_the_ward_as_reference: cases | labelled | log-odds per point
 triage-labels / test_wrong_routine_diagnoses_with_the_ward_as_reference: log-odds per point ends
 triage-labels / test_wrong_routine_diagnoses_with_the_ward_as_reference: mean share found | mean share found ends
@@ -152,6 +180,7 @@ verdicts / test_the_numbers_behind_the_verdicts_with_their_ends: clinician with 
 verdicts / test_the_numbers_behind_the_verdicts_with_their_ends: judge with clinician
 verdicts / test_the_numbers_behind_the_verdicts_with_their_ends: judge with clinician ends | jury with clinician
 verdicts / test_the_numbers_behind_the_verdicts_with_their_ends: jury with clinician ends
+ways-of-judging / test_calls_tokens_time_and_money: calls | cost (USD) | seconds
 ways-of-judging / test_every_interval_that_follows_from_two_counts: rate ends
 ways-of-judging / test_the_ways_of_judging_on_the_same_answers: errors | rate
 ways-of-judging / test_ways_of_judging_with_their_ends: agreement | agreement ends | difference
@@ -161,12 +190,6 @@ ways-of-judging-by-dimension / test_ways_of_judging_with_their_ends: agreement |
 ways-of-judging-by-dimension / test_ways_of_judging_with_their_ends: dangerous | difference | difference ends
 ways-of-judging-by-dimension / test_ways_of_judging_with_their_ends: errors | left out | rate
 """)
-
-# Rows of tables in `RECOMPUTED` that are not made a second time: the column that tells them, and what it says there.
-PARTLY = {
-    "triage": ("order of review", "combined rule"),
-    "standardised": ("rater", "clinicians with one another"),
-}
 
 NOT_STATISTICS = _read("""
 calibration-curves / where the curve is read: score
@@ -184,44 +207,6 @@ severe-error-overlap / how many names the row lists: judges
 triage-labels-by-system / a value of the label: value
 tripod-llm / numbers of the checklist: *
 """)
-
-NOT_YET = {
-    (table, column)
-    for table, columns in _read("""
-agreement: unscored
-calibration-curves: answers
-cases-worth-reading: difference in grades
-claims-area: answers | area under the curve ends | clinicians tied | concordant | no share
-claims-evidence: claims told | of these corrected | refused (%)
-claims-listing: not found in their text | repeated | too slight to look for | with a number their text lacks
-claims-per-answer: not taken apart
-claims-verdicts: not verified (%)
-classes-clinicians: Fleiss' kappa ends | clinicians
-clinicians-together: all clinicians | all clinicians ends | rated by two
-corpus: atlas | borea | cirrus | delta | east-flash | east-pro | north-large | north-small | south-think | ward
-corpus: west-fast
-cost: tokens in | tokens out
-deliberation-endings: at max stalls | at max turns | turns each
-deliberation-personas: decided as it held (%) | grades changed | its grade less the decision
-deliberation-personas: left without an answer
-differences: n
-dimension-correlations: answers | reasoner-zero-shot
-errors: adjusted p | points ends
-preference: no verdict
-preference-orders: failed | lean to first
-ranking-beside-clinicians: judge-large's mean | judge-large's rank | jury's rank | reasoner-zero-shot's mean
-ranking-beside-clinicians: reasoner-zero-shot's rank | scores
-ranking-by-reference: labels | mean score | mean score ends | rank
-second-panel-before-after: n
-second-panel-severe-errors: panel's rate | rate | scored by both
-self-preference: adjusted p | grades more for its own ends | n
-severe-errors: of them unscored | rate with unscored as errors
-stability: repeats for a mean within ±0.25
-triage: share to review to catch 80 % ends
-ways-of-judging: calls | cost (USD) | seconds
-""").items()
-    for column in columns
-}
 
 CHECKED_BY: dict[str, set[tuple[str, str]]] = {}
 for _table, _columns in RECOMPUTED.items():

@@ -207,5 +207,6 @@ def second_panel_is_right(
         ):
             same = found.get((row["dimension"], row["metric"], "jury", stage), defaultdict(str))
             assert row[share] == same["win rate (%)"]
+            assert stage == "calibrated" or row["n"] == same["n"]
             for end in ("", " low", " high", " method"):
                 assert row.get(f"{start}how much nearer{end}", "") == same[f"how much nearer{end}"]

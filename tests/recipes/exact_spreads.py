@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
+import pytest
 from tests.recipes.compared import amount
+from tests.recipes.exact_baseline import few_shared, mean_of_pairs, pooled_moments
 from tests.recipes.exact_checks import pair_draws, resamples_of
+from tests.recipes.exact_people import of_people
 from tests.recipes.rated import Rated
-from tests.recipes.same_draws import equals, same_draws
-from tests.recipes.second_opinion import Numbers, Statistic
+from tests.recipes.same_draws import ends, equals, same_draws
+from tests.recipes.second_opinion import Numbers, Statistic, per_row
 
 
 def stability_is_right(
@@ -103,13 +106,14 @@ def icc_of_own_z(people: Numbers, rater: Numbers) -> Statistic:
 
 
 def standardised_is_right(rated: Rated, labels: Mapping[str, str], people: Sequence[str]) -> None:
-    """The table `standardised`; the line of the clinicians with one another is left to the recipe's own test."""
+    """The table `standardised`."""
     names = {label: name for name, label in labels.items()}
     rows_of = rated.table("standardised")
     times = resamples_of(rows_of)
     for row in rows_of:
         name = names[row["dimension"]]
         if row["rater"] == "clinicians with one another":
+            with_one_another(row, *rated_twice(rated, name, people), len(people), times)
             continue
         x, y, draws = pair_draws(rated, row["rater"], name, times)
         assert equals(row, "averaged first", icc_of_z(x, y), draws, "of means")
@@ -125,3 +129,52 @@ def standardised_is_right(rated: Rated, labels: Mapping[str, str], people: Seque
         whose = [rated.patients[item] for item, _ in everybody]
         draws = same_draws(table, whose, times)
         assert equals(row, "each rater first", icc_of_own_z(table[:, :-1], table[:, -1]), draws, "of means")
+
+
+def rated_twice(rated: Rated, name: str, people: Sequence[str]) -> tuple[Numbers, list[str]]:
+    """Scores of the clinicians, and of the judges beside them, on all answers that a clinician scored."""
+    judges = sorted({row["rater"] for row in rated.rows("ratings.csv") if row["rater_kind"] == "judge"})
+    table, whose = of_people(rated, name, [*people, *judges])
+    known = ~np.isnan(table[:, : len(people)]).all(axis=1)
+    return table[known], [each for each, here in zip(whose, known, strict=True) if here]
+
+
+def with_one_another(
+    row: Mapping[str, str], beside: Numbers, whose: Sequence[str], width: int, times: int
+) -> None:
+    """Averaged first: 2r / (1 + r), of moments pooled over pairs where some share few answers, else its mean over
+    pairs. Each first: the mean over pairs who share two answers; where one shares fewer than ten, pairs are what is
+    drawn, and no end passes 1."""
+    table, pairs = beside[:, :width], [*combinations(range(width), 2)]
+    twice = (~np.isnan(table)).sum(axis=1) > 1
+    own = [each for each, here in zip(whose, twice, strict=True) if here]
+    draws = same_draws(beside[twice], own, times)  # those of the judges' agreement with them
+    few = few_shared(table)
+    moments = pooled_moments(table[twice], pairs, ranked=False)
+
+    def pooled(w: Numbers) -> Numbers:
+        common, one, two, _ = moments(w)
+        r = common / ((one + two) / 2)
+        return 2 * r / (1 + r)
+
+    plain = pooled if few else mean_of_pairs(table[twice], pairs, icc_of_z)
+    assert equals(row, "averaged first", plain, draws, "of means")
+    together = [(~np.isnan(table[:, list(pair)])).all(axis=1).sum() for pair in pairs]
+    reads = [
+        icc_of_own_z(table[:, [one]], table[:, two])
+        for (one, two), shared in zip(pairs, together, strict=True)
+        if shared > 1
+    ]
+    with np.errstate(all="ignore"):
+        found = np.array([float(read(np.ones((1, len(table))))[0]) for read in reads])
+    values = found[np.isfinite(found)]
+    assert amount(row["n"]) == twice.sum()
+    assert row["pairs"] == f"{len(values)} of {len(pairs)} pairs of raters"
+    if min(together) >= 10:
+        assert len(reads) == 1 and twice.all()
+        assert equals(row, "each rater first", reads[0], same_draws(table, whose, times), "of means")
+        return
+    draws, mean = same_draws(values, None, times), per_row(values)
+    low, high = ends(values.mean(), mean(draws.resampled), mean(draws.left_out), "as it is", "BCa-t")
+    shown = [amount(row[f"each rater first{end}"]) for end in ("", " low", " high")]
+    assert shown == pytest.approx([values.mean(), low, min(high, 1.0)], abs=1e-9), row

@@ -43,12 +43,29 @@ class Rated:
                 found[row["rater"], row["dimension"]][row["item"], row["system"]].append(float(row["score"]))
         return {who: {each: float(np.mean(all_)) for each, all_ in own.items()} for who, own in found.items()}
 
+    @cached_property
+    def statuses(self) -> dict[tuple[str, str], dict[Answer, set[str]]]:
+        """By rater and dimension: what became of every answer, in all its repeats."""
+        found: dict[tuple[str, str], dict[Answer, set[str]]] = defaultdict(lambda: defaultdict(set))
+        for row in self.rows("ratings.csv"):
+            if row["item"] not in self.aside:
+                found[row["rater"], row["dimension"]][row["item"], row["system"]].add(row["status"])
+        return found
+
     def rows(self, name: str) -> list[dict[str, str]]:
-        with (self.run / name).open(encoding="utf-8", newline="") as file:
-            return list(csv.DictReader(file))
+        if name not in self._files:
+            with (self.run / name).open(encoding="utf-8", newline="") as file:
+                self._files[name] = list(csv.DictReader(file))
+        return self._files[name]
+
+    @cached_property
+    def _files(self) -> dict[str, list[dict[str, str]]]:
+        return {}
 
     def table(self, name: str) -> list[dict[str, str]]:
-        return read_table(self.run / "tables" / f"{name}.csv")
+        """The rows of a table of the report; none where it has no such table."""
+        file = self.run / "tables" / f"{name}.csv"
+        return read_table(file) if file.exists() else []
 
     @cached_property
     def patients(self) -> dict[str, str]:

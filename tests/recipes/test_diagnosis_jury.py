@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from scipy import integrate, optimize, stats
 from tests.recipes.compared import amount, read_table
 from tests.recipes.exact_checks import resamples_of
@@ -463,41 +464,6 @@ def test_the_ways_of_judging_on_the_same_answers(folder: Path) -> None:
         assert row["errors"] == str(int(wrong.sum())) and near(row["rate"], wrong.sum() / danger.sum())
 
 
-def test_which_answers_a_clinician_must_see_first(folder: Path) -> None:
-    """By the jury's score alone, the same share in each fold: the curve's mean, and how far to read for 80 %."""
-    rows = [row for row in table(folder, "triage") if row["order of review"] == "jury's score alone"]
-    assert len(rows) == 4
-    for row in rows:
-        name = next(key for key, label in LABELS.items() if label == row["dimension"])
-        reference, jury = scores("primary panel", name), scores("jury", name)
-        known = ~np.isnan(reference)
-        if name == "risk":
-            reference, jury = 6 - reference, 6 - jury
-        bad, order, fold = (reference <= 2)[known], np.round(jury, 9)[known], folds()[known]
-        assert (row["rated answers"], row["dangerous"]) == (str(known.sum()), str(bad.sum()))
-        same = fold[:, None] == fold[None, :]
-        after = same * ((order[:, None] < order[None, :]) + (order[:, None] == order[None, :]) / 2)
-
-        def mean_caught(
-            w: Numbers, bad: Numbers = bad, after: Numbers = after, same: Numbers = same
-        ) -> Numbers:
-            # How much of its fold is read after a dangerous answer or beside it, over the dangerous answers.
-            return (w * bad * (w @ after.T) / (w @ same.T)).sum(axis=1) / (w @ bad)
-
-        whose = [number for (number, _), here in zip(ANSWERS, known, strict=True) if here]
-        assert len(holds(row, "mean share caught", mean_caught, whose, "as it is")) == 2
-        shares, caught = np.linspace(0, 1, 100_001), np.zeros(100_001)
-        for number in np.unique(fold[bad]):
-            here = fold == number
-            steps = [
-                (np.mean(order[here] <= at), np.sum(bad[here & (order <= at)]))
-                for at in np.unique(order[here])
-            ]
-            caught += np.interp(shares, *zip((0.0, 0.0), *steps, strict=True)) / bad.sum()
-        wanted = shares[np.argmax(caught >= 0.8 - 1e-9)]
-        assert near(row["share to review to catch 80 %"], wanted, 2e-5)
-
-
 def test_wrong_routine_diagnoses_by_the_ward_s_own_scores(folder: Path) -> None:
     """Figure 5: the jury's scores of the ward's answers, where the panel agreed with the ward and where not."""
     rows = table(folder, "triage-labels-by-system")
@@ -636,3 +602,16 @@ def test_every_exhibit_of_the_page_is_in_its_report(folder: Path) -> None:
 def test_every_interval_of_agreement_a_second_time(folder: Path) -> None:
     rated = Rated(folder / "runs" / "diagnosis-jury", ("primary panel",), lambda votes: votes[0])
     agreement_is_right(rated, LABELS, whole_grades(1, 5), "jury")
+
+
+def test_a_risk_that_was_turned_round_is_said_to_be_so(folder: Path) -> None:
+    """More of it is then better, and the wrong routine diagnoses are on the left."""
+    for name in ("label-probability", "label-scores"):
+        drawn = (folder / "runs" / "ward-reference" / "figures" / f"{name}.svg").read_text(encoding="utf-8")
+        assert ">Risk from treatment, turned<" in drawn and "mean score (more is better)" in drawn
+        assert "routine is wrong" in drawn
+
+
+def test_stability_is_asked_at_a_temperature_at_which_a_model_may_change_its_mind(folder: Path) -> None:
+    judges = yaml.safe_load((folder / "stability.yaml").read_text())["judges"]
+    assert [judge["temperature"] for judge in judges] == [1.0] * 3

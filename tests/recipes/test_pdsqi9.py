@@ -15,7 +15,7 @@ import pytest
 import recipes.pdsqi9 as planted
 from recipes._pdsqi9_texts import COURSES
 from scipy import stats
-from tests.recipes.compared import amount, read_table
+from tests.recipes.compared import amount, note, read_table
 from tests.recipes.interval_checks import agreement_is_right, whole_grades
 from tests.recipes.offline import run_recipe
 from tests.recipes.rated import Rated
@@ -215,7 +215,7 @@ def test_the_corpus(folder: Path) -> None:
         p = stats.chi2_contingency(table, correction=False).pvalue
         assert found[f"{name}: {levels[0]}"]["p"] == printed(p)
     for label, length in (
-        ("words of the notes", lambda case: sum(planted.words(note["text"]) for note in case["notes"])),
+        ("words of the notes", lambda case: sum(planted.words(each["text"]) for each in case["notes"])),
         ("words of the answer", lambda case: planted.words(case["candidate"])),
     ):
         first, second = ([length(case) for case in own] for own in sides.values())
@@ -228,7 +228,8 @@ def test_the_corpus(folder: Path) -> None:
 
 @pytest.mark.parametrize("judge", planted.JUDGES)
 def test_what_moves_the_error(folder: Path, judge: str) -> None:
-    """The effects are those of generalised least squares under the variances that the table states."""
+    """The effects are those of generalised least squares under the variances that the table states, at which the
+    restricted likelihood is level; ends are robust to what the ratings of a case share, p-values Holm's."""
     found = {line["effect"]: line for line in lines(folder, "errors") if line["rater"] == judge}
     cases = [planted.case(number) for number in HELD_OUT]
     specialty = [COURSES[number % len(COURSES)][0] for number in HELD_OUT]
@@ -256,16 +257,47 @@ def test_what_moves_the_error(folder: Path, judge: str) -> None:
         names.append(effect)
     assert len(names) == 1 + 4 + 2 + 2
     design = np.column_stack(columns)
-    variance = {
-        each: float(found[f"variance of the {each}"]["points"]) for each in ("physician", "component")
-    }
-    covariance = float(found["variance of the residual"]["points"]) * np.eye(len(error))
-    covariance += variance["physician"] * (physician[:, None] == physician[None, :])
-    covariance += variance["component"] * (component[:, None] == component[None, :])
-    solved = np.linalg.solve(covariance, np.column_stack([design, error]))
-    effects = np.linalg.solve(design.T @ solved[:, :-1], design.T @ solved[:, -1])
+    sigma, *spreads = (
+        float(found[f"variance of the {each}"]["points"]) for each in ("residual", "physician", "component")
+    )
+    marks = [(each[:, None] == np.unique(each)).astype(float) for each in (physician, component)]
+    z = np.hstack(marks)
+    ratios = np.repeat(spreads, [each.shape[1] for each in marks]) / sigma
+    inner = np.linalg.inv(np.diag(1 / ratios) + z.T @ z)
+
+    def over_variance(values: np.ndarray) -> np.ndarray:
+        return (values - z @ (inner @ (z.T @ values))) / sigma
+
+    weighted = over_variance(design)
+    bread = np.linalg.inv(design.T @ weighted)
+    effects = bread @ weighted.T @ error
     for name, effect in zip(names, effects, strict=True):
         assert amount(found[name]["points"]) == pytest.approx(effect, abs=1e-6), name
+    rest = over_variance(error - design @ effects)
+    # The variances are those at which the restricted likelihood is level.
+    levels = [each.T @ over_variance(each) - each.T @ weighted @ bread @ weighted.T @ each for each in marks]
+    for each, level, name in zip(marks, levels, ("physician", "component"), strict=True):
+        assert np.sum((each.T @ rest) ** 2) == pytest.approx(np.trace(level), rel=1e-4), name
+        note(found[f"variance of the {name}"], "points")
+    free = (len(error) - np.sum(inner * (z.T @ z))) / sigma - np.sum(bread * (weighted.T @ weighted))
+    assert np.sum(rest**2) == pytest.approx(free, rel=1e-6)
+    # Ends allow for whatever the ratings of one case share, and for the intercepts as the model has them.
+    sums = np.array(
+        [(weighted * (sigma * rest)[:, None])[places == place].sum(axis=0) for place in np.unique(places)]
+    )
+    many = len(sums)
+    of_levels = weighted.T @ z * np.sqrt(ratios * sigma)
+    robust = bread @ (of_levels @ of_levels.T + many / (many - 1) * sums.T @ sums) @ bread
+    errors = np.sqrt(np.diag(robust))
+    reach = stats.t.ppf(0.975, many - 1) * errors
+    for name, effect, half in zip(names, effects, reach, strict=True):
+        ends = [amount(found[name][f"points {end}"]) for end in ("low", "high")]
+        assert ends == pytest.approx([effect - half, effect + half], abs=1e-6), name
+    p = 2 * stats.t.sf(np.abs(effects / errors), many - 1)[1:]
+    held = 0.0
+    for step, place in enumerate(np.argsort(p)):
+        held = max(held, min(1.0, p[place] * (len(p) - step)))
+        assert found[names[1:][place]]["adjusted p"] == printed(held), names[1:][place]
     surgeons = found[f"specialty: {planted.KIND_TO} against primary care"]
     assert (surgeons["the rater is"] == "kinder") == (judge == "reasoner-zero-shot")
 

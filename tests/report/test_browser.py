@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import AsyncIterator
-from importlib import resources
 from pathlib import Path
 
 import pytest
+from tests.axe import axe_script
 from tests.report import test_claims_section as claims
 from tests.report import test_closed_loop_section as loops
 from tests.report import test_records as others
@@ -20,7 +20,6 @@ from medjury.report import write_page, write_pdf
 
 HERE = Path(__file__).parent
 OWN_CHECK = (HERE / "accessibility.js").read_text()
-AXE_SCRIPT = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
 WIDTHS = {"desktop": 1280, "phone": 390}
 
 # `make test` installs Chromium where it may; only someone who cannot install it is let off.
@@ -85,7 +84,7 @@ async def test_readers_with_other_senses_can_use_it(page: Page) -> None:
     for width in WIDTHS.values():
         await page.width(width)
         assert await page.evaluate(OWN_CHECK) == []
-    await page.evaluate(AXE_SCRIPT)
+    await page.evaluate(axe_script()[0])
     found = await page.evaluate("axe.run().then((r) => JSON.stringify(r.violations))")
     serious = [each for each in json.loads(found) if each["impact"] in ("serious", "critical")]
     assert [(each["id"], each["nodes"][0]["html"][:200]) for each in serious] == []

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, sync_playwright
+from tests.axe import serious_faults
 from tests.recipes.offline import run_demonstration, run_recipe
 from tests.report.browser import chromium
 from tests.report.pdf_text import pdf_pages
@@ -86,10 +86,7 @@ def test_the_page_of_the_demonstration_fits_every_screen_and_has_no_serious_faul
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate(outside) == 0
-    serious = [
-        each for each in Axe().run(page).response["violations"] if each["impact"] in ("serious", "critical")
-    ]
-    assert not serious, [(each["id"], each["nodes"][0]["html"][:200]) for each in serious]
+    assert serious_faults(page) == []
     page.close()
     assert_one_page(first_pages(browser, report, tmp_path / "printed.pdf"))
 

@@ -49,6 +49,24 @@ def test_with_no_event_each_case_counts_once_and_the_method_says_so() -> None:
     assert clustered_proportion(np.ones(60), np.repeat(np.arange(10), 6)).low == proportion(10, 10).low
 
 
+@pytest.mark.parametrize(("most", "others"), [(20, 9), (10, 20), (5, 9)])
+@pytest.mark.parametrize("rate", [0.1, 0.3, 0.5])
+def test_a_patient_with_most_of_the_answers_is_worth_no_more_than_one(
+    rate: float, most: int, others: int
+) -> None:
+    """All answers of a patient go one way. Every study that can happen, each as often as it does: the interval
+    holds the rate in 95 % of them, where counting each patient once held it in 70 %."""
+    patients = np.repeat(np.arange(others + 1), [most, *[1] * others])
+    held = 0.0
+    for first in (0, 1):
+        for events in range(others + 1):
+            hits = np.array([first] * most + [1] * events + [0] * (others - events))
+            found = clustered_proportion(hits, patients)
+            chance = (rate if first else 1 - rate) * stats.binom.pmf(events, others, rate)
+            held += chance * (found.low <= rate <= found.high)
+    assert held >= 0.95
+
+
 @pytest.mark.parametrize("together", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize("rate", [0.05, 0.15, 0.4])
 def test_it_covers_with_six_answers_to_a_case_where_the_plain_interval_does_not(

@@ -82,6 +82,33 @@ def test_runs_become_headings_where_there_is_no_room() -> None:
     ]
 
 
+def test_a_heading_appears_once_though_its_rows_come_apart() -> None:
+    rows = [
+        {"rater": rater, "statistic": f"{name}_{place}", "value": Estimate(0.3, 0.1, 0.5, 9, "")}
+        for name in ("spearman", "spearman_less_reference") for rater in ("ada", "bob") for place in range(4)
+    ]  # fmt: skip
+    with screen(40):
+        lines = text_table(rows)
+    assert [line for line in lines if line.startswith("rater: ")] == ["rater: ada", "rater: bob"]
+    of_ada = lines[lines.index("rater: ada") : lines.index("rater: bob")]
+    assert "\n".join(of_ada).count("(0.10 to 0.50)") == 8, "all of its rows are below it"
+
+
+def test_heads_are_words_on_a_screen_and_names_elsewhere() -> None:
+    rows = [{"item": "a", "expected_harm": 0.25}, {"item": "b", "expected_harm": 0.5}]
+    assert text_table(rows)[0].split() == ["item", "expected_harm"]
+    with screen(80):
+        assert text_table(rows)[0].split() == ["item", "expected", "harm"]
+
+
+def test_words_are_parted_only_where_intervals_below_their_values_do_not_suffice() -> None:
+    wide = Estimate(-0.001, -0.024, 0.007, 9, "")
+    rows = [{"order": "conformal_width", "first": wide, "second": wide, "third": wide}] * 2
+    with screen(76):
+        lines = text_table([row | {"order": f"{row['order']}_{place}"} for place, row in enumerate(rows)])
+    assert "conformal_width_0" in "\n".join(lines) and max(map(len, lines)) <= 76
+
+
 WORDS = st.text("abc _", min_size=1, max_size=30)
 CELLS = st.one_of(WORDS, st.integers(0, 10**6), st.floats(-5, 5), st.none())
 

@@ -53,6 +53,8 @@ def test_a_run_against_itself_changes_nothing(runs: tuple[Path, Path]) -> None:
     comparison = compare_runs(runs[0], runs[0], resamples=200)
     assert not comparison.settings and not comparison.warnings
     assert all(each.difference.value == 0 for each in comparison.rows)
+    size = next(each for each in comparison.rows if each.what == "size of the offset")
+    assert (size.difference.low, size.difference.high) == (None, None), "the same offset in every resample"
 
 
 def test_answers_of_one_run_only_are_counted_and_left_out(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from medjury.studies import read_queue
 from medjury.watching import Watched, watch
 from medjury.watching._quantities import Quantity, Watching
 from medjury.watching._state import WatchedCase
+from medjury.watching._status import QuantityFound
 from medjury.watching._watch import _value
 
 GOOD, BAD = range(1004, 2000, 5), range(1000, 2000, 5)  # visits that the jury gives a 5, or a 1
@@ -356,3 +357,15 @@ def test_every_command_prints_json(
     for words, names in calls.items():
         assert main([*words, "--json"]) == 0
         assert names <= json.loads(capsys.readouterr().out).keys(), words
+
+
+def test_what_is_watched_is_told_in_its_unit_and_never_beyond_the_scale() -> None:
+    scale = Watching(low=1, high=5, higher_is_better=True, least=0.05)
+    assert scale.told("disagreement", 1.0) == 4, "grades are no farther apart than the scale is long"
+    assert scale.told("disagreement", 0.0125) == pytest.approx(1.0)
+    one = QuantityFound("coverage", "quiet", 0.95, 1.0, 0.821, 1.0, 42)
+    two = QuantityFound("score", "quiet", 3.3, 2.93, 2.05, 3.84, 42)
+    counts = dict.fromkeys(("cases", "scored", "outside", "drawn", "rated"), 0)
+    told = Watched("s", Path("w"), "complete", "", 0.05, counts, (one, two), ()).text()
+    assert "coverage, limit 95 %: mean 100 % (82.1 to 100) of 42 cases" in told
+    assert "score, limit 3.3 grades: mean 2.93 grades (2.05 to 3.84) of 42 cases" in told

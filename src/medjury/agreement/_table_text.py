@@ -20,10 +20,10 @@ def table_lines(rows: Sequence[AgreementRow], remarks: Sequence[str], notes: Seq
     for (dimension, reference, level, system), some_rows in groupby(_in_blocks(rows), _block):
         block = list(some_rows)
         compared = list(dict.fromkeys(row.rater for row in block))
+        yield ""
+        where = f"system {system}" if system else f"level {level}"
+        yield f"{dimension} · reference {reference} · {where}"
         for some in _side_by_side(block, compared):
-            yield ""
-            where = f"system {system}" if system else f"level {level}"
-            yield f"{dimension} · reference {reference} · {where}"
             yield from _block_lines([row for row in block if row.rater in some], some, footnotes)
     yield ""
     yield from (f"[{place}] {text}" for text, place in footnotes.items())

@@ -84,9 +84,9 @@ def corpus(
     """Describe the answers of a rating table: development and held-out ones apart, else by system, else all.
 
     `features` is a table `item, system` with `length` and `note_length`, as `case_features` makes it; without it
-    columns of these names in the ratings serve, or the tokens that judges read. `columns` names what else to
-    describe (default: what tells groups of cases apart, such as specialty, and what the gate of the study names as
-    `parts`, where they are known).
+    columns of these names in the ratings serve, or the tokens that a judge reads to rate an answer once on all its
+    dimensions, on average. `columns` names what else to describe (default: what tells groups of cases apart, such
+    as specialty, and what the gate of the study names as `parts`, where they are known).
 
     Groups of counts are compared by Pearson's χ² = Σ (O − E)²/E with (r − 1)(c − 1) degrees of freedom, two groups
     of numbers by Welch's t (1947, Biometrika 34:28-35), more by the F of a one-way analysis of variance. Groups
@@ -180,7 +180,11 @@ def _lengths(
     source = rows if features is None else features
     names: list[str] = [name for name in ("note_length", "length") if name in source.columns]
     if not names and "tokens_in" in rows.columns:
-        source, names = rows.filter(pl.col("rater_kind") == "judge"), ["tokens_in"]
+        # A row has its dimension's part of what the judge read for the answer.
+        read = pl.col("tokens_in").cast(pl.Float64, strict=False)
+        judged = rows.filter(pl.col("rater_kind") == "judge", read.is_not_null())
+        source = judged.group_by("item", "system", "rater", "repeat").agg(read.sum())
+        names = ["tokens_in"]
     found: dict[str, list[float]] = {}
     for name in names:
         number = pl.col(name).cast(pl.Float64, strict=False)

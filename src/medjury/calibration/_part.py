@@ -54,6 +54,19 @@ class Part:
         """The patient of each unit, or the item where no patient is known."""
         return self.grid.clusters.astype(object)
 
+    @property
+    def first_items(self) -> dict[str, str]:
+        """For every case in this sense its first item by name: what is drawn by it is the same whether or not
+        anybody knows the names of patients."""
+        pairs = sorted(zip(self.grid.items.tolist(), self.grid.clusters.tolist(), strict=True), reverse=True)
+        return {str(cluster): f"item {item}" for item, cluster in pairs}
+
+    @property
+    def drawn_as(self) -> NDArray[np.object_]:
+        """The same cases under the names of their first items."""
+        names = self.first_items
+        return np.array([names[cluster] for cluster in self.grid.clusters.tolist()], dtype=object)
+
     def scores(self, rater: str) -> Floats:
         return self.grid.scores[rater]
 

@@ -131,7 +131,12 @@ def _calibrated_dimensions(
 def _shared_folds(parts: Sequence[Part], folds: int, seed: int) -> dict[str, int]:
     """One split for all judges and dimensions, so that what follows from several of them is out of fold too."""
     labelled = sorted({str(case) for part in parts for case in part.cases[~np.isnan(part.labels)]})
-    return dict(zip(labelled, case_folds(labelled, folds=folds, seed=seed).tolist(), strict=True))
+    first: dict[str, str] = {}
+    for part in parts:
+        for case, item in part.first_items.items():
+            first[case] = min(item, first.get(case, item))
+    drawn = case_folds([first[case] for case in labelled], folds=folds, seed=seed)
+    return dict(zip(labelled, drawn.tolist(), strict=True))
 
 
 def _jury_of_calibrated(

@@ -64,7 +64,7 @@ def triage(
     found = review_order(
         part.scores(jury),
         {name: part.scores(name) for name in judges},
-        cases=part.cases,
+        cases=part.drawn_as,
         grades=part.grades,
         labels=part.labels if roles.reference else None,
         danger=word if roles.reference else None,
@@ -78,7 +78,7 @@ def triage(
     )
     sets, automatic = None, None
     if found.sets is not None:
-        sets = measure_sets(found.sets, part.labels, cases=part.cases, **effort)
+        sets = measure_sets(found.sets, part.labels, cases=part.drawn_as, **effort)
     if decide_at is not None:
         if not roles.reference:
             raise MedjuryError(
@@ -87,7 +87,7 @@ def triage(
         automatic = automatic_decisions(
             part.scores(jury),
             part.labels,
-            cases=part.cases,
+            cases=part.drawn_as,
             scale=part.scale,
             threshold=decide_at,
             error=error,

@@ -155,9 +155,11 @@ class Triage(Result[TriageRow]):
     def text(self, top: int = 20) -> str:
         """The first of the order, then what it is worth."""
         lines = [f"! {warning}" for warning in self.warnings]
-        lines += text_table([row.as_dict() for row in self.rows[:top]])
+        lines += text_table(self._first(top))
         if len(self.rows) > top:
-            lines.append(f"… and {len(self.rows) - top} more; --out FILE.csv writes all of them")
+            lines.append(
+                f"… and {len(self.rows) - top:,} more: --top {len(self.rows)} shows all, --out FILE.csv writes them"
+            )
         lines.append(f"\nOrder: {self.order.how}.")
         if self.curves is not None:
             lines += ["", self._caught(), *text_table(self._worth(self.curves))]
@@ -171,6 +173,14 @@ class Triage(Result[TriageRow]):
         for each in self.labels:
             lines += ["", *each.lines()]
         return "\n".join(lines)
+
+    def _first(self, top: int) -> list[dict[str, Printable]]:
+        """The first of the order; one judge's score is headed by its name."""
+        head = self.jury if self.jury in self.raters else "jury"
+        return [
+            {head if name == "jury" else name: value for name, value in row.as_dict().items()}
+            for row in self.rows[:top]
+        ]
 
     def _harm(self, made: AutomaticDecisions) -> list[str]:
         """What deciding without a clinician does: how many bad answers nobody would see, then what it saves."""
@@ -208,7 +218,7 @@ class Triage(Result[TriageRow]):
     def _worth(self, curves: Mapping[str, ReviewCurve]) -> Sequence[Mapping[str, Printable]]:
         rows: list[dict[str, Printable]] = [
             {
-                "order": name,
+                "order": name.replace("_", " "),
                 "review": curve.review_to_catch,
                 "area": curve.area,
                 "rule saves": curve.saved_by_rule,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from medjury.cli._shared_options import complete_options, for_programs
-from medjury.cli._terminal import reading_screen
+from medjury.cli._terminal import Parser, reading_screen
 from medjury.errors import MedjuryError
 from medjury.files import is_full
 
@@ -92,31 +92,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         print(f"medjury {__version__}")
         return 0
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="medjury",
         description="Grade clinical AI output with juries of language models, and prove how far to trust them.",
         epilog="Exit status: 0 complete, 1 failed, 2 wrong input, 3 incomplete, 130 interrupted; `gate` and "
         "`validate` end with their verdict (see `medjury gate --help`).",
     )
     parser.add_argument("-V", "--version", action="store_true", help="print the version and exit")
+    try:
+        with reading_screen(wide=False, raw=False):
+            options, command = _parsed(parser, words)
+        with reading_screen(wide=getattr(options, "wide", False), raw=for_programs(options)):
+            return _run(options, command)
+    except MedjuryError as error:  # what the environment says
+        say(f"medjury: {error}", sys.stderr)
+        return error.exit_status
+
+
+def _parsed(
+    parser: argparse.ArgumentParser, words: Sequence[str]
+) -> tuple[argparse.Namespace, argparse.ArgumentParser]:
+    """What was asked for, and the parser of its command; what cannot be understood ends here."""
     if words and words[0] not in COMMANDS and not words[0].startswith("-"):
         from medjury.cli._unknown_words import meant
 
         parser.error(
             f"there is no command {words[0]!r}{meant(words[0], COMMANDS)}; `medjury --help` lists them"
         )
-    try:
-        command = add_commands(parser, words[0] if words and words[0] in COMMANDS else None)
-        options, unknown = parser.parse_known_args(words)
-        if unknown:
-            from medjury.cli._unknown_words import refuse_unknown
+    command = add_commands(parser, words[0] if words and words[0] in COMMANDS else None)
+    options, unknown = parser.parse_known_args(words)
+    if unknown:
+        from medjury.cli._unknown_words import refuse_unknown
 
-            refuse_unknown(command, unknown)
-        with reading_screen(wide=getattr(options, "wide", False), raw=for_programs(options)):
-            return _run(options, command)
-    except MedjuryError as error:  # what the environment says
-        say(f"medjury: {error}", sys.stderr)
-        return error.exit_status
+        refuse_unknown(command, unknown)
+    return options, command
 
 
 def add_commands(parser: argparse.ArgumentParser, chosen: str | None) -> argparse.ArgumentParser:

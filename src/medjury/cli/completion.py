@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator
 
 from medjury.cli._main import COMMANDS, add_commands
+from medjury.cli._output import add_json, print_json
 from medjury.cli._terminal import Paragraphs
 from medjury.cli._terminal.shells import SHELLS, Offered
 
@@ -22,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = Paragraphs
     parser.epilog = _ABOUT
     parser.add_argument("shell", choices=SHELLS, help="the shell that is to complete")
+    add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -29,7 +31,12 @@ def run(options: argparse.Namespace) -> int:
     for name in COMMANDS:
         command = add_commands(argparse.ArgumentParser(prog="medjury"), name)
         offered |= dict(_below((name,), command))
-    print(SHELLS[options.shell](offered))
+    script = SHELLS[options.shell](offered)
+    if options.json:
+        after = {" ".join(path): words for path, words in offered.items()}
+        print_json({"shell": options.shell, "script": script, "after": after})
+    else:
+        print(script)
     return 0
 
 

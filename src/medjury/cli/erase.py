@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from medjury.cli._main import say
+from medjury.cli._output import add_json, print_json
 from medjury.errors import MedjuryError
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dry-run", action="store_true", help="count what would be erased, and erase nothing"
     )
+    add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -34,7 +37,10 @@ def run(options: argparse.Namespace) -> int:
         done = erase(store, selection, dry_run=options.dry_run)
         if not done and selection.before is None and not done.earlier:
             raise MedjuryError(f"{store.place}: {not_found_text(done)}")
-        say(erased_text(done, store.place, dry_run=options.dry_run))
+        if options.json:
+            print_json({"store": store.place, "dry_run": options.dry_run, **asdict(done)})
+        else:
+            say(erased_text(done, store.place, dry_run=options.dry_run))
     return 0
 
 

@@ -127,15 +127,21 @@ class Passport(StrictPart):
         """The file."""
         return json.dumps(self.content(), indent=1, ensure_ascii=True, allow_nan=False) + "\n"
 
+    @property
+    def who(self) -> str:
+        """Whose verdict it is, for a reader: one judge is no jury."""
+        names = [each.name for each in self.jury.judges]
+        return names[0] if len(names) == 1 else self.rater
+
     def words(self) -> str:
         """The passport in a few lines for a reader; what limits it comes first."""
         population, signed = self.population, "signed" if self.signature else "not signed"
         lines = [
-            f"{self.force.upper()}: {self.rater} of {self.run.run}",
+            f"{self.force.upper()}: {self.who} of {self.run.run}",
             LIMITS[self.force],
             f"valid until {self.expires_at[:10]}, {self.expires_days:,} days after the run ended",
             f"instrument {self.jury.instrument.name} {self.jury.instrument.version}, prompt "
-            f"{self.jury.prompt_version}, judges {', '.join(each.name for each in self.jury.judges)}",
+            f"{self.jury.prompt_version}, judged by {', '.join(each.name for each in self.jury.judges)}",
             *(f"{each.label}: {each.word}" for each in self.verdicts),
             f"validated on {population.cases:,} cases of {population.patients:,} patients",
             *(f"  {line}" for line in population_words(population)),

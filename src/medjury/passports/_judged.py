@@ -56,7 +56,7 @@ class Judged:
             f"{len(away):,} lie outside: {done}",
             *(f"  {count:,}: {reason}" for reason, count in kinds.most_common(8)),
             f"(of cases like the validated ones at most {100 * alpha:g} % are flagged for their distance)",
-            f"{self.scored:,} scores of {self.passport.rater}, {self.unscored:,} without a score",
+            f"{self.scored:,} scores of {self.passport.who}, {self.unscored:,} without a score",
             f"Judged cases: {self.folder / JUDGED}",
         ]
         return "\n".join(lines)

@@ -107,12 +107,15 @@ def rank(
             estimated = reference_ranks(before, labels_random=labels_random, **how)
         except MedjuryError as error:
             notes.append(f"the ranking by {', '.join(before.reference)} is not estimated: {error}")
-    machines = any(table.raters.get(name, "jury") in ("judge", "jury") for name in before.raters)
+    machines = [
+        kind for name in before.raters if (kind := table.raters.get(name, "jury")) in ("judge", "jury")
+    ]
+    seen_by = f", as this {machines[0]} sees it" if len(machines) == 1 else ", as these judges see it"
     return rank_scores(
         replace(scores, warnings=(*table.warnings, *notes, *scores.warnings)),
         agreement=agreement,
         reference_ranks=estimated,
-        seen_by=", as this jury sees it" if machines else "",
+        seen_by=seen_by if machines else "",
         **settings,
         **others,
     )

@@ -166,13 +166,28 @@ def _named(made: Estimate, scores: SystemScores) -> Estimate:
 def _detectable(
     scores: SystemScores, alpha: float, power: float
 ) -> tuple[Part[DetectableEffect] | None, list[str]]:
-    """The smallest detectable differences; where there are cases but too few, the reason instead."""
-    title = f"smallest detectable difference of two systems (alpha {alpha:g}, power {power:g})"
+    """The smallest detectable differences; where there are cases but too few to tell, the reason instead."""
+    of = f", {scores.scale}" if scores.scale else ""
+    title = f"smallest detectable difference (mde) of two systems{of} (alpha {alpha:g}, power {power:g})"
     if not scores.blocks:
         return None, []
     if any(len(block.clusters) < 2 for block in scores.blocks):
         return None, ["a benchmark with one case has no smallest detectable difference"]
-    return Part(title, detectable_effects(scores, alpha=alpha, power=power)), []
+    found = detectable_effects(scores, alpha=alpha, power=power)
+    reasons = {each.benchmark: _not_told(each) for each in found}
+    told = tuple(each for each in found if not reasons[each.benchmark])
+    return Part(title, told) if told else None, [
+        f"the smallest detectable difference is not told of {', '.join(names)}: {reason}"
+        for reason in dict.fromkeys(filter(None, reasons.values()))
+        if (names := [name for name, why in reasons.items() if why == reason])
+    ]
+
+
+def _not_told(effect: DetectableEffect) -> str:
+    """Why nobody can say from these cases what they could detect; nothing where they can."""
+    if effect.n < FEWEST_CLUSTERS:
+        return f"{effect.n} cases are too few to tell, {FEWEST_CLUSTERS} are needed"
+    return "" if effect.largest else "on no case do two systems differ otherwise than on the others"
 
 
 def _sd(values: Sequence[float] | np.ndarray[Any, Any]) -> float | None:

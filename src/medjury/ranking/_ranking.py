@@ -12,7 +12,7 @@ from medjury.ranking._cost_point import CostPoint
 from medjury.ranking._detectable import DetectableEffect
 from medjury.ranking._drawn import Measure
 from medjury.ranking._win_rate import Ties
-from medjury.statistics import Estimate, Printable, Result, ends, p_value, text_table
+from medjury.statistics import FEWEST_CLUSTERS, Estimate, Printable, Result, ends, p_value, text_table
 
 
 class Shown(Protocol):
@@ -29,7 +29,7 @@ NEEDS = {
     "agreement": "--reference",
     "reference_ranks": "--reference, with labels of every system",
     "cost": "--cost",
-    "detectable": "a column `item`, or ratings",
+    "detectable": f"a column `item`, or ratings, and {FEWEST_CLUSTERS} cases or more",
 }
 
 

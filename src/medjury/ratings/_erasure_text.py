@@ -6,16 +6,18 @@ from medjury.ratings._erasure import Erased
 
 _WORDS = {"ratings": "ratings", "replies": "replies", "records": "records of how ratings came about",
           "questions": "questions", "runs": "manifests with an id in them"}  # fmt: skip
-_NOT_REACHED = """\
-This command does not reach, and you must see to:
-- the run folders{runs}: ratings, records, drafts, patients, tables and reports lie there as files. Take the
-  cases out of the file of cases and run the study again (nothing is paid twice), or delete the folders. Their
-  audit.jsonl holds hashes only and stays whole;
-- the files of cases, exports, answers written by `medjury record`, files for training, prompts with examples;
-- batch jobs that are still with a provider: their answers come with the next run of their study;
-- the database of the panel, if clinicians rated there;
-- backups, copies and snapshots of this store; PostgreSQL's write-ahead log and replicas;
-- what a reply about another case may quote of it, where it was an example in the prompt."""
+_NOT_REACHED = (
+    "This command does not reach, and you must see to:",
+    "- the run folders{runs}: ratings, records, drafts, patients, tables and reports lie there as files. Take the "
+    "cases out of the file of cases and run the study again (nothing is paid twice), or delete the folders. Their "
+    "audit.jsonl holds hashes only and stays whole;",
+    "- the files of cases, exports, answers written by `medjury record`, files for training, prompts with "
+    "examples;",
+    "- batch jobs that are still with a provider: their answers come with the next run of their study;",
+    "- the database of the panel, if clinicians rated there;",
+    "- backups, copies and snapshots of this store; PostgreSQL's write-ahead log and replicas;",
+    "- what a reply about another case may quote of it, where it was an example in the prompt.",
+)
 
 
 def erased_text(done: Erased, place: str, *, dry_run: bool) -> str:
@@ -39,7 +41,7 @@ def erased_text(done: Erased, place: str, *, dry_run: bool) -> str:
     if done.undated:
         lines.append(f"{done.undated:,} ratings were kept because their date cannot be read.")
     runs = f" of {', '.join(done.runs)}" if done.runs else ""
-    return "\n".join([*lines, "", _NOT_REACHED.format(runs=runs)])
+    return "\n".join([*lines, "", *(each.format(runs=runs) for each in _NOT_REACHED)])
 
 
 def not_found_text(done: Erased) -> str:

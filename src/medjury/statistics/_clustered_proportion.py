@@ -67,7 +67,7 @@ def _worth(events: Floats, sizes: Floats, confidence: float) -> float:
     effect = max(1.0, seen, 1.0 + (largest - 1.0) * min(1.0, EVENTS_NEEDED / fewer))
     tail = 0.5 + confidence / 2.0
     student = float((stdtrit(n - 1.0, tail) / stdtrit(count - 1.0, tail)) ** 2)
-    return min(n, max(n / effect, float(count)) * student)
+    return min(n, n / effect * student)
 
 
 def _clopper_pearson(events: float, n: float, confidence: float) -> tuple[float, float]:

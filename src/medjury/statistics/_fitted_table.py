@@ -72,14 +72,14 @@ def _without_shared(columns: Sequence[Column]) -> tuple[list[Column], list[str]]
     if len(same) == len(columns):
         return list(columns), []
     return [each for each in columns if each not in same], [
-        f"{each.name} {each.cells[0][0]}" for each in same
+        f"{each.words} {each.cells[0][0]}" for each in same
     ]
 
 
 def _short_head(column: Column) -> tuple[str, ...]:
     """The head on several lines where it is wider than all that stands below it."""
     widest = max(len(cell[0]) for cell in column.cells)
-    return column.head if len(column.name) <= widest else folded_text(column.name, max(widest, 8))
+    return column.head if len(column.name) <= widest else folded_text(column.words, max(widest, 8))
 
 
 def _that_fit(columns: list[Column], room: int) -> tuple[Column | None, list[Column], list[str]]:
@@ -91,18 +91,21 @@ def _that_fit(columns: list[Column], room: int) -> tuple[Column | None, list[Col
         found = [each for each in columns if each.name == name]
         if found and total_width(columns) > room and len(columns) > 1:
             columns.remove(found[0])
-            left_out.append(name)
+            left_out.append(found[0].words)
     heading, rest = None, columns
     while total_width(folded := _folded(rest, room, estimated=False)) > room:
         if heading is None and (heading := _in_runs(columns)) is not None:
             rest = [each for each in columns if each is not heading]
+        elif total_width(whole := _folded(rest, room, estimated=True)) <= room:
+            folded = whole  # with intervals below their values no word needs to be parted
+            break
         elif total_width(folded := _folded(folded, room, estimated=True)) <= room or len(rest) == 1:
             break
         else:
             kept = [each for each in rest if each.estimated][:2] + [each for each in rest if each.counts]
             gone = ([each for each in rest[1:] if each not in kept] or rest[1:])[-1]
             rest = [each for each in rest if each is not gone]
-            left_out.append(gone.name)
+            left_out.append(gone.words)
     return heading, folded, left_out
 
 
@@ -135,11 +138,15 @@ def _folded(columns: Sequence[Column], room: int, *, estimated: bool) -> list[Co
 
 
 def _lines(columns: Sequence[Column], heading: Column | None = None) -> list[str]:
+    """The rows below the heads; with a heading, all rows of each of its values below that value, once."""
     lines = _padded([each.head for each in columns], columns)
-    for number, row in enumerate(zip(*(each.cells for each in columns), strict=True)):
-        if heading is not None and (number == 0 or heading.cells[number] != heading.cells[number - 1]):
-            lines.append(f"{heading.name}: {heading.cells[number][0]}")
-        lines += _padded(row, columns)
+    rows = list(zip(*(each.cells for each in columns), strict=True))
+    if heading is None:
+        return [*lines, *(line for row in rows for line in _padded(row, columns))]
+    for value in dict.fromkeys(heading.cells):
+        lines.append(f"{heading.words}: {value[0]}")
+        own = (row for row, cell in zip(rows, heading.cells, strict=True) if cell == value)
+        lines += (line for row in own for line in _padded(row, columns))
     return lines
 
 

@@ -30,6 +30,11 @@ class Column:
         return max(len(line) for lines in (self.head, *self.cells) for line in lines)
 
     @property
+    def words(self) -> str:
+        """Its name as a reader wants it; files, JSON and whole tables have the name itself."""
+        return self.name.replace("_", " ")
+
+    @property
     def counts(self) -> bool:
         """Whether it says on how many a row rests."""
         return self.name == "n" or "unscored" in self.name
@@ -51,7 +56,7 @@ def column_of(name: str, values: Sequence[Printable]) -> Column:
     )
     return Column(
         name,
-        (name,),
+        (name.replace("_", " "),),
         tuple((cell,) for cell in cells),
         numeric=all(isinstance(value, int | float | None) for value in values),
         estimated=any(isinstance(value, Estimate) for value in values),

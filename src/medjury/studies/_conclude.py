@@ -82,7 +82,8 @@ class RunResult:
         money = "cost not known" if self.money is None else f"{self.money:.4g} {self.currency}"
         made = calls_made(self.calls, self.preflights)
         if self.recorded:
-            made, money = f"Nobody was asked: {self.calls:,} recorded answers were read", f"then {money}"
+            made = f"Nobody was asked: {self.calls:,} recorded answers were read"
+            money = "what they cost then is not known" if self.money is None else f"then {money}"
         lines.append(f"{made} ({money}); {self.progress.found:,} answers were stored already")
         if self.tokens_cached:
             share = 100 * self.tokens_cached / self.tokens_in

@@ -24,6 +24,10 @@ def overridden(document: Document, settings: Sequence[str]) -> Document:
         if not sign or not path:
             raise MedjuryError(f"--set {setting}: write it as PATH=VALUE, such as budget.calls=50")
         named = f"--set {path}"
+        if not text:
+            raise MedjuryError(
+                f"{named}: there is no value after the =; {path}=null takes what the file says away"
+            )
         if _SECRET.search(path) or ("@" in text and "://" in text):
             raise MedjuryError(
                 f"{named}: this may hold a password, which the run's manifest would keep; write it into the study "

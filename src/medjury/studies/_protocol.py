@@ -23,6 +23,7 @@ from medjury.runs import (
     read_protocol,
     tunings_in,
 )
+from medjury.statistics import counted
 from medjury.studies._study import Study
 
 _Same = Callable[[str, Iterable[str]], bool]
@@ -46,7 +47,7 @@ class Registered:
             f"  {self.file}",
             f"  SHA-256 {hash}",
             f"  {made.cases:,} answers (data {made.data_hash[:12]}), {made.instrument.name} "
-            f"{made.instrument.version}, {len(made.judges):,} judges, "
+            f"{made.instrument.version}, {counted(len(made.judges), 'judge')}, "
             + (
                 "no clinician has rated yet"
                 if made.humans is None

@@ -61,12 +61,13 @@ class Drawing:
 
     def size_of_offset(self, made: Replicates, label: str) -> RunChange:
         """The size of the offset, whatever its sign, and how it changed. Where both offsets are surely on one side,
-        the change of size is the signed one, or its mirror; elsewhere it follows from the two sizes' own intervals,
-        since an interval of resampled sizes fails near zero."""
+        or the same in every resample, the change of size is the signed one, or its mirror; elsewhere it follows
+        from the two sizes' own intervals, since an interval of resampled sizes fails near zero."""
+        gaps = made.resampled["second offset"] - made.resampled["first offset"]
         signed = [made.estimate(f"{side} offset", confidence=self.confidence) for side in ("first", "second")]
         sizes = [absolute_offset(each) for each in signed]
         change = made.difference("second offset", "first offset", confidence=self.confidence)
-        if all(each.low is not None and each.low > 0 for each in signed):
+        if not gaps.any() or all(each.low is not None and each.low > 0 for each in signed):
             difference = change
         elif all(each.high is not None and each.high < 0 for each in signed):
             difference = made.difference("first offset", "second offset", confidence=self.confidence)

@@ -62,7 +62,9 @@ class Watching:
         """A value in the words of the study file: grades or shares. What lies beyond the scale cannot be."""
         if quantity in ("score", "quality"):
             return self.grade(min(1.0, max(0.0, value)))
-        return value / self.least * (self.high - self.low) if quantity == "disagreement" else value
+        if quantity == "disagreement":
+            return min(1.0, value / self.least) * (self.high - self.low)
+        return value
 
 
 def watching_of(passport: Passport, part: WatchPart) -> tuple[str, Watching]:

@@ -16,6 +16,7 @@ from medjury.watching._state import Alarm, State
 PAGE = "status.html"
 _STATUSES = {"complete": 0, "failed": 1, "incomplete": 3, "void": 6}
 ALARM_STATUS = 7
+_SHARES = ("coverage", "case_mix")  # of cases; all else is in grades
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ class Watched:
         counts = self.counts
         lines = [f"{self.status.upper()}: {self.why}" if self.why else self.status.upper()]
         lines += [
-            f"{each.state.upper()}: {each.name}, limit {each.limit:g}: {_shown(each)}"
+            f"{each.state.upper()}: {each.name}, limit {_in_units(each, each.limit)}: {_shown(each)}"
             for each in self.quantities
         ]
         lines += [
@@ -102,7 +103,7 @@ class Watched:
 def write_status(study: WatchStudy, found: Watched) -> None:
     """A page that needs nothing else: `status.html`."""
     rows = "".join(
-        f"<tr class='{each.state}'><th>{escape(each.name)}<td>{each.state}<td>{each.limit:g}"
+        f"<tr class='{each.state}'><th>{escape(each.name)}<td>{each.state}<td>{escape(_in_units(each, each.limit))}"
         f"<td>{escape(_shown(each))}"
         for each in found.quantities
     )
@@ -137,4 +138,12 @@ def _found(quantity: Quantity, study: WatchStudy, scale: Watching) -> QuantityFo
 def _shown(each: QuantityFound) -> str:
     if each.mean is None:
         return "nothing yet"
-    return f"mean {each.mean:.3g} ({each.low:.3g} to {each.high:.3g}) of {each.n:,} cases"
+    if each.name in _SHARES:
+        ends = f"{100 * each.low:.3g} to {100 * each.high:.3g}"
+    else:
+        ends = f"{each.low:.3g} to {each.high:.3g}"
+    return f"mean {_in_units(each, each.mean)} ({ends}) of {each.n:,} cases"
+
+
+def _in_units(each: QuantityFound, value: float) -> str:
+    return f"{100 * value:.3g} %" if each.name in _SHARES else f"{value:.3g} grades"

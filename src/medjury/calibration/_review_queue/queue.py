@@ -22,7 +22,7 @@ from medjury.tables import Names, RatingTable, rating_table
 
 Whole = Literal["answer", "case", "patient"]
 By = Literal["influence", "triage", "random"]
-UNSCORED, DANGEROUS, REST = "the jury gave no score", "the jury calls it dangerous", "drawn"
+UNSCORED, DANGEROUS, REST = "{who} gave no score", "{who} calls it dangerous", "drawn"
 BESIDE = "another answer of the same case or patient is read in any case"
 _VERSION = 1
 
@@ -168,6 +168,7 @@ def _units(
     judged = _with_raters(judged, kinds)
     roles = judging_roles(judged, raters, None, need_reference=False)
     jury, judges = jury_of(roles), jurors_of(judged, roles)
+    who = jury if jury in judges else "the jury"  # one judge is no jury
     parts, _ = parts_of(judged, roles, judged.chosen(dimensions, derived=False), named=dimensions is not None)
     if by == "triage" and len(parts) != 1:
         raise MedjuryError("triage orders the answers by one dimension: name it (--dimensions).")
@@ -188,11 +189,11 @@ def _units(
             sums[key] = sums.get(key, 0.0) + float(sizes[place]) ** 2
             whose[key] = str(part.grid.clusters[place])
             if np.isnan(said[place]):
-                reasons[key] = UNSCORED if certain else REST
+                reasons[key] = UNSCORED.format(who=who) if certain else REST
             elif certain and danger is not None and said[place] <= danger[0] + 1e-9:
-                reasons.setdefault(key, DANGEROUS)
+                reasons.setdefault(key, DANGEROUS.format(who=who))
     if not sums:
-        raise MedjuryError("the jury scored no answer, so there is nothing to draw from.")
+        raise MedjuryError(f"{who} scored no answer, so there is nothing to draw from.")
     keys = sorted(sums)
     return _Units(
         np.array([key[0] for key in keys]),

@@ -31,10 +31,14 @@ class LiveDisplay:
         self._started = clock()
         self._last = -1e9
         self._live: Live | None = None
+        self._latest: tuple[float | None, str] | None = (
+            None  # money and currency of a state that may not be drawn
+        )
 
     def __call__(self, progress: Progress, money: float | None, currency: str) -> None:
         """Redraw if it is time to; called again and again while judges are at work."""
         now = self._clock()
+        self._latest = money, currency
         if progress is not self._of:  # the drafts are written, and judging begins
             self._of, self._started = progress, now
         if now - self._last >= _EVERY:
@@ -44,7 +48,7 @@ class LiveDisplay:
     def finish(self, progress: Progress, money: float | None, currency: str) -> None:
         """The last state, which stays."""
         progress.stopping = False
-        self._draw(self._judges(progress, money, currency))
+        self._of, self._latest = progress, (money, currency)
         self.close()
 
     def step(self, done: int, planned: int, name: str) -> None:
@@ -58,7 +62,10 @@ class LiveDisplay:
         self._draw(line, stays=False)
 
     def close(self) -> None:
-        """Give the cursor back."""
+        """Draw how far the work came, and give the cursor back."""
+        if self._latest is not None and self._of is not None:
+            self._draw(self._judges(self._of, *self._latest))
+            self._latest = None
         if self._live is not None:
             self._live.stop()
             self._live = None

@@ -22,9 +22,9 @@ def fish(offered: Offered) -> str:
         "function __medjury_after",
         "    set -l path",
         "    for word in (commandline -opc)[2..-1]",
-        "        contains -- (string join ' ' $path $word) $__medjury_paths; and set path $path $word",
+        "        contains -- (string join -- ' ' $path $word) $__medjury_paths; and set path $path $word",
         "    end",
-        "    test (string join ' ' $path) = \"$argv\"",
+        '    test "$path" = "$argv"',
         "end",
     ]
     for path, words in offered.items():

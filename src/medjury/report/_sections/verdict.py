@@ -30,9 +30,12 @@ def section(material: Material) -> Section:
     title = "May we trust these juries?" if several else "May we trust this jury?"
     if several and material.evidence.table.no_jury:
         title = "May we trust these judges?"
+    note = material.evidence.manifest.report.note
     room = LINES - (lines_of(material.evidence.manifest.study, 40) - 1) * 2
+    room -= lines_of(note) + 1 if note else 0
     body = _side_by_side(material, room) if several else _alone(material, room)
-    return Section("verdict", title, body)
+    said = paragraph(note, class_="note") if note else Html("")
+    return Section("verdict", title, joined([said, body]))
 
 
 def headline(verdicts: tuple[Verdict, ...]) -> tuple[Word, str]:

@@ -44,6 +44,7 @@ class GatePart(Part):
 class ReportPart(Part):
     """What the report shows: see docs/report.md."""
 
+    note: str = Field(default="", max_length=300)
     clinician_cost_per_hour: float | None = Field(default=None, ge=0)
     clinician_minutes_per_case: float | None = Field(default=None, gt=0)
     system_vendors: dict[str, str] | None = None

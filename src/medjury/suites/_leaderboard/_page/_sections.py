@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from medjury.report import Html, bullets, element, joined, paragraph, sentence, table_html
-from medjury.statistics import Printable, counted, percent
+from medjury.statistics import FEWEST_CLUSTERS, Printable, counted, percent
 from medjury.suites._leaderboard._board import Board
 from medjury.suites._leaderboard._cells import MOST_MISSING
 from medjury.suites._leaderboard._names import metric_name, reason_name
@@ -97,8 +97,7 @@ def detectable(board: Board) -> Html:
     for benchmark in board.results.benchmarks:
         part = board.benchmarks[benchmark.name].detectable
         items = [each for each in board.results.items if each.benchmark == benchmark.name]
-        # Where no two candidates differ on any item, nothing is known about what could be detected.
-        found = part.rows[0] if part is not None and part.rows[0].largest > 0 else None
+        found = None if part is None else part.rows[0]
         spread = "" if found is None or found.mde_sd is None else f" ± {found.mde_sd:.3f}"
         rows.append(
             (
@@ -123,7 +122,7 @@ def detectable(board: Board) -> Html:
         caption="Mean ± SD over pairs of candidates, on the same items (alpha 0.05, power 0.8, one pair at a "
         "time). A difference smaller than this may well be chance. An item is decided without reading where an "
         "answer is right that says nothing: it cannot tell who reads from who does not. – where no two candidates "
-        "differ on any item",
+        f"differ on any item, or fewer than {FEWEST_CLUSTERS} items are too few to tell",
     )
 
 

@@ -1,0 +1,127 @@
+"""Tables that follow from the ratings by counting and by means: what was left unscored, the largest differences,
+correlations between dimensions, the systems' order beside the clinicians', and repeats that a mean needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.recipes.compared import amount
+from tests.recipes.count_checks import at_once, near, shared
+from tests.recipes.rated import Rated
+from tests.recipes.second_opinion import spearman
+
+
+def unscored_are_right(rated: Rated, labels: Mapping[str, str], first: str) -> None:
+    """`unscored` of the table `agreement`: answers that both were asked about where the rater failed, or where the
+    clinicians who gave a score have none in common. And `n` of the table `differences`."""
+    names = {label: name for name, label in labels.items()}
+    for row in rated.table("agreement"):
+        if row["dimension"] not in names:
+            assert "pooled" in row["dimension"]
+            continue
+        name = names[row["dimension"]]
+        reference = rated.reference(name)
+        asked = {each for who in rated.people for each in rated.scores.get((who, name), {})}
+        own = rated.statuses[row["rater"], name]
+        lost = [
+            each
+            for each, said in own.items()
+            if each in asked and (each not in reference or ("scored" not in said and "unscored" in said))
+        ]
+        assert amount(row["unscored"]) == len(lost), (row["dimension"], row["rater"], len(lost))
+    for row in rated.table("differences"):
+        if row["dimension"] in names:
+            assert amount(row["n"]) == len(rated.both(first, names[row["dimension"]])[0]), row
+
+
+def largest_are_right(rated: Rated, labels: Mapping[str, str], first: str, most: int) -> None:
+    """The table `cases-worth-reading`: of each answer its largest difference on a dimension, the largest first."""
+    names, rows = {label: name for name, label in labels.items()}, rated.table("cases-worth-reading")
+    gaps: dict[str, dict[str, float]] = {}
+    for name in labels:
+        reference, own = rated.reference(name), rated.scores.get((first, name), {})
+        for answer in reference.keys() & own.keys():
+            gaps.setdefault(" · ".join(filter(None, answer)), {})[name] = own[answer] - reference[answer]
+    largest = {case: max(map(abs, own.values())) for case, own in gaps.items()}
+    wanted = sorted((gap for gap in largest.values() if gap > 1e-9), reverse=True)[: len(rows)]
+    assert len(rows) == min(most, sum(gap > 1e-9 for gap in largest.values()))
+    assert [abs(float(row["difference in grades"])) for row in rows] == pytest.approx(wanted, abs=1e-9)
+    for row in rows:
+        gap = gaps[row["case"]][names[row["dimension"]]]
+        assert abs(gap) == pytest.approx(largest[row["case"]], abs=1e-9)
+        assert amount(row["difference in grades"]) == pytest.approx(gap, abs=1e-9)
+
+
+def correlations_are_right(rated: Rated, labels: Mapping[str, str], first: str) -> None:
+    """The table `dimension-correlations`: Spearman's rho of a rater's scores of two dimensions, and of the
+    clinicians'. The answers are counted where the rater has both."""
+    names = {label: name for name, label in labels.items()}
+    for row in rated.table("dimension-correlations"):
+        pair = [names[row[each]] for each in ("dimension", "with")]
+        x, y = shared(*(rated.scores.get((first, name), {}) for name in pair))
+        assert amount(row["answers"]) == len(x), row
+        assert near(row[first], at_once(spearman(x, y), len(x))), row
+        x, y = shared(*(rated.reference(name) for name in pair))
+        assert near(row["clinicians"], at_once(spearman(x, y), len(x))), row
+
+
+def orders_beside_are_right(
+    rated: Rated,
+    ranked: Sequence[str],
+    scales: Mapping[str, tuple[float, float]],
+    turned: Sequence[str],
+    first: str,
+) -> None:
+    """The table `ranking-beside-clinicians`: means over dimensions of the mean of each, as shares of the scale on
+    which the highest is best, of a composite as it is; on the answers that both scored."""
+    rows = rated.table("ranking-beside-clinicians")
+    means: dict[str, list[tuple[float, float, int]]] = {}
+    for name in ranked:
+        reference, own = rated.reference(name), rated.scores[first, name]
+        low, high = scales.get(name, (0.0, 1.0))
+        for system in {system for _, system in own}:
+            here = [each for each in own.keys() & reference.keys() if each[1] == system]
+            sides = [
+                (np.mean([side[each] for each in here]) - low) / (high - low) for side in (own, reference)
+            ]
+            sides = [1 - side if name in turned else side for side in sides]
+            means.setdefault(system, []).append((sides[0], sides[1], len(here)))
+    whole = {
+        system: tuple(np.mean([part[side] for part in parts]) for side in (0, 1))
+        for system, parts in means.items()
+    }
+    assert {row["system"] for row in rows} == set(whole)
+    for row in rows:
+        for side, who in enumerate((first, "clinicians")):
+            mine = whole[row["system"]][side]
+            assert amount(row[f"{who}'s mean" if who == first else "clinicians' mean"]) == pytest.approx(
+                mine, abs=1e-9
+            )
+            place = 1 + sum(other[side] > mine + 1e-12 for other in whole.values())
+            assert amount(row[f"{who}'s rank" if who == first else "clinicians' rank"]) == place
+        assert amount(row["scores"]) == sum(part[2] for part in means[row["system"]])
+
+
+def repeats_are_right(rated: Rated) -> None:
+    """`repeats for a mean within ±0.25`: the fewest by which 1.96 standard errors of a mean are 0.25 at most, from
+    the spread within an answer and from its ends."""
+    for table in ("stability", "stability-people"):
+        for row in rated.table(table):
+            spreads = [row[f"SD within an answer{end}"] for end in ("", " low", " high")]
+            needed = [
+                max(1, int(np.ceil((stats.norm.ppf(0.975) * float(each) / 0.25) ** 2 - 1e-9)))
+                for each in spreads
+                if each
+            ]
+            text = f"{needed[0]} ({needed[1]} to {needed[2]})" if len(needed) > 1 else f"{needed[0]}"
+            assert row["repeats for a mean within ±0.25"] == text, row
+
+
+def preferences_are_right(rated: Rated) -> None:
+    """`no verdict` of the table `preference`."""
+    for row in rated.table("preference"):
+        said = rated.statuses[row["rater"], "concordant"]
+        assert amount(row["no verdict"]) == sum("scored" not in each for each in said.values()), row
