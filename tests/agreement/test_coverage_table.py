@@ -51,7 +51,7 @@ def test_intervals_of_many_clinicians_hold() -> None:
     found = coverage(BY_NAME["Fifteen clinicians, two for each case"], 50, 25, seed=3)
     assert {"kappa_quadratic, clinicians", "kappa_quadratic, jury", "icc_2_1, mixed model"} <= set(found)
     for statistic, (given, held) in found.items():
-        refused = statistic.startswith("spearman")
+        refused = statistic.startswith(("spearman", "pearson", "icc_3_1"))
         assert given == 0 if refused else held / given >= 0.8, f"{statistic}: {held} of {given}"
 
 
