@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,13 @@ from medjury.agreement import (
 )
 from medjury.agreement._pairs.estimates import pair_estimates
 from medjury.agreement._pairs.pair import Pair, Settings
+from medjury.audits import drift
 from medjury.statistics import Estimate, combined
 from medjury.tables import Grades
+from medjury.validation._loop_gains import gain_estimates
+
+if TYPE_CHECKING:
+    import polars
 
 Scores = NDArray[np.float64]
 RESAMPLES = 599
@@ -35,6 +40,9 @@ CUTS = np.array([-1.881, -1.405, -0.842, 0.126])
 CLINICIAN, JURY, STRICT, SHARED = 0.55, 0.8, 0.15, 0.5
 RATERS, MARGIN = 15, 0.1
 SEVERE_RATE, SEVERE_TOGETHER = 0.1, 0.4
+BETTER, PLEASED = 0.2, 0.3
+GAINS = ("gain, loop judge", "gain, final juror", "gain, loop less final")
+DRIFT = ("shift", "changed_share", "noise_share", "excess_change")
 POPULATION = 400_000
 
 
@@ -89,6 +97,45 @@ def incomplete_study(seed: list[int], cases: int, answers: int) -> dict[str, Est
     parts |= {f"{name}, jury": each.judge_human for name, each in found.items()}
     mixed = mixed_model_icc(humans, ["icc_2_1", "icc_2_k"], clusters=_clusters(whose), seed=seed[-1])
     return parts | {f"{name}, mixed model": each for name, each in mixed.items()}
+
+
+def loop_study(seed: list[int], cases: int, answers: int) -> dict[str, Estimate]:
+    """What a closed loop gained: drafts that the loop judge graded below 4 are revised."""
+    generator = np.random.default_rng(seed)
+    gains = revised(generator, 8 * cases)[:cases]
+    found = gain_estimates(gains, np.arange(len(gains)), span=4.0, resamples=RESAMPLES, seed=seed[-1])
+    return dict(zip(GAINS, found, strict=True))
+
+
+def revised(generator: np.random.Generator, drafts: int) -> Scores:
+    """The gains of drafts by the judge who chose them and by a final juror, where the writer truly gets better by
+    less than the judge believes."""
+    truth = generator.normal(size=drafts)
+    after = truth + BETTER + 0.3 * generator.normal(size=drafts)
+    judge = [graded(generator, each, CLINICIAN) for each in (truth, after + PLEASED)]
+    juror = [graded(generator, each, JURY) for each in (truth, after)]
+    return np.column_stack([judge[1] - judge[0], juror[1] - juror[0]])[judge[0] < 4]
+
+
+def anchor_study(seed: list[int], cases: int, answers: int) -> dict[str, Estimate]:
+    """The same cases judged twice before and twice after; the later judge is a little strict."""
+    generator = np.random.default_rng(seed)
+    truth, _ = quality(generator, cases, answers)
+    earlier, later = (_anchors(generator, truth, strict) for strict in (0.0, STRICT))
+    found = drift(earlier, later, resamples=RESAMPLES, seed=seed[-1])
+    return {name: found.find(statistic=name).estimate for name in DRIFT}
+
+
+def _anchors(generator: np.random.Generator, truth: Scores, strict: float) -> polars.DataFrame:
+    import polars
+
+    rows = [
+        (f"c{case}", "judge", "risk", repeat, float(score))
+        for repeat in range(2)
+        for case, score in enumerate(graded(generator, truth, CLINICIAN, strict))
+    ]
+    names = ["item", "rater", "dimension", "repeat", "score"]
+    return polars.DataFrame(rows, schema=names, orient="row")
 
 
 def severe_study(seed: list[int], cases: int, answers: int) -> dict[str, Estimate]:
@@ -149,7 +196,23 @@ def truths() -> Mapping[str, float]:
     known |= {f"icc_2_{end}, mixed model": found["clinicians"][f"icc_2_{end}"] for end in ("1", "k")}
     two_grades = _values(_two_grades(generator, truth), whose, Grades((0.0, 1.0), "given"))
     known |= {f"{name}, two grades": value for name, value in two_grades.items()}
+    known |= dict(zip(GAINS, _means_of(revised(generator, POPULATION)), strict=True))
+    known |= dict(zip(DRIFT, _drift_of(generator, truth), strict=True))
     return known | {"severe_error_rate": SEVERE_RATE}
+
+
+def _means_of(gains: Scores) -> tuple[float, float, float]:
+    loop, final = gains.mean(axis=0).tolist()
+    return loop, final, loop - final
+
+
+def _drift_of(generator: np.random.Generator, truth: Scores) -> tuple[float, float, float, float]:
+    before, after = (
+        [graded(generator, truth, CLINICIAN, strict) for _ in range(2)] for strict in (0.0, STRICT)
+    )
+    changed = float((before[0] != after[0]).mean())
+    noise = sum(float((side[0] != side[1]).mean()) for side in (before, after)) / 2
+    return float((after[0] - before[0]).mean()), changed, noise, changed - noise
 
 
 @cache

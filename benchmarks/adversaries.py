@@ -1,6 +1,7 @@
 """Planted juries before the gate, 50 seeds each: how many bad ones pass a rule that their defect concerns (at most
 5 %), and how many good ones are validated (at least 80 %) in studies of the size that `medjury plan gate
---simulate` asks for. The page on trust tells these sizes. `ADVERSARY_SEEDS` sets another number of seeds."""
+--simulate` asks for. The page on trust tells these sizes. `ADVERSARY_SEEDS` sets another number of seeds, and
+`ADVERSARIES` names some of the juries: "constant; random; good"."""
 
 from __future__ import annotations
 
@@ -23,8 +24,17 @@ def run() -> Iterator[dict[str, Any]]:
     print(
         f"{SEEDS} seeds of each jury; bad ones: how often a rule that must fail did not, good ones: VALIDATED"
     )
-    for planted in (*BAD, *GOOD):
+    for planted in _named(os.environ.get("ADVERSARIES", "")):
         yield from _rows(planted)
+
+
+def _named(words: str) -> list[Planted]:
+    """The juries that a text such as "constant; good" names; all where it names none."""
+    known = {planted.name: planted for planted in (*BAD, *GOOD)}
+    names = [name for word in words.split(";") if (name := word.strip())] or list(known)
+    if unknown := [name for name in names if name not in known]:
+        raise SystemExit(f"ADVERSARIES: there is no jury {unknown[0]!r}; there are {'; '.join(known)}.")
+    return [known[name] for name in names]
 
 
 def _rows(planted: Planted) -> Iterator[dict[str, Any]]:

@@ -81,3 +81,32 @@ def test_the_names_of_a_pairs_statistics_are_those_that_they_give(
         given = set(made.statistics(pair.rows)(np.ones((1, 20))))
     assert given == made.names
     assert asked is None or all(name in given for name in asked if name in made.names)
+
+
+def test_f1_of_a_class_that_hardly_occurs_has_no_interval() -> None:
+    rows = np.array([(5.0, 5.0)] * 9 + [(4.0, 5.0)] * 7 + [(1.0, 2.0)] * 2 + [(1.0, 1.0)] * 2)
+    one = found(rows, np.arange(20), FIVE, "f1_class_1", "f1_class_5")
+    assert one["f1_class_1"].low is None and one["f1_class_5"].low is not None
+    assert one["f1_class_1"].method == (
+        "no interval: both together gave 1 only 4 times, at least 5 are needed"
+    )
+
+
+def test_f1_of_a_class_with_several_answers_to_a_case_is_that_of_the_jackknife_and_needs_fifteen() -> None:
+    rows = np.tile(np.array([(5.0, 5.0), (4.0, 4.0), (4.0, 5.0), (3.0, 4.0)]), (30, 1))
+    rows[::9, 1] = 4.0
+    rows[-64:, 0] = np.where(rows[-64:, 0] == 3.0, 2.0, rows[-64:, 0])
+    one = found(rows, np.repeat(np.arange(30), 4), FIVE, "f1_class_3", "f1_class_4")
+    assert (
+        one["f1_class_3"].value == 0.0
+        and "3 only 14 times, at least 15 are needed" in one["f1_class_3"].method
+    )
+    assert "jackknife t, each of 30 clusters left out once" in one["f1_class_4"].method
+
+
+def test_matthewss_coefficient_of_two_grades_needs_thirty_items() -> None:
+    for rows, refused in ((ROWS, True), (np.tile(ROWS, (2, 1)), False)):
+        one = found(rows, np.arange(len(rows)), TWO, "mcc")["mcc"]
+        assert one.value is not None and (one.low is None) == refused
+        assert ("at least 30 are needed" in one.method) == refused
+    assert found(ROWS + 2.0, np.arange(20), FIVE, "mcc")["mcc"].low is not None

@@ -50,6 +50,16 @@ def test_median_and_quartiles_equal_r() -> None:
     assert quartiles == case["iqr_y_minus_x"]
 
 
+def test_quartiles_of_whole_grades_have_no_interval_and_others_do() -> None:
+    """A quartile of whole numbers is a step: its interval held in all of 800 simulated studies."""
+    generator = np.random.default_rng(3)
+    first, second = generator.integers(1, 6, (2, 60)).astype(float)
+    for apart, refused in ((0.0, True), (0.3 * generator.normal(size=60), False)):
+        for each in median_difference(first, second + apart, resamples=400).values():
+            assert each.value is not None and (each.low is None) == refused
+            assert ("a quartile of so few different values is a step" in each.method) == refused
+
+
 def test_quantiles_on_given_resamples_equal_numpy() -> None:
     generator = np.random.default_rng(5)
     rows = generator.normal(size=(31, 2))

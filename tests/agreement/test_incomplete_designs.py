@@ -105,14 +105,20 @@ def test_an_estimate_lies_inside_its_own_interval() -> None:
                 assert part.low <= part.value <= part.high
 
 
-def test_ranks_of_a_few_cases_each_have_no_interval_and_say_why() -> None:
+@pytest.mark.parametrize("name", ["pearson", "spearman", "icc_3_1", "icc_3_k"])
+def test_what_is_blind_to_a_clinician_s_level_has_no_interval_of_a_few_cases_each_and_says_why(
+    name: str,
+) -> None:
     for cases, refused in ((50, True), (90, False)):
         found = non_inferiority(*few_each(1, cases), ALL, margin=0.1, resamples=199)
-        for part in (found["spearman"].judge_human, found["spearman"].human_human):
+        each = found[name]
+        for part in (each.judge_human, each.human_human, each.difference):
             assert part.value is not None
             assert (part.low is None) == refused
-            assert ("ranks need 10" in part.method) == refused
-        assert found["kappa_quadratic"].human_human.low is not None
+            assert ("6.7 items on average, and 10 are needed" in part.method) == refused
+        assert (each.p_value is None) == (each.non_inferior is None) == refused
+        for other in ("kappa_quadratic", "icc_2_1"):
+            assert found[other].human_human.low is not None
 
 
 def test_two_raters_without_gaps_have_their_own_coefficients() -> None:

@@ -381,7 +381,9 @@ def test_a_binary_reference_has_sensitivity_f1_and_auc() -> None:
 
 def test_a_rate_of_zero_or_one_has_an_interval_with_a_width() -> None:
     table = agreement(
-        rating_table(long_table({"human": [1, 2, 3, 1, 2, 3], "judge": [1, 2, 1, 1, 2, 2]}), scale=(1, 3)),
+        rating_table(
+            long_table({"human": [1, 2, 3] * 5, "judge": [1, 2, 1, 1, 2, 2] * 2 + [1, 2, 1]}), scale=(1, 3)
+        ),
         reference="human",
         resamples=200,
     )

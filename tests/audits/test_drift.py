@@ -10,6 +10,7 @@ import pytest
 
 from medjury.audits import drift, split_by
 from medjury.errors import MedjuryError
+from medjury.tables import rating_table
 
 
 def anchors(
@@ -197,9 +198,19 @@ def test_no_common_anchor_is_refused() -> None:
         drift(anchors(seed=1), anchors(seed=2), bound=0)
 
 
-def test_ten_anchors_can_show_sameness_and_nine_cannot() -> None:
-    for cases, verdict in ((9, "neither a shift nor its absence is shown"), (10, "the same within ±0.25")):
-        table = few([3.0, 4.0] * (cases // 2) + [3.0] * (cases % 2))
+@pytest.mark.parametrize(
+    ("scale", "fewest"),
+    # 1 - 0.05^(1/n) of the cases could move by a grade, where two were seen, or by the four of the scale.
+    [(None, 11), ((1, 5), 47)],
+)
+def test_anchors_that_did_not_move_show_sameness_where_enough_of_them_did_not(
+    scale: tuple[int, int] | None, fewest: int
+) -> None:
+    for cases, verdict in (
+        (fewest - 1, "neither a shift nor its absence is shown"),
+        (fewest, "the same within ±0.25"),
+    ):
+        table = rating_table(few([3.0, 4.0] * (cases // 2) + [3.0] * (cases % 2)), scale=scale)
         assert drift(table, table, resamples=200).find(statistic="shift").verdict == verdict
 
 

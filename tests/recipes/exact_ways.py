@@ -61,7 +61,7 @@ def ways_are_right(rated: Rated, labels: Mapping[str, str], grading: Grading, tu
             assert amount(row["rate"]) == pytest.approx(errors / len(danger), abs=1e-9)
     for row in whole:
         means = {who: _mean([statistics[name, who] for name in dimensions]) for who in raters}
-        compared += equals(row, "agreement", means[str(row["rater"])], draws, "as it is")
+        compared += equals(row, "agreement", means[str(row["rater"])], draws, "coefficient")
         if row["rater"] != raters[0]:
             gap = _less(means[str(row["rater"])], means[raters[0]])
             compared += equals(row, "difference", gap, draws, "as it is")

@@ -75,7 +75,7 @@ def page(
     patient: str | None = None,
     **changes: Any,
 ) -> tuple[str, Exhibits]:
-    frame = planted_frame(cases=12, judges={"judge-a": 0.5}, clinicians={}, dimensions=("accuracy", "harm"))
+    frame = planted_frame(cases=24, judges={"judge-a": 0.5}, clinicians={}, dimensions=("accuracy", "harm"))
     lines = "".join(json.dumps(each) + "\n" for each in records)
     run = write_run(folder, frame, records=lines, **changes)
     if patient is not None:
@@ -105,7 +105,7 @@ def test_a_run_without_loops_has_no_such_section(tmp_path: Path) -> None:
         ((0.1, 2), (-0.2, 1.3), (-0.5, 1), 20, "not confirmed: too uncertain to tell"),
         ((-1, 1), (-1, 1), (-1, 1), 20, "the loop claims no gain"),
         ((-1, 1), (0.2, 1), (-1, 1), 20, "gain by the final juror alone"),
-        ((1, 2), (-0.2, 0.3), (0.9, 1.6), 5, "too few cases to tell (fewer than 6)"),
+        ((1, 2), (-0.2, 0.3), (0.9, 1.6), 9, "too few cases to tell (fewer than 10)"),
     ],
 )
 def test_what_two_intervals_mean(
@@ -150,19 +150,19 @@ def test_the_gains_are_means_over_cases_towards_the_better_end(tmp_path: Path) -
 
 def test_missing_scores_are_left_out_and_counted_and_unrevised_drafts_have_no_gain(tmp_path: Path) -> None:
     good, bad = scores(accuracy=4, harm=1), scores(accuracy=2, harm=1)
-    records = [loop(number, [bad, good], bad, good) for number in range(8)]
-    records.append(loop(8, [bad, good], scores(accuracy=None, harm=1), good))
-    records.append(loop(9, [good], good, good))
-    failed = loop(10, [bad], {}, {}, stopped="failed", final={})
+    records = [loop(number, [bad, good], bad, good) for number in range(20)]
+    records.append(loop(20, [bad, good], scores(accuracy=None, harm=1), good))
+    records.append(loop(21, [good], good, good))
+    failed = loop(22, [bad], {}, {}, stopped="failed", final={})
     body, exhibits = page(tmp_path, [*records, failed])
     accuracy, harm = table(exhibits, "closed-loop-gains")
-    assert (accuracy["cases revised"], accuracy["left out"]) == ("8", "1")
-    assert (harm["cases revised"], harm["left out"]) == ("9", "0")
+    assert (accuracy["cases revised"], accuracy["left out"]) == ("20", "1")
+    assert (harm["cases revised"], harm["left out"]) == ("21", "0")
     first, second = table(exhibits, "closed-loop-rounds")
-    assert (first["drafts"], first["passed by then"]) == ("10", "1")
-    assert (second["drafts"], second["passed by then"]) == ("10", "10")
+    assert (first["drafts"], first["passed by then"]) == ("22", "1")
+    assert (second["drafts"], second["passed by then"]) == ("22", "22")
     (end,) = table(exhibits, "closed-loop-ends")
-    assert (end["drafts"], end["passed"], end["a step failed"]) == ("11", "10", "1")
+    assert (end["drafts"], end["passed"], end["a step failed"]) == ("23", "22", "1")
     assert "confirms a gain on Accuracy" in body
 
 
@@ -205,7 +205,7 @@ def test_the_figure_has_words_for_those_who_do_not_see_it(tmp_path: Path) -> Non
             scores(accuracy=2),
             scores(accuracy=2),
         )
-        for number in range(8)
+        for number in range(12)
     ]
     body, exhibits = page(tmp_path, records)
     assert "closed-loop-gains" in exhibits.figures and 'aria-label="Accuracy: loop 2.500' in body

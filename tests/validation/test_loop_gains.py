@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import pytest
+from scipy import stats
 from tests.validation.on_trial import on_trial
 
 from medjury.judging import ClosedLoopBody
@@ -14,12 +17,13 @@ from medjury.validation import (
     LoopRun,
     loop_gains,
 )
+from medjury.validation._loop_gains import gain_estimates
 
 ANNA = [1 + place % 5 for place in range(40)]
 
 
 def gain(
-    loop: tuple[float, float], final: tuple[float, float], less: tuple[float, float], patients: int = 6
+    loop: tuple[float, float], final: tuple[float, float], less: tuple[float, float], patients: int = 10
 ) -> Gain:
     """A gain by these intervals: the loop's, the final juror's, and of their difference."""
     ends = [Estimate(sum(each) / 2, *each, 10, "test") for each in (loop, final, less)]
@@ -72,10 +76,10 @@ def test_a_gain_is_confirmed_refuted_or_open_as_the_intervals_say() -> None:
     ]
 
 
-def test_five_patients_are_too_few_to_tell_a_gain() -> None:
-    few = gain((0.1, 0.5), (-0.3, -0.1), (0.1, 0.4), patients=5)
+def test_nine_patients_are_too_few_to_tell_a_gain() -> None:
+    few = gain((0.1, 0.5), (-0.3, -0.1), (0.1, 0.4), patients=9)
     assert (few.word, few.enough, few.worse, few.refuted) == (
-        "too few cases to tell (fewer than 6)",
+        "too few cases to tell (fewer than 10)",
         False,
         False,
         False,
@@ -116,48 +120,48 @@ def test_a_draft_that_was_not_revised_or_not_judged_again_was_not_revised() -> N
 
 def test_gains_are_means_over_revised_drafts_with_the_cases_of_a_patient_together() -> None:
     evidence = on_trial(
-        {"clinician a": ANNA[:12], "jury": ANNA[:12]},
-        known={"patient": [str(place // 2) for place in range(12)]},
+        {"clinician a": ANNA, "jury": ANNA}, known={"patient": [str(place // 2) for place in range(40)]}
     )
+    gained = [place % 3 for place in range(40)]
     runs = [
         loop(
             f"case {place}",
             scored(accuracy=2),
-            scored(accuracy=2 + place % 3),
+            scored(accuracy=2 + gained[place]),
             first=scored(accuracy=2),
-            last=scored(accuracy=None if place == 11 else 3),
+            last=scored(accuracy=None if place == 39 else 3),
         )
-        for place in range(12)
+        for place in range(40)
     ]
-    found = loop_gains(evidence, "loop", [*runs, loop("case 0", scored(accuracy=1))])
-    assert [
-        (
-            each.rater,
-            each.dimension.name,
-            each.cases,
-            each.patients,
-            each.left_out,
-            round(each.loop.value or 0, 4),
-            each.final.value,
-            round(each.difference.value or 0, 4),
-            each.loop.method,
-            each.final.low,
-        )
-        for each in found
-    ] == [
-        (
-            "loop",
-            "accuracy",
-            11,
-            6,
-            1,
-            0.9091,
-            1.0,
-            -0.0909,
-            "95 % BCa bootstrap, 2000 resamples of 6 clusters, seed 0",
-            1.0,
-        )
-    ]
+    (found,) = loop_gains(evidence, "loop", [*runs, loop("case 0", scored(accuracy=1))])
+    assert (found.rater, found.dimension.name, found.cases, found.patients, found.left_out) == (
+        "loop",
+        "accuracy",
+        39,
+        20,
+        1,
+    )
+    values = np.array(gained[:39], dtype=float)
+    assert (found.loop.value, found.final.value) == (pytest.approx(values.mean()), 1.0)
+    assert found.difference.value == pytest.approx(values.mean() - 1)
+    assert found.loop.method == "95 % BCa-t bootstrap, 2000 resamples of 20 clusters, seed 0"
+    # A sum over each patient of what it adds to the mean: never narrower than the jackknife of these.
+    apart = np.bincount(np.arange(39) // 2, values - values.mean()) / 39
+    least = stats.t.ppf(0.975, 19) * np.sqrt(20 / 19 * (apart**2).sum())
+    assert found.loop.low is not None and found.loop.high is not None
+    assert found.loop.low <= values.mean() - 0.9 * least and found.loop.high >= values.mean() + 0.9 * least
+
+
+def test_a_gain_that_is_the_same_in_every_case_has_an_exact_interval() -> None:
+    """Of 20 cases without a difference, at most 1 − 0.025^(1/20) of all could have lost the whole scale."""
+    gains, clusters = np.tile([2.0, 1.0], (20, 1)), np.arange(20)
+    loop_gain, final, less = gain_estimates(gains, clusters, span=4.0)
+    could = 1 - 0.025 ** (1 / 20)
+    for found, value, farthest in ((loop_gain, 2.0, 6.0), (final, 1.0, 5.0), (less, 1.0, 9.0)):
+        assert (found.value, found.low) == (value, pytest.approx(value - could * farthest))
+        assert "exact: none of 20 cases differs" in found.method
+    assert gain_estimates(gains, clusters, span=None)[0].low is None, "without a scale nobody knows how much"
+    assert gain_estimates(gains[:9], clusters[:9], span=4.0)[0].low is None, "nine cases are too few"
 
 
 def test_a_loop_that_revised_nothing_gained_nothing() -> None:

@@ -115,6 +115,23 @@ def test_the_interval_of_the_whole_agreement_is_that_of_its_coefficient() -> Non
         ), name
 
 
+@pytest.mark.parametrize(("statistic", "refused"), [("spearman", True), ("icc_2_1", False)])
+def test_ranks_of_clinicians_with_few_cases_each_have_no_interval_in_the_gate(
+    statistic: str, refused: bool
+) -> None:
+    """Ten clinicians, two for each of forty cases: eight cases each."""
+    seats = {
+        f"clinician {seat}": [
+            (ANNA, BEN)[seat % 2][case] if case // 8 == seat // 2 else None for case in range(40)
+        ]
+        for seat in range(10)
+    }
+    evidence = on_trial({**seats, "jury": NEAR}, statistic=statistic)
+    found = evidence.trial(evidence.table.dimensions[0]).overall
+    assert found.value is not None and (found.low is None) == refused
+    assert ("each human rated 8.0 items on average, and 10 are needed" in found.method) == refused
+
+
 def test_the_statistic_is_what_the_rules_name() -> None:
     found = [
         on_trial({"clinician a": ANNA, "clinician b": BEN, "jury": NEAR}, statistic=name, scale=scale)

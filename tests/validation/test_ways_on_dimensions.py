@@ -200,3 +200,21 @@ def test_without_a_scale_ranks_or_variances_are_compared() -> None:
         )
         for name in ("kappa_quadratic", "spearman", "icc_2_1")
     ] == [{"judge a": (0.951, 40, "")}, {"judge a": (0.961, 40, "")}, {"judge a": (0.951, 40, "")}]
+
+
+def test_ranks_of_clinicians_with_few_cases_each_have_no_interval_in_any_mean_or_difference() -> None:
+    def seats(scores: Sequence[int]) -> dict[str, list[int | None]]:
+        return {
+            f"clinician {seat}": [
+                score if case // 8 == seat // 2 else None for case, score in enumerate(scores)
+            ]
+            for seat in range(10)
+        }
+
+    judges = {"judge a": NEAR, "judge b": [min(5, score + 1) for score in NEAR]}
+    found = two_dimensions({**seats(NEAR), **judges}, {**seats(ANNA), **judges}, statistic="spearman")
+    for each in (*found.rows, *found.details):
+        shown = [one for one in (each.agreement, each.difference) if one is not None]
+        assert shown and all(one.value is not None and one.low is None for one in shown)
+    better = next(each for each in found.rows if each.rater != found.yardstick)
+    assert better.difference is not None and "10 are needed" in better.difference.method

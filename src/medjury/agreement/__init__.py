@@ -10,7 +10,7 @@ from medjury.agreement._among_humans.additional_rater import judge_as_rater
 from medjury.agreement._among_humans.alternative_annotator import alternative_annotator_test
 from medjury.agreement._among_humans.no_disagreement import no_disagreement
 from medjury.agreement._among_humans.non_inferiority import CAUTION, NonInferiority, non_inferiority
-from medjury.agreement._among_humans.pairwise import incomplete, mean_over_pairs, over_pairs
+from medjury.agreement._among_humans.pairwise import incomplete, mean_over_pairs, over_pairs, too_few_each
 from medjury.agreement._by_repeat import RepeatedAgreement, RepeatsRow, agreement_by_repeat
 from medjury.agreement._groups.chance_corrected import brennan_prediger, conger_kappa, fleiss_kappa, gwet_ac
 from medjury.agreement._groups.concordance import kendall_w
@@ -130,6 +130,7 @@ __all__ = [
     "simulate_icc",
     "simulate_kappa",
     "spearman",
+    "too_few_each",
     "two_raters",
     "wilcoxon_signed_rank",
     "win_rates",

@@ -21,15 +21,13 @@ from medjury.audits._beyond_noise import NO_OVERLAP, NO_REPEATS, beyond_noise
 from medjury.audits._multiplicity import Adjustment, adjusted
 from medjury.audits._resampled import Floats, resampled_p, sums_by_cluster
 from medjury.errors import MedjuryError
-from medjury.statistics import Read, Replicates, side_by_side
+from medjury.statistics import Read, Replicates, proportion, side_by_side
 from medjury.tables import Names, rating_table
 
 if TYPE_CHECKING:
     import polars
 
 METHOD = "paired differences on the same answers, later less earlier; intervals resample cases"
-# From fewer cases than this no interval is trusted to show that nothing changed.
-FEW_CASES = 10
 # What is tested, with its verdicts: above zero, below zero, neither.
 TESTED = {
     "shift": ("moved up", "moved down", "not shown"),
@@ -141,7 +139,12 @@ def _of_pair(
             each, audit="drift", rater=rater, dimension=dimension, group=group, n_unscored=_missing(joined)
         )
         for each in made
-    ], _shown_same(joined, drawn, bound, about.confidence)
+    ], _shown_same(joined, drawn, bound, about.confidence, _span(about, dimension))
+
+
+def _span(about: Audited, dimension: str) -> float | None:
+    grades = about.table.dimension(dimension).grades
+    return None if grades is None else float(grades.highest - grades.lowest)
 
 
 def _missing(joined: polars.DataFrame) -> int:
@@ -197,22 +200,28 @@ def _findings(table: polars.DataFrame, drawn: Replicates, confidence: float) -> 
     return [*findings, beyond_noise(scored, confidence)]
 
 
-def _shown_same(table: polars.DataFrame, drawn: Replicates, bound: float, confidence: float) -> bool:
+def _shown_same(
+    table: polars.DataFrame, drawn: Replicates, bound: float, confidence: float, span: float | None
+) -> bool:
     """Whether the shift is shown to lie within ±bound.
 
-    Both one-sided tests at the level 1 − confidence are one interval with twice that outside. Cases that did not
-    move at all show it too, from `FEW_CASES` on.
+    Both one-sided tests at the level 1 − confidence are one interval with twice that outside. Where every case
+    moved by the same no resample tells how many others would not: of n such cases a share of
+    1 − (1 − confidence)^(1/n) could, by the whole scale (`span`; where none is known, by what lies between the
+    scores seen).
     """
     import polars as pl
 
-    cases = table.filter((pl.col("n_x") > 0) & (pl.col("n_y") > 0))["cluster_y"].n_unique()
+    scored = table.filter((pl.col("n_x") > 0) & (pl.col("n_y") > 0))
     level = 2.0 * confidence - 1.0
-    narrow = drawn.estimate("shift", confidence=level, reason=NO_OVERLAP)
-    if "the same in all" in narrow.method:
-        narrow = drawn.estimate("shift", method="bca", confidence=level)  # no width, and not refused for that
-    if narrow.low is None or narrow.high is None or cases < FEW_CASES:
-        return False
-    return -bound < narrow.low and narrow.high < bound
+    found = drawn.estimate("shift", confidence=level, reason=NO_OVERLAP)
+    low, high = found.low, found.high
+    if found.value is not None and "the same in all" in found.method:
+        seen = np.concatenate([scored[name].to_numpy() for name in ("mean_x", "mean_y")])
+        could = proportion(0, scored["cluster_y"].n_unique(), confidence=level).high or 1.0
+        reach = could * (float(np.ptp(seen)) if span is None else span)
+        low, high = found.value - reach, found.value + reach
+    return low is not None and high is not None and -bound < low and high < bound
 
 
 def _in_words(finding: Finding, within: bool, bound: float) -> Finding:

@@ -24,7 +24,7 @@ seed is an argument; the same data and seed give the same interval, in whatever 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ from medjury.errors import MedjuryError
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._interval import JACKKNIFE, SAME, IntervalMethod, interval, jackknife
 from medjury.statistics._resample import RESAMPLES, Floats, draw, index_weights, leave_one_out, sample
-from medjury.statistics._symmetric import AS_IT_IS, FEWEST_CLUSTERS, fewest_items, symmetric
+from medjury.statistics._symmetric import AS_IT_IS, FEWEST_CLUSTERS, fewest_items, in_steps, symmetric
 
 Read = Callable[[Floats], Mapping[str, Floats]]
 Statistics = Callable[[Floats], Read]
@@ -47,7 +47,8 @@ UNDEFINED_ALLOWED = 0.05
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replicates:
-    """Named values of one data set: observed, on every resample, and with each cluster pattern left out."""
+    """Named values of one data set: observed, on every resample, and with each cluster pattern left out. `refused`
+    says of those that have no interval in this design why not; their differences have none either."""
 
     observed: Mapping[str, float]
     resampled: Mapping[str, Floats]
@@ -58,6 +59,7 @@ class Replicates:
     unit: str
     units: int
     design: str
+    refused: Mapping[str, str] = field(default_factory=dict)
 
     def estimate(
         self,
@@ -70,7 +72,7 @@ class Replicates:
     ) -> Estimate:
         """The value called `name` with its interval; `reason` is what to say where it does not exist. `statistic`
         is what it is where its name does not tell: its interval is read on that one's scale."""
-        return self._estimate(
+        found = self._estimate(
             self.observed[name],
             self.resampled[name],
             self.left_out.get(name),
@@ -79,6 +81,7 @@ class Replicates:
             reason or f"{name} does not exist for these data",
             statistic or name,
         )
+        return self._as_allowed(found, name)
 
     def difference(
         self, first: str, second: str, *, method: IntervalMethod = "bca_t", confidence: float = 0.95
@@ -87,7 +90,7 @@ class Replicates:
         left_out = None
         if first in self.left_out and second in self.left_out:
             left_out = self.left_out[first] - self.left_out[second]
-        return self._estimate(
+        found = self._estimate(
             self.observed[first] - self.observed[second],
             self.resampled[first] - self.resampled[second],
             left_out,
@@ -97,6 +100,11 @@ class Replicates:
             "difference",
             max(fewest_items(first), fewest_items(second)),
         )
+        return self._as_allowed(found, first, second)
+
+    def _as_allowed(self, found: Estimate, *names: str) -> Estimate:
+        why = next((self.refused[name] for name in names if name in self.refused), "")
+        return replace(found, low=None, high=None, method=why) if why and found.low is not None else found
 
     def p_at_most(self, first: str, second: str, bound: float) -> float:
         """The one-sided p-value of "first − second is at most `bound`": the share of resampled differences there,
@@ -147,6 +155,11 @@ class Replicates:
             return Estimate(
                 float(value), None, None, self.n, f"no interval: the same in all of {self.design}"
             )
+        if method == "bca_t" and in_steps(name, kept):
+            steps = (
+                "no interval: a quartile of so few different values is a step, and its interval is too wide"
+            )
+            return Estimate(float(value), None, None, self.n, steps)
         if left_out is None and method in ("bca", "bca_t"):
             raise MedjuryError("BCa needs leave-one-out values: make the replicates with jackknife=True.")
         low, high, said = interval(
@@ -184,6 +197,7 @@ def joined(parts: Mapping[str, Replicates]) -> Replicates:
         left_out={
             f"{part} {name}": each for part, made in parts.items() for name, each in made.left_out.items()
         },
+        refused={f"{part} {name}": why for part, made in parts.items() for name, why in made.refused.items()},
     )
 
 

@@ -62,6 +62,8 @@ _SHARES = (
     "auc",
 )
 _SIZES = ("rmse", "mae")
+# Of whole grades these are one of a few steps: an interval is the step itself, or holds in all studies.
+_QUARTILES, _FEW_STEPS = ("median_difference", "difference_q1", "difference_q3"), 20
 # Of repeats, where often none differs, and of wins: as they are, but no end where no value can be.
 _SPREADS, _PARTS = ("sd", "within_sd", "cv"), ("flip_rate", "changed_share", "win_rate")
 # An end lies no nearer to a bound than this, so that its turned value is finite.
@@ -136,7 +138,12 @@ def symmetric(name: str, values: Floats) -> Turn:
 
 def of_matches(name: str) -> bool:
     """Whether the statistic called `name` is a coefficient of matches, of which no rare item decides."""
-    return plain(name) in _OF_MATCHES
+    return plain(name) in _OF_MATCHES or plain(name).startswith("f1_class")
+
+
+def in_steps(name: str, resampled: Floats) -> bool:
+    """Whether the statistic called `name` is a quartile that takes few values, as between whole grades."""
+    return plain(name) in _QUARTILES and len(np.unique(np.round(resampled, 9))) < _FEW_STEPS
 
 
 def fewest_items(name: str) -> int:

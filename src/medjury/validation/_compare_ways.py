@@ -196,7 +196,7 @@ def _mean(made: Replicates, dimensions: Sequence[SameAnswers], rater: str, confi
             return undefined(f"{part.dimension.label}: {lacking.reason}", made.n, "mean over dimensions")
     if not dimensions:
         return undefined("there is none on any dimension", made.n, "mean over dimensions")
-    return made.estimate(mean_key(rater), confidence=confidence)
+    return made.estimate(mean_key(rater), confidence=confidence, statistic=dimensions[0].statistic)
 
 
 def _difference(made: Replicates, first: str, second: str, confidence: float) -> Estimate | None:

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from medjury.statistics import Estimate, replicates
+from medjury.statistics import FEWEST_CLUSTERS, RESAMPLES, Estimate, Floats, replicates
 from medjury.tables import Measured
-from medjury.validation._clustered import patients
+from medjury.validation._clustered import clustered_contrast, patients
 from medjury.validation._evidence import Evidence
 
 if TYPE_CHECKING:
     from medjury.judging import ClosedLoopBody
 
-# With fewer cases (of different patients), exchanging first and last within cases could not reach 5 %: no gain
-# can be shown.
-FEWEST = 6
+# With fewer cases (of different patients) no interval of a mean was seen to hold: no gain can be shown.
+FEWEST = FEWEST_CLUSTERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,26 +102,46 @@ def loop_gains(evidence: Evidence, rater: str, runs: Sequence[LoopRun]) -> list[
             continue
         items = [item for item, _ in pairs]
         clusters = [whose.get(item, item) for item in items]
-        made = replicates(
+        made = gain_estimates(
             np.asarray([gain for _, gain in pairs]),
-            _means,
-            clusters=clusters,
+            np.asarray(clusters, dtype=object),
+            span=None if (grades := dimension.grades) is None else float(grades.highest - grades.lowest),
+            confidence=confidence,
             resamples=table.resamples(None),
             seed=table.seed(None),
         )
         found.append(
-            Gain(
-                rater,
-                dimension,
-                len(set(items)),
-                len(set(clusters)),
-                len(revised) - len(pairs),
-                made.estimate("loop", method="bca", confidence=confidence),
-                made.estimate("final", method="bca", confidence=confidence),
-                made.difference("loop", "final", method="bca", confidence=confidence),
-            )
+            Gain(rater, dimension, len(set(items)), len(set(clusters)), len(revised) - len(pairs), *made)
         )
     return found
+
+
+def gain_estimates(
+    gains: Floats,
+    clusters: NDArray[Any],
+    *,
+    span: float | None,
+    confidence: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> tuple[Estimate, Estimate, Estimate]:
+    """The mean gains by the loop judge and by the final juror (columns), and the first less the second. Where all
+    are the same resampling has no interval, and on a scale of length `span` it is exact instead: that of the cases
+    that could have lost the whole scale."""
+    made = replicates(gains, _means, clusters=clusters, resamples=resamples, seed=seed)
+
+    def exact(found: Estimate, values: Floats, reach: float) -> Estimate:
+        if span is None or "the same in all" not in found.method:
+            return found
+        farthest = reach * span + abs(found.value or 0.0)
+        everyone = np.ones(len(values), dtype=np.int64)
+        return clustered_contrast(values, everyone, clusters, confidence=confidence, span=farthest)[0]
+
+    return (
+        exact(made.estimate("loop", confidence=confidence), gains[:, 0], 1.0),
+        exact(made.estimate("final", confidence=confidence), gains[:, 1], 1.0),
+        exact(made.difference("loop", "final", confidence=confidence), gains[:, 0] - gains[:, 1], 2.0),
+    )
 
 
 def _means(rows: Any) -> Callable[[Any], dict[str, Any]]:

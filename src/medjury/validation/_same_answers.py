@@ -8,7 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from medjury.agreement import correlation_statistics, icc_statistics, incomplete, kappa_statistics, over_pairs
+from medjury.agreement import (
+    correlation_statistics,
+    icc_statistics,
+    incomplete,
+    kappa_statistics,
+    over_pairs,
+    too_few_each,
+)
 from medjury.statistics import Replicates, combined, replicates
 from medjury.tables import Measured, RatingTable, Roles
 from medjury.validation._evidence import gate_statistic
@@ -104,7 +111,13 @@ def resampled(parts: Sequence[SameAnswers], *, resamples: int, seed: int) -> Rep
             )
         start += several + len(part.said)
     made = replicates(rows, combined(*statistics), clusters=clusters, resamples=resamples, seed=seed)
-    return _with_means(made, known)
+    refused = {
+        agreement_key(part, rater): few
+        for part in known
+        if incomplete(part.humans) and (few := too_few_each(part.humans, part.statistic))
+        for rater in part.said
+    }
+    return _with_means(replace(made, refused=refused), known)
 
 
 def complete(parts: Sequence[SameAnswers]) -> list[SameAnswers]:
@@ -130,14 +143,16 @@ def _with_means(made: Replicates, parts: Sequence[SameAnswers]) -> Replicates:
     """A rater that lacks one of the dimensions has no mean."""
     dimensions = averaged(made, parts)
     observed, drawn, left_out = dict(made.observed), dict(made.resampled), dict(made.left_out)
+    refused = dict(made.refused)
     for rater in dict.fromkeys(name for part in parts for name in part.said):
         keys = [agreement_key(part, rater) for part in dimensions]
         if keys and all(key in observed for key in keys):
             observed[mean_key(rater)] = float(np.mean([observed[key] for key in keys]))
+            refused |= {mean_key(rater): refused[key] for key in keys if key in refused}
             for values in (drawn, left_out):
                 if all(key in values for key in keys):
                     values[mean_key(rater)] = np.mean([values[key] for key in keys], axis=0)
-    return replace(made, observed=observed, resampled=drawn, left_out=left_out)
+    return replace(made, observed=observed, resampled=drawn, left_out=left_out, refused=refused)
 
 
 def _side_by_side(parts: Sequence[SameAnswers]) -> tuple[Floats, np.ndarray[Any, Any]]:

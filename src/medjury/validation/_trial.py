@@ -18,6 +18,7 @@ from medjury.agreement import (
     kappa_statistics,
     no_disagreement,
     over_pairs,
+    too_few_each,
 )
 from medjury.runs import ConsensusRule, GateRules
 from medjury.statistics import (
@@ -182,21 +183,23 @@ class Trial:
             for place, (part, flag) in enumerate(parts.items())
             for who, each in pairs.items()
         ]
-        few = self.resamples if interval else min(self.resamples, FEW_RESAMPLES)
+        times = self.resamples if interval else min(self.resamples, FEW_RESAMPLES)
         every = combined(*statistics)
         if strata is not None:
             rows, every = strata.rows(rows), by_strata(every)
         elif self.weights is not None:
             rows, every = np.column_stack([rows, self.weights[used]]), by_last_column(every)
-        return replicates(
+        made = replicates(
             rows,
             every,
             clusters=self.grid.clusters[used] if strata is None else strata.clusters,
-            resamples=few if resamples is None else resamples,
+            resamples=times if resamples is None else resamples,
             seed=self.seed,
             jackknife=interval,
             n=int(used.sum()),
         )
+        few = too_few_each(self.humans[self.both], self.statistic) if pool else None
+        return made if few is None else replace(made, refused=dict.fromkeys(made.observed, few))
 
     def _counted(self, said: Floats) -> Floats:
         """The clinicians' scores and, last, the rater's, as the statistic sees them."""

@@ -15,7 +15,7 @@ from medjury.agreement._among_humans.pairwise import (
     over_pairs,
     said_of_pairs,
     shared_items,
-    too_few_ranked,
+    too_few_each,
 )
 from medjury.errors import MedjuryError
 from medjury.statistics import (
@@ -170,18 +170,15 @@ def among_humans(
             resamples=resamples,
             seed=seed,
         )
+        if pool:
+            few = {key: too_few_each(table[:, :width], key.split(" ")[-1]) for key in made.observed}
+            made = replace(made, refused={key: why for key, why in few.items() if why})
         estimates = {
             key: _over(
                 pairs, key, table, pool, made.estimate(key, confidence=confidence, reason=_reason(pool))
             )
             for key in made.observed
         }
-        if pool and (few := too_few_ranked(table[:, :width])):
-            estimates |= {
-                key: replace(each, low=None, high=None, method=f"{each.method.partition('; ')[0]}; {few}")
-                for key, each in estimates.items()
-                if key.endswith(" spearman") and each.low is not None
-            }
         names = [key.removeprefix(_HUMAN) for key in estimates if key.startswith(_HUMAN)]
         for name in names:
             if alike := no_disagreement(_as_counted(name, table[:, :width], grades), whose):

@@ -15,9 +15,11 @@ from medjury.tables import Grades
 # A coefficient of one pair is averaged where every pair shares this many items, or most of the few that there are.
 MINIMUM_OVERLAP = 20
 _MOST = 0.8
-# Ranks pooled over pairs have an interval where a human ranked this many items on average. With fewer, each human's
-# own mean of ranks is so uncertain that the interval holds in more than 99 of 100 studies: far too wide.
-_RANKED = 10
+# What is blind to a rater's level takes each human's own mean out. Pooled over pairs it has an interval where a
+# human rated this many items on average. With fewer, these means are so uncertain that the interval holds in more
+# than 99 of 100 studies: far too wide.
+_RATED = 10
+_BLIND_TO_LEVELS = ("pearson", "spearman", "icc_3_1", "icc_3_k", "icc_3_k_z")
 
 
 def incomplete(humans: Floats) -> bool:
@@ -28,13 +30,13 @@ def incomplete(humans: Floats) -> bool:
     return bool(shared.size) and float(shared.min()) < min(MINIMUM_OVERLAP, _MOST * doubly)
 
 
-def too_few_ranked(humans: Floats) -> str | None:
-    """Why a pooled correlation of ranks has no interval; None where it may have one."""
+def too_few_each(humans: Floats, statistic: str) -> str | None:
+    """Why this coefficient, pooled over pairs, has no interval; None where it may have one."""
     scored = (~np.isnan(humans)).sum(axis=0)
     each = float(scored[scored > 0].mean()) if scored.any() else 0.0
-    if each >= _RANKED:
+    if each >= _RATED or statistic not in _BLIND_TO_LEVELS:
         return None
-    return f"no interval: each human rated {each:.1f} items on average, and ranks need {_RANKED}"
+    return f"no interval: each human rated {each:.1f} items on average, and {_RATED} are needed"
 
 
 def shared_items(table: Floats, pairs: Sequence[tuple[int, int]]) -> Floats:

@@ -27,13 +27,13 @@ def all_cells_mean_squares(scores: Floats) -> MeanSquares:
     )
 
 
-def variance_components(scores: Floats, near: Components | None = None) -> Components:
+def variance_components(scores: Floats) -> Components:
     """Variances of items, raters and error, from every cell that is there.
 
     x = μ + item + rater + error with both effects random and crossed, fitted by restricted maximum likelihood
     (Patterson & Thompson 1971, Biometrika 58:545-554) to all cells present; on a complete table with positive
     components this is the analysis of variance. The item effects are absorbed, so a fit costs items × raters² and
-    no matrix of all cells is made. `near` are components of nearly the same table, from which the search starts.
+    no matrix of all cells is made.
     """
     from scipy.optimize import minimize
 
@@ -67,20 +67,12 @@ def variance_components(scores: Floats, near: Components | None = None) -> Compo
     def deviance(roots: Floats, *_: Any, **__: Any) -> float:
         return fit(roots)[0]
 
-    def search(start: tuple[float, float], near: bool) -> tuple[float, Floats]:
-        first = np.array(start)
+    def search(start: tuple[float, float]) -> tuple[float, Floats]:
         options: Any = {"xatol": 1e-11, "fatol": 1e-11}
-        if near:
-            # A small simplex close to the answer finds it in few steps.
-            simplex = first + np.array([[0, 0], [0.05, 0], [0, 0.05]])
-            options = {"initial_simplex": simplex, "xatol": 1e-4, "fatol": 1e-7}
         bounds = [(0.0, 1e4), (0.0, 1e4)]
-        result = minimize(deviance, first, method="Nelder-Mead", bounds=bounds, options=options)
+        result = minimize(deviance, np.array(start), method="Nelder-Mead", bounds=bounds, options=options)
         return float(result.fun), np.asarray(result.x, dtype=np.float64)
 
-    starts: tuple[tuple[float, float], ...] = _STARTS
-    if near is not None and near[2] > 0:
-        starts = (((near[0] / near[2]) ** 0.5, (near[1] / near[2]) ** 0.5),)
-    _, best = min((search(start, near is not None) for start in starts), key=lambda found: found[0])
+    _, best = min(map(search, _STARTS), key=lambda found: found[0])
     error = fit(best)[1] * spread**2
     return float(best[0]) ** 2 * error, float(best[1]) ** 2 * error, error

@@ -24,6 +24,7 @@ from scipy.special import stdtrit
 
 from medjury.agreement._groups.icc import FORMS, IccForm
 from medjury.agreement._groups.icc_components import Components, variance_components
+from medjury.agreement._groups.icc_left_out import components_without
 from medjury.statistics import Clusters, Estimate, Floats, Scores, read_scores, undefined
 
 # Fewer doubly scored items than this say nothing of the variances.
@@ -90,7 +91,7 @@ def _fit(table: Floats, cases: np.ndarray[tuple[int], np.dtype[np.int64]], seed:
     names = np.unique(cases)
     np.random.default_rng(seed).shuffle(names)
     groups = np.array_split(names, min(_GROUPS, len(names)))
-    without = tuple(variance_components(table[~np.isin(cases, group)], whole) for group in groups)
+    without = components_without(table, [np.isin(cases, group) for group in groups], whole)
     size = (~np.isnan(table)).sum(axis=1)
     islands = _unconnected(table)
     note = f"; raters fall into {islands} groups that share no item" if islands > 1 else ""

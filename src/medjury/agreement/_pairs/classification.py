@@ -27,7 +27,9 @@ from medjury.statistics import (
 
 OVERALL = ("accuracy", "balanced_accuracy", "macro_f1", "micro_f1", "mcc")
 # In simulated studies the intervals of F1 and recall held from here on.
-FEWEST_OF_EACH_CLASS, FEWEST_OF_ONE_CLASS = 5, 15
+FEWEST_OF_EACH_CLASS, FEWEST_OF_ONE_CLASS, FEWEST_COUNTED = 5, 15, 5
+# Matthews's coefficient of two grades takes few values with fewer items, and its interval holds in up to 99 %.
+FEWEST_OF_TWO_GRADES = 30
 BINARY = ("sensitivity", "specificity", "precision", "recall", "f1")
 
 
@@ -179,24 +181,31 @@ def of_counts(
     return Estimate(value, low, high, len(rows), method)
 
 
-def too_rare(name: str, rows: Floats, levels: Sequence[float]) -> str:
-    """Why a rate of classes has no interval: a class was seen so rarely that no resampling knows its rate."""
-    truth = level_codes(np.asarray(levels), rows[:, 0])
+def too_rare(name: str, rows: Floats, levels: Sequence[float], *, clustered: bool) -> str:
+    """Why a rate of classes has no interval: a class was seen so rarely that nobody knows its rate. A class's own
+    F1 is a share of the answers to which anybody gave it; where cases have several it is resampled, and needs
+    more."""
+    if name == "mcc" and len(levels) == 2 and len(rows) < FEWEST_OF_TWO_GRADES:
+        return f"{len(rows)} items of two grades are too few, at least {FEWEST_OF_TWO_GRADES} are needed"
+    truth, said = (level_codes(np.asarray(levels), column) for column in rows.T)
+    counts = {
+        level: int((truth == place).sum()) for place, level in enumerate(levels) if class_name(level) == name
+    }
+    who, needed = "the reference gave", FEWEST_OF_ONE_CLASS
     if name in ("macro_f1", "balanced_accuracy"):
-        used = np.union1d(truth, level_codes(np.asarray(levels), rows[:, 1]))
-        counts = {levels[place]: int((truth == place).sum()) for place in used}
+        counts = {levels[place]: int((truth == place).sum()) for place in np.union1d(truth, said)}
         needed = FEWEST_OF_EACH_CLASS
-    else:
+    elif not clustered:
         counts = {
-            level: int((truth == place).sum())
+            level: int(((truth == place) | (said == place)).sum())
             for place, level in enumerate(levels)
-            if class_name(level) == name
+            if level in counts
         }
-        needed = FEWEST_OF_ONE_CLASS
+        who, needed = "both together gave", FEWEST_COUNTED
     rare = [level for level, count in counts.items() if count < needed]
     if not rare:
         return ""
-    return f"the reference gave {rare[0]:g} only {counts[rare[0]]} times, at least {needed} are needed"
+    return f"{who} {rare[0]:g} only {counts[rare[0]]} times, at least {needed} are needed"
 
 
 def class_name(level: Level) -> str:

@@ -111,8 +111,8 @@ def _of_items(pair: Pair, on: Counted, parts: PairStatistics, made: Replicates, 
             note = on.note if name in parts.of_grades else ""
             estimates[name] = replace(estimate, method=estimate.method + note)
     if settings.resamples:
-        estimates |= _with_rare_classes(pair, on, estimates)
         estimates |= _counted_rates(pair, on, estimates, settings.confidence)
+        estimates |= _with_rare_classes(pair, on, estimates)
     if "offset" in estimates:
         estimates["absolute_offset"] = absolute_offset(estimates["offset"])
     estimates |= _area(pair, settings)
@@ -186,7 +186,8 @@ def _with_rare_classes(pair: Pair, on: Counted, estimates: Mapping[str, Estimate
     return {
         name: replace(found, low=None, high=None, method=f"no interval: {why}")
         for name, found in estimates.items()
-        if found.low is not None and (why := too_rare(name, rows, levels))
+        if found.low is not None
+        and (why := too_rare(name, rows, levels, clustered=pair.clusters is not None))
     }
 
 

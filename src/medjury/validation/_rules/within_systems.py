@@ -30,7 +30,7 @@ def within_systems(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, 
         return (does_not_apply(NAME, asked, said, lines=LINES),)
     made, level = _resampled(trial), 2 * evidence.confidence - 1
     reason = "clinicians gave every answer of a system the same score"
-    inside = made.estimate("within", confidence=level, reason=reason)
+    inside = made.estimate("within", confidence=level, reason=reason, statistic="pearson")
     alike = no_disagreement(
         np.column_stack([trial.reference, trial.said])[trial.both],
         trial.grid.clusters[trial.both],
