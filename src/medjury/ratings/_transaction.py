@@ -123,6 +123,8 @@ class Transaction:
         """The owner has ended; its claims end with it."""
         self._cursor.execute(self._sql.drop_claims_of, (owner_id,))
         self._cursor.execute(self._sql.drop_owner, (owner_id,))
+        if self._dialect == "postgresql":
+            self._cursor.execute("DELETE FROM allowances WHERE owner = %s", (owner_id,))
 
     def drop_dead_owners(self, me: Owner) -> int:
         """End every owner whose process is gone or silent: others may make its calls at once."""
@@ -275,6 +277,10 @@ class Transaction:
         rows = [(name, escape(key)) for key in keys]
         if rows:
             self._cursor.executemany(self._sql.add_member, rows)
+
+    def held_by(self, owner: Owner, keys: Iterable[str]) -> set[str]:
+        """Those of the keys that the owner has claimed."""
+        return {key for key, holder in self._holders(keys).items() if holder == owner.id}
 
     def _holders(self, keys: Iterable[str]) -> dict[str, str]:
         return {unescape(key): owner for key, owner in self.select(self._sql.find_claims, keys)}
