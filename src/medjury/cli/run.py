@@ -24,6 +24,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="end with the verdict's status: 0 VALIDATED, 3 AUXILIARY, 4 NOT VALIDATED, 5 INCOMPLETE")  # fmt: skip
     add("--no-wait", action="store_true",
         help="hand batch jobs over and end; the next run fetches the answers")  # fmt: skip
+    add("--engine", choices=["ray"],
+        help="judge on a Ray cluster, with a PostgreSQL store (see docs/scale.md)")  # fmt: skip
+    add(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="with --engine ray: how many; by default one for each CPU of it",
+    )
+    add(
+        "--address",
+        default="auto",
+        help="with --engine ray: of the cluster; `local` starts one on this machine",
+    )
     add("--quiet", action="store_true", help="no progress line")
     add_json(parser)
     add_overrides(parser)
@@ -42,4 +55,5 @@ def run(options: argparse.Namespace) -> int:
         gate=options.gate,
         as_json=options.json,
         overrides=options.overrides,
+        cluster=(options.address, options.workers) if options.engine else None,
     )
