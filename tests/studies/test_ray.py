@@ -27,8 +27,7 @@ SECRET = "Zacharias Quint"
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """A head without work, and two nodes of one worker each."""
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    os.environ["RAY_health_check_period_ms"] = "1000"
+    os.environ.update({"RAY_USAGE_STATS_ENABLED": "0", "RAY_health_check_period_ms": "1000"})
     from ray.cluster_utils import Cluster
 
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
@@ -45,11 +44,14 @@ def run(study: Path, cluster: Any, *words: str) -> subprocess.Popen[str]:
     )
 
 
-def workers() -> list[int]:
+def workers(cluster: Any) -> list[int]:
+    """The processes of this cluster's workers."""
+    nodes = {node.all_processes["raylet"][0].process.pid for node in cluster.worker_nodes}
     found = []
     for place in Path("/proc").glob("[0-9]*"):
         try:
-            if (place / "cmdline").read_bytes().startswith(b"ray::Worker"):
+            parent = int((place / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent in nodes and (place / "cmdline").read_bytes().startswith(b"ray::Worker"):
                 found.append(int(place.name))
         except OSError:
             continue
@@ -80,7 +82,7 @@ def test_a_study_on_a_cluster_ends_as_if_no_worker_had_died(
             while len(lines(log)) < CASES // 4:
                 assert running.poll() is None and time.monotonic() < deadline
                 time.sleep(0.02)
-            os.kill(workers()[0], signal.SIGKILL)
+            os.kill(workers(cluster)[0], signal.SIGKILL)
             told = json.loads(running.communicate(timeout=240)[0])
         assert told["status"] == "complete"
         folder = tmp_path / "runs" / "small"
@@ -97,6 +99,31 @@ def test_a_study_on_a_cluster_ends_as_if_no_worker_had_died(
     logs = Path(cluster.head_node.get_session_dir_path()) / "logs"
     said = b"".join(file.read_bytes() for file in logs.rglob("*") if file.is_file())
     assert len(said) > 1000 and SECRET.encode() not in said, "Ray has seen no text of a case"
+
+
+def test_a_judge_that_needs_a_gpu_is_asked_where_one_is(
+    cluster: Any, write_study: Callable[..., Path], postgres_url: str, tmp_path: Path
+) -> None:
+    with endpoint(tmp_path / "answered.log") as url:
+        judges = [
+            {"kind": "openai", "name": name, "url": url, "model": name, **more}
+            for name, more in (("plain", {}), ("local", {"gpus": 1}))
+        ]
+        study = write_study(cases=6, store=postgres_url, judges=judges)
+        with run(study, cluster, "--no-preflight") as running:
+            assert running.wait(timeout=240) == 2, "no node has a GPU"
+        node = cluster.add_node(num_cpus=1, num_gpus=1)
+        try:
+            with run(study, cluster, "--no-preflight") as running:
+                assert running.wait(timeout=240) == 0
+        finally:
+            cluster.remove_node(node)
+    log = map(json.loads, lines(tmp_path / "runs" / "small" / "audit.jsonl"))
+    asked: dict[str, set[str]] = {}
+    for entry in log:
+        if entry["event"] == "sent":
+            asked.setdefault(entry["rater"], set()).add(entry["worker"])
+    assert len(asked["local"]) == 1 and not asked["local"] & asked["plain"], "it has a worker of its own"
 
 
 def test_ctrl_c_keeps_what_was_answered(

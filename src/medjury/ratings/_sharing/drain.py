@@ -7,6 +7,7 @@ and the store must know it.
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,6 +28,7 @@ class LogDrain:
     def __init__(self, store: Store, log: str, audit: AuditLog) -> None:
         self._store = store
         self._log = log
+        self._turn = threading.Lock()
         self._audit = audit
         self._last = 0
         self.preflights = 0  # questions among them that only asked whether a model is there
@@ -35,6 +37,10 @@ class LogDrain:
 
     def pull(self) -> int:
         """Copy what is new; how many lines."""
+        with self._turn:
+            return self._pull()
+
+    def _pull(self) -> int:
         count = 0
         while rows := self._store.in_transaction(self._read, write=False):
             self._audit.record_all(lambda first, rows=rows: self._entries(first, rows))  # type: ignore[misc]
