@@ -23,6 +23,7 @@ from medjury.errors import MedjuryError
 from medjury.models import AuditLog, AuditTotals, audit_totals, verify_audit_log
 from medjury.ratings import LogDrain, begin_account, open_store
 from medjury.studies import RayCluster, Study, load_study, run_study
+from medjury.studies._cluster.groups import Group, groups_of
 from medjury.studies._cluster.queue import ShareQueue
 from medjury.studies._cluster.shares import Share, Window, cut, share_size
 from medjury.studies._cluster.tally import Tallies, counts_of
@@ -233,6 +234,21 @@ def test_shares_are_read_in_any_order_and_redacted(tmp_path: Path) -> None:
 
     hidden = Window(RedactedCases(cases, make_redactor(True)))
     assert [case.candidate for case in hidden.take(shares[2])] == ["8 [EMAIL-1]", "9 [EMAIL-1]"]
+
+
+def test_judges_that_need_a_gpu_have_workers_of_their_own(write_study: Callable[..., Path]) -> None:
+    judges = [
+        {"kind": "openai", "name": name, "url": "http://127.0.0.1:1/v1", "model": name, **more}
+        for name, more in (("a", {"concurrency": 3}), ("b", {}), ("c", {"gpus": 0.5}), ("d", {"gpus": 2}))
+    ]
+    study = load_study(write_study(judges=judges))
+    assert groups_of(study, None, {"CPU": 8, "GPU": 2}) == [
+        Group(("a", "b"), 3), Group(("c",), 4, 0.5), Group(("d",), 1, 2.0),
+    ]  # fmt: skip
+    assert groups_of(study, 2, {"CPU": 8, "GPU": 2})[1] == Group(("c",), 2, 0.5)
+    assert Group(("c",), 4, 0.5).options()["num_gpus"] == 0.5
+    with pytest.raises(MedjuryError, match="d needs 2 GPU, and the cluster has 1 in all"):
+        groups_of(study, None, {"CPU": 8, "GPU": 1})
 
 
 def test_a_share_is_small_enough_for_all_to_end_together() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from medjury.errors import MedjuryError
 from medjury.judging import JudgeProgress, Progress
@@ -14,6 +14,7 @@ from medjury.models import AuditLog, PriceList, audit_totals
 from medjury.ratings import LogDrain, Store, StoreStopped, begin_account, spent_together
 from medjury.runs import files
 from medjury.studies._batch_jobs import log_name
+from medjury.studies._cluster.groups import Group, groups_of
 from medjury.studies._cluster.queue import ShareQueue
 from medjury.studies._cluster.ray_library import connected
 from medjury.studies._cluster.shares import Share, cut, share_size
@@ -31,7 +32,6 @@ _MOST_DEATHS = 10  # of workers, with nothing done in between
 _PATIENCE = 300.0  # seconds in which a first worker must have started
 _LOOK_SECONDS = 1.0
 _CLOSE_SECONDS = 60.0
-_OPTIONS = {"num_cpus": 1, "max_restarts": 0, "scheduling_strategy": "SPREAD"}
 
 
 @dataclass(frozen=True)
@@ -64,12 +64,12 @@ async def judge_on_cluster(
     outcome.progress = progress = Progress(planned=sum(planned.values()), judges=judges)
     stop = asyncio.Event()
     with connected(cluster.address) as ray:
-        workers = _number(ray, cluster, study)
+        groups = groups_of(study, cluster.workers, ray.cluster_resources())
         order = Order(
             str(study.file.resolve()), study.overrides, study.skip_bad_cases, run, log,
-            tuple(planned), 0, workers, how.retry_unscored, how.keep_going, how.preflight, how.ask,
+            (), 0, 1, how.retry_unscored, how.keep_going, how.preflight, how.ask,
         )  # fmt: skip
-        crew = Crew(ray, study, plan, order, outcome, stop)
+        crew = Crew(ray, study, plan, order, groups, outcome, stop)
 
         def look() -> tuple[int, float]:
             drain.pull()
@@ -91,12 +91,6 @@ async def judge_on_cluster(
             outcome.dropped = crew.dropped
 
 
-def _number(ray: Any, cluster: RayCluster, study: Study) -> int:
-    """How many workers: no more than a model allows calls at a time, for each of them makes one."""
-    wanted = cluster.workers or int(ray.cluster_resources().get("CPU", 1)) or 1
-    return max(1, min([wanted, *(part.concurrency for _, part in study.models if part.concurrency)]))
-
-
 async def _watch(how: How, crew: Crew, progress: Progress, look: Any, currency: str) -> None:
     while True:
         await asyncio.sleep(_LOOK_SECONDS)
@@ -107,11 +101,25 @@ async def _watch(how: How, crew: Crew, progress: Progress, look: Any, currency: 
             how.watch(progress, money if crew.price_known else None, currency)
 
 
+class Seat(NamedTuple):
+    """One of the workers of a group, whoever fills it."""
+
+    group: Group
+    place: int
+
+
 class Crew:
     """Keeps every seat filled until nothing is left to do."""
 
     def __init__(
-        self, ray: Any, study: Study, plan: RunPlan, order: Order, outcome: WorkDone, stop: asyncio.Event
+        self,
+        ray: Any,
+        study: Study,
+        plan: RunPlan,
+        order: Order,
+        groups: Sequence[Group],
+        outcome: WorkDone,
+        stop: asyncio.Event,
     ) -> None:
         self._ray = ray
         self._study = study
@@ -119,16 +127,15 @@ class Crew:
         self._outcome = outcome
         self._stop = stop
         self._plan = plan
-        self._cases = HashedCases(study.cases)
-        self._queue = ShareQueue(self._cut(), stop)
+        self._queues = {group: ShareQueue(self._cut(group), stop) for group in groups}
         self._tallies = Tallies(outcome.progress)
-        self._actors: dict[int, Any] = {}  # by seat, those that are ready
+        self._actors: dict[Seat, Any] = {}  # those that are ready
         self._used: dict[str, dict[str, Any]] = {}  # by worker, what it last said it has used
         self._done = self._deaths = 0
         self._expected = signature(study)
         self._worker = ray.remote(Worker)
         self._ready = asyncio.Event()  # a first worker has started
-        self._seats: dict[int, asyncio.Task[None]] = {}
+        self._seats: dict[Seat, asyncio.Task[None]] = {}
         self.dropped: dict[str, list[str]] = {}
 
     @property
@@ -140,14 +147,16 @@ class Crew:
     def price_known(self) -> bool:
         return all(each["price_known"] for each in self._used.values())
 
-    def _cut(self) -> Iterator[Share]:
-        yield from cut(self._cases, share_size(self._plan.cases, self._order.workers))
-        if self._cases.hash != self._plan.data_hash:
+    def _cut(self, group: Group) -> Iterator[Share]:
+        cases = HashedCases(self._study.cases)
+        yield from cut(cases, share_size(self._plan.cases, group.workers))
+        if cases.hash != self._plan.data_hash:
             self._heed({"fatal": CHANGED})
 
     async def work(self) -> None:
         """Until every share is done, or a stop is asked for, or nothing more can succeed."""
-        self._seats = {place: asyncio.create_task(self._seat(place)) for place in range(self._order.workers)}
+        seats = [Seat(group, place) for group in self._queues for place in range(group.workers)]
+        self._seats = {seat: asyncio.create_task(self._fill(seat)) for seat in seats}
         finished = asyncio.create_task(self._finished())
         others = [finished, asyncio.create_task(self._stopping()), asyncio.create_task(self._begun())]
         try:
@@ -177,25 +186,26 @@ class Crew:
         if done > self._done:
             self._done, self._deaths = done, 0
 
-    async def _seat(self, place: int) -> None:
+    async def _fill(self, seat: Seat) -> None:
         """One worker after another, for as long as there is work."""
-        order = replace(self._order, place=place)
+        group = seat.group
+        order = replace(self._order, judges=group.judges, place=seat.place, workers=group.workers)
         while not self._stop.is_set():
-            actor = self._worker.options(**_OPTIONS).remote(order)
+            actor = self._worker.options(**group.options()).remote(order)
             try:
                 self._check(await _asked(actor.start.remote()))
-                self._actors[place] = actor
+                self._actors[seat] = actor
                 self._ready.set()
-                await self._serve(place, actor)
+                await self._serve(seat, actor)
                 return
             except self._ray.exceptions.RayTaskError as error:
                 raise MedjuryError(f"a worker failed ({type(error.cause).__name__})") from None
             except self._ray.exceptions.RayError as error:
                 self._died(type(error).__name__)
-                self._actors.pop(place, None)
+                self._actors.pop(seat, None)
                 await asyncio.sleep(0.1 * self._deaths)
             finally:
-                if place not in self._actors:
+                if seat not in self._actors:
                     self._kill(actor)
 
     def _died(self, how: str) -> None:
@@ -206,8 +216,8 @@ class Crew:
                 "memory enough? The logs of Ray say more"
             )
 
-    async def _serve(self, place: int, actor: Any) -> None:
-        lanes = [asyncio.create_task(self._lane(place, actor)) for _ in range(_LANES)]
+    async def _serve(self, seat: Seat, actor: Any) -> None:
+        lanes = [asyncio.create_task(self._lane(seat, actor)) for _ in range(_LANES)]
         try:
             await asyncio.gather(*lanes)
         finally:
@@ -215,17 +225,18 @@ class Crew:
                 lane.cancel()
             await asyncio.gather(*lanes, return_exceptions=True)
 
-    async def _lane(self, place: int, actor: Any) -> None:
-        while (share := await self._queue.next()) is not None:
+    async def _lane(self, seat: Seat, actor: Any) -> None:
+        queue = self._queues[seat.group]
+        while (share := await queue.next()) is not None:
             try:
                 said = await _asked(actor.judge.remote(share))
             except BaseException:
-                self._tallies.forget((place, share.number))
-                self._queue.give_back(share)
+                self._tallies.forget((seat, share.number))
+                queue.give_back(share)
                 raise
-            self._tallies.done((place, share.number), said["counts"])
+            self._tallies.done((seat, share.number), said["counts"])
             self._use(actor, said)
-            self._queue.done()
+            queue.done()
             self._heed(said)
 
     def _heed(self, said: dict[str, Any]) -> None:
@@ -254,17 +265,19 @@ class Crew:
             self.dropped[name] = list(words)
 
     async def _finished(self) -> None:
-        await self._queue.finished.wait()
+        for queue in self._queues.values():
+            await queue.finished.wait()
 
     async def _stopping(self) -> None:
         """Pass a stop on to every worker, and wait for none that has not started."""
         await self._stop.wait()
-        self._queue.end()
-        for place, seat in self._seats.items():
-            if place in self._actors:
-                self._actors[place].stop.remote()
+        for queue in self._queues.values():
+            queue.end()
+        for seat, filling in self._seats.items():
+            if seat in self._actors:
+                self._actors[seat].stop.remote()
             else:
-                seat.cancel()
+                filling.cancel()
 
     async def _begun(self) -> None:
         try:

@@ -35,7 +35,7 @@ def connected(address: str) -> Iterator[Any]:
             f"no Ray cluster can be reached at {address} ({type(error).__name__}); {_START}"
         ) from None
     # What nodes report of dead workers is printed whatever was asked for, amid a command's own output.
-    private = importlib.import_module("ray._private.worker")
+    private: Any = importlib.import_module("ray._private.worker")
     if hasattr(private, "print_to_stdstream"):
         private.print_to_stdstream = lambda *_, **__: None
     try:
