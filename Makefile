@@ -23,10 +23,13 @@ $(INSTALLED): requirements/develop.txt pyproject.toml hatch_build.py $(wildcard 
 demo: install ## a good jury on planted errors in seconds, then a small model live; no network
 	$(BIN)/medjury demo
 
+# Tests wait for servers, browsers and processes that they killed: one worker more than there are processors uses that.
+WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
+
 # Many tests start processes: where bytecode may not be kept, each of them would compile the package anew.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: install browser ## run every test (OPTIONS="--hypothesis-seed=1" for pytest)
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(OPTIONS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(OPTIONS)
 
 test-simulations: install ## do intervals hold? studies drawn by the hundred (minutes; `make bench` has the whole table)
 	$(BIN)/python -m pytest -n 2 -m simulation $(OPTIONS)

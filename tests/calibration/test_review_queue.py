@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from benchmarks import _real_judges
+from benchmarks._best_queue import limits
 from benchmarks._reviews import found, make_world, review
-from benchmarks.review import STATISTICS, simulate, summary, truths
+from benchmarks.review import DIFFER, STATISTICS, simulate, summary, truths_of
 
 from medjury.agreement import agreement
 from medjury.calibration import draw_review, estimate
@@ -18,6 +20,7 @@ from medjury.cli import main
 from medjury.errors import MedjuryError
 from medjury.tables import RatingTable, rating_table
 from medjury.validation import settling, validate
+from medjury.validation._evidence import evidence_of
 
 NAMES = {"item": pl.String, "system": pl.String, "rater": pl.String, "rater_kind": pl.String,
          "dimension": pl.String, "score": pl.Float64, "probability": pl.Float64}  # fmt: skip
@@ -209,7 +212,7 @@ def test_more_ratings_are_foretold_for_what_is_still_open() -> None:
 
 
 def test_a_small_simulation_covers_and_shows_the_bias_of_forgotten_weights() -> None:
-    table = summary(simulate(60, alike=False, cases=400, ratings=150), truths(False))
+    table = summary(simulate(60, DIFFER, answers=800, ratings=150), truths_of(DIFFER))
     for name in STATISTICS:
         assert table["queue", name]["coverage"] >= 0.86, name
     assert table["queue, unweighted", "kappa"]["bias"] > 0.1
@@ -217,3 +220,51 @@ def test_a_small_simulation_covers_and_shows_the_bias_of_forgotten_weights() -> 
     assert table["queue, unweighted", "kappa"]["coverage"] < 0.5
     assert abs(table["queue", "kappa"]["bias"]) < 0.05
     assert table["queue", "kappa"]["width"] < table["random", "kappa"]["width"]
+    assert table["queue", "kappa"]["width"] < 0.95 * table["queue", "kappa, labels alone"]["width"]
+
+
+def test_no_queue_saves_more_than_the_best_one_and_that_is_little_for_a_mean_beside_the_jury() -> None:
+    best = limits(make_world(20_000, 1), 0.15)
+    assert (
+        0.5 < best["kappa"].alone < 0.6 and 0.45 < best["severe errors"].for_all < best["severe errors"].alone
+    )
+    assert 0.4 < best["mean"].alone < 0.5 and 0.0 <= best["mean"].beside_help < 0.03
+    assert all(each.for_all <= each.alone + 1e-9 for each in best.values())
+
+
+def test_the_gate_and_the_table_of_agreement_tell_one_kappa() -> None:
+    frame, grades = judged(300)
+    table = with_clinicians(frame, grades, 200)
+    one = table_of(table.rows.drop("row", "cluster").filter(pl.col("rater") != "bob"))
+    shown = agreement(one, raters="jury", reference="ann", resamples=300).find("kappa_quadratic").estimate
+    assert "strata of the rater's score" in shown.method
+    assert shown.n == 199, "one of 200 has no score of the jury"
+    trial = evidence_of(one, resamples=300).trial(one.dimension("accuracy"))
+    assert trial.overall.value == pytest.approx(shown.value, abs=0.01)
+    assert trial.overall.low == pytest.approx(shown.low, abs=0.03)
+
+
+def test_answers_that_were_left_out_of_the_table_are_not_taken_for_all() -> None:
+    """Whoever keeps only the answers that were read has the weights, and no more."""
+    frame, grades = judged(300)
+    table = with_clinicians(frame, grades, 200)
+    rows = table.rows.drop("row", "cluster")
+    read = rows.filter(pl.col("rater") == "ann").select("item", "system")
+    kept = table_of(rows.join(read, on=["item", "system"]))
+    whole, part = (
+        agreement(each, raters="jury", reference="ann", resamples=0).find("kappa_quadratic")
+        for each in (table, kept)
+    )
+    assert "strata" in whole.estimate.method and "strata" not in part.estimate.method
+    made = estimate(kept)
+    alone, helped = (made.find(estimator=each).value.value for each in ("classical", "prediction_powered"))
+    assert helped == pytest.approx(alone), "the jury's mean of what was read is not that of all"
+
+
+def test_real_judges_are_read_however_their_answers_were_wrapped() -> None:
+    if not _real_judges.there():
+        pytest.skip("MentalBench-Align (shared/data/mental_health_judges) is not on this machine")
+    world = _real_judges.some(20, 1, "Guidance")
+    assert len(np.unique(world.cases)) == 20 and 150 <= len(world.cases) <= 200
+    assert np.isin(world.clinician, (1, 2, 3, 4, 5)).all()
+    assert np.isnan(world.judges).mean() < 0.02 and world.judges.shape[0] == 4

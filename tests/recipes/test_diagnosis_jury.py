@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from scipy import integrate, optimize, stats
 from tests.recipes.compared import amount, read_table
 from tests.recipes.exact_checks import resamples_of
@@ -636,3 +637,16 @@ def test_every_exhibit_of_the_page_is_in_its_report(folder: Path) -> None:
 def test_every_interval_of_agreement_a_second_time(folder: Path) -> None:
     rated = Rated(folder / "runs" / "diagnosis-jury", ("primary panel",), lambda votes: votes[0])
     agreement_is_right(rated, LABELS, whole_grades(1, 5), "jury")
+
+
+def test_a_risk_that_was_turned_round_is_said_to_be_so(folder: Path) -> None:
+    """More of it is then better, and the wrong routine diagnoses are on the left."""
+    for name in ("label-probability", "label-scores"):
+        drawn = (folder / "runs" / "ward-reference" / "figures" / f"{name}.svg").read_text(encoding="utf-8")
+        assert ">Risk from treatment, turned<" in drawn and "mean score (more is better)" in drawn
+        assert "routine is wrong" in drawn
+
+
+def test_stability_is_asked_at_a_temperature_at_which_a_model_may_change_its_mind(folder: Path) -> None:
+    judges = yaml.safe_load((folder / "stability.yaml").read_text())["judges"]
+    assert [judge["temperature"] for judge in judges] == [1.0] * 3

@@ -453,3 +453,15 @@ def test_the_metrics_beside_the_jury_are_those_of_their_libraries(folder: Path) 
     for each in rows:
         wanted = found[each["item"], each["system"]][each["rater"]]
         assert amount(each["score"]) == pytest.approx(wanted, abs=1e-9)
+
+
+def test_the_judges_are_in_the_heat_map_though_there_are_too_many_raters_for_it(folder: Path) -> None:
+    run = folder / "runs" / "medhelm-jury"
+    drawn = (run / "figures" / "rater-kappas.svg").read_text(encoding="utf-8")
+    assert all(
+        f">{name}<" in drawn for name in ("jury", "juror-north", "juror-east", "juror-south", "clinician-08")
+    )
+    assert ">clinician-09<" not in drawn
+    assert (
+        "12 of 16 raters are drawn; all are in tables/rater-kappas.csv." in (run / "report.html").read_text()
+    )

@@ -20,6 +20,7 @@ from medjury.runs import verify_run
 
 ROOT = Path(__file__).parent.parent.parent
 NAMES = [recipe.name for recipe in list_recipes()]
+SLOW_TO_MAKE = ("diagnosis-jury", "pdsqi9")
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
@@ -44,7 +45,11 @@ def test_a_recipe_runs_offline_to_its_end(
     assert (run / "report.html").exists() and all(each.sound for each in verify_run(run))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    # The two that take longest to make with `make test-simulations`.
+    [pytest.param(name, marks=[pytest.mark.simulation] * (name in SLOW_TO_MAKE)) for name in NAMES],
+)
 def test_what_ships_is_what_the_generator_makes(name: str, tmp_path: Path) -> None:
     made = importlib.import_module(f"recipes.{name.replace('-', '_')}").make()
     assert files_in(write_recipe_files(made, tmp_path / name)) == files_in(PACKAGED / name)

@@ -439,3 +439,9 @@ def test_every_interval_of_agreement_a_second_time(folder: Path) -> None:
     rated = Rated(folder / "runs" / "transcripts", (ADJUDICATOR,), lambda votes: votes[0], aside)
     agreement_is_right(rated, {"impact": "Clinical impact"}, whole_grades(0, 2), next(iter(JUDGES)))
     classes_are_right(rated, {"impact": "Clinical impact"}, {"impact": (0, 1, 2)})
+
+
+def test_a_judge_whose_name_says_that_it_is_one_is_not_called_so_twice(folder: Path) -> None:
+    report = (folder / "runs" / "transcripts" / "report.html").read_text(encoding="utf-8")
+    assert [report.lower().count(words) for words in ("judge judge-", "the jury is not used")] == [0, 0]
+    assert "A text metric that falls where the grade rises is below zero here" in report

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 import re
 import xml.etree.ElementTree as ElementTree
@@ -15,8 +16,11 @@ from tests.report.planted import planted_frame, write_run
 from medjury.errors import MedjuryError
 from medjury.report import _png, write_page
 from medjury.report._axes import Axes, round_ticks
+from medjury.report._exhibits import Exhibits
 from medjury.report._figure import Figure, draw_panels, heat
+from medjury.report._material import short
 from medjury.report._svg import MARKER_SHAPES, shade, width_of
+from medjury.validation import about_judge
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -179,3 +183,39 @@ def test_pixels_without_a_browser_are_refused_with_what_to_do(
     with pytest.raises(MedjuryError, match="PNG needs Chromium"):
         write_page(folder, png=True)
     assert (folder / "report.html").is_file() and (folder / "figures" / "coverage.svg").is_file()
+
+
+def test_a_title_that_is_wider_than_its_panel_is_set_smaller() -> None:
+    figure = Figure((9, 2.4))
+    titles = ["Short", "rescore panel: Differential diagnosis (n = 18)", "Quality without reasoning (n = 68)"]
+    draw_panels(figure, titles, 3, lambda axes, title: setattr(axes, "title", title))
+    sizes = {
+        each.text: (float(each.get("x", "")), float(each.get("font-size", "")))
+        for each in one(figure, "text")
+    }
+    for place, title in enumerate(titles):
+        x, size = sizes[title]
+        assert x + width_of(title, size) < (place + 1) * 9 * 72 / 3, "nothing reaches into the next panel"
+    assert sizes["Short"][1] > sizes[titles[2]][1] > sizes[titles[1]][1] > 5.5
+
+
+def test_a_name_loses_its_brackets_before_it_loses_a_word() -> None:
+    assert short("Patient safety (6 minus risk)") == "Patient safety"
+    assert short("Diagnoses (weighted)") == "Diagnoses (weighted)", "it fits as it is"
+    assert short("Appropriateness of the whole opinion (0 to 5)", 20) == "Appropriateness of …"
+    assert short("(a name that is nothing but brackets)", 12) == "(a name tha…"
+
+
+def test_legends_and_captions_speak_of_the_judge_where_there_is_no_jury() -> None:
+    exhibits = Exhibits(speak=lambda words: about_judge(words, "reader-1"))
+    page = html.unescape(
+        exhibits.figure(
+            "made",
+            (4, 3),
+            lambda figure: figure.axes().line([0, 1], [0, 1], "#000000", label="jury's score alone"),
+            caption="What the jury said; more in `medjury triage`.",
+            alt="what it shows",
+        )
+    )
+    assert "reader-1's score alone" in page and "jury's" not in page
+    assert "What judge reader-1 said; more in <code>medjury triage</code>." in page

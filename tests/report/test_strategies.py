@@ -539,4 +539,5 @@ def test_of_many_equal_raters_none_is_called_better_by_its_own_interval_alone(tm
     assert lucky.strict.low < lucky.difference.low and lucky.strict.high > lucky.difference.high  # type: ignore[operator]
     told = words(page_of(tmp_path / str(seed)))
     assert f"{lucky.rater} is not shown to be better or worse than way-0" in told
+    assert "by itself this interval leaves zero out, which among 8 comparisons may be chance" in told
     assert "an interval of 99.38 %, 5 % of error split among 8 comparisons" in told

@@ -221,3 +221,25 @@ def test_all_draws_of_two_among_four_give_the_mean_of_all() -> None:
     values = [1.0, 2.0, 4.0, 5.0]
     means = [weighted_mean([values[i], values[j]], [2.0, 2.0]).value for i, j in combinations(range(4), 2)]
     assert np.mean([mean for mean in means if mean is not None]) == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize("hits", [60, 140])
+def test_the_end_towards_the_nearer_edge_is_that_of_the_score_interval_and_the_other_is_not(
+    hits: int,
+) -> None:
+    limits = pytest.importorskip("statsmodels.stats.proportion").proportion_confint(
+        hits, 200, method="wilson"
+    )
+    found = weighted_proportion([True] * hits + [False] * (200 - hits), np.full(200, 3.0))
+    assert found.low is not None and found.high is not None
+    near = 0 if hits < 100 else 1
+    assert (found.low, found.high)[near] == pytest.approx(limits[near], abs=0.002)
+    assert found.low <= limits[0] + 0.002 and found.high >= limits[1] - 0.002
+
+
+def test_a_share_and_the_share_of_all_others_mirror_each_other() -> None:
+    generator = np.random.default_rng(2)
+    hits, weights = generator.random(80) < 0.3, generator.uniform(1, 9, 80)
+    one, other = weighted_proportion(hits, weights), weighted_proportion(~hits, weights)
+    assert one.low is not None and one.high is not None
+    assert (other.low, other.high) == pytest.approx((1 - one.high, 1 - one.low))

@@ -320,3 +320,7 @@ def test_a_plan_tells_what_the_reference_rated_and_calls_dangerous(
     rated = "6 cases, 6 by two clinicians or more"
     assert f"Rated so far: accuracy {rated}, {dangerous} dangerous; " in told
     assert f"clarity {rated}" in told and f"clarity {rated}, " not in told
+    assert "The second panel scored 6 of the 6 answers again." in told
+    assert told.index("Rated so far") < told.index("\nrule "), (
+        "what is there stands before what may come of it"
+    )

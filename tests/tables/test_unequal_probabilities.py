@@ -104,17 +104,29 @@ def test_agreement_weights_what_it_can_and_leaves_the_rest_undefined() -> None:
     assert any("unequal probabilities" in warning for warning in found.warnings)
 
 
-def test_weighted_kappa_is_that_of_scikit_learn_with_sample_weights() -> None:
+@pytest.mark.parametrize("whole", [True, False])
+def test_weighted_kappa_is_that_of_scikit_learn_with_sample_weights(whole: bool) -> None:
+    """With the jury's scores of all answers the weights of each score add up to all that have it; where only the
+    answers that were read are there, they stay one over the probability."""
     metrics = pytest.importorskip("sklearn.metrics")
-    found = agreement(UNEQUAL, raters="j1", resamples=0).find("kappa_quadratic").estimate.value
-    grid = UNEQUAL.with_weights.grid("accuracy")
+    rows = UNEQUAL.rows.drop("row", "cluster")
+    read = rows.filter(pl.col("rater") == "ann").select("item", "system")
+    table = UNEQUAL if whole else rating_table(rows.join(read, on=["item", "system"]), scale=(1, 5))
+    found = agreement(table, raters="j1", resamples=0).find("kappa_quadratic").estimate.value
+    grid = table.with_weights.grid("accuracy")
     both = ~np.isnan(grid.scores["ann"])
+    said, weights = grid.scores["j1"], np.where(both, 1 / grid.drawn["ann"], 0.0)
+    if whole:
+        # Ten cases or more were read of each of the lower scores; 4 and 5 have fewer, and go together.
+        strata = np.minimum(said, 4)
+        for each in np.unique(strata):
+            weights[strata == each] *= (strata == each).sum() / weights[strata == each].sum()
     direct = metrics.cohen_kappa_score(
         grid.scores["ann"][both],
-        grid.scores["j1"][both],
+        said[both],
         labels=[1, 2, 3, 4, 5],
         weights="quadratic",
-        sample_weight=1 / grid.drawn["ann"][both],
+        sample_weight=weights[both],
     )
     assert found == pytest.approx(direct)
 

@@ -200,6 +200,33 @@ def test_a_look_is_told_to_opentelemetry_by_its_conventions(
     assert events == [("gen_ai.evaluation.result", told | {"gen_ai.evaluation.score.value": 5.0})]
 
 
+def test_a_look_is_measured_for_opentelemetry(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    metrics = pytest.importorskip("opentelemetry.metrics")
+    got: dict[tuple[str, str], float] = {}
+
+    class Gauge:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def set(self, amount: float, attributes: Any = None, context: Any = None) -> None:
+            assert attributes["medjury.study"]
+            got[self.name.removeprefix("medjury.watch."), attributes.get("gen_ai.evaluation.name", "")] = (
+                amount
+            )
+
+    class Meter(metrics.NoOpMeter):  # type: ignore[misc, name-defined]
+        def create_gauge(self, name: str, unit: str = "", description: str = "") -> Any:
+            return Gauge(name)
+
+    monkeypatch.setattr(metrics, "get_meter", lambda *_: Meter("medjury.watch"))
+    arrive(study, "monday", GOOD[:10])
+    found = watch(study)
+    (score,) = found.quantities
+    assert (got["cases", ""], got["scored", ""], got["rated", ""]) == (10, 10, 0)
+    assert (got["mean", "score"], got["alarm", "score"]) == (5.0, 0)
+    assert (got["low", "score"], got["high", "score"]) == (score.low, score.high)
+
+
 def test_another_answering_model_is_an_alarm_and_its_scores_are_not_used(
     study: Path,
     server: LoopbackServer,

@@ -18,6 +18,12 @@ from medjury.calibration._review_queue.queue import QueueRow, ReviewQueue, draw_
 from medjury.calibration._review_queue.sizes import influence_sizes
 from medjury.calibration._routine_disagreement import RoutineDisagreement, routine_disagreement
 from medjury.calibration._saved import load_calibrations, save_calibrations
+from medjury.calibration._stored_triage import (
+    apply_triage,
+    load_triage,
+    save_triage,
+    stored_triage,
+)
 from medjury.calibration._strata import read_target
 from medjury.calibration._study import JURY_OF_CALIBRATED, calibrate
 from medjury.calibration._study_result import CalibrationRow, CalibrationStudy
@@ -43,6 +49,7 @@ __all__ = [
     "Strangeness",
     "Triage",
     "apply_calibrations",
+    "apply_triage",
     "calibrate",
     "check_ending",
     "draw_review",
@@ -54,14 +61,17 @@ __all__ = [
     "inclusion_probabilities",
     "influence_sizes",
     "load_calibrations",
+    "load_triage",
     "parts_behind",
     "powered_means",
     "read_target",
     "routine_disagreement",
     "save_calibrations",
     "save_jury_rule",
+    "save_triage",
     "sealed",
     "simulate_jury",
+    "stored_triage",
     "strangeness",
     "systematic",
     "triage",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from medjury.calibration._calibrator import Floats
 from medjury.calibration._danger_rates import DangerRates, danger_rates, plan_labels
+from medjury.calibration._folds import Cases
 from medjury.calibration._part import Marks, Part
 from medjury.calibration._prediction_powered import (
     PredictionPowered,
@@ -71,36 +72,8 @@ class Asked:
                 confidence=self.confidence,
                 share=self.dangerous_at is not None,
             )
-        found = estimate_mean(self.labels[here], self.scores[here], cases=self.part.cases[here], **self._how)
-        rare = _rare(self.labels[here])
-        return found if self.dangerous_at is None else self._as_shares(found, rare, found.n_labelled_cases)
-
-    def _as_shares(self, found: PredictionPowered, rare: bool, cases: float) -> PredictionPowered:
-        """Between 0 and 1; and where fewer than five labels are dangerous, or fewer than five are not, no narrower
-        than the exact interval of so many cases: a rare danger that nobody saw is not none."""
-        seen = found.classical.value
-        assert seen is not None
-        least = max(int(cases), 1)
-        wide = proportion(round(seen * least), least, confidence=self.confidence) if rare else None
-
-        def share(one: Estimate, wide: Estimate | None) -> Estimate:
-            if one.value is None or one.low is None or one.high is None:
-                return one
-            low, high = one.low, one.high
-            if wide is not None and wide.low is not None and wide.high is not None:
-                low, high = min(low, wide.low), max(high, wide.high)
-            value = min(max(one.value, 0.0), 1.0)
-            method = one.method if wide is None else f"{one.method}, no narrower than Clopper-Pearson by case"
-            return replace(one, value=value, low=max(low, 0.0), high=min(high, 1.0), method=method)
-
-        return replace(
-            found,
-            power_tuned=share(found.power_tuned, wide),
-            fixed=share(found.fixed, wide),
-            classical=share(found.classical, wide),
-            naive=share(found.naive, None),
-            warnings=tuple(text for text in found.warnings if not (rare and text.startswith("all labelled"))),
-        )
+        make = estimate_mean if self.dangerous_at is None else share_of
+        return make(self.labels[here], self.scores[here], cases=self.part.cases[here], **self._how)
 
     def mixture(
         self, here: Marks, strata: NDArray[np.object_], column: str, shares: Mapping[str, float]
@@ -125,7 +98,7 @@ class Asked:
         parts = (
             shares[name] ** 2 / len(set(self.part.cases[each].tolist())) for name, each in inside.items()
         )
-        return self._as_shares(found, rare, 1.0 / sum(parts))
+        return as_shares(found, rare, 1.0 / sum(parts), self.confidence)
 
     def difference(self, first: str, second: str) -> PredictionPowered:
         self._refuse_weights()
@@ -193,6 +166,42 @@ class Asked:
             else values >= self.dangerous_at
         )
         return np.where(np.isnan(values), np.nan, bad.astype(np.float64))
+
+
+def share_of(
+    labels: Floats, verdicts: Floats, *, cases: Cases, labels_random: bool, confidence: float
+) -> PredictionPowered:
+    """The share of ones among labels of which only some are known (NaN), from verdicts on all."""
+    found = estimate_mean(labels, verdicts, cases=cases, labels_random=labels_random, confidence=confidence)
+    return as_shares(found, _rare(labels), found.n_labelled_cases, confidence)
+
+
+def as_shares(found: PredictionPowered, rare: bool, cases: float, confidence: float) -> PredictionPowered:
+    """Between 0 and 1; and where fewer than five labels are dangerous, or fewer than five are not, no narrower
+    than the exact interval of so many cases: a rare danger that nobody saw is not none."""
+    seen = found.classical.value
+    assert seen is not None
+    least = max(int(cases), 1)
+    wide = proportion(round(seen * least), least, confidence=confidence) if rare else None
+
+    def share(one: Estimate, wide: Estimate | None) -> Estimate:
+        if one.value is None or one.low is None or one.high is None:
+            return one
+        low, high = one.low, one.high
+        if wide is not None and wide.low is not None and wide.high is not None:
+            low, high = min(low, wide.low), max(high, wide.high)
+        value = min(max(one.value, 0.0), 1.0)
+        method = one.method if wide is None else f"{one.method}, no narrower than Clopper-Pearson by case"
+        return replace(one, value=value, low=max(low, 0.0), high=min(high, 1.0), method=method)
+
+    return replace(
+        found,
+        power_tuned=share(found.power_tuned, wide),
+        fixed=share(found.fixed, wide),
+        classical=share(found.classical, wide),
+        naive=share(found.naive, None),
+        warnings=tuple(text for text in found.warnings if not (rare and text.startswith("all labelled"))),
+    )
 
 
 def _rare(labels: Floats) -> bool:

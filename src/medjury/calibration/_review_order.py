@@ -39,7 +39,7 @@ class ReviewOrder:
     fitted on all labels, per standard deviation of the signal; None where ranks were averaged. `curves`
     compares the rule with every signal, with the jury's and with each judge's score, on labelled items;
     None without labels. `target` is what the curves catch: every dangerous answer or, where a gap was given, every
-    severe error (`n_severe` is None otherwise).
+    severe error (`n_severe` is None otherwise). `items` is what was ordered.
     """
 
     priority: Floats
@@ -53,6 +53,7 @@ class ReviewOrder:
     n_dangerous: int
     n_severe: int | None
     n_unscored: int
+    items: Items
 
     @property
     def order(self) -> NDArray[np.int64]:
@@ -111,7 +112,7 @@ def review_order(
         signals = signals_without_labels(items)
         how = "mean of the signals' ranks; no labels, so nothing was learnt"
         return ReviewOrder(
-            mean_rank(signals, signals), signals, how, None, None, None, what, 0, 0, None, n_unscored
+            mean_rank(signals, signals), signals, how, None, None, None, what, 0, 0, None, n_unscored, items
         )
     learnt = _learn(items, folds, what)
     labelled = ~np.isnan(wanted)
@@ -142,6 +143,7 @@ def review_order(
         int(dangerous.sum()),
         None if severe is None else int(severe.sum()),
         n_unscored,
+        items,
     )
 
 
@@ -151,6 +153,27 @@ class _Rule:
 
     log_odds: Callable[[Mapping[str, Floats]], Floats]
     weights: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lesson:
+    """What labelled items teach about others: their own signals as other cases make them, and the rule over these,
+    None where there is too little to learn weights from."""
+
+    training: Items
+    inner: Mapping[str, Floats]
+    rule: _Rule | None
+
+    @classmethod
+    def of(cls, training: Items, folds: int) -> Lesson:
+        inner = held_out_signals(training, folds)
+        return cls(training, inner, _rule(inner, training))
+
+    def priority(self, signals: Mapping[str, Floats], *, by_rank: bool = False) -> Floats:
+        """Log-odds by the rule, or the mean of the signals' ranks among the training items."""
+        if by_rank or self.rule is None:
+            return mean_rank(signals, self.inner)
+        return self.rule.log_odds(signals)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,22 +200,20 @@ def _learn(items: Items, folds: int, what: str) -> _Learnt:
     by_rule, by_rank = np.full(len(items.jury), np.nan), np.full(len(items.jury), np.nan)
     member = np.zeros((len(items.jury), len(items.grades)), dtype=bool)
     low, high = np.full(len(items.jury), np.nan), np.full(len(items.jury), np.nan)
-    rules: dict[int, _Rule | None] = {}
+    lessons: dict[int, Lesson] = {}
     for each in range(-1, folds):
         here = (fold == each) & ~np.isnan(items.jury)
         training = items.part(taught & (fold != each))
         found, made = signals_of(items.part(here), training)
-        inner = held_out_signals(training, folds)
         member[here], low[here], high[here] = made.member, made.low, made.high
-        rules[each] = rule = _rule(inner, training)
-        by_rank[here] = mean_rank(found, inner)
-        if rule is not None:
-            by_rule[here] = rule.log_odds(found)
+        lessons[each] = lesson = Lesson.of(training, folds)
+        by_rank[here] = lesson.priority(found, by_rank=True)
+        by_rule[here] = lesson.priority(found)
         for name in SIGNALS:
             signals[name][here] = found[name]
     sets = GradeSets(items.grades, member, low, high)
-    final = rules[-1]
-    if final is None or None in rules.values():
+    final = lessons[-1].rule
+    if final is None or any(each.rule is None for each in lessons.values()):
         # Log-odds and ranks cannot be compared, so all folds use ranks where one has to.
         how = f"mean of the signals' ranks: fewer than {_CASES} cases with a {what} to learn weights from"
         return _Learnt(by_rank, signals, fold, sets, how, None)

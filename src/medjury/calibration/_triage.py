@@ -53,19 +53,21 @@ def triage(
     jury, judges = jury_of(roles), jurors_of(table, roles)
     danger = part.measured.danger(table.rules)
     assert danger is not None
-    asked = Asked(danger[0] if threshold is None else threshold, gap, catch, level, decide_at, error)
+    cut = danger[0] if threshold is None else threshold
+    asked = Asked(cut, gap, catch, level, decide_at, error, confidence, folds)
     effort: dict[str, Any] = {
         "resamples": table.resamples(resamples),
         "seed": table.seed(seed),
         "confidence": confidence,
     }
+    word = table.danger_word(part.grid, part.measured, roles.reference)
     found = review_order(
         part.scores(jury),
         {name: part.scores(name) for name in judges},
         cases=part.cases,
         grades=part.grades,
         labels=part.labels if roles.reference else None,
-        danger=table.danger_word(part.grid, part.measured, roles.reference) if roles.reference else None,
+        danger=word if roles.reference else None,
         threshold=asked.threshold,
         gap=gap,
         boundary=boundary,
@@ -93,4 +95,19 @@ def triage(
             **effort,
         )
     labels = label_triage(part, jury, table.labels, catch=catch, **effort)
-    return Triage(part, jury, judges, asked, found, sets, automatic, turned, table.warnings, labels)
+    rule = next((each for each in table.juries if each.name == jury), table.jury_rule)
+    return Triage(
+        part,
+        jury,
+        judges,
+        asked,
+        found,
+        sets,
+        automatic,
+        turned,
+        table.warnings,
+        labels,
+        roles.reference,
+        rule,
+        word,
+    )

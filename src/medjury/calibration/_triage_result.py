@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from medjury.calibration._automatic import AutomaticDecisions
+from medjury.calibration._calibrator import Floats
 from medjury.calibration._conformal_sets import HeldOutSets
 from medjury.calibration._label_triage import LabelTriage
 from medjury.calibration._part import Part
@@ -15,6 +16,7 @@ from medjury.calibration._review_curve import ReviewCurve
 from medjury.calibration._review_order import ReviewOrder
 from medjury.calibration._written import as_json, flat
 from medjury.statistics import Printable, Result, counted, ends, percent, seen, shown, text_table
+from medjury.tables import JuryRule
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,6 +32,8 @@ class Asked:
     level: float
     decide_at: float | None
     error: float
+    confidence: float
+    folds: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +54,9 @@ class TriageRow:
 @dataclass(frozen=True, eq=False)
 class Triage(Result[TriageRow]):
     """The order for review and, with a reference, the curves behind it, the conformal set of every unit,
-    and the units that may be decided automatically. `raters` are the judges behind the `jury`; `reversed` tells
-    that high scores were the dangerous ones."""
+    and the units that may be decided automatically. `raters` are the judges behind the `jury`, whose votes became
+    one by `jury_rule`; `reversed` tells that high scores were the dangerous ones. `danger` is the score of the
+    `reference` by which each unit is dangerous."""
 
     part: Part
     jury: str
@@ -62,7 +67,10 @@ class Triage(Result[TriageRow]):
     automatic: AutomaticDecisions | None
     reversed: bool
     warnings: tuple[str, ...]
-    labels: tuple[LabelTriage, ...] = ()
+    labels: tuple[LabelTriage, ...]
+    reference: tuple[str, ...]
+    jury_rule: JuryRule
+    danger: Floats
 
     @property
     def dimension(self) -> str:

@@ -15,12 +15,17 @@ from medjury.errors import MedjuryError
 from medjury.statistics import (
     Estimate,
     difference_mean,
+    drawn_from,
     effective_n,
     undefined,
     weighted_mean,
     weighted_proportion,
 )
 
+NOT_WHOLE = (
+    "these are not all the answers that were drawn from, so the jury's scores cannot help: give those of the "
+    "answers that nobody read, too"
+)
 NOT_WEIGHTED = "labels were drawn with unequal probabilities, for which this has no form here"
 
 
@@ -37,8 +42,14 @@ def estimate_weighted(
             f"{labelled_cases} cases have a clinician's label; at least {LABELLED_CASES} are needed, and "
             f"{FEW_CASES} for an interval to lean on. Label more cases."
         )
-    tuned, trust = difference_mean(labels, weights, predictions, names, confidence=confidence)
-    fixed, _ = difference_mean(labels, weights, predictions, names, confidence=confidence, trust=1.0)
+    # The jury helps by its mean of all answers; of the answers that were read alone it would mislead.
+    whole = drawn_from(np.where(known, weights, 0.0))
+    (tuned, trust), (fixed, _) = (
+        difference_mean(
+            labels, weights, predictions, names, confidence=confidence, trust=each if whole else 0.0
+        )
+        for each in (None, 1.0)
+    )
     classical = weighted_mean(labels[known], weights[known], names[known], confidence=confidence)
     alone = "jury scores alone, not corrected for bias"
     naive = undefined("the jury gave no score", 0, alone)
@@ -51,6 +62,7 @@ def estimate_weighted(
         rare = min(np.nansum(labels), np.nansum(1.0 - labels)) < LABELLED_CASES
         classical = exact
         tuned, fixed = (_as_share(each, exact if rare else None) for each in (tuned, fixed))
+    warnings = () if whole else (NOT_WHOLE,)
     few = f"{labelled_cases} labelled cases are few for an interval; {FEW_CASES} or more hold better"
     return PredictionPowered(
         power_tuned=tuned,
@@ -64,7 +76,7 @@ def estimate_weighted(
         n_unscored=int((~scored).sum()),
         n_unscored_labelled=int((~scored & known).sum()),
         effective_labels=effective_n(weights[known]) * _gain(classical, tuned),
-        warnings=(few,) if labelled_cases < FEW_CASES else (),
+        warnings=(*warnings, few) if labelled_cases < FEW_CASES else warnings,
     )
 
 

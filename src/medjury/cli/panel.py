@@ -26,6 +26,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     serve.add_argument("--oidc", metavar="FILE", help="let people sign in with the site's OpenID Connect")
     serve.add_argument(
+        "--passport", metavar="FILE", help="let programs have texts judged by this validated jury"
+    )
+    serve.add_argument(
+        "--override", metavar="FILE", help="YAML: how that jury is reached here (as for judge)"
+    )
+    serve.add_argument(
         "--coordinator", metavar="NAME", default="Coordinator", help="the first coordinator's name"
     )
 
@@ -85,7 +91,12 @@ def _serve(options: argparse.Namespace) -> int:
     from medjury.panel import listen, open_panel, reached_at, serve
 
     panel = open_panel(
-        options.study, database=options.database, public_url=options.public_url, open_id=options.oidc
+        options.study,
+        database=options.database,
+        public_url=options.public_url,
+        open_id=options.oidc,
+        passport=options.passport,
+        override=options.override,
     )
     with listen(options.host, options.port) as listening:
         panel = reached_at(panel, options.host, listening, options.public_url)

@@ -27,13 +27,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--folds", type=int, default=5, help="folds of whole cases (5)")
     add("--top", type=int, default=20, help="how many cases to print (20; JSON: all)")
     add("--out", metavar="FILE", help="write the whole order as .csv")
+    add("--save-rule", metavar="FILE", help="keep what the labels taught, for cases that nobody labels")
+    add(
+        "--rule",
+        metavar="FILE",
+        help="order cases without labels by such a file, and estimate how good they are",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.calibration import check_ending, routine_disagreement, triage, write_frame
+    from medjury.calibration import (
+        apply_triage,
+        check_ending,
+        load_triage,
+        routine_disagreement,
+        save_triage,
+        stored_triage,
+        triage,
+        write_frame,
+    )
 
     if options.out is not None:
         check_ending(options.out, [".csv"], "the order")
+    if options.rule is not None:
+        applied = apply_triage(table_from(options), load_triage(options.rule), dimensions=options.dimensions)
+        if options.out is not None:
+            write_frame(applied.frame(), options.out)
+        print(applied.to_json() if options.json else applied.text(options.top))
+        return 0
     given = {**shared(options), "high_is_dangerous": options.high_is_dangerous}
     if options.routine is not None:
         curve = routine_disagreement(table_from(options), routine=options.routine, **given)
@@ -54,5 +75,7 @@ def run(options: argparse.Namespace) -> int:
     )
     if options.out is not None:
         write_frame(found.frame(), options.out)
+    if options.save_rule is not None:
+        save_triage(stored_triage(found), options.save_rule)
     print(found.to_json() if options.json else found.text(options.top))
     return 0

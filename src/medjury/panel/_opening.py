@@ -20,17 +20,22 @@ def open_panel(
     database: str | None = None,
     public_url: str | None = None,
     open_id: str | Path | None = None,
+    passport: str | Path | None = None,
+    override: str | Path | None = None,
 ) -> Panel:
     """The panel of a study, with its rounds set up. Unless another place is named, its database lies beside the
-    study file."""
+    study file, and so does what the jury of a `passport` keeps."""
     from medjury.panel._design import set_up
     from medjury.panel._meeting import set_up_references
+    from medjury.passports import PassportDoor
 
     study = load_rated_study(study_file)
     url = checked_url(public_url or f"http://localhost:{DEFAULT_PORT}")
     settings = read_open_id_settings(open_id) if open_id else None
     place = database or str(study.file.resolve().parent / f"{study.name}.panel.sqlite")
-    panel = Panel(open_panel_database(place), study=study, public_url=url, open_id=settings)
+    beside = study.file.resolve().parent / f"{study.name}.jury"
+    jury = None if passport is None else PassportDoor.open(passport, beside, override)
+    panel = Panel(open_panel_database(place), study=study, public_url=url, open_id=settings, jury=jury)
     with panel.database.writing() as connection:
         set_up(connection, study, panel.now())
         set_up_references(connection, study)

@@ -12,18 +12,21 @@ from medjury.panel._database import PanelDatabase
 from medjury.panel._open_id_settings import OpenIdSettings
 
 if TYPE_CHECKING:
+    from medjury.passports import PassportDoor
     from medjury.studies import RatedStudy
 
 
 @dataclass(frozen=True)
 class Panel:
-    """The database, the study, the address that people type, and the clock (a test may turn it)."""
+    """The database, the study, the address that people type, and the clock (a test may turn it). With a `jury` by
+    passport programs have their texts judged by that one."""
 
     database: PanelDatabase
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     study: RatedStudy | None = None
     public_url: str = "http://localhost:8765"
     open_id: OpenIdSettings | None = None
+    jury: PassportDoor | None = None
 
     @property
     def is_secure(self) -> bool:

@@ -2,6 +2,7 @@
 
 from medjury.passports._check import PassportCheck, check_passport
 from medjury.passports._document import Passport
+from medjury.passports._door import PassportDoor
 from medjury.passports._judged import Judged
 from medjury.passports._judging import judge_with_passport
 from medjury.passports._making import make_passport
@@ -13,6 +14,7 @@ __all__ = [
     "Judged",
     "Passport",
     "PassportCheck",
+    "PassportDoor",
     "Placed",
     "Placing",
     "Population",

@@ -22,9 +22,11 @@ from medjury.passports._rebuilding import jury_of, rebuilt_study
 from medjury.ratings import guard_frame
 from medjury.runs import read_manifest
 from medjury.studies import RunResult, Study, Watcher, run_study
-from medjury.tables import open_run
+from medjury.tables import RatingTable, open_run
 
 _CALIBRATION, _PASSPORT = "calibration.json", "passport.json"
+# By case, system and dimension.
+Scores = dict[tuple[str, str, str], dict[str, Any]]
 _FIRST = 8  # cases after which it is known who answers
 
 
@@ -89,7 +91,7 @@ def judge_with_passport(
     if result is not None and not why:
         why = result.why
     read = {} if result is None or changes or not result.judged else _scores(study, passport, folder)
-    rows = [*_rows(passport, placed, read, wanted, status)]
+    rows = [*judged_rows(passport, placed, read, wanted, status)]
     _write(rows, folder / JUDGED)
     scored = sum(row["score"] is not None for row in rows)
     found = Judged(
@@ -124,27 +126,38 @@ def _asked(
     return result, ()
 
 
-def _scores(study: Study, passport: Passport, folder: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
-    """By case and dimension the jury's score, why there is none, and the calibrated score."""
+def _scores(study: Study, passport: Passport, folder: Path) -> Scores:
     table = open_run(study.output)
-    found: dict[tuple[str, str, str], dict[str, Any]] = {}
-    own = table.everything.filter(table.everything["rater"] == passport.rater)
-    names = ("item", "system", "dimension", "score", "status", "reason")
-    for item, system, dimension, score, status, reason in own.select(names).iter_rows():
-        found[item, system, dimension] = {"score": score, "status": status, "reason": reason or ""}
-    if passport.calibration is not None and found:
-        file = folder / _CALIBRATION
-        write_whole(file, json.dumps(passport.calibration))
-        applied = apply_calibrations(table, load_calibrations(file), raters=passport.rater)
-        for each in applied.ratings:
-            found.setdefault((each.item, each.system, each.dimension), {})["calibrated"] = each.score
+    found = jury_scores(table, passport)
+    calibrated_scores(table, passport, folder, found)
     return found
 
 
-def _rows(
+def jury_scores(table: RatingTable, passport: Passport) -> Scores:
+    """By case and dimension the jury's score, or why there is none."""
+    own = table.everything.filter(table.everything["rater"] == passport.rater)
+    names = ("item", "system", "dimension", "score", "status", "reason")
+    return {
+        (item, system, dimension): {"score": score, "status": status, "reason": reason or ""}
+        for item, system, dimension, score, status, reason in own.select(names).iter_rows()
+    }
+
+
+def calibrated_scores(table: RatingTable, passport: Passport, folder: Path, found: Scores) -> None:
+    """Beside the scores that were found, those on the clinicians' scale, where the passport has a calibration."""
+    if passport.calibration is None or not found:
+        return
+    file = folder / _CALIBRATION
+    write_whole(file, json.dumps(passport.calibration))
+    applied = apply_calibrations(table, load_calibrations(file), raters=passport.rater)
+    for each in applied.ratings:
+        found.setdefault((each.item, each.system, each.dimension), {})["calibrated"] = each.score
+
+
+def judged_rows(
     passport: Passport,
     placed: Mapping[Answer, Placed],
-    read: Mapping[tuple[str, str, str], dict[str, Any]],
+    read: Scores,
     wanted: frozenset[Answer],
     status: Status,
 ) -> Iterator[dict[str, Any]]:

@@ -14,6 +14,8 @@ Tick = tuple[float, str]
 Place = Callable[[float], float]
 DASHES = {"": "", "-": "", "--": "5 3", ":": "1.5 2.5"}
 _TEXT, _TITLE = 8.0, 9.5
+# Bold letters are so much wider.
+_BOLD = 1.12
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +220,9 @@ class Axes:
                 parts.append(_svg.text(left - 5, y + 2.8, label, size=_TEXT, anchor="end"))
         parts.append(_svg.path([(left, top), (left, bottom), (right, bottom)], stroke=SOFT, width=0.8))
         if self.title:
-            parts.append(_svg.text(left, top - 6, self.title, size=_TITLE, bold=True))
+            # A title that is wider than its panel is set smaller, so that nothing of it is cut or covered.
+            size = min(_TITLE, _TITLE * (right - left) / (_BOLD * _svg.width_of(self.title, _TITLE)))
+            parts.append(_svg.text(left, top - 6, self.title, size=round(size, 1), bold=True))
         down = self.margins(bottom - top)[3]
         if self.x_name:
             parts.append(

@@ -7,12 +7,12 @@ import html
 import io
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from medjury.files import private_folder, write_whole
 from medjury.report._figure import Figure
-from medjury.report._html import Cell, Html, element, paragraph, table_html
+from medjury.report._html import Cell, Html, element, paragraph, sentence, table_html
 from medjury.statistics import Estimate
 
 # Okabe and Ito's colours, which people with any kind of colour vision tell apart; markers differ too.
@@ -78,11 +78,14 @@ class Exhibits:
                 self.speak, (panel.title, panel.x_name, panel.y_name)
             )
             panel.x_ticks = panel.x_ticks and [(place, self.speak(tick)) for place, tick in panel.x_ticks]
+            panel.entries = [replace(each, label=self.speak(each.label)) for each in panel.entries]
         self.figures[name] = made.svg(self.speak(alt))
         picture = element(
             "div", Html(self.figures[name]), class_="picture", role="group", tabindex="0", aria_label=name
         )
-        return element("figure", picture, element("figcaption", self.speak(caption)), id=f"figure-{name}")
+        return element(
+            "figure", picture, element("figcaption", sentence(self.speak(caption))), id=f"figure-{name}"
+        )
 
     def write(self, folder: Path) -> None:
         """Save everything; files of an earlier report are taken away, what this one does not have and PNG too."""

@@ -97,13 +97,15 @@ def table_html(
     body = joined(_row(row, numeric, places) for row in rows)
     table = element(
         "table",
-        element("caption", element("span", caption)),
+        element("caption", element("span", sentence(caption))),
         element("thead", element("tr", titles)),
         element("tbody", body),
         class_=" ".join(_classes(rows, len(head), sort=sort and len(rows) > 2)) or None,
         id=id,
     )
-    return element("div", table, class_="scroll", role="region", aria_label=caption, tabindex="0")
+    return element(
+        "div", table, class_="scroll", role="region", aria_label=caption.replace("`", ""), tabindex="0"
+    )
 
 
 def table_classes(columns: int, *, sort: bool = False) -> list[str]:

@@ -116,8 +116,10 @@ def only_some(shown: int, all_of_them: int, where: str) -> str:
 
 
 def short(name: str, most: int = 22) -> str:
-    """A name that fits beside an axis."""
+    """A name that fits beside an axis: what it explains in brackets is left out before a word is cut."""
     clean = without_controls(name)
+    if len(clean) > most and clean.endswith(")"):
+        clean = clean.partition(" (")[0] or clean
     return clean if len(clean) <= most else f"{clean[: most - 1]}…"
 
 

@@ -25,6 +25,7 @@ from medjury.statistics._looks import Look, look, more_for_width
 from medjury.statistics._memory import few_searches_for_cycles, keep_freed_memory
 from medjury.statistics._options import Analytic, Options, estimates
 from medjury.statistics._paired_rates import difference_of, paired_rate_difference
+from medjury.statistics._post_strata import PostStrata, by_strata, drawn_from, post_strata
 from medjury.statistics._printing import (
     NOTHING,
     Printable,
@@ -91,6 +92,7 @@ __all__ = [
     "Look",
     "Options",
     "Pairs",
+    "PostStrata",
     "Printable",
     "Read",
     "Replicates",
@@ -101,6 +103,7 @@ __all__ = [
     "binomial_test",
     "bootstrap",
     "by_last_column",
+    "by_strata",
     "centred_midranks",
     "choose",
     "clustered_proportion",
@@ -111,6 +114,7 @@ __all__ = [
     "counted",
     "difference_mean",
     "difference_of",
+    "drawn_from",
     "effective_n",
     "ends",
     "estimates",
@@ -133,6 +137,7 @@ __all__ = [
     "p_value",
     "paired_rate_difference",
     "percent",
+    "post_strata",
     "proportion",
     "quantiles",
     "read_pairs",

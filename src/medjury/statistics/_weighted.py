@@ -20,6 +20,9 @@ from medjury.statistics._clustered_proportion import EVENTS_NEEDED
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._resample import Floats, Integers, cluster_codes
 
+# From how much evidence on both sides, in heaviest cases, a share is no longer taken for one near its edge.
+_HEAVY = 2.0
+
 
 def effective_n(weights: ArrayLike) -> float:
     """How many answers drawn with equal probabilities would know a mean as well: (Σw)² / Σw² (Kish 1965).
@@ -110,9 +113,12 @@ def weighted_proportion(
     max w answers (so the gamma interval of Fay & Feuer 1997, Stat Med 16:791-801, for rates). With hits that weigh
     as much as e of the heaviest cases it comes down, as 1/e², to half of a case of the size that weighs most in the
     mean, Σw² / Σw: mid-P, which covers 95 % and not 97 (Fay & Kim 2017, Biom J 59:377-387). Hits are counted by
-    weight, because those among cases that are always read tell nothing of the cases that stand for many. The
-    variance is that of whole clusters (K/(K − 1), Student's t), never taken below what hits that all go with their
-    cluster would have while three clusters or fewer have one.
+    weight, because those among cases that are always read tell nothing of the cases that stand for many. The end
+    towards the nearer edge, which no rule about danger reads, would hold too often: with evidence on both sides
+    that weighs as much as two of the heaviest cases or more it goes over, as 1/e² again, to that of the score
+    interval for as many answers as the variance tells (Wilson 1927; Dean & Pagano 2015, J Surv Stat Methodol
+    3:484-503). The variance is that of whole clusters (K/(K − 1), Student's t), never taken below what hits that
+    all go with their cluster would have while three clusters or fewer have one.
 
     >>> found = weighted_proportion([False] * 40, [1.0] * 20 + [10.0] * 20)
     >>> found.value, round(found.high, 3)
@@ -142,6 +148,17 @@ def weighted_proportion(
     variance = max(seen, least) * student
     high = _end(value, variance, _one_more(sizes, value), 1.0 - tail)
     low = 1.0 - _end(1.0 - value, variance, _one_more(sizes, 1.0 - value), 1.0 - tail)
+    # Of both ends the one towards the nearer edge is wider than promised; see above.
+    heavy = (
+        min(1.0, (_HEAVY * float(sizes.max()) / near) ** 2)
+        if (near := min(value, 1.0 - value)) > 0.0
+        else 1.0
+    )
+    score = _score_end(near, variance, float(ndtri(1.0 - tail))) if heavy < 1.0 else 0.0
+    if value <= 0.5:
+        low += (1.0 - heavy) * (score - low)
+    else:
+        high += (1.0 - heavy) * (1.0 - score - high)
     worth = effective_n(sizes[used])
     method = f"{share} beta, weighted by 1/probability; {n} answers of {count} clusters are worth {worth:.1f}"
     return Estimate(value, max(0.0, min(low, value)), min(1.0, max(high, value)), n, method)
@@ -185,6 +202,13 @@ def _one_more(sizes: Floats, seen: float) -> float:
 def _freedom(sizes: Floats) -> float:
     """Degrees of freedom that the weights of the clusters leave: as many equal ones as they are worth, less one."""
     return effective_n(sizes) - 1.0
+
+
+def _score_end(value: float, variance: float, z: float) -> float:
+    """The lower end of the score interval of a share with this variance."""
+    square = z**2 * variance / (value * (1.0 - value))
+    root = z * math.sqrt(variance + square**2 / (4.0 * z**2))
+    return (value + square / 2.0 - root) / (1.0 + square)
 
 
 def _end(value: float, variance: float, more: float, at: float) -> float:

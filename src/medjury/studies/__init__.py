@@ -20,7 +20,13 @@ from medjury.studies._hashed import AnswerHashes, HashedCases
 from medjury.studies._hosts import check_store_host
 from medjury.studies._humans import PANEL, Humans, panel_file, read_humans
 from medjury.studies._lock import only_run
-from medjury.studies._manifest import describe_judges, describe_juries, finished_run, run_name
+from medjury.studies._manifest import (
+    answering_models,
+    describe_judges,
+    describe_juries,
+    finished_run,
+    run_name,
+)
 from medjury.studies._notebook import Stopper, Watcher
 from medjury.studies._opened_run import Run, open_run
 from medjury.studies._outlook import gate_outlook
@@ -78,6 +84,7 @@ __all__ = [
     "TranscriptCollection",
     "TranscriptStudy",
     "Watcher",
+    "answering_models",
     "answering_study",
     "arun_study",
     "calls_in",

@@ -42,7 +42,7 @@ def gate_outlook(
     rules = stated_gate(study)
     development = set(rules.development_cases)
     humans = read_humans(study, rehearse=True)
-    dangerous = None
+    dangerous, told = None, ""
     notes = [] if registered_protocol(study, plan.data_hash, plan.answer_hashes) else [_UNREGISTERED]
     if humans is None:
         cases = max(plan.systems.values(), default=plan.cases) - len(development)
@@ -55,9 +55,10 @@ def gate_outlook(
         held_out = [each for each in rated if each.score is not None and each.item not in development]
         cases, twice, clinicians = _rated(held_out)
         doubly = twice
+        again = _scored_again(humans, held_out)
         settled = _settled(humans) if humans.summary.consensus == "adjudicated" else None
         by_dimension = _by_dimension(held_out, study, rules, settled)
-        notes.append(_told(by_dimension))
+        told = f"{_told(by_dimension)}{again}"
         shares = [each.dangerous / each.cases for each in by_dimension if each.dangerous is not None]
         dangerous = min(shares, default=None)
     if expected is None and (grades := {len(each.values) for each in study.instrument.dimensions}) != {5}:
@@ -73,7 +74,22 @@ def gate_outlook(
         "power": power,
         "notes": notes,
     }
-    return plan_gate(rules, **asked) if studies is None else rehearse_gate(rules, studies=studies, **asked)
+    found = plan_gate(rules, **asked) if studies is None else rehearse_gate(rules, studies=studies, **asked)
+    return replace(found, rated=told)
+
+
+def _scored_again(humans: Humans, rated: Sequence[Rating]) -> str:
+    """How many of the reference's answers the second panel scored too, in words."""
+    panel = humans.summary.second_panel
+    if panel is None:
+        return ""
+    own = {(each.item, each.system) for each in rated}
+    again = {
+        (each.item, each.system)
+        for each in humans.ratings
+        if each.rater in panel.members and each.score is not None
+    }
+    return f" The second panel scored {len(own & again):,} of the {counted(len(own), 'answer')} again."
 
 
 def _rated(ratings: Sequence[Rating]) -> tuple[int, int, int]:

@@ -21,7 +21,7 @@ from medjury.runs import (
     ManifestJury,
     check_files,
 )
-from medjury.statistics import RESAMPLES, Estimate, effective_n
+from medjury.statistics import RESAMPLES, Estimate, PostStrata, effective_n, post_strata
 from medjury.tables import (
     ABSENT,
     NOT_APPLICABLE,
@@ -239,6 +239,7 @@ class Evidence:
                 self.table.rule_on(dimension.name),
                 self._settled(grid),
                 self._weights(grid),
+                self._strata(grid) if known else None,
             )
         return self._trials[dimension.name]
 
@@ -251,6 +252,15 @@ class Evidence:
         rated = np.any([grid.states[name] != ABSENT for name in self.clinicians], axis=0)
         scaled: Floats = weights * effective_n(weights[rated]) / weights[rated].sum()
         return scaled
+
+    def _strata(self, grid: Grid) -> PostStrata | None:
+        """All answers by the score of the rater on trial, where some were drawn with unequal probabilities and from
+        all systems."""
+        weights = self.table.weights(grid, self.clinicians)
+        rated = np.any([grid.states[name] == SCORED for name in self.clinicians], axis=0)
+        if weights is None or not np.isin(grid.systems, grid.systems[rated]).all():
+            return None
+        return post_strata(grid.scores[self.rater], np.where(rated, weights, 0.0), grid.clusters)
 
     def _settled(self, grid: Grid) -> Floats | None:
         """The adjudicator's labels, where one settles what several clinicians say."""

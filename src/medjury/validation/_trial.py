@@ -23,10 +23,12 @@ from medjury.runs import ConsensusRule, GateRules
 from medjury.statistics import (
     Estimate,
     Floats,
+    PostStrata,
     Read,
     Replicates,
     Statistics,
     by_last_column,
+    by_strata,
     combined,
     replicates,
 )
@@ -43,7 +45,8 @@ class Trial:
     each of the `clinicians`, `said` the rater's scores, NaN where there is none. Where a run `recorded` what was
     asked, an answer without any row of the rater was not asked about; elsewhere nobody knows, and it counts as left
     without a score. `weights` are one over the probabilities with which the answers were drawn for the
-    clinicians, on the footing of as many answers as they are worth; None where these are all the same."""
+    clinicians, on the footing of as many answers as they are worth; None where these are all
+    the same; `strata` are then those of all answers by the rater's score."""
 
     dimension: Measured
     rules: GateRules
@@ -60,6 +63,7 @@ class Trial:
     consensus: ConsensusRule = "mean"
     settled: Floats | None = None  # the adjudicator's labels, where one settles
     weights: Floats | None = None
+    strata: PostStrata | None = None
 
     @cached_property
     def raters(self) -> NDArray[np.int64]:
@@ -162,7 +166,8 @@ class Trial:
             pairs["clinicians"] = list(combinations(range(several), 2))
         # One rule for a part and for the rest of the answers, so that they can be compared.
         pool = not interval or incomplete(self.humans) or bool((self.raters[self.both] < several).any())
-        used = np.any(list(parts.values()), axis=0)
+        strata = self.strata
+        used = np.any(list(parts.values()), axis=0) if strata is None else strata.weights > 0
         flags = [flag[used].astype(np.float64) for flag in parts.values()]
         rows = np.column_stack([together[used], *flags])
         statistics = [
@@ -178,14 +183,19 @@ class Trial:
             for who, each in pairs.items()
         ]
         few = self.resamples if interval else min(self.resamples, FEW_RESAMPLES)
-        weighted = rows if self.weights is None else np.column_stack([rows, self.weights[used]])
+        every = combined(*statistics)
+        if strata is not None:
+            rows, every = strata.rows(rows), by_strata(every)
+        elif self.weights is not None:
+            rows, every = np.column_stack([rows, self.weights[used]]), by_last_column(every)
         return replicates(
-            weighted,
-            combined(*statistics) if self.weights is None else by_last_column(combined(*statistics)),
-            clusters=self.grid.clusters[used],
+            rows,
+            every,
+            clusters=self.grid.clusters[used] if strata is None else strata.clusters,
             resamples=few if resamples is None else resamples,
             seed=self.seed,
             jackknife=interval,
+            n=int(used.sum()),
         )
 
     def _counted(self, said: Floats) -> Floats:

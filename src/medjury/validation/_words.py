@@ -26,7 +26,8 @@ _BARE = re.compile(r"(?<!\w )(?<![\w-])[Jj]ury(?![\w-])|(?<=\bby )jury(?![\w-])|
 
 def about_judge(words: str, name: str) -> str:
     """A sentence of ours about the jury, where it is said of one judge that sits in none."""
-    told = words.replace("The jury", f"Judge {name}").replace("the jury", f"judge {name}")
+    one, other = (name, name) if name.lower().startswith("judge") else (f"Judge {name}", f"judge {name}")
+    told = words.replace("The jury", one).replace("the jury", other)
     # Heads and names of axes have no article; "a jury" or "this jury" speaks of juries, not of this one.
     return _BARE.sub(lambda _: name, told)
 

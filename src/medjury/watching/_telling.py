@@ -16,6 +16,16 @@ if TYPE_CHECKING:
     from medjury.watching._status import Watched
 
 _SECONDS = 10
+_GAUGES = {
+    "cases": "cases seen so far",
+    "scored": "cases that the jury scored",
+    "outside": "cases outside what was validated",
+    "rated": "cases that clinicians rated",
+    "alarm": "1 while the quantity is in alarm, else 0",
+    "mean": "the estimate",
+    "low": "lower end of an interval that holds whenever one looks",
+    "high": "upper end of it",
+}
 
 
 def tell(study: WatchStudy, state: State) -> None:
@@ -58,11 +68,23 @@ def _taken(address: str, study: WatchStudy, alarm: Alarm) -> bool:
 
 def traced(found: Watched) -> None:
     """Estimates and states for OpenTelemetry, where its API is installed and the program set up an exporter: an
-    evaluation result for each quantity, under the conventions for generative AI."""
+    evaluation result for each quantity, under the conventions for generative AI, and the same as measurements."""
     try:
-        from opentelemetry import trace
+        from opentelemetry import metrics, trace
     except ModuleNotFoundError:
         return
+    meter = metrics.get_meter("medjury.watch")
+    gauges = {
+        name: meter.create_gauge(f"medjury.watch.{name}", description=said) for name, said in _GAUGES.items()
+    }
+    for name in ("cases", "scored", "outside", "rated"):
+        gauges[name].set(found.counts[name], {"medjury.study": found.study})
+    for each in found.quantities:
+        about = {"medjury.study": found.study, "gen_ai.evaluation.name": each.name}
+        gauges["alarm"].set(int(each.state == "alarm"), about)
+        if each.mean is not None:
+            for name in ("mean", "low", "high"):
+                gauges[name].set(getattr(each, name), about)
     with trace.get_tracer("medjury.watch").start_as_current_span("evaluate medjury") as span:
         span.set_attribute("gen_ai.operation.name", "evaluate")
         span.set_attribute("medjury.watch.cases", found.counts["cases"])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.statistics import RESAMPLES, Floats
+from medjury.statistics import RESAMPLES, Floats, PostStrata
 from medjury.tables import Grades
 
 
@@ -33,7 +33,8 @@ class Settings:
 class Pair:
     """Complete scores of two raters, reference first, with the case of every row and, where there are two
     systems or more, its system. A `metric` is on no clinical scale. `weights` are one over the probabilities with
-    which the answers were drawn; None where these are all the same."""
+    which the answers were drawn; None where these are all the same. `strata` are then those of all answers by the
+    score of the rater who scored all, where there is one."""
 
     rows: Floats
     cases: NDArray[Any]
@@ -41,6 +42,7 @@ class Pair:
     systems: NDArray[Any] | None = None
     metric: bool = False
     weights: Floats | None = None
+    strata: PostStrata | None = None
 
     @property
     def clusters(self) -> NDArray[Any] | None:

@@ -13,7 +13,7 @@ from medjury.agreement._agreement_row import AgreementRow, Counts
 from medjury.agreement._design import Design
 from medjury.agreement._pairs.estimates import pair_estimates
 from medjury.agreement._pairs.pair import Pair, Settings
-from medjury.statistics import Estimate, Floats
+from medjury.statistics import Estimate, Floats, PostStrata, post_strata
 from medjury.tables import ABSENT, NOT_APPLICABLE, SCORED, UNSCORED, Grid, probability_of
 
 
@@ -100,6 +100,20 @@ def complete_pair(grid: Grid, reference: str, rater: str, design: Design) -> Pai
         systems if several else None,
         metric,
         None if weights is None else weights[both],
+        None if weights is None or metric else _strata(grid, (reference, rater), both, weights),
+    )
+
+
+def _strata(
+    grid: Grid, raters: tuple[str, str], both: NDArray[np.bool_], weights: Floats
+) -> PostStrata | None:
+    """All answers of the systems that were read, by the score of the one of two raters for whom nobody drew."""
+    whole = [name for name in raters if name not in grid.drawn]
+    if len(whole) != 1:
+        return None
+    there = (grid.states[whole[0]] == SCORED) & np.isin(grid.systems, grid.systems[both])
+    return post_strata(
+        grid.scores[whole[0]][there], np.where(both, weights, 0.0)[there], grid.clusters[there]
     )
 
 

@@ -2,8 +2,9 @@
 
 The weighted table of pairs estimates that of all answers (Horvitz & Thompson 1952, J Am Stat Assoc 47:663-685), so
 whatever is read from shares of pairs (exact match, differences, kappas, correlations) is estimated by reading it
-from the weighted table. Intervals resample whole cases with their weights. What counts rows instead (ICC, signed
-ranks) has no weighted form here and says so.
+from the weighted table. Where one rater scored all answers, the table is made to fit that rater's scores of all
+(`PostStrata`). Intervals resample whole cases with their weights, read or not. What counts rows instead (ICC,
+signed ranks) has no weighted form here and says so.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from medjury.agreement._pairs.statistics import BY_SYSTEM, ORDER, grade_statisti
 from medjury.statistics import (
     Estimate,
     by_last_column,
+    by_strata,
     combined,
     effective_n,
     replicates,
@@ -44,14 +46,17 @@ def weighted_estimates(pair: Pair, settings: Settings) -> dict[str, tuple[Estima
     if on.grades is not None:
         parts.append(grade_statistics(on.grades))
     # Only shares count, so that the weights may be put on any footing: one of 1 is the mean.
-    weights = pair.weights / pair.weights.mean()
+    weights, strata = pair.weights / pair.weights.mean(), pair.strata
     made = replicates(
-        np.column_stack([pair.rows, weights]),
-        by_last_column(combined(*parts)),
-        clusters=pair.clusters,
+        np.column_stack([pair.rows, weights]) if strata is None else strata.rows(pair.rows),
+        by_last_column(combined(*parts)) if strata is None else by_strata(combined(*parts)),
+        clusters=pair.clusters if strata is None else strata.clusters,
         resamples=settings.resamples,
         seed=settings.seed,
+        n=len(pair.rows),
     )
+    if strata is not None:
+        said += strata.said
     found: dict[str, Estimate] = {}
     for name in made.observed:
         estimate = made.estimate(name, confidence=settings.confidence, reason=no_spread_reason(pair.rows))

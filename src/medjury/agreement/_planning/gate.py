@@ -66,6 +66,7 @@ class GatePlan(Result[RulePower]):
     cases_needed: int | None
     doubly_needed: int | None
     notes: tuple[str, ...] = ()
+    rated: str = ""  # what clinicians have rated already, in words
 
     @property
     def dangerous_cases(self) -> float:
@@ -77,10 +78,15 @@ class GatePlan(Result[RulePower]):
             f"What this study can show: {self.cases:,} cases rated, {self.doubly:,} of them by two clinicians or "
             f"more; dangerous cases to expect: about {self.dangerous_cases:.0f} ({percent(self.dangerous, 1)})."
         ]
+        lines += [self.rated] if self.rated else []
         lines += [f"! {each}" for each in self.warnings]
         lines += text_table(self.shown_rows())
         if self.cases_needed is None:
-            needed = "No number of cases is enough: what is expected does not meet the rules."
+            alone = not self.doubly and all(each.cases_needed is not None for each in self.rows)
+            why = (
+                "no case is rated by two clinicians" if alone else "what is expected does not meet the rules"
+            )
+            needed = f"No number of cases is enough: {why}."
         else:
             needed = (
                 f"For a chance of {percent(self.power)} to meet them all: {self.cases_needed:,} cases, "
@@ -112,7 +118,7 @@ class GatePlan(Result[RulePower]):
             **{name: getattr(self, name) for name in (*own, "doubly_needed")},
             "rules": [each.as_dict() for each in self.rows],
             "warnings": list(self.warnings),
-            "notes": list(self.notes),
+            "notes": [*([self.rated] if self.rated else []), *self.notes],
         }
 
 
@@ -250,7 +256,8 @@ def _assumed(expected: Expected, clinicians: int) -> tuple[str, ...]:
     shares = ", ".join(percent(share) for share in expected.shares)
     return (
         f"Expected: grades from the worst to the best {shares}; kappa of jury and clinician "
-        f"{expected.agreement:.3g}, of clinicians {expected.among:.3g}; {clinicians} clinicians; offset "
-        f"{expected.offset:.2g}; {percent(expected.coverage, 1)} scored; {percent(expected.errors, 1)} of the "
-        "dangerous answers scored far too kindly. `medjury plan gate --help` names other values, and --pilot.",
+        f"{expected.agreement:.3g}, of clinicians {expected.among:.3g}; {clinicians} "
+        f"clinician{'s' if clinicians > 1 else ''}; offset {expected.offset:.2g}; "
+        f"{percent(expected.coverage, 1)} scored; {percent(expected.errors, 1)} of the dangerous answers scored "
+        "far too kindly. `medjury plan gate --help` names other values, and --pilot.",
     )

@@ -16,6 +16,7 @@ from medjury.panel._design import rounds
 from medjury.panel._exchange._collecting import collect
 from medjury.panel._exchange._progress import round_state
 from medjury.panel._panel import Panel
+from medjury.passports import PassportDoor, RefusedError
 from medjury.runs import files
 from medjury.studies import judge_cases, load_study
 
@@ -71,6 +72,11 @@ class ToJudge(BaseModel):
         default={}, max_length=50, description="the instrument's other inputs, by name"
     )
     reference: _Text | None = None
+    metadata: dict[_Name, str | float] = Field(
+        default={},
+        max_length=50,
+        description="specialty, site, language, age: by these a passport knows its cases",
+    )
 
 
 class JudgedRating(BaseModel):
@@ -83,6 +89,9 @@ class JudgedRating(BaseModel):
     status: str
     reason: str | None
     explanation: str
+    calibrated: float | None = Field(
+        default=None, description="on the clinicians' scale, by the passport's calibration"
+    )
 
 
 class Judged(BaseModel):
@@ -94,10 +103,18 @@ class Judged(BaseModel):
         description="by dimension, the verdict on this jury; null: never validated"
     )
     ratings: list[JudgedRating]
+    passport: str | None = Field(
+        default=None, description="of the passport that the jury judges by, its first signs"
+    )
+    inside: bool | None = Field(
+        default=None, description="whether the text is like those that were validated"
+    )
+    outside_because: list[str] = []
 
 
 _REFUSED: dict[int | str, dict[str, Any]] = {
     401: {"model": Problem},
+    409: {"model": Problem},
     422: {"model": Problem},
     503: {"model": Problem},
 }
@@ -128,19 +145,15 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
 
     @router.post("/api/judge", responses=_REFUSED, operation_id="judge", tags=["jury"])
     def judge(text: ToJudge, caller: _Caller) -> Judged:
-        """Let the study's jury grade a text, by the study's instrument, budget, log and allowed hosts."""
+        """Let the study's jury grade a text, by the study's instrument, budget, log and allowed hosts; or the jury
+        of a passport, where the panel is served with one."""
+        if panel.jury is not None:
+            return by_passport(panel.jury, text, panel)
         if panel.study is None or not panel.study.settings.judges:
             raise HTTPException(409, "This study names no judges.")
         try:
             study = load_study(panel.study.file)
-            case = Case(
-                id=text.id,
-                system=text.system,
-                candidate=text.candidate,
-                reference=text.reference,
-                texts=text.texts,
-            )
-            found = judge_cases(study, [case])
+            found = judge_cases(study, [_case(text)])
         except MedjuryError as error:
             folder = panel.study.file.resolve().parent  # where the study lies is nobody's business
             raise HTTPException(422, str(error).replace(f"{folder}/", "")) from None
@@ -157,6 +170,43 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
                 for each in found
             ],
         )  # fmt: skip
+
+
+def by_passport(door: PassportDoor, text: ToJudge, panel: Panel) -> Judged:
+    """The word of a validated jury: its score, the calibrated one, and whether the text lies inside."""
+    try:
+        word = door.judge(_case(text), now=panel.now())
+    except RefusedError as error:
+        raise HTTPException(409, str(error).replace(f"{door.folder}/", "")) from None
+    except MedjuryError as error:
+        raise HTTPException(422, str(error).replace(f"{door.folder}/", "")) from None
+    instrument, passport = door.study.instrument, door.passport
+    return Judged(
+        id=text.id,
+        instrument=f"{instrument.name}@{instrument.version}",
+        verdict={each.dimension: each.word for each in passport.verdicts},
+        ratings=[
+            JudgedRating(
+                rater=passport.rater, rater_kind="jury", dimension=row["dimension"], score=row["score"],
+                status=row["status"], reason=row["reason"] or None, explanation="", calibrated=row["calibrated"],
+            )
+            for row in word.rows
+        ],
+        passport=passport.hash[:16],
+        inside=word.placed.inside,
+        outside_because=list(word.placed.reasons),
+    )  # fmt: skip
+
+
+def _case(text: ToJudge) -> Case:
+    return Case(
+        id=text.id,
+        system=text.system,
+        candidate=text.candidate,
+        reference=text.reference,
+        texts=text.texts,
+        metadata=text.metadata,
+    )
 
 
 def verdicts_of(folder: Path) -> dict[str, str] | None:

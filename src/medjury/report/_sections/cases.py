@@ -99,7 +99,7 @@ def _block(
         element("tbody", *rows),
         class_=" ".join(table_classes(2 * len(names))) or None,
     )
-    differs = f"{'+' if gap > 0 else ''}{shown(gap)} {why}"
+    differs = f"{'+' if gap > 0 else ''}{shown(gap)} {material.about(why)}"
     title = f"{_name(material, number, item, system)}: {evidence.label(dimension)}, {differs}"
     region = element(
         "div", table, class_="scroll", role="region", aria_label=f"Votes on case {number}", tabindex="0"

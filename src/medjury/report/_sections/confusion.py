@@ -121,5 +121,5 @@ def _draw(
     heat(axes, share, BLUES, 0, texts=texts, light=lambda value: value > 0.55)
     labels = [f"{level:g}" if isinstance(level, int | float) else str(level) for level in found.levels]
     axes.x_ticks = axes.y_ticks = list(enumerate(labels))
-    axes.title = f"{who}{short(dimension.label, 14 if who else 24)} (n = {found.n:,})"
+    axes.title = f"{who}{short(dimension.label, 18 if who else 24)} (n = {found.n:,})"
     axes.x_name, axes.y_name = given, "clinicians' grade"

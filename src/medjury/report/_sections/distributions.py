@@ -55,7 +55,12 @@ def section(material: Material) -> Section | None:
             (9, height(len(chosen), 3, 2.5, 0.5)),
             lambda figure: draw_panels(figure, chosen, 3, lambda axes, each: _draw(axes, material, each)),
             caption="Share of each grade by rater (a jury's mean counts for its nearest grade), on held-out cases. "
-            "Where nearly everything stands at one end, agreement says little."
+            "Where nearly everything stands at one end, agreement says little. In brackets: scores of the jury."
+            + (
+                f" The first {_LINES} of {len(raters)} raters; the table has all."
+                if len(raters) > _LINES
+                else ""
+            )
             + only_some(len(chosen), len(scaled), "tables/distributions.csv"),
             alt="Lines of the share of each grade, one line per rater and one panel per dimension; the table has "
             "the means, standard deviations and shares at both ends.",
@@ -81,9 +86,9 @@ def _draw(axes: Axes, material: Material, dimension: Measured) -> None:
             marker=MARKERS[place % len(MARKERS)],
             dash="--" if rater in evidence.clinicians else "",
             width=1.8 if rater == evidence.rater else 1.0,
-            label=short(rater, 16),
+            label=short(rater, 24),
         )
-    axes.title = f"{short(dimension.label, 22)} (jury n = {jury:,})"
+    axes.title = f"{short(dimension.label, 34)} (n = {jury:,})"
     axes.x_ticks = [(grade, f"{grade:g}") for grade in grades.tolist()]
     axes.y_limits = (0, None)
     axes.x_name, axes.y_name = "grade", "share of scores (%)"

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from medjury.report._html import Cell, Html, paragraph
 from medjury.report._material import Material
-from medjury.statistics import p_value, percent
+from medjury.statistics import Estimate, p_value, percent
 from medjury.validation import STATISTICS
+
+
+def _difference(found: Estimate) -> Estimate:
+    """Where it is not defined, in words: the two columns beside it say which is missing, and why."""
+    return found if found.value is not None else replace(found, reason="one of the two is not defined")
 
 
 def human_baseline(material: Material) -> Html:
@@ -25,7 +32,7 @@ def human_baseline(material: Material) -> Html:
                         each.judge_human.n,
                         each.judge_human,
                         each.human_human,
-                        each.difference,
+                        _difference(each.difference),
                         p_value(each.p_value),
                         verdict,
                     )

@@ -86,7 +86,7 @@ def draw_spreads(axes: Axes, title: str, label: str, spreads: Sequence[ScoreSpre
         axes.span(spread.lowest, spread.highest, at, SOFT, upright=True)
         axes.box((at - 0.2, at + 0.2), (spread.quarter, spread.three_quarters), JURY_COLOUR)
         axes.points([at], [spread.median], CLINICIAN_COLOUR, marker="o")
-    axes.title = short(title, 24)
+    axes.title = short(title, 30)
     axes.x_ticks = [(float(spread.value), f"{spread.value} ({spread.cases:,})") for spread in spreads]
     axes.x_limits = (-0.6, 1.6)
-    axes.x_name, axes.y_name = short(label, 24), "jury's mean score"
+    axes.x_name, axes.y_name = short(label.replace("_", " "), 24), "jury's mean score"

@@ -53,17 +53,18 @@ def labels_found(material: Material, made: Sequence[Triage]) -> Html:
         ),
         [_line(dimension, each) for dimension, each in found],
         caption="How far the jury's mean score of a case tells the labelled cases from the others; 0.5 as the mean "
-        "share found is chance",
+        "share found is chance. Where a low score is the good one, it was turned round first",
     )
-    drawn = [each for each in found if each[1].review is not None][:_PANELS]
-    fitted = [each for each in found if each[1].probability is not None][:_PANELS]
+    panels = [(_titled(material, each), label) for each in made for label in each.labels]
+    drawn = [each for each in panels if each[1].review is not None][:_PANELS]
+    fitted = [each for each in panels if each[1].probability is not None][:_PANELS]
     refused = [f"{dimension}, {each.label}: {each.why}" for dimension, each in found if each.why]
     pictures = [
         _figure(material, *each)
         for each in (
             ("triage-labels", drawn, _found, _FOUND),
             ("label-probability", fitted, _probability, _PROBABILITY),
-            ("label-scores", found[:_PANELS], _spreads, _SPREADS),
+            ("label-scores", panels[:_PANELS], _spreads, _SPREADS),
         )
         if each[1]
     ]
@@ -93,6 +94,16 @@ def _line(dimension: str, each: LabelTriage) -> tuple[Cell, ...]:
     )
 
 
+def _titled(material: Material, made: Triage) -> str:
+    """The dimension; one whose low scores are the good ones is said to be turned round."""
+    return f"{material.evidence.label(made.dimension)}{', turned' if made.reversed else ''}"
+
+
+def _words(label: str) -> str:
+    """The name of a column as words."""
+    return short(label.replace("_", " "), 18)
+
+
 def _figure(
     material: Material,
     name: str,
@@ -119,8 +130,8 @@ def _found(axes: Axes, dimension: str, each: LabelTriage) -> None:
     )
     axes.area(reviewed, low, high, JURY_COLOUR)
     axes.line([0, *reviewed, 100], [0, *value, 100], JURY_COLOUR)
-    axes.title = f"{short(dimension, 18)} ({each.n_labelled:,} of {each.n:,})"
-    axes.x_name, axes.y_name = "reviewed (% of cases)", f"{short(each.label, 18)} found (%)"
+    axes.title = f"{short(dimension, 30)} ({each.n_labelled:,} of {each.n:,})"
+    axes.x_name, axes.y_name = "reviewed (% of cases)", f"{_words(each.label)} found (%)"
     axes.x_limits = axes.y_limits = (0, 101)
 
 
@@ -143,10 +154,11 @@ def _probability(axes: Axes, dimension: str, each: LabelTriage) -> None:
         [share.value or 0.0 for _, _, share in fit.bands],
         CLINICIAN_COLOUR,
     )
-    axes.title = short(dimension, 24)
-    axes.x_name, axes.y_name = "jury's mean score", f"P({short(each.label, 18)})"
+    axes.title = short(dimension, 30)
+    axes.x_name, axes.y_name = "jury's mean score (more is better)", f"P({_words(each.label)})"
     axes.y_limits = (0, 1.01)
 
 
 def _spreads(axes: Axes, dimension: str, each: LabelTriage) -> None:
     draw_spreads(axes, dimension, each.label, each.spreads)
+    axes.y_name = "jury's mean score (more is better)"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from medjury.report._facts import Facts
 from medjury.report._html import Html, element, joined, paragraph
-from medjury.report._material import Material
+from medjury.report._material import Material, short
 from medjury.statistics import percent, shown
 from medjury.validation import STATISTICS
 
@@ -28,9 +28,11 @@ def numbers(material: Material, rater: str) -> Html:
 
 
 def brief_numbers(material: Material, rater: str) -> Html:
-    """The same without the lines about them, for raters side by side; `legend` has what holds for all."""
+    """The same without the lines about them, for raters side by side; `legend` has what holds for all. Agreement is
+    of the dimension that it names: that of one rater may be another's."""
     cards = [
-        element("div", element("dt", title), _figure(value)) for title, value, _ in _three(material, rater)
+        element("div", element("dt", title), _figure(value))
+        for title, value, _ in _three(material, rater, named=True)
     ]
     return element("dl", joined(cards), class_="numbers") if cards else Html("")
 
@@ -49,11 +51,11 @@ def legend(material: Material) -> Html:
     return paragraph(words, " Of each number the worst dimension is shown." if several else "", class_="soft")
 
 
-def _three(material: Material, rater: str) -> tuple[Number, ...]:
+def _three(material: Material, rater: str, *, named: bool = False) -> tuple[Number, ...]:
     facts = [each for each in material.facts if each.verdict.rater == rater]
     if not facts:
         return ()
-    return _agreement(material, facts), _severe(material, facts), _scored(material, facts)
+    return _agreement(material, facts, named=named), _severe(material, facts), _scored(material, facts)
 
 
 def _figure(value: str) -> Html:
@@ -69,7 +71,7 @@ def _where(facts: Sequence[Facts], which: Facts, word: str) -> str:
     )
 
 
-def _agreement(material: Material, facts: Sequence[Facts]) -> Number:
+def _agreement(material: Material, facts: Sequence[Facts], *, named: bool) -> Number:
     title = "Agreement with clinicians"
     known = [each for each in facts if each.agreed is not None and each.agreed.value is not None]
     if not known:
@@ -80,6 +82,8 @@ def _agreement(material: Material, facts: Sequence[Facts]) -> Number:
         )
         return title, "not known", f"{why[0].upper()}{why[1:]}."
     worst = min(known, key=lambda each: (each.agreed and each.agreed.value) or 0.0)
+    if named and len(facts) > 1:
+        title = f"Agreement: {short(worst.verdict.label, 16)}"
     line = f"{STATISTICS.get(worst.statistic, worst.statistic)}; 1 is perfect, 0 is chance. "
     line = line[0].upper() + line[1:] + f"{_where(known, worst, 'lowest')}."
     if worst.beside is not None and worst.beside.human_human.value is not None:

@@ -76,7 +76,7 @@ def _agreement(material: Material, found: Ranking) -> Html:
             made
             + _alike(material, "-calibrated", after.rows, "The same with calibrated scores (out of fold)")
         )
-    return Html(made + bullets(found.agreement.warnings))
+    return Html(made + bullets(map(material.about, found.agreement.warnings)))
 
 
 def _alike(material: Material, which: str, rows: Sequence[Any], caption: str) -> Html:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import polars as pl
 
 from medjury.judging import ConcordanceBody
-from medjury.report._html import Cell, Html, bullets, paragraph
+from medjury.report._html import Cell, Html, bullets, paragraph, sentence
 from medjury.report._material import Material, Section
 from medjury.statistics import Estimate, percent
 from medjury.validation import OrderTally, clustered_share, patients
@@ -23,7 +23,7 @@ def section(material: Material) -> Section | None:
     if grades.get(_CONCORDANT) != (0.0, 1.0):
         return None
     compared = grades.get(_PREFERENCE) == (-1.0, 0.0, 1.0)
-    body = paragraph(_lead(compared)) + _shares(material, compared)
+    body = paragraph(sentence(_lead(compared))) + _shares(material, compared)
     if compared:
         body = Html(body + _orders(material))
     return Section("preference", _TITLE, Html(body))

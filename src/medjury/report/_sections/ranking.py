@@ -61,7 +61,7 @@ def section(material: Material) -> Section | None:
             for each in found.rows
         ),
     )
-    seen_by = f"judge {evidence.rater}" if evidence.table.no_jury else "this jury"
+    seen_by = material.about("the jury") if evidence.table.no_jury else "this jury"
     lead = f"The ranking is by the mean score over {over}, as {seen_by} sees it."
     if not found.paired:
         lead += " It is unpaired: every case has the answer of one system, so the systems answered different cases."
@@ -74,7 +74,7 @@ def section(material: Material) -> Section | None:
         + table
         + _by_reference(material, found)
         + order_of_systems(material, found)
-        + bullets(warnings)
+        + bullets(map(material.about, warnings))
     )
     return Section("ranking", _TITLE, Html(body))
 
@@ -102,7 +102,7 @@ def _by_reference(material: Material, found: Ranking) -> str:
         caption=f"The same {estimated.title}. These ranks hold however biased the jury is, if the labelled cases "
         "are a random draw",
     )
-    return made + bullets(estimated.warnings)
+    return made + bullets(map(material.about, estimated.warnings))
 
 
 def _draw(figure: Figure, found: Ranking, measured: str) -> None:

@@ -56,7 +56,7 @@ def section(material: Material) -> Section | None:
         shown=60,
         folded=True,
     )
-    shown = _order(material, found)[:_RATERS]
+    shown = _order(material, found)
     chosen = scaled[:_DIMENSIONS]
     size = 1.6 + 0.34 * len(shown)
     picture = material.exhibits.figure(
@@ -67,6 +67,7 @@ def section(material: Material) -> Section | None:
         ),
         caption="Weighted kappa between every two raters, on the answers that both scored."
         + _not_independent(material, found)
+        + _left_out(len(shown), len(found.raters))
         + only_some(len(chosen), len(scaled), "tables/rater-kappas.csv"),
         alt="Heat maps of weighted kappa between raters; the table below has every number.",
     )
@@ -94,9 +95,22 @@ def _not_independent(material: Material, found: RaterPairs) -> str:
 
 
 def _order(material: Material, found: RaterPairs) -> list[str]:
-    """Clinicians first, then the rater on trial and the others."""
+    """Clinicians first, then the rater on trial and the others. Where these are too many for a picture, clinicians
+    are left out before judges, down to half of the picture."""
     evidence = material.evidence
-    return sorted(found.raters, key=lambda name: (name in evidence.raters, name != evidence.rater))
+    judges = [name for name in found.raters if name in evidence.raters]
+    judges.sort(key=lambda name: name != evidence.rater)
+    people = [name for name in found.raters if name not in evidence.raters]
+    kept = people[: max(_RATERS - len(judges), _RATERS // 2)]
+    return [*kept, *judges[: _RATERS - len(kept)]]
+
+
+def _left_out(drawn: int, raters: int) -> str:
+    return (
+        f" {drawn} of {raters} raters are drawn; all are in tables/rater-kappas.csv."
+        if drawn < raters
+        else ""
+    )
 
 
 def _matrix(found: RaterPairs, dimension: str, raters: list[str]) -> Table:

@@ -38,9 +38,9 @@ def section(material: Material) -> Section | None:
         text = "No answer was scored by the reference, the second panel and a judge."
         return Section("second-panel", _TITLE, paragraph(text, class_="note"))
     lead = (
-        f"{', '.join(found.panel)} scored some of the same answers again. On those, each rater and the second "
-        "panel are compared with the reference. The win rate is the share of resamples of cases in which the "
-        "rater is nearer, half for a tie."
+        f"Some of the same answers were scored again, by {', '.join(found.panel)}. On those, each rater and the "
+        "second panel are compared with the reference. The win rate is the share of resamples of cases in which "
+        "the rater is nearer, half for a tie."
     )
     warnings = [each for each in found.warnings if each not in evidence.table.warnings]
     body = (
@@ -77,8 +77,8 @@ def _before_after(material: Material, found: PanelComparison) -> Html:
             "calibrated: how much nearer",
         ),
         rows,
-        caption=f"{evidence.rater} beside the second panel, before and after calibration (out of fold), with "
-        f"{percent(evidence.confidence)} intervals; above 50 % it is nearer to the reference",
+        caption=f"How {evidence.rater} stands beside the second panel, before and after calibration (out of fold), "
+        f"with {percent(evidence.confidence)} intervals; above 50 % it is nearer to the reference",
         digits=(3, 3, 0, 1, 3, 1, 3),
         shown=48,
     )

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from medjury.report._html import Cell, Html
 from medjury.report._material import Material
-from medjury.statistics import percent
+from medjury.statistics import Estimate, percent
 
 _FIRST, _AVERAGED = "icc_3_k_z_raters_first", "icc_3_k_z"
 _HUMANS, _PAIRS = "the other references", "each reference"
+
+
+_OTHER_WAY = (
+    ". A text metric that falls where the grade rises is below zero here, where the number says nothing"
+)
+
+
+def _other_way(rows: Sequence[tuple[Cell, ...]]) -> str:
+    """A sentence where a value is below zero: the coefficient has no lower limit, and its size means nothing."""
+    values = [cell.value for row in rows for cell in row if isinstance(cell, Estimate)]
+    return _OTHER_WAY if any(value is not None and value < 0 for value in values) else ""
 
 
 def standardised(material: Material) -> Html:
@@ -47,6 +60,6 @@ def standardised(material: Material) -> Html:
         caption=f"ICC(3,k) on z-scores with the clinicians, with {percent(evidence.confidence)} intervals: the "
         "clinicians averaged and then standardised, or each standardised over all of his or her answers and then "
         "averaged. It is blind to any offset. The clinicians' own is the mean over the pairs that share two "
-        "answers or more",
+        f"answers or more{_other_way(rows)}",
         shown=40,
     )

@@ -88,6 +88,12 @@ def _sure(ways: Ways, way: Way) -> int:
     return 1 if way.difference.value > 0 else -1
 
 
+def _leaves_zero_out(found: Estimate | None) -> bool:
+    return (
+        found is not None and found.low is not None and found.high is not None and found.low * found.high > 0
+    )
+
+
 def _sentence(ways: Ways, way: Way) -> str:
     base = ways.find(rater=ways.yardstick)
     words = {1: "agrees better than", 0: "is not shown to be better or worse than", -1: "agrees worse than"}
@@ -95,11 +101,18 @@ def _sentence(ways: Ways, way: Way) -> str:
         f"{way.rater} {words[_sure(ways, way)]} {base.rater}: {shown(way.difference)}, "
         f"n = {counted(ways.answers, 'answer')}"
     )
+    if ways.enough and not _sure(ways, way) and _leaves_zero_out(way.difference):
+        several = counted(ways.comparisons, "comparison")
+        text += f" (by itself this interval leaves zero out, which among {several} may be chance)"
     if ways.price is not None:
         mine, theirs = way.price(ways.price), base.price(ways.price)
         if mine is not None and theirs:
             as_much = f"{mine / theirs:,.2g} times the" if abs(mine / theirs - 1) > 0.005 else "the same"
-            text += f"; it takes {as_much} {_WORDS[ways.price]}"
+            text += (
+                f"; it takes {as_much} {_WORDS[ways.price]}"
+                if mine
+                else f"; its {_WORDS[ways.price]} is zero"
+            )
     if way.severe is not None and base.severe is not None and way.errors != base.errors:
         more, change = "more" if way.errors > base.errors else "fewer", way.severe_change
         text += f"; it makes {more} severe errors ({way.errors:,} against {base.errors:,}"

@@ -7,9 +7,9 @@ from medjury.validation._evidence import Evidence
 from medjury.validation._rules.found import Lines, RuleFound, found
 
 LINES = Lines(
-    "Somebody who treats patients said what the right scores are, and at least two did.",
+    "Somebody who treats patients said what the right scores are; as many did as the study asks for.",
     "The reference is the scores of the stated number of human raters; ratings marked illustrative are refused.",
-    "Have two or more clinicians rate these cases: `medjury panel serve`.",
+    "Have clinicians rate these cases: `medjury panel serve`.",
 )
 
 
@@ -17,7 +17,8 @@ def clinicians(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]
     del dimension  # one panel, one answer
     wanted, there = evidence.rules.minimum_clinicians, len(evidence.clinicians)
     humans = evidence.manifest.humans
-    if humans is not None and humans.illustrative:
+    made_up = humans is not None and humans.illustrative
+    if made_up:
         said, met, essential = f"{there}, but their ratings are illustrative", False, True
         why = (
             "The clinicians' ratings in this study were made up for a demonstration. Made-up ratings can never "
@@ -42,6 +43,7 @@ def clinicians(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ...]
             essential=essential,
             why=why,
             lines=LINES,
-            numbers=f"{0 if essential else there} now, {wanted} needed",  # made-up ones do not count
+            numbers=f"{0 if essential else there} now{', as made-up ratings do not count' if made_up else ''}, "
+            f"{wanted} needed",
         ),
     )
