@@ -212,6 +212,13 @@ def test_without_ray_the_command_says_how_to_get_it(
     assert "pip install 'medjury[ray]'" in capsys.readouterr().err
 
 
+def test_workers_without_a_cluster_are_refused(
+    write_study: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", str(write_study()), "--workers", "4"]) == 2
+    assert "add --engine ray" in capsys.readouterr().err
+
+
 def test_every_setting_that_makes_keys_is_part_of_a_signature(write_study: Callable[..., Path]) -> None:
     one = signature(load_study(write_study()))
     other = signature(load_study(write_study(judge={"temperature": 1.0})))

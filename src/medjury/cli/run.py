@@ -7,6 +7,7 @@ import argparse
 from medjury.cli._output import add_json
 from medjury.cli._run_file import run_file
 from medjury.cli._shared_options import add_overrides
+from medjury.errors import MedjuryError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,6 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.engine is None and (options.workers is not None or options.address != "auto"):
+        raise MedjuryError("--workers and --address tell of a cluster: add --engine ray")
     return run_file(
         options.study,
         dry_run=options.dry_run,
