@@ -250,9 +250,9 @@ def test_judges_that_need_a_gpu_have_workers_of_their_own(write_study: Callable[
     ]
     study = load_study(write_study(judges=judges))
     assert groups_of(study, None, {"CPU": 8, "GPU": 2}) == [
-        Group(("a", "b"), 3), Group(("c",), 4, 0.5), Group(("d",), 1, 2.0),
+        Group(("c",), 4, 0.5), Group(("d",), 1, 2.0), Group(("a", "b"), 3),
     ]  # fmt: skip
-    assert groups_of(study, 2, {"CPU": 8, "GPU": 2})[1] == Group(("c",), 2, 0.5)
+    assert groups_of(study, 2, {"CPU": 8, "GPU": 2})[0] == Group(("c",), 2, 0.5)
     assert Group(("c",), 4, 0.5).options()["num_gpus"] == 0.5
     with pytest.raises(MedjuryError, match="d needs 2 GPU, and the cluster has 1 in all"):
         groups_of(study, None, {"CPU": 8, "GPU": 1})

@@ -197,6 +197,7 @@ class Crew:
                 self._actors[seat] = actor
                 self._ready.set()
                 await self._serve(seat, actor)
+                await self._put_away(seat, actor)
                 return
             except self._ray.exceptions.RayTaskError as error:
                 raise MedjuryError(f"a worker failed ({type(error.cause).__name__})") from None
@@ -207,6 +208,11 @@ class Crew:
             finally:
                 if seat not in self._actors:
                     self._kill(actor)
+
+    async def _put_away(self, seat: Seat, actor: Any) -> None:
+        """Its group has nothing left to do: another group may be waiting for its place."""
+        await asyncio.wait_for(_asked(actor.close.remote()), _CLOSE_SECONDS)
+        self._actors.pop(seat, None)
 
     def _died(self, how: str) -> None:
         self._deaths += 1

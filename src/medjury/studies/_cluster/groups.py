@@ -50,5 +50,5 @@ def groups_of(study: Study, workers: int | None, resources: dict[str, float]) ->
         groups.append(Group((judge.name,), max(1, min(most)), gpus))
     if plain:
         wanted = workers or int(resources.get("CPU", 1.0)) or 1
-        groups.insert(0, Group(tuple(plain), max(1, min([wanted, *allowed]))))
+        groups.append(Group(tuple(plain), max(1, min([wanted, *allowed]))))
     return groups
