@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: help install demo test test-simulations test-learned test-interop browser check bench mutants lock sbom docs clean
+.PHONY: help install demo test test-simulations test-learned test-interop test-ray browser check bench mutants lock sbom docs clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -80,6 +80,17 @@ $(INTEROP)/.installed: requirements/interop.txt pyproject.toml
 test-interop: $(INTEROP)/.installed ## run the tests of exchange with HELM, Inspect, deepeval and MLflow, with these programs
 	PYTHONPATH=src $(INTEROP)/bin/python -m pytest tests/suites/exchange "tests/test_docs.py::test_a_page_does_what_it_says[interop]" $(OPTIONS)
 
+# Ray too has an environment of its own. `python -m benchmarks ray` kills its workers and nodes, and takes longer.
+RAY := .venv-ray
+
+$(RAY)/.installed: requirements/ray.txt pyproject.toml
+	test -d $(RAY) || $(PYTHON) -m venv $(RAY)
+	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/ray.txt
+	touch $@
+
+test-ray: $(RAY)/.installed ## run the tests of studies on a Ray cluster, with two nodes on this machine
+	PYTHONPATH=src $(RAY)/bin/python -m pytest tests/studies/test_ray.py $(OPTIONS)
+
 # `neural` and `train` stay out: they bring torch, which weighs gigabytes; see `test-learned`.
 EXTRAS := local speed report postgres anthropic google redact panel tuning
 
@@ -98,9 +109,11 @@ lock: ## renew the pinned requirements (needs uv)
 	uv pip compile pyproject.toml --extra inspect --group interop --overrides requirements/interop-overrides.txt \
 	  --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  --output-file requirements/interop.txt
+	uv pip compile pyproject.toml --extra ray --extra postgres --extra local --extra speed --group ray --universal \
+	  --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --output-file requirements/ray.txt
 
 sbom: install ## write what Medjury is made of (CycloneDX) and the licences of it all: dist/sbom.cdx.json, dist/licences.csv
 	$(BIN)/python requirements/sbom.py
 
 clean: ## remove what the commands above made
-	rm -rf $(VENV) $(LEARNED) $(INTEROP) demo runs .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(LEARNED) $(INTEROP) $(RAY) demo runs .pytest_cache .mypy_cache .ruff_cache

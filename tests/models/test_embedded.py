@@ -152,3 +152,18 @@ def test_the_weights_hash_and_the_runtime_are_part_of_the_identity(tmp_path: Pat
     identity = EmbeddedModel(weights=str(own)).identity
     assert identity["weights"] != EmbeddedModel().identity["weights"]
     assert identity["runtime"].startswith("xllamacpp ")
+
+
+def test_layers_are_put_on_a_gpu_where_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    import xllamacpp
+
+    from medjury.models._runtime import Runtime
+
+    loaded: list[Any] = []
+    monkeypatch.setattr(xllamacpp, "Server", lambda settings: loaded.append(settings.n_gpu_layers))
+    usual = xllamacpp.CommonParams().n_gpu_layers
+    for layers in (None, 24):
+        Runtime(Path("some.gguf"), 512, 1, layers)._load()
+    assert loaded == [usual, 24]
+    identities = [EmbeddedModel(gpu_layers=layers).identity for layers in (None, 24)]
+    assert "gpu_layers" not in identities[0] and identities[1]["gpu_layers"] == "24", "its sums may differ"

@@ -103,6 +103,10 @@ class CaseReader:
         if not self.count:
             raise CaseError(f"{self.name}: holds no case that can be used; every case needs a row of its own")
 
+    def again(self) -> Iterator[Case]:
+        """The cases without the look at all of them first, where another process has taken it."""
+        return self._pass()
+
     @property
     def summary(self) -> CaseSummary:
         """Counts, systems, inputs and problems of all rows, from the first whole pass over them."""

@@ -130,6 +130,11 @@ class RedactedCases:
         return self._redactor.redact(case).case
 
     @property
+    def source(self) -> Iterable[Case]:
+        """The cases as they are in the file."""
+        return self._cases
+
+    @property
     def skipped(self) -> int:
         """How many rows the reader of the cases left out."""
         return self._cases.skipped if isinstance(self._cases, CaseReader) else 0

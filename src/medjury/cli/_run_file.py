@@ -29,9 +29,11 @@ def run_file(
     gate: bool = False,
     as_json: bool = False,
     overrides: Sequence[str] = (),
+    cluster: tuple[str, int | None] | None = None,
 ) -> int:
-    """Run a study file, write its report, say what came of it; the exit status, with `gate` that of the verdict."""
-    from medjury.studies import check_study, gate_outlook, load_study, run_study
+    """Run a study file, write its report, say what came of it; the exit status, with `gate` that of the verdict.
+    `cluster` is the address of one and how many workers judge there."""
+    from medjury.studies import RayCluster, check_study, gate_outlook, load_study, run_study
 
     study = load_study(file, skip_bad_cases=skip_bad_cases, overrides=overrides)
     told = sys.stderr if as_json else sys.stdout
@@ -52,6 +54,7 @@ def run_file(
             keep_going=keep_going,
             preflight=preflight,
             wait=wait,
+            cluster=None if cluster is None else RayCluster(*cluster),
         )
         if shown is not None:
             shown.finish(result.progress, result.money, result.currency)

@@ -7,6 +7,7 @@ import argparse
 from medjury.cli._output import add_json
 from medjury.cli._run_file import run_file
 from medjury.cli._shared_options import add_overrides
+from medjury.errors import MedjuryError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,12 +25,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="end with the verdict's status: 0 VALIDATED, 3 AUXILIARY, 4 NOT VALIDATED, 5 INCOMPLETE")  # fmt: skip
     add("--no-wait", action="store_true",
         help="hand batch jobs over and end; the next run fetches the answers")  # fmt: skip
+    add("--engine", choices=["ray"],
+        help="judge on a Ray cluster, with a PostgreSQL store (see docs/scale.md)")  # fmt: skip
+    add(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="with --engine ray: how many; by default one for each CPU of it",
+    )
+    add(
+        "--address",
+        default="auto",
+        help="with --engine ray: of the cluster; `local` starts one on this machine",
+    )
     add("--quiet", action="store_true", help="no progress line")
     add_json(parser)
     add_overrides(parser)
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.engine is None and (options.workers is not None or options.address != "auto"):
+        raise MedjuryError("--workers and --address tell of a cluster: add --engine ray")
     return run_file(
         options.study,
         dry_run=options.dry_run,
@@ -42,4 +58,5 @@ def run(options: argparse.Namespace) -> int:
         gate=options.gate,
         as_json=options.json,
         overrides=options.overrides,
+        cluster=(options.address, options.workers) if options.engine else None,
     )

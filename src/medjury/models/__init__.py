@@ -7,7 +7,7 @@ from medjury.models._anthropic import AnthropicModel
 from medjury.models._audit import AuditError, AuditLog, AuditTotals, audit_totals, verify_audit_log
 from medjury.models._batch_job import Job, JobCall, JobJournal, PendingError
 from medjury.models._batches import Batches
-from medjury.models._budget import Budget
+from medjury.models._budget import Budget, Reservation
 from medjury.models._cache import MemoryCache, ReplyCache, request_key
 from medjury.models._chat import ChatModel, Message, ModelError, Reply, Request
 from medjury.models._context import ContextError, clearly_too_long, excess_tokens, require_fit
@@ -19,11 +19,12 @@ from medjury.models._finish import Finish, why_unfinished
 from medjury.models._gate import Gate
 from medjury.models._google import GoogleModel
 from medjury.models._hosts import forbidden, host_of, is_local, normal_hosts
-from medjury.models._limits import Limits
+from medjury.models._limits import Limits, Pace
 from medjury.models._openai import OpenAIModel
 from medjury.models._prices import Price, PriceList
 from medjury.models._recorded import RecordedModel
 from medjury.models._registry import KINDS, kinds_content, kinds_text, make_model
+from medjury.models._request_log import RequestLog
 from medjury.models._scripted import Scripted
 from medjury.models._tokens import cautious_tokens, estimate_tokens, most_tokens
 from medjury.models._weights import NAME as EMBEDDED
@@ -57,6 +58,7 @@ __all__ = [
     "Message",
     "ModelError",
     "OpenAIModel",
+    "Pace",
     "PendingError",
     "Price",
     "PriceList",
@@ -66,6 +68,8 @@ __all__ = [
     "Reply",
     "ReplyCache",
     "Request",
+    "RequestLog",
+    "Reservation",
     "Scripted",
     "asked_name",
     "audit_totals",

@@ -20,7 +20,7 @@ import math
 import os
 import time
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -68,7 +68,11 @@ class AuditLog:
 
     def record(self, entry: Mapping[str, Any]) -> int:
         """Append one entry and return its number; `n`, `at`, `previous` and `hash` are added."""
-        return self._write([entry])
+        return self._write(lambda _: [entry])
+
+    def record_all(self, entries: Callable[[int], Sequence[Mapping[str, Any]]]) -> None:
+        """Append several entries in one piece; they are asked for with the number that the first of them has."""
+        self._write(entries)
 
     async def announce(self, entry: Mapping[str, Any]) -> int:
         """The number of an entry about what is to be done next, once it is written. Where the caller is cancelled
@@ -100,8 +104,10 @@ class AuditLog:
     def _write_due(self) -> None:
         due, self._due = self._due, []
         due = [each for each in due if not (each.announcement and each.written.cancelled())]
+        if not due:
+            return
         try:
-            last = self._write([each.entry for each in due])
+            last = self._write(lambda _: [each.entry for each in due])
         except AuditError as error:
             for each in due:
                 if not each.written.done():
@@ -111,16 +117,14 @@ class AuditLog:
             if not each.written.done():
                 each.written.set_result(number)
 
-    def _write(self, entries: Sequence[Mapping[str, Any]]) -> int:
+    def _write(self, entries: Callable[[int], Sequence[Mapping[str, Any]]]) -> int:
         """Append entries in one piece; returns the number of the last one."""
-        if not entries:
-            return self._number
         if self._descriptor < 0:
             self._open()
         try:
             with _locked(self._descriptor):
                 self._catch_up()
-                self._append(entries)
+                self._append(entries(self._number + 1))
         except OSError as error:
             raise AuditError(
                 f"{self.path}: the audit log cannot be written ({error.strerror}); the run stops"

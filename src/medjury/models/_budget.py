@@ -59,6 +59,9 @@ class Budget:
         self._reserved_calls += 1
         return Reservation(money)
 
+    def announced(self, reservation: Reservation) -> None:
+        """The call is in the log now. Here nothing changes: it is set aside until it has an end."""
+
     def settle(
         self, reservation: Reservation, *, cost: float | None, sent: bool = True, lost: bool = False
     ) -> None:

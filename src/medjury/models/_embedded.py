@@ -50,6 +50,7 @@ class EmbeddedModel(PlainModel):
         weights: str | None = None,
         context_window: int = 8192,
         threads: int | None = None,
+        gpu_layers: int | None = None,
         vendor: str | None = None,
         top_p: float | None = None,
         top_k: int | None = None,
@@ -60,6 +61,7 @@ class EmbeddedModel(PlainModel):
         self._weights = None if weights is None else Path(weights).expanduser()
         self.context_window = context_window
         self._threads = threads
+        self._gpu_layers = gpu_layers
         self._sampling = stated_sampling(top_p, top_k, sampling, _SAMPLING_NAMES)
         self._runtime: Runtime | None = None
         self._identity: dict[str, str] | None = None
@@ -74,6 +76,8 @@ class EmbeddedModel(PlainModel):
                 "runtime": runtime_version(),
                 "context": str(self.context_window),
             }
+            if self._gpu_layers is not None:  # sums are done in another order there
+                known["gpu_layers"] = str(self._gpu_layers)
             self._identity = with_sampling(known, self._sampling)
         return self._identity
 
@@ -96,7 +100,7 @@ class EmbeddedModel(PlainModel):
         if self._runtime is None:
             self.check()
             self._runtime = shared_runtime(
-                self._weights or weights_file(), self.context_window, self._threads
+                self._weights or weights_file(), self.context_window, self._threads, self._gpu_layers
             )
         return self._runtime
 

@@ -13,7 +13,6 @@ from medjury.instruments import Reason
 from medjury.models._announce import announced_to
 from medjury.models._answer import Answer
 from medjury.models._answering import asked_name
-from medjury.models._audit import AuditLog
 from medjury.models._batch_job import PendingError
 from medjury.models._batches import Batches
 from medjury.models._budget import Budget, Reservation
@@ -29,8 +28,9 @@ from medjury.models._context import (
 )
 from medjury.models._faults import LostReplyError, NotSentError
 from medjury.models._hosts import forbidden, hosts_allowed, is_local, normal_hosts, require_allowed
-from medjury.models._limits import AdaptiveConcurrency, Bucket, Clock, Limits, Sleep
+from medjury.models._limits import AdaptiveConcurrency, Bucket, Clock, Limits, Pace, Sleep
 from medjury.models._prices import PriceList
+from medjury.models._request_log import RequestLog
 from medjury.models._secrets import Mask
 from medjury.models._sending import Counting, Sending, log_entry
 from medjury.models._tokens import most_tokens, request_tokens
@@ -38,17 +38,18 @@ from medjury.models._tokens import most_tokens, request_tokens
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 60.0
 _MOST_PATIENCE = 600.0  # a provider that asks for a longer pause is as good as down
 
+MakePace = Callable[[str, float], Pace]  # by what is paced, and so much of it a minute
+
 
 class _Lane:
     """The pace of one model."""
 
-    def __init__(self, model: ChatModel, limits: Limits, clock: Clock, sleep: Sleep) -> None:
+    def __init__(self, model: ChatModel, limits: Limits, pace: MakePace) -> None:
         stated = model.batch.size if model.batch is not None else limits.concurrency or model.concurrency
         self.places = AdaptiveConcurrency(stated)
-        self.requests = (
-            Bucket(limits.requests_per_minute, clock, sleep) if limits.requests_per_minute else None
-        )
-        self.tokens = Bucket(limits.tokens_per_minute, clock, sleep) if limits.tokens_per_minute else None
+        requests, tokens = limits.requests_per_minute, limits.tokens_per_minute
+        self.requests = pace(f"{model.name}: requests", requests) if requests else None
+        self.tokens = pace(f"{model.name}: tokens", tokens) if tokens else None
         self.closed_until = 0.0
 
 
@@ -56,7 +57,8 @@ class Gate:
     """Asks models on behalf of everybody. `limits` are by the model's name; `attempts` is how often a call
     that may succeed later is tried; `before` is awaited ahead of every call that is really made. `batches` takes
     the calls of models that are asked through batch jobs; without it each of their calls is made by itself, at the
-    full price. `clock`, `sleep` and `chance` are there for tests.
+    full price. `pace` makes the limits by the minute, where others keep them too. `clock`,
+    `sleep` and `chance` are there for tests.
     """
 
     def __init__(
@@ -66,11 +68,12 @@ class Gate:
         allow_hosts: Iterable[str] = (),
         budget: Budget | None = None,
         prices: PriceList | None = None,
-        audit: AuditLog | None = None,
+        audit: RequestLog | None = None,
         limits: Mapping[str, Limits] | None = None,
         attempts: int = 5,
         before: Callable[[ChatModel], Awaitable[None]] | None = None,
         batches: Batches | None = None,
+        pace: MakePace | None = None,
         clock: Clock = time.monotonic,
         sleep: Sleep = asyncio.sleep,
         chance: random.Random | None = None,
@@ -90,6 +93,7 @@ class Gate:
         self._batches = batches
         self._clock = clock
         self._sleep = sleep
+        self._pace_of: MakePace = pace or (lambda _, per_minute: Bucket(per_minute, clock, sleep))
         self._chance = chance or random.Random()
         self._lanes: dict[str, _Lane] = {}
         self._mask = Mask()
@@ -391,7 +395,7 @@ class Gate:
                 require_allowed(model.host, f"model {model.name}")
             self._mask.add(model.secrets())
             limits = self._limits.get(model.name, Limits())
-            lane = self._lanes[model.name] = _Lane(model, limits, self._clock, self._sleep)
+            lane = self._lanes[model.name] = _Lane(model, limits, self._pace_of)
         return lane
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 Clock = Callable[[], float]
 Sleep = Callable[[float], Awaitable[None]]
@@ -21,6 +22,16 @@ class Limits:
     concurrency: int | None = None
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
+
+
+class Pace(Protocol):
+    """Lets so much through in a minute; workers of a cluster share one."""
+
+    async def take(self, amount: float) -> None:
+        """Wait until so much may pass."""
+
+    def give_back(self, amount: float) -> None:
+        """Correct an estimate: what was not used after all (negative: what was used on top)."""
 
 
 class AdaptiveConcurrency:

@@ -67,7 +67,9 @@ KINDS: Mapping[str, Kind] = {
     "embedded": Kind(
         "a tiny model inside this process, no network (pip install 'medjury[local]'; medjury models pull)",
         "_embedded", "EmbeddedModel",
-        {"weights": _TEXT, "context_window": _WHOLE, "threads": _WHOLE, "vendor": _TEXT, **_SAMPLING}, (),
+        {"weights": _TEXT, "context_window": _WHOLE, "threads": _WHOLE, "gpu_layers": _WHOLE, "vendor": _TEXT,
+         **_SAMPLING},
+        (),
     ),
     "recorded": Kind(
         "answers that another run was given, from the file that `medjury record` writes; no network, no key",

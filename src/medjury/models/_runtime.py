@@ -22,7 +22,8 @@ from medjury.errors import MedjuryError
 from medjury.models._weights import FILE, SHA256, file_sha256
 
 _lock = threading.Lock()
-_runtimes: weakref.WeakValueDictionary[tuple[str, int, int | None], Runtime] = weakref.WeakValueDictionary()
+_Key = tuple[str, int, int | None, int | None]
+_runtimes: weakref.WeakValueDictionary[_Key, Runtime] = weakref.WeakValueDictionary()
 
 
 def runtime_version() -> str:
@@ -33,13 +34,15 @@ def runtime_version() -> str:
         return "absent"
 
 
-def shared_runtime(weights: Path, context: int, threads: int | None) -> Runtime:
+def shared_runtime(
+    weights: Path, context: int, threads: int | None, gpu_layers: int | None = None
+) -> Runtime:
     """The runtime for these settings; loaded at its first question."""
-    key = (str(weights.resolve()), context, threads)
+    key = (str(weights.resolve()), context, threads, gpu_layers)
     with _lock:
         runtime = _runtimes.get(key)
         if runtime is None:
-            runtime = _runtimes[key] = Runtime(weights, context, threads)
+            runtime = _runtimes[key] = Runtime(weights, context, threads, gpu_layers)
         return runtime
 
 
@@ -72,10 +75,13 @@ class Runtime:
     much or little of it was in memory, and (3) what the model said itself is never reused as part of a prompt.
     """
 
-    def __init__(self, weights: Path, context: int, threads: int | None) -> None:
+    def __init__(
+        self, weights: Path, context: int, threads: int | None, gpu_layers: int | None = None
+    ) -> None:
         self._weights = weights
         self._context = context
         self._threads = threads
+        self._gpu_layers = gpu_layers
         self._server: Any = None
         self._read: str | None = None  # the hash of the prompt that is read in
         self._messages: list[dict[str, str]] = []
@@ -136,6 +142,8 @@ class Runtime:
         settings.model.path = str(self._weights)
         settings.n_ctx = self._context
         settings.n_parallel = 1
+        if self._gpu_layers is not None:
+            settings.n_gpu_layers = self._gpu_layers
         settings.cache_ram_mib = 0
         settings.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
         settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = self._threads or _idle_cores()

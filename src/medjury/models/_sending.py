@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from medjury.models._answering import readable_name
-from medjury.models._audit import AuditLog
 from medjury.models._budget import Budget, Reservation
 from medjury.models._chat import ChatModel, Reply
+from medjury.models._request_log import RequestLog
 
 
 def log_entry(model: ChatModel, key: str, attempt: int) -> dict[str, Any]:
@@ -29,7 +29,7 @@ class Sending:
 
     def __init__(
         self,
-        audit: AuditLog | None,
+        audit: RequestLog | None,
         budget: Budget,
         about: Mapping[str, Any],
         reservation: Reservation,
@@ -47,7 +47,7 @@ class Sending:
 
     @classmethod
     def earlier(
-        cls, audit: AuditLog | None, budget: Budget, about: Mapping[str, Any], announced: int | None
+        cls, audit: RequestLog | None, budget: Budget, about: Mapping[str, Any], announced: int | None
     ) -> Sending:
         """A request that an earlier process announced: only its end is told."""
 
@@ -84,6 +84,7 @@ class Sending:
             if self._reservation.money:  # what it may cost, should nothing be heard of it again
                 entry["perhaps"] = self._reservation.money
             self._number = await self._audit.announce(entry)
+        self._budget.announced(self._reservation)
         self.open = True
 
     def settle(self, cost: float | None, *, left: bool = True, lost: bool = False) -> float:
@@ -136,7 +137,7 @@ class Sending:
 class Counting:
     """Announces the requests that only count a prompt's tokens: they cost nothing, but the text leaves."""
 
-    def __init__(self, audit: AuditLog, about: Mapping[str, Any]) -> None:
+    def __init__(self, audit: RequestLog, about: Mapping[str, Any]) -> None:
         self._audit = audit
         self._about = about
         self._number: int | None = None

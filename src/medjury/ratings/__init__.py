@@ -28,6 +28,10 @@ from medjury.ratings._rating import RaterKind, Rating, Status
 from medjury.ratings._reading import Reading
 from medjury.ratings._record import StoredRecord, write_records
 from medjury.ratings._redcap import is_redcap
+from medjury.ratings._sharing.account import Account, begin_account, spent_together
+from medjury.ratings._sharing.budget import SharedBudget
+from medjury.ratings._sharing.drain import LogDrain
+from medjury.ratings._sharing.pace import SharedPace
 from medjury.ratings._store import RatingCount, Store, open_store
 from medjury.ratings._store_error import StoreError, StoreFull, StoreLocked, StoreStopped
 from medjury.ratings._table import Table, read_table
@@ -36,6 +40,7 @@ from medjury.ratings._transaction import StoredReply
 
 __all__ = [
     "PROFILE",
+    "Account",
     "Busy",
     "Claimed",
     "CopiedTable",
@@ -43,6 +48,7 @@ __all__ = [
     "ErasureEntry",
     "FileImport",
     "ImportedRatings",
+    "LogDrain",
     "Owner",
     "Pseudonyms",
     "Question",
@@ -52,6 +58,8 @@ __all__ = [
     "RatingsError",
     "Reading",
     "Selection",
+    "SharedBudget",
+    "SharedPace",
     "Status",
     "Store",
     "StoreDesk",
@@ -62,6 +70,7 @@ __all__ = [
     "StoredRecord",
     "StoredReply",
     "Table",
+    "begin_account",
     "copy_store",
     "day",
     "erase",
@@ -87,6 +96,7 @@ __all__ = [
     "runs_content",
     "runs_text",
     "shown_of",
+    "spent_together",
     "unguard",
     "write_ratings",
     "write_records",

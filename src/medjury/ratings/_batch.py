@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from medjury.instruments import Reason
 from medjury.models import Reply
@@ -16,6 +16,8 @@ from medjury.ratings._record import StoredRecord
 from medjury.ratings._transaction import StoredReply, Transaction
 
 Answer: TypeAlias = Reply | Claimed | Busy
+# Carries out all wishes of one kind at once, and has an answer to each. It may be repeated.
+CarryOut: TypeAlias = Callable[[Transaction, Owner, Sequence[Any]], Sequence[Any]]
 
 
 @dataclass(slots=True)
@@ -43,6 +45,15 @@ class Write:
 
 
 @dataclass(slots=True)
+class Wishes:
+    """What several tasks want of the same kind."""
+
+    wanted: list[Any] = field(default_factory=list)
+    futures: list[asyncio.Future[Any]] = field(default_factory=list)
+    answers: Sequence[Any] = ()
+
+
+@dataclass(slots=True)
 class Batch:
     """What one transaction is to do, and who waits for it."""
 
@@ -50,13 +61,14 @@ class Batch:
     releases: list[str] = field(default_factory=list)
     writes: list[Write] = field(default_factory=list)
     settled: list[SettledQuestion] = field(default_factory=list)
+    together: dict[CarryOut, Wishes] = field(default_factory=dict)
     found: dict[str, Answer] = field(default_factory=dict)
     error: Exception | None = None
 
     def only_reads(self) -> bool:
         joins = any(each.run is not None for each in self.settled)
         keeps = any(each.replies or each.ratings or each.releases for each in self.writes)
-        return not (self.find or self.releases or keeps or joins)
+        return not (self.find or self.releases or self.together or keeps or joins)
 
     def parts(self) -> Iterator[Batch]:
         """The same requests, each in a batch of its own."""
@@ -67,8 +79,12 @@ class Batch:
             yield Batch(find={key: future})
         for question in self.settled:
             yield Batch(settled=[question])
+        for carry_out, wishes in self.together.items():
+            yield Batch(together={carry_out: wishes})
 
     def carry_out(self, transaction: Transaction, owner: Owner) -> None:
+        for carry_out, wishes in self.together.items():
+            wishes.answers = carry_out(transaction, owner, wishes.wanted)
         transaction.add_replies([reply for write in self.writes for reply in write.replies])
         transaction.add_ratings(
             [rating for write in self.writes for rating in write.ratings],

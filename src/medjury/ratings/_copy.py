@@ -13,6 +13,7 @@ from typing import Any
 
 from medjury.ratings._at_work import refuse_while_at_work
 from medjury.ratings._bulk import add_rows
+from medjury.ratings._sharing.drain import undrained
 from medjury.ratings._statements import RATING_COLUMNS
 from medjury.ratings._store import Store
 from medjury.ratings._store_error import StoreError
@@ -53,6 +54,11 @@ def copy_store(source: Store, target: Store) -> list[CopiedTable]:
         raise StoreError(f"{source.place}: this is the same store twice; name another one to copy to")
     for store in (source, target):
         refuse_while_at_work(store, "Nothing was copied.")
+    if lines := undrained(source):
+        raise StoreError(
+            f"{source.place}: holds {lines:,} lines about requests of a run on a cluster that was stopped, which "
+            "its run folder does not have yet. Nothing was copied. Let that run go on first."
+        )
     for table in _TABLES:
         for _ in _missing(source, target, table):  # refuses before anything is written
             pass

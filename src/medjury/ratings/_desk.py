@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from medjury.instruments import TRANSIENT, Reason
 from medjury.models import Job, Reply
-from medjury.ratings._batch import Answer, Batch, SettledQuestion, Write
+from medjury.ratings._batch import Answer, Batch, CarryOut, SettledQuestion, Wishes, Write
 from medjury.ratings._owner import Busy, Claimed, new_owner
 from medjury.ratings._question import Question
 from medjury.ratings._rating import Rating
@@ -125,6 +125,14 @@ class StoreDesk:
         write = Write(self._future(), ratings=ratings, records=records, questions=questions, run=run)
         self._gather().writes.append(write)
         await write.future
+
+    def together(self, carry_out: CarryOut, wanted: Any) -> asyncio.Future[Any]:
+        """One of the wishes that the next transaction carries out at once, before all else; its answer."""
+        wishes = self._gather().together.setdefault(carry_out, Wishes())
+        future = self._future()
+        wishes.wanted.append(wanted)
+        wishes.futures.append(future)
+        return future
 
     # The journal of batch jobs: seldom written, each time before anything else happens
 
@@ -298,6 +306,9 @@ class StoreDesk:
             _resolve(question.future, question.answer, error)
         for write in batch.writes:
             _resolve(write.future, None, error)
+        for wishes in batch.together.values():
+            for place, future in enumerate(wishes.futures):
+                _resolve(future, None if error else wishes.answers[place], error)
 
     # Batches, in the thread
 

@@ -127,6 +127,23 @@ _POSTGRES_ERASURES_APPEND_ONLY = (
         FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()""",
 )
 
+# What workers on several machines share while they work on one study: the log of their requests until it is in the
+# run folder, what these have cost, what each worker has set aside, and how fast models are asked. A file
+# is not shared.
+_POSTGRES_SHARED = (
+    """CREATE TABLE requests (
+        number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, log {text} NOT NULL, owner {text} NOT NULL,
+        serial BIGINT NOT NULL, ends BIGINT, entry {text} NOT NULL, calls BIGINT NOT NULL, money {real} NOT NULL,
+        perhaps {real} NOT NULL, UNIQUE (owner, serial))""",
+    "CREATE INDEX requests_in_order ON requests (log, number)",
+    """CREATE TABLE spendings (log {text} PRIMARY KEY, calls BIGINT NOT NULL, money {real} NOT NULL,
+        perhaps {real} NOT NULL)""",
+    """CREATE TABLE allowances (owner {text} NOT NULL, log {text} NOT NULL, calls BIGINT NOT NULL,
+        money {real} NOT NULL, on_their_way BIGINT NOT NULL, PRIMARY KEY (owner, log))""",
+    """CREATE TABLE paces (log {text} NOT NULL, name {text} NOT NULL, level {real} NOT NULL, moment {real} NOT NULL,
+        PRIMARY KEY (log, name))""",
+)
+
 MIGRATIONS: tuple[Mapping[str, tuple[str, ...]], ...] = (
     {
         "sqlite": (*_TABLES, _SQLITE_ORDER, *_SQLITE_APPEND_ONLY),
@@ -145,6 +162,7 @@ MIGRATIONS: tuple[Mapping[str, tuple[str, ...]], ...] = (
         "sqlite": (*_ERASURES, *_SQLITE_ERASURES_APPEND_ONLY),
         "postgresql": (*_ERASURES, *_POSTGRES_ERASURES_APPEND_ONLY),
     },
+    {"sqlite": (), "postgresql": _POSTGRES_SHARED},
 )
 _ERASABLE = ("replies", "ratings", "records")
 

@@ -124,6 +124,8 @@ class Transaction:
         """The owner has ended; its claims end with it."""
         self._cursor.execute(self._sql.drop_claims_of, (owner_id,))
         self._cursor.execute(self._sql.drop_owner, (owner_id,))
+        if self._dialect == "postgresql":
+            self._cursor.execute("DELETE FROM allowances WHERE owner = %s", (owner_id,))
 
     def drop_dead_owners(self, me: Owner) -> int:
         """End every owner whose process is gone or silent: others may make its calls at once."""
@@ -253,6 +255,10 @@ class Transaction:
             raise ValueRefused(f"a run's name may have at most {_LONGEST_NAME - 100} characters")
         if those := list(keys):
             self._for_each(self._sql.add_members, escape(run), those)
+
+    def held_by(self, owner: Owner, keys: Iterable[str]) -> set[str]:
+        """Those of the keys that the owner has claimed."""
+        return {key for key, holder in self._holders(keys).items() if holder == owner.id}
 
     def _holders(self, keys: Iterable[str]) -> dict[str, str]:
         return {unescape(key): owner for key, owner in self.select(self._sql.find_claims, keys)}

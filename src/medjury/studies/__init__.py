@@ -1,6 +1,7 @@
 """Studies: one study file is planned, run and concluded as one run folder that can be checked later."""
 
 from medjury.studies._answering import answering_study
+from medjury.studies._cluster.crew import RayCluster
 from medjury.studies._conclude import RunResult
 from medjury.studies._demonstration import (
     GOOD_JURY,
@@ -14,6 +15,7 @@ from medjury.studies._drafting import DraftResult
 from medjury.studies._examples import stated_examples
 from medjury.studies._file import ModelPart, PanelPart, RoundPart, StudyFile
 from medjury.studies._gate import read_rules
+from medjury.studies._gate_settings import study_prices
 from medjury.studies._hashed import AnswerHashes, HashedCases
 from medjury.studies._hosts import check_store_host
 from medjury.studies._humans import PANEL, Humans, panel_file, read_humans
@@ -44,7 +46,6 @@ from medjury.studies._run import (
     judge_cases,
     register_study,
     run_study,
-    study_prices,
 )
 from medjury.studies._run_cases import run_cases, run_store
 from medjury.studies._study import Study, load_study
@@ -69,6 +70,7 @@ __all__ = [
     "PlantedErrors",
     "RatedRound",
     "RatedStudy",
+    "RayCluster",
     "RecordResult",
     "Registered",
     "RereadResult",

@@ -144,6 +144,7 @@ class WorkDone:
     fatal: str = ""
     unreachable: str = ""  # a model that is away for now
     ask: bool = True  # False where only what is stored is read
+    dropped: Mapping[str, list[str]] = field(default_factory=dict)  # what endpoints would not take of workers
 
 
 def conclude(
@@ -177,7 +178,7 @@ def conclude(
     if isinstance(source, RedactedCases):
         manifest = manifest.replaced(redactions=dict(source.counts))
     # What an endpoint would not take, although the study asks for it.
-    dropped = {model.name: list(model.dropped) for model in models}
+    dropped = {model.name: list(model.dropped) for model in models} | dict(outcome.dropped)
     done = outcome.progress.found + outcome.progress.judged
     manifest = manifest.replaced(
         settings_refused={name: words for name, words in dropped.items() if words},

@@ -5,12 +5,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from medjury.instruments import TRANSIENT, Reason
 from medjury.judging import HopelessError, UnreachableError
-from medjury.models import AuditLog, Budget, ChatModel, Gate, Message, ModelError, PriceList, Request
+from medjury.models import (
+    Budget,
+    ChatModel,
+    Gate,
+    Message,
+    ModelError,
+    PriceList,
+    Request,
+    RequestLog,
+)
 from medjury.studies._file import ModelPart
 
 _QUESTION = (
@@ -28,7 +36,9 @@ MOST_TOKENS_IN = 2_000  # more than the question has, by any way of counting
 # What says nothing of host, key and name: the run itself finds out, and tells.
 _LET_PASS = frozenset({Reason.RATE_LIMIT, Reason.OVER_BUDGET, Reason.REFUSAL, Reason.CONTEXT})
 
-MakeGate = Callable[[Budget, AuditLog], Gate]
+MakeGate = Callable[[Budget, RequestLog], Gate]
+# What marks its lines in a log.
+MARK: Mapping[str, Any] = {"preflight": True}
 
 
 def needs_preflight(model: ChatModel) -> bool:
@@ -47,12 +57,12 @@ class Preflight:
         parts: Mapping[str, ModelPart],
         budget: Budget,
         prices: PriceList,
-        log: Path,
+        log: RequestLog,
     ) -> None:
         self.calls = 0
         self.money: float | None = 0.0
         self._make_gate, self._parts, self._budget, self._prices = make_gate, parts, budget, prices
-        self._log = AuditLog(log, mark={"preflight": True})
+        self._log = log
         self._asked: dict[str, asyncio.Task[None]] = {}
 
     async def __call__(self, model: ChatModel) -> None:

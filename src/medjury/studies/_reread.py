@@ -29,11 +29,11 @@ from medjury.runs import (
 from medjury.studies._changes import CHANGES_FILE, Changes, find_changes
 from medjury.studies._conclude import RunResult, WorkDone, conclude
 from medjury.studies._drafting_cases import DraftedCases, Drafts
+from medjury.studies._gate_settings import study_prices
 from medjury.studies._hosts import check_store_host
 from medjury.studies._humans import Humans, read_humans
 from medjury.studies._manifest import describe
 from medjury.studies._plan import RunPlan, plan_study
-from medjury.studies._run import study_prices
 from medjury.studies._study import Study, load_study
 
 

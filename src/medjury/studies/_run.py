@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,6 @@ from medjury.models import (
     Batches,
     Budget,
     Gate,
-    Limits,
     MemoryCache,
     ModelError,
     PriceList,
@@ -29,6 +27,8 @@ from medjury.models import (
 from medjury.ratings import Rating, Store, StoreDesk, open_store
 from medjury.runs import files, open_run_folder, refuse_cut_log
 from medjury.studies._batch_jobs import log_name, poll_seconds
+from medjury.studies._cluster.crew import RayCluster, judge_on_cluster
+from medjury.studies._cluster.refusals import refuse_for_cluster
 from medjury.studies._conclude import RunResult, WorkDone, conclude
 from medjury.studies._drafting import (
     DraftResult,
@@ -39,14 +39,17 @@ from medjury.studies._drafting import (
     with_drafts,
     write_drafts,
 )
+from medjury.studies._gate_settings import gate_settings, study_prices
 from medjury.studies._hashed import HashedCases
 from medjury.studies._hosts import check_store_host
+from medjury.studies._how import How
 from medjury.studies._humans import read_humans
+from medjury.studies._interrupts import interrupts
 from medjury.studies._lock import only_run
 from medjury.studies._manifest import describe, earlier_manifest, now, run_name, with_anchors
 from medjury.studies._notebook import Stopper, Watcher, notebook_bar
 from medjury.studies._plan import RunPlan, plan_study, with_preflight
-from medjury.studies._preflight import Preflight
+from medjury.studies._preflight import MARK, Preflight
 from medjury.studies._protocol import Registered, make_protocol, register
 from medjury.studies._stopped import refuse_emptied_store, unfinished, why_stopped
 from medjury.studies._study import Study
@@ -63,14 +66,17 @@ def run_study(
     ask: bool = True,
     wait: bool = True,
     stopper: Stopper | None = None,
+    cluster: RayCluster | None = None,
 ) -> RunResult:
     """Run to the end, or to the first Ctrl-C, and write the run folder. `retry_unscored` asks anew for every
     rating without a score; otherwise only for those whose failure may have passed. Each model is first asked one
     short question without clinical text, unless `preflight` is off; a run that cannot succeed is stopped, unless it
     is told to `keep_going`. With `ask` off no model is asked anything: only what is stored is read. Without
     `wait` it hands batch jobs over and does not stay for their end: another run fetches it. `stopper` stops it from
-    another thread. In a notebook it shows a bar."""
-    how = _How(watch or notebook_bar(), retry_unscored, keep_going, preflight and ask, ask, stopper, wait)
+    another thread. With a `cluster` its workers do the asking. In a notebook it shows a bar."""
+    how = How(watch or notebook_bar(), retry_unscored, keep_going, preflight and ask, ask, stopper, wait)
+    if cluster is not None:
+        refuse_for_cluster(study)
     prices = study_prices(study)
     _check(study, prices)
     drafts = None
@@ -87,13 +93,16 @@ def run_study(
         manifest = with_drafts(manifest, drafts)
     run = run_name(study, plan, humans)
     outcome = WorkDone(Progress(), ask=how.ask)
-    with _alone(study), _opened(study) as store:
+    with _alone(study, cluster), _opened(study) as store:
         try:
             manifest.write(study.output)
             store.put_run(run, manifest.content())
             if humans is not None:
                 store.write_ratings(run, humans.ratings)
-            run_async(_judge(study, plan, store, run, prices, how, outcome))
+            if cluster is None:
+                run_async(_judge(study, plan, store, run, prices, how, outcome))
+            else:
+                run_async(judge_on_cluster(study, plan, store, run, prices, how, outcome, cluster))
             result = conclude(study, plan, store, run, outcome, manifest, prices, humans)
         except asyncio.CancelledError:  # the second Ctrl-C
             why = "interrupted; run again to go on"
@@ -134,7 +143,7 @@ def judge_cases(study: Study, cases: Sequence[Case]) -> tuple[Rating, ...]:
     run = f"{study.name}: other cases, {plan.data_hash}"
     outcome = WorkDone(Progress())
     with _alone(study), _opened(study) as store:
-        run_async(_judge(asked, plan, store, run, prices, _How(None, False, False, False), outcome))
+        run_async(_judge(asked, plan, store, run, prices, How(None, False, False, False), outcome))
         if why := outcome.fatal or outcome.unreachable:
             raise MedjuryError(why)
         return tuple(study.jury.ratings(store.ratings(run)))
@@ -154,23 +163,10 @@ def draft_study(
     preflight: bool = True,
 ) -> DraftResult:
     """Write the drafts of a study and no ratings. Drafts that were written are found in the store."""
-    return _draft(study, _How(watch, retry_unscored, keep_going, preflight))
+    return _draft(study, How(watch, retry_unscored, keep_going, preflight))
 
 
-@dataclass(frozen=True)
-class _How:
-    """How the work is done and who looks on."""
-
-    watch: Watcher | None
-    retry_unscored: bool
-    keep_going: bool
-    preflight: bool
-    ask: bool = True
-    stopper: Stopper | None = None
-    wait: bool = True
-
-
-def _draft(study: Study, how: _How) -> DraftResult:
+def _draft(study: Study, how: How) -> DraftResult:
     prices = study_prices(study)
     _check(study, prices)
     _make_folder(study)
@@ -198,10 +194,10 @@ def _opened(study: Study) -> Store:
     return open_store(study.store, reconnect_seconds=study.settings.store_reconnect_seconds)
 
 
-def _alone(study: Study) -> contextlib.AbstractContextManager[None]:
-    """With a budget one process at a time; without one as many as there are."""
+def _alone(study: Study, cluster: RayCluster | None = None) -> contextlib.AbstractContextManager[None]:
+    """With a budget, or on a cluster, one process at a time; else as many as there are."""
     capped = study.settings.budget.money is not None or study.settings.budget.calls is not None
-    return only_run(study.output) if capped else contextlib.nullcontext()
+    return only_run(study.output) if capped or cluster is not None else contextlib.nullcontext()
 
 
 def _check(study: Study, prices: PriceList) -> None:
@@ -216,22 +212,13 @@ def _check(study: Study, prices: PriceList) -> None:
     ).check([model for model, _ in study.models])
 
 
-def study_prices(study: Study) -> PriceList:
-    """The shipped prices, with the study's own on top."""
-    prices = PriceList.shipped()
-    for model, part in study.models:
-        if part.price is not None:
-            prices = prices.with_price(model, **part.price.model_dump())
-    return prices
-
-
 async def _judge(
     study: Study,
     plan: RunPlan,
     store: Store,
     run: str,
     prices: PriceList,
-    how: _How,
+    how: How,
     outcome: WorkDone,
 ) -> None:
     log = study.output / files.AUDIT_LOG
@@ -250,21 +237,14 @@ async def _judge(
     outcome.progress = progress
     stop = asyncio.Event()
     models = [model for model, _ in study.models]
-    common: dict[str, Any] = {
-        "allow_hosts": study.settings.allow_hosts,
-        "prices": prices,
-        "limits": {
-            model.name: Limits(part.concurrency, part.requests_per_minute, part.tokens_per_minute)
-            for model, part in study.models
-        },
-    }
+    common = gate_settings(study, prices)
     parts = {model.name: part for model, part in study.models} if how.preflight else {}
     preflight = Preflight(
         lambda budget, audit: Gate(cache=MemoryCache(), budget=budget, audit=audit, **common),
         parts,
         budget,
         prices,
-        log,
+        AuditLog(log, mark=MARK),
     )
     async with StoreDesk(store, run) as desk:
         batches = Batches(desk, log=log_name(log), wait=how.wait, stop=stop, poll=poll_seconds())
@@ -273,7 +253,7 @@ async def _judge(
         )
         drawing = asyncio.create_task(_draw(how.watch, progress, gate, prices.currency))
         try:
-            with _interrupts(stop, outcome, progress, how.stopper):
+            with interrupts(stop, outcome, progress, how.stopper):
                 await judge_all(
                     cases,
                     study.jury.judges,
@@ -314,42 +294,6 @@ async def _draw(watch: Watcher | None, progress: Progress, gate: Gate, currency:
         progress.tokens_in, progress.tokens_cached = gate.tokens_in, gate.tokens_cached
         watch(progress, gate.money, currency)
         await asyncio.sleep(0.2)
-
-
-@contextlib.contextmanager
-def _interrupts(
-    stop: asyncio.Event, outcome: WorkDone, progress: Progress, stopper: Stopper | None
-) -> Iterator[None]:
-    """The first Ctrl-C (or a polite kill) stops new calls and lets those in flight be stored; the second
-    ends at once, which loses only what was in flight."""
-    loop = asyncio.get_running_loop()
-    task = asyncio.current_task()
-
-    def interrupt() -> None:
-        if stop.is_set() and task is not None:
-            task.cancel()
-        outcome.interrupted = progress.stopping = True
-        stop.set()
-
-    if stopper is not None:
-        stopper.bind(loop, interrupt)
-        try:
-            yield
-        finally:
-            stopper.release()
-        return
-    signals = (signal.SIGINT, signal.SIGTERM)
-    try:
-        for each in signals:
-            loop.add_signal_handler(each, interrupt)
-    except (NotImplementedError, ValueError, RuntimeError):  # Windows, or not the main thread
-        yield
-        return
-    try:
-        yield
-    finally:
-        for each in signals:
-            loop.remove_signal_handler(each)
 
 
 def check_study(study: Study, *, preflight: bool = True) -> RunPlan:

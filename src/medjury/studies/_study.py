@@ -45,6 +45,7 @@ class Study:
     notes: tuple[str, ...] = ()  # what a reader of the plan should know
     metrics: MetricRaters | None = None  # text metrics that rate beside the judges
     overrides: tuple[str, ...] = ()  # values that are not the file's, as `path=value`
+    skip_bad_cases: bool = False
 
     @property
     def workers(self) -> Mapping[str, int]:
@@ -120,6 +121,7 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False, overrides: Seq
             lambda: metric_raters(settings.metrics, folder, [*(each.name for each in judges), jury.name]),
         ),
         tuple(overrides),
+        skip_bad_cases,
     )
 
 

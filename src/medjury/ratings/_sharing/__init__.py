@@ -1,0 +1,1 @@
+"""What workers on several machines share through PostgreSQL: one log, one budget, one pace."""

@@ -1,0 +1,314 @@
+"""The workers of a run on a Ray cluster, from the first to the last: started, given shares, looked at, replaced."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from medjury.errors import MedjuryError
+from medjury.judging import JudgeProgress, Progress
+from medjury.models import AuditLog, PriceList, audit_totals
+from medjury.ratings import LogDrain, Store, StoreStopped, begin_account, spent_together
+from medjury.runs import files
+from medjury.studies._batch_jobs import log_name
+from medjury.studies._cluster.groups import Group, groups_of
+from medjury.studies._cluster.queue import ShareQueue
+from medjury.studies._cluster.ray_library import connected
+from medjury.studies._cluster.shares import Share, cut, share_size
+from medjury.studies._cluster.tally import Tallies
+from medjury.studies._cluster.worker import CHANGED, Order, Worker, signature
+from medjury.studies._conclude import WorkDone
+from medjury.studies._hashed import HashedCases
+from medjury.studies._how import How
+from medjury.studies._interrupts import interrupts
+from medjury.studies._plan import RunPlan
+from medjury.studies._study import Study
+
+_LANES = 2  # shares at a time for one worker: while one ends the next has begun
+_MOST_DEATHS = 10  # of workers, with nothing done in between
+_PATIENCE = 300.0  # seconds in which a first worker must have started
+_LOOK_SECONDS = 1.0
+_CLOSE_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class RayCluster:
+    """Where the work is done: a cluster's address, and how many workers (None: one for each of its CPUs)."""
+
+    address: str = "auto"
+    workers: int | None = None
+
+
+async def judge_on_cluster(
+    study: Study,
+    plan: RunPlan,
+    store: Store,
+    run: str,
+    prices: PriceList,
+    how: How,
+    outcome: WorkDone,
+    cluster: RayCluster,
+) -> None:
+    """Judge all that is not settled yet, and bring the log of it into the run folder."""
+    file = study.output / files.AUDIT_LOG
+    log = log_name(file)
+    drain = LogDrain(store, log, AuditLog(file))
+    drain.finish()  # what workers of a run that was stopped have left
+    before = audit_totals(file)
+    begin_account(store, log, before)
+    planned = {each.name: plan.cases * study.jury.repeats * len(each.groups) for each in study.jury.judges}
+    judges = {name: JudgeProgress(planned=units) for name, units in planned.items()}
+    outcome.progress = progress = Progress(planned=sum(planned.values()), judges=judges)
+    stop = asyncio.Event()
+    with connected(cluster.address) as ray:
+        groups = groups_of(study, cluster.workers, ray.cluster_resources())
+        order = Order(
+            str(study.file.resolve()), study.overrides, study.skip_bad_cases, run, log,
+            (), 0, 1, how.retry_unscored, how.keep_going, how.preflight, how.ask,
+        )  # fmt: skip
+        crew = Crew(ray, study, plan, order, groups, outcome, stop)
+
+        def look() -> tuple[int, float]:
+            drain.pull()
+            calls, money = spent_together(store, log)
+            return calls - before.calls, money - before.money
+
+        watching = asyncio.create_task(_watch(how, crew, progress, look, prices.currency))
+        try:
+            with interrupts(stop, outcome, progress, how.stopper):
+                await crew.work()
+        finally:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+            drain.finish()
+            after = audit_totals(file)
+            outcome.calls, outcome.preflights = after.calls - before.calls, drain.preflights
+            outcome.money = after.money - before.money if crew.price_known else None
+            outcome.tokens_in, outcome.tokens_cached = crew.tokens
+            outcome.dropped = crew.dropped
+
+
+async def _watch(how: How, crew: Crew, progress: Progress, look: Any, currency: str) -> None:
+    while True:
+        await asyncio.sleep(_LOOK_SECONDS)
+        await crew.look()
+        progress.calls, money = await asyncio.to_thread(look)
+        progress.tokens_in, progress.tokens_cached = crew.tokens
+        if how.watch is not None:
+            how.watch(progress, money if crew.price_known else None, currency)
+
+
+class Seat(NamedTuple):
+    """One of the workers of a group, whoever fills it."""
+
+    group: Group
+    place: int
+
+
+class Crew:
+    """Keeps every seat filled until nothing is left to do."""
+
+    def __init__(
+        self,
+        ray: Any,
+        study: Study,
+        plan: RunPlan,
+        order: Order,
+        groups: Sequence[Group],
+        outcome: WorkDone,
+        stop: asyncio.Event,
+    ) -> None:
+        self._ray = ray
+        self._study = study
+        self._order = order
+        self._outcome = outcome
+        self._stop = stop
+        self._plan = plan
+        self._queues = {group: ShareQueue(self._cut(group), stop) for group in groups}
+        self._tallies = Tallies(outcome.progress)
+        self._actors: dict[Seat, Any] = {}  # those that are ready
+        self._used: dict[str, dict[str, Any]] = {}  # by worker, what it last said it has used
+        self._done = self._deaths = 0
+        self._expected = signature(study)
+        self._worker = ray.remote(Worker)
+        self._ready = asyncio.Event()  # a first worker has started
+        self._seats: dict[Seat, asyncio.Task[None]] = {}
+        self.dropped: dict[str, list[str]] = {}
+
+    @property
+    def tokens(self) -> tuple[int, int]:
+        said = list(self._used.values())
+        return sum(each["tokens_in"] for each in said), sum(each["tokens_cached"] for each in said)
+
+    @property
+    def price_known(self) -> bool:
+        return all(each["price_known"] for each in self._used.values())
+
+    def _cut(self, group: Group) -> Iterator[Share]:
+        cases = HashedCases(self._study.cases)
+        yield from cut(cases, share_size(self._plan.cases, group.workers))
+        if cases.hash != self._plan.data_hash:
+            self._heed({"fatal": CHANGED})
+
+    async def work(self) -> None:
+        """Until every share is done, or a stop is asked for, or nothing more can succeed."""
+        seats = [Seat(group, place) for group in self._queues for place in range(group.workers)]
+        self._seats = {seat: asyncio.create_task(self._fill(seat)) for seat in seats}
+        finished = asyncio.create_task(self._finished())
+        others = [finished, asyncio.create_task(self._stopping()), asyncio.create_task(self._begun())]
+        try:
+            waiting = {*self._seats.values(), finished, others[2]}
+            while not finished.done() and not waiting <= {finished, others[2]}:
+                done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+                for each in done:
+                    if not each.cancelled():
+                        each.result()
+        finally:
+            for task in (*self._seats.values(), *others):
+                task.cancel()
+            await asyncio.gather(*self._seats.values(), *others, return_exceptions=True)
+            await self._close()
+            self._tallies.show()
+
+    async def look(self) -> None:
+        """Ask each worker how far it is; one that does not answer is replaced by its seat."""
+        for seat, actor in list(self._actors.items()):
+            with contextlib.suppress(self._ray.exceptions.RayError, asyncio.TimeoutError):
+                said = await asyncio.wait_for(_asked(actor.look.remote()), 10 * _LOOK_SECONDS)
+                for number, counts in said["running"].items():
+                    if self._actors.get(seat) is actor:
+                        self._tallies.running((seat, number), counts)
+                self._use(actor, said)
+        done = self._tallies.show()
+        if done > self._done:
+            self._done, self._deaths = done, 0
+
+    async def _fill(self, seat: Seat) -> None:
+        """One worker after another, for as long as there is work."""
+        group = seat.group
+        order = replace(self._order, judges=group.judges, place=seat.place, workers=group.workers)
+        while not self._stop.is_set():
+            actor = self._worker.options(**group.options()).remote(order)
+            try:
+                self._check(await _asked(actor.start.remote()))
+                self._actors[seat] = actor
+                self._ready.set()
+                await self._serve(seat, actor)
+                await self._put_away(seat, actor)
+                return
+            except self._ray.exceptions.RayTaskError as error:
+                raise MedjuryError(f"a worker failed ({type(error.cause).__name__})") from None
+            except self._ray.exceptions.RayError as error:
+                self._died(type(error).__name__)
+                self._actors.pop(seat, None)
+                await asyncio.sleep(0.1 * self._deaths)
+            finally:
+                if seat not in self._actors:
+                    self._kill(actor)
+
+    async def _put_away(self, seat: Seat, actor: Any) -> None:
+        """Its group has nothing left to do: another group may be waiting for its place."""
+        await asyncio.wait_for(_asked(actor.close.remote()), _CLOSE_SECONDS)
+        self._actors.pop(seat, None)
+
+    def _died(self, how: str) -> None:
+        self._deaths += 1
+        if self._deaths > _MOST_DEATHS:
+            raise MedjuryError(
+                f"{self._deaths} workers died one after another, and nothing was done in between ({how}). Is there "
+                "memory enough? The logs of Ray say more"
+            )
+
+    async def _serve(self, seat: Seat, actor: Any) -> None:
+        lanes = [asyncio.create_task(self._lane(seat, actor)) for _ in range(_LANES)]
+        try:
+            await asyncio.gather(*lanes)
+        finally:
+            for lane in lanes:
+                lane.cancel()
+            await asyncio.gather(*lanes, return_exceptions=True)
+
+    async def _lane(self, seat: Seat, actor: Any) -> None:
+        queue = self._queues[seat.group]
+        while (share := await queue.next()) is not None:
+            try:
+                said = await _asked(actor.judge.remote(share))
+            except BaseException:
+                self._tallies.forget((seat, share.number))
+                queue.give_back(share)
+                raise
+            self._tallies.done((seat, share.number), said["counts"])
+            self._use(actor, said)
+            queue.done()
+            self._heed(said)
+
+    def _heed(self, said: dict[str, Any]) -> None:
+        if "store_stopped" in said:
+            raise StoreStopped(said["store_stopped"])
+        if "error" in said:
+            raise MedjuryError(said["error"])
+        self._outcome.fatal = self._outcome.fatal or said.get("fatal", "")
+        self._outcome.unreachable = self._outcome.unreachable or said.get("unreachable", "")
+        if self._outcome.fatal or self._outcome.unreachable:
+            self._stop.set()
+
+    def _check(self, said: dict[str, Any]) -> None:
+        self._heed(said)
+        theirs = said["signature"]
+        for name, hash in self._expected.items():
+            if theirs.get(name) != hash:
+                raise MedjuryError(
+                    f"a worker reads {name!r} of this study otherwise than this machine does. The study file, its "
+                    "instrument and its run folder must be the same on every machine, and so must medjury itself"
+                )
+
+    def _use(self, actor: Any, said: dict[str, Any]) -> None:
+        self._used[actor._actor_id.hex()] = said
+        for name, words in said["dropped"].items():
+            self.dropped[name] = list(words)
+
+    async def _finished(self) -> None:
+        for queue in self._queues.values():
+            await queue.finished.wait()
+
+    async def _stopping(self) -> None:
+        """Pass a stop on to every worker, and wait for none that has not started."""
+        await self._stop.wait()
+        for queue in self._queues.values():
+            queue.end()
+        for seat, filling in self._seats.items():
+            if seat in self._actors:
+                self._actors[seat].stop.remote()
+            else:
+                filling.cancel()
+
+    async def _begun(self) -> None:
+        try:
+            await asyncio.wait_for(self._ready.wait(), _PATIENCE)
+        except TimeoutError:
+            raise MedjuryError(
+                f"no worker could start within {_PATIENCE:.0f} s: `ray status` tells whether the cluster has a CPU "
+                "that is free"
+            ) from None
+
+    async def _close(self) -> None:
+        """Let workers put away what they hold, then end them."""
+        closing = [asyncio.ensure_future(_asked(actor.close.remote())) for actor in self._actors.values()]
+        if closing:
+            await asyncio.wait(closing, timeout=_CLOSE_SECONDS)
+        for task in closing:
+            task.cancel()
+        await asyncio.gather(*closing, return_exceptions=True)
+        for actor in self._actors.values():
+            self._kill(actor)
+
+    def _kill(self, actor: Any) -> None:
+        with contextlib.suppress(Exception):
+            self._ray.kill(actor)
+
+
+async def _asked(reference: Any) -> Any:
+    return await reference

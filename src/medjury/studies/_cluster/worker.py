@@ -1,0 +1,175 @@
+"""One worker: it loads the study where it is, and judges shares of its cases in the same loop as any run.
+
+Nothing in this file knows Ray. Everything a worker says is counts, hashes and messages that hold no text of a case.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from medjury.errors import MedjuryError
+from medjury.instruments import TRANSIENT, Reason
+from medjury.judging import Breaker, Progress, UnreachableError, judge_all
+from medjury.models import Gate, MemoryCache, ModelError
+from medjury.ratings import Account, SharedBudget, SharedPace, StoreDesk, StoreStopped, open_store
+from medjury.studies._cluster.shares import Share, Window, cases_hash
+from medjury.studies._cluster.tally import counts_of
+from medjury.studies._gate_settings import gate_settings, study_prices
+from medjury.studies._preflight import MARK, Preflight
+from medjury.studies._study import Study, load_study
+from medjury.version import __version__
+
+CHANGED = "the cases changed while they were judged; run again with the file as it is now"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a worker is told. `judges` are those that it asks; `place` is its number among `workers` like it."""
+
+    file: str
+    overrides: tuple[str, ...]
+    skip_bad_cases: bool
+    run: str
+    log: str
+    judges: tuple[str, ...]
+    place: int
+    workers: int
+    retry_unscored: bool = False
+    keep_going: bool = False
+    preflight: bool = True
+    ask: bool = True
+
+
+def signature(study: Study) -> dict[str, str]:
+    """What must be the same wherever the study is loaded, or keys would not be."""
+    judges = {judge.name: judge.settings_hash() for judge in study.jury.judges}
+    return {"medjury": __version__, "instrument": study.instrument.fingerprint(), **judges}
+
+
+class Worker:
+    """Every method answers with plain values; what went wrong is told under `error`, `fatal` and the like."""
+
+    def __init__(self, order: Order) -> None:
+        self._order = order
+        self._running: dict[int, Progress] = {}
+        self._study: Study | None = None
+
+    async def start(self) -> Mapping[str, Any]:
+        """Load the study and open its store; what it is known by."""
+        try:
+            self._open()
+        except Exception as error:
+            return _told(error)
+        assert self._study is not None
+        return {"signature": signature(self._study)}
+
+    def _open(self) -> None:
+        order = self._order
+        study = load_study(order.file, skip_bad_cases=order.skip_bad_cases, overrides=order.overrides)
+        prices = study_prices(study)
+        self._study = study
+        self._judges = [judge for judge in study.jury.judges if judge.name in order.judges]
+        self._models = list({id(model): model for judge in self._judges for model in judge.models}.values())
+        self._window = Window(study.cases)
+        self._stop = asyncio.Event()
+        self._breaker = Breaker(keep_going=order.keep_going)
+        self._store = open_store(study.store, reconnect_seconds=study.settings.store_reconnect_seconds)
+        self._desk = StoreDesk(self._store, order.run)
+        account = Account(self._desk, order.log)
+        caps = study.settings.budget
+        budget = SharedBudget(account, money=caps.money, calls=caps.calls if order.ask else 0)
+        common = gate_settings(study, prices, order.place, order.workers)
+        common["pace"] = lambda name, per_minute: SharedPace(account, name, per_minute)
+        self._preflight = Preflight(
+            lambda budget, audit: Gate(cache=MemoryCache(), budget=budget, audit=audit, **common),
+            {model.name: part for model, part in study.models} if order.preflight else {},
+            budget,
+            prices,
+            account.log(MARK, claimed=False),
+        )
+        self._gate = Gate(
+            cache=self._desk, budget=budget, audit=account.log(), before=self._preflight, **common
+        )
+        self._gate.check(self._models)
+
+    async def judge(self, share: Share) -> Mapping[str, Any]:
+        """Judge the cases of a share; what is stored already is found. Returns when all of it is stored."""
+        progress = self._running[share.number] = Progress()
+        found: dict[str, Any] = {}
+        try:
+            await self._judge(share, progress)
+        except UnreachableError as error:
+            found = {"unreachable": error.message}
+        except ModelError as error:
+            found = {"fatal": error.message}
+        except Exception as error:
+            found = dict(_told(error))
+        finally:
+            del self._running[share.number]
+        return {**found, "counts": counts_of(progress), **self._used()}
+
+    async def _judge(self, share: Share, progress: Progress) -> None:
+        assert self._study is not None
+        order = self._order
+        cases = self._window.take(share)
+        if cases_hash(cases) != share.hash:
+            raise ModelError(Reason.INPUT, CHANGED, fatal=True)
+        jury = self._study.jury
+        await judge_all(
+            cases,
+            self._judges,
+            repeats=jury.repeats,
+            gate=self._gate,
+            ledger=self._desk,
+            run=order.run,
+            retry=frozenset(Reason) if order.retry_unscored else TRANSIENT,
+            workers={name: max(2, -(-units // order.workers)) for name, units in self._study.workers.items()},
+            progress=progress,
+            stop=self._stop,
+            again=order.retry_unscored,
+            watched_by=self._breaker,
+        )
+
+    async def look(self) -> Mapping[str, Any]:
+        """How far the shares are that this worker is at."""
+        running = {number: counts_of(progress) for number, progress in self._running.items()}
+        return {"running": running, **self._used()}
+
+    async def stop(self) -> None:
+        """Ask nothing more; what is on its way is waited for."""
+        self._stop.set()
+
+    async def close(self) -> None:
+        """Let go of everything that is claimed."""
+        if self._study is None:
+            return
+        await self._desk.close()
+        for model in self._models:
+            await model.close()
+        self._store.close()
+
+    def _used(self) -> dict[str, Any]:
+        gate = self._gate
+        known = gate.money is not None and self._preflight.money is not None
+        dropped = {model.name: list(model.dropped) for model in self._models if model.dropped}
+        return {
+            "tokens_in": gate.tokens_in,
+            "tokens_cached": gate.tokens_cached,
+            "price_known": known,
+            "dropped": dropped,
+        }
+
+
+def _told(error: Exception) -> Mapping[str, Any]:
+    """A message for the reader; an error of another kind is told by its name and place, for its words may hold what
+    a case says."""
+    if isinstance(error, StoreStopped):
+        return {"store_stopped": str(error)}
+    if isinstance(error, MedjuryError):
+        return {"error": str(error)}
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return {"error": f"a worker failed ({type(error).__name__} in {last.name}, line {last.lineno})"}
