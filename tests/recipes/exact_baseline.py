@@ -235,7 +235,7 @@ def baseline_is_right(
         unranked = pool and coefficient == "rank correlation" and there[there > 0].mean() < 10
         for column, side in (("rater with clinician", mine), ("clinician with clinician", theirs)):
             if unranked:
-                _refused(row, column, side, len(table))
+                refused(row, column, side, len(table))
             else:
                 compared += equals(row, column, side, draws, "coefficient")
 
@@ -243,7 +243,7 @@ def baseline_is_right(
             return mine(w) - theirs(w)
 
         if unranked:
-            _refused(row, "difference", gap, len(table))
+            refused(row, "difference", gap, len(table))
             assert not row["p"].strip("-–—"), row
         elif equals(row, "difference", gap, draws, "as it is"):
             compared += 1
@@ -252,7 +252,7 @@ def baseline_is_right(
     return compared
 
 
-def _refused(row: Mapping[str, str], column: str, statistic: Statistic, answers: int) -> None:
+def refused(row: Mapping[str, str], column: str, statistic: Statistic, answers: int) -> None:
     """A value without ends, because clinicians rated too few answers each."""
     assert "10 are needed" in row[f"{column} method"] and not row[f"{column} low"], row
     assert amount(row[column]) == pytest.approx(statistic(np.ones((1, answers)))[0], abs=1e-9), row

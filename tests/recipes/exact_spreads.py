@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from tests.recipes.compared import amount
-from tests.recipes.exact_baseline import few_shared, mean_of_pairs, pooled_moments
+from tests.recipes.exact_baseline import few_shared, mean_of_pairs, pooled_moments, refused
 from tests.recipes.exact_checks import pair_draws, resamples_of
 from tests.recipes.exact_people import of_people
 from tests.recipes.rated import Rated
@@ -142,9 +142,9 @@ def rated_twice(rated: Rated, name: str, people: Sequence[str]) -> tuple[Numbers
 def with_one_another(
     row: Mapping[str, str], beside: Numbers, whose: Sequence[str], width: int, times: int
 ) -> None:
-    """Averaged first: 2r / (1 + r), of moments pooled over pairs where some share few answers, else its mean over
-    pairs. Each first: the mean over pairs who share two answers; where one shares fewer than ten, pairs are what is
-    drawn, and no end passes 1."""
+    """Averaged first: 2r / (1 + r), of moments pooled over pairs where some share few answers, without ends
+    where they rated fewer than ten each; else its mean over pairs. Each first: the mean over pairs who share
+    two answers; where one shares fewer than ten, pairs are what is drawn, and no end passes 1."""
     table, pairs = beside[:, :width], [*combinations(range(width), 2)]
     twice = (~np.isnan(table)).sum(axis=1) > 1
     own = [each for each, here in zip(whose, twice, strict=True) if here]
@@ -158,7 +158,11 @@ def with_one_another(
         return 2 * r / (1 + r)
 
     plain = pooled if few else mean_of_pairs(table[twice], pairs, icc_of_z)
-    assert equals(row, "averaged first", plain, draws, "of means")
+    each = (~np.isnan(table[twice])).sum(axis=0)
+    if few and each[each > 0].mean() < 10:
+        refused(row, "averaged first", plain, int(twice.sum()))
+    else:
+        assert equals(row, "averaged first", plain, draws, "of means")
     together = [(~np.isnan(table[:, list(pair)])).all(axis=1).sum() for pair in pairs]
     reads = [
         icc_of_own_z(table[:, [one]], table[:, two])

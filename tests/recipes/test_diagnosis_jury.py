@@ -456,7 +456,7 @@ def test_the_ways_of_judging_on_the_same_answers(folder: Path) -> None:
     plain = agreement(rows[0]["rater"])
     for row in rows:
         own = agreement(row["rater"])
-        assert len(holds(row, "agreement", own, whose, "as it is")) == 2
+        assert len(holds(row, "agreement", own, whose, "coefficient")) == 2
         if row is not rows[0]:
             shown = holds(row, "difference", lambda w, own=own: own(w) - plain(w), whose, "as it is")  # type: ignore[misc]
             assert len(shown) == 2
