@@ -82,7 +82,9 @@ def test_a_coordinator_who_cannot_sign_in_is_invited_again_from_the_command_line
     panel.database.close()
 
 
-def test_the_trail_is_printed_and_checked(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_trail_is_printed_and_checked(
+    study: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert main(["panel", "trail", str(study), "--check"]) == 0
     assert "empty" in capsys.readouterr().out
     assert main(["panel", "invite", str(study), "--name", "Ada", "--role", "rater"]) == 0
@@ -90,6 +92,10 @@ def test_the_trail_is_printed_and_checked(study: Path, capsys: pytest.CaptureFix
     assert main(["panel", "trail", str(study)]) == 0
     told = capsys.readouterr().out
     assert "the command line\tinvited" in told and "The audit trail holds: 1 row, the last" in told
+    monkeypatch.setenv("MEDJURY_WIDTH", "80")
+    assert main(["panel", "trail", str(study)]) == 0
+    told = capsys.readouterr().out
+    assert "  the command line: invited Ada as rater\n" in told and "\t" not in told
 
 
 def test_a_port_in_use_is_told_in_words(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
