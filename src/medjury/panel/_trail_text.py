@@ -7,8 +7,8 @@ from medjury.screen import screen_columns
 
 
 def trail_text(panel: Panel, *, check_only: bool = False) -> str:
-    """All rows after the chain was checked, or only what the check found. A broken chain is an error. A program gets
-    cells with tabs between them, a person at a terminal a line to read."""
+    """All rows after the chain was checked, or only what the check found. A broken chain is an error. A program
+    gets cells with tabs between them, a person at a terminal a line to read."""
     from medjury.panel._access import about_in_words, check_trail, people, trail_entries
 
     with panel.database.reading() as connection:
