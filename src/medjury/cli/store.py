@@ -26,8 +26,7 @@ def run(options: argparse.Namespace) -> int:
             print_json({"source": source.place, "target": target.place, "tables": [*map(asdict, copied)]})
             return 0
         for each in copied:
-            say(
-                f"{each.table:<10} {each.rows:>12,} rows, {each.written:,} written now, sha256 {each.hash[:16]}"
-            )
+            rows = f"{each.rows:>11,} {'row, ' if each.rows == 1 else 'rows,'}"
+            say(f"{each.table:<11} {rows} {each.written:,} written now, sha256 {each.hash[:16]}")
         say(f"{target.place} holds what {source.place} holds.")
     return 0

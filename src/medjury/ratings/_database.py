@@ -67,7 +67,8 @@ def _sqlite(path: Path, create: bool, wait_seconds: float) -> Database:
     if path.is_dir():
         raise StoreError(f"{path} is a folder; name the store's file, for example {path}/ratings.sqlite")
     if not path.parent.is_dir():
-        raise StoreError(f"{path}: the folder {path.parent} does not exist; create it first")
+        todo = "create it first" if create else "check the path of the store"
+        raise StoreError(f"{path}: the folder {path.parent} does not exist; {todo}")
     if path.exists():
         _refuse_other_files(path, create)
     elif not create:

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from medjury.ratings._erasure import Erased
 
-_WORDS = {"ratings": "ratings", "replies": "replies", "records": "records of how ratings came about",
-          "questions": "questions", "runs": "manifests with an id in them"}  # fmt: skip
+_WORDS = {
+    "ratings": ("rating", "ratings"),
+    "replies": ("reply", "replies"),
+    "records": ("record of how ratings came about", "records of how ratings came about"),
+    "questions": ("question", "questions"),
+    "runs": ("manifest with an id in it", "manifests with an id in them"),
+}
 _NOT_REACHED = (
     "This command does not reach, and you must see to:",
     "- the run folders{runs}: ratings, records, drafts, patients, tables and reports lie there as files. Take the "
@@ -29,7 +34,11 @@ def erased_text(done: Erased, place: str, *, dry_run: bool) -> str:
             f"{place} holds nothing of it: it was erased at {done.earlier}. Free space was cleared again."
         ]
     else:
-        rows = [f"{done.rows[name]:,} {word}" for name, word in _WORDS.items() if done.rows.get(name)]
+        rows = [
+            f"{count:,} {words[count > 1]}"
+            for name, words in _WORDS.items()
+            if (count := done.rows.get(name))
+        ]
         verb = "Would be erased from" if dry_run else "Erased from"
         lines = [f"{verb} {place}: {', '.join(rows) or 'links only'}."]
     if done.unlinked:

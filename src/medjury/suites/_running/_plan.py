@@ -54,7 +54,10 @@ class SuitePlan:
             *(f"! {note}" for note in suite.notes()),
             *text_table(list(self._rows())),
         ]
-        lines.append(f"In all {self._price(self.expected)} expected, {self._price(self.bound)} at most.")
+        if self.expected is None and self.bound is None:
+            lines.append("What it costs in all is not known: a price is missing above.")
+        else:
+            lines.append(f"In all {self._price(self.expected)} expected, {self._price(self.bound)} at most.")
         lines.append(
             "The bound counts the input and the longest answer allowed; answers that are stored already cost "
             "nothing and are counted here. Prices are those of the dated list, or of the file."
