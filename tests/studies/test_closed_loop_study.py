@@ -140,7 +140,7 @@ def test_a_gain_that_the_final_juror_shares_is_confirmed(
         return f"ok:{grades(4 if 'Better now.' in call.prompt else 2)}"
 
     server.endpoint.behaviours = honest
-    body, exhibits = page(run(write_study(cases=8, judge=strategy(loop_judge))))
+    body, exhibits = page(run(write_study(cases=24, judge=strategy(loop_judge))))
     assert "confirms a gain on Accuracy, Completeness, Clarity" in body
     assert "NOT CONFIRMED" not in exhibits.tables["closed-loop-gains"]
 

@@ -25,15 +25,15 @@ def test_one_judge_is_named_and_no_jury_is_spoken_of() -> None:
     for told in written:
         # The names of rules stay: pipelines know a test case by its name.
         said = re.sub(r' name="[^"]*"', "", told)
-        assert "judge judge one" in said and "the jury" not in said.lower()
+        assert "judge one" in said and "judge judge" not in said and "the jury" not in said.lower()
     rules = json.loads(verdicts_json(found))[0]["rules"]
     said = " ".join(f"{each['why']} {each['found']}" for each in rules)
-    assert "judge judge one" in said and "the jury" not in said.lower()
+    assert "judge one" in said and "judge judge" not in said and "the jury" not in said.lower()
 
 
 def test_a_judge_that_is_asked_about_beside_others_is_named() -> None:
     told = verdict_on("judge one", "judge two", asked="judge two").text()
-    assert "judge judge two" in told and "the jury" not in told.lower()
+    assert "judge two" in told and "judge judge" not in told and "the jury" not in told.lower()
 
 
 def test_the_jury_of_two_judges_stays_the_jury() -> None:

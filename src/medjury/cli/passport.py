@@ -16,9 +16,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     make.add_argument("run", metavar="RUN", help="the run folder")
     make.add_argument("--out", metavar="FILE", required=True, help="where to write the passport")
     make.add_argument("--calibration", metavar="FILE", help="a file written by `medjury calibrate fit`")
-    make.add_argument(
-        "--expires", metavar="DAYS", type=int, default=365, help="days after the run (default: 365)"
-    )
+    make.add_argument("--expires", metavar="DAYS", type=int, default=365,
+                      help="days after the run (default: 365)")  # fmt: skip
     make.add_argument(
         "--alpha", metavar="SHARE", type=float, default=0.05,
         help="of cases like the validated ones, the share that may be called unlike them (default: 0.05)",
@@ -28,12 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check = actions.add_parser("check", help="is a passport in force? for pipelines", epilog=_EXIT)
     check.add_argument("file", metavar="FILE", help="the passport")
     check.add_argument("--run", metavar="RUN", help="also hold it against the run that it was made of")
-    check.add_argument(
-        "--signers",
-        "--key",
-        metavar="FILE",
-        help="refuse it unless this public key, or one of these, signed it",
-    )
+    check.add_argument("--signers", "--key", metavar="FILE",
+                       help="refuse it unless this public key, or one of these, signed it")  # fmt: skip
     for action in (make, check):
         action.add_argument("--cases", metavar="FILE", help="the cases that were judged, if they were moved")
         action.add_argument("--json", action="store_true", help="print JSON instead of text")

@@ -27,17 +27,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="hand batch jobs over and end; the next run fetches the answers")  # fmt: skip
     add("--engine", choices=["ray"],
         help="judge on a Ray cluster, with a PostgreSQL store (see docs/scale.md)")  # fmt: skip
-    add(
-        "--workers",
-        type=int,
-        metavar="N",
-        help="with --engine ray: how many; by default one for each CPU of it",
-    )
-    add(
-        "--address",
-        default="auto",
-        help="with --engine ray: of the cluster; `local` starts one on this machine",
-    )
+    add("--workers", type=int, metavar="N",
+        help="with --engine ray: how many; by default one for each CPU of it")  # fmt: skip
+    add("--address", default="auto",
+        help="with --engine ray: of the cluster; `local` starts one on this machine")  # fmt: skip
     add("--quiet", action="store_true", help="no progress line")
     add_json(parser)
     add_overrides(parser)
