@@ -15,6 +15,7 @@ from medjury.errors import MedjuryError
 from medjury.instruments import load_instrument
 from medjury.models import verify_audit_log
 from medjury.runs import read_tuning
+from medjury.screen import screen
 from medjury.studies import load_study
 from medjury.tuning import (
     TuningResult,
@@ -91,6 +92,8 @@ def test_the_lineage_tells_every_ancestor_with_its_parent_scores_feedback_and_co
     shown = lineage_text(result.folder)
     assert kept[-1]["hash"] in shown and "as heard" not in shown, "clinical text only where it is asked for"
     assert "as heard" in lineage_text(result.folder, feedback=True)
+    with screen(80):
+        assert max(map(len, lineage_text(result.folder).splitlines())) <= 80
     assert f"+A {NEGATION} is significant." in prompt_difference(str(result.folder))
     assert verify_audit_log(result.folder / "audit.jsonl")
 

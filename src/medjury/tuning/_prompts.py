@@ -9,8 +9,10 @@ from typing import Any
 from medjury.errors import MedjuryError
 from medjury.instruments import load_instrument
 from medjury.runs import files, read_tuning
+from medjury.screen import screen_columns
+from medjury.statistics import text_table
 from medjury.tuning._lineage import Ancestor, Lineage
-from medjury.tuning._report import difference, lineage_table, texts_of
+from medjury.tuning._report import difference, lineage_rows, table, texts_of
 
 
 def lineage_content(folder: str | Path, *, feedback: bool = False) -> list[dict[str, Any]]:
@@ -20,9 +22,11 @@ def lineage_content(folder: str | Path, *, feedback: bool = False) -> list[dict[
 
 
 def lineage_text(folder: str | Path, *, feedback: bool = False) -> str:
-    """The lineage of a tuning folder as a table; with `feedback`, what was said of the misses of each."""
+    """The lineage of a tuning folder as a table, in Markdown or as wide as the reader's screen; with `feedback`,
+    what was said of the misses of each."""
     found = _lineage(Path(folder)).ancestors
-    lines = [lineage_table(found)]
+    rows = lineage_rows(found)
+    lines = [table(rows) if screen_columns() is None else "\n".join(text_table(rows))]
     for each in found if feedback else ():
         told = "\n".join(f"- {line}" for line in each.feedback)
         lines.append(f"{each.hash or 'refused'} ({each.status}), told:\n{told}" if told else "")

@@ -38,14 +38,14 @@ def report_text(made: Preparation, result: TuningResult, ancestors: Sequence[Anc
             "## Learning curve",
             table([{name: shown(value) for name, value in each.as_dict().items()} for each in result.curve]),
         ]
-    parts += ["## Lineage", lineage_table(ancestors)]
+    parts += ["## Lineage", table(lineage_rows(ancestors))]
     if result.found is not None and result.changed:
         parts += ["## What changed", difference(texts_of(result.found.start), texts_of(result.found.best))]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def lineage_table(ancestors: Sequence[Ancestor]) -> str:
-    rows: list[Mapping[str, Printable]] = [
+def lineage_rows(ancestors: Sequence[Ancestor]) -> list[Mapping[str, Printable]]:
+    return [
         {
             "candidate": "" if each.number is None else each.number,
             "hash": each.hash,
@@ -59,7 +59,6 @@ def lineage_table(ancestors: Sequence[Ancestor]) -> str:
         }
         for each in ancestors
     ]
-    return table(rows)
 
 
 def difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:
@@ -71,7 +70,7 @@ def difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:
             lines += difflib.unified_diff(
                 one.splitlines(), two.splitlines(), f"{name} (before)", f"{name} (after)", lineterm="", n=2
             )
-    return "```diff\n" + "\n".join(lines) + "\n```" if lines else "Nothing."
+    return "```diff\n" + "\n".join(lines) + "\n```" if lines else "Nothing changed."
 
 
 def table(rows: Iterable[Mapping[str, Printable]]) -> str:
