@@ -24,6 +24,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from benchmarks.engine import endpoint
+
 ON_REQUEST = True
 ROOT = Path(__file__).parent.parent
 CASES = int(os.environ.get("MEDJURY_RAY_CASES", "20000"))
@@ -40,7 +42,7 @@ def run() -> Iterator[dict[str, Any]]:
     seed = int(os.environ.get("MEDJURY_RAY_SEED", "20261116"))
     with tempfile.TemporaryDirectory(prefix="medjury-ray-") as name, _postgres(Path(name)) as server:
         folder = Path(name)
-        with _cluster(folder) as cluster, _endpoint(folder / "answered") as url:
+        with _cluster(folder) as cluster, endpoint(LATENCY, folder / "answered") as url:
             yield from _killed(folder, cluster, server, url, random.Random(seed))
             yield from _scaling(folder, cluster, server)
 
@@ -141,27 +143,6 @@ def _database(server: str, name: str) -> str:
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
     return server.replace("/postgres?", f"/{name}?")
-
-
-@contextmanager
-def _endpoint(log: Path) -> Iterator[str]:
-    command = [
-        sys.executable,
-        "-m",
-        "tests.loopback",
-        "--port",
-        "0",
-        "--latency",
-        str(LATENCY),
-        "--log",
-        str(log),
-    ]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        try:
-            yield server.stdout.readline().strip()
-        finally:
-            server.kill()
 
 
 # Killed

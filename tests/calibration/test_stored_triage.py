@@ -227,3 +227,26 @@ def test_promise_and_intervals_hold_over_many_studies() -> None:
     print(np.mean(caught), np.mean(held, axis=0))
     assert np.mean(caught) > 0.79
     assert (np.mean(held, axis=0) > 0.92).all()
+
+
+def test_a_judge_that_said_nothing_on_the_dimension_is_missed(rule: StoredTriage) -> None:
+    """It has rows elsewhere: without it another jury would be formed, and nobody would know."""
+    new = planted(2, 50, labelled=False, first=1000)
+    elsewhere = new.with_columns(
+        pl.when(pl.col("rater") == "j2")
+        .then(pl.lit("tone"))
+        .otherwise(pl.col("dimension"))
+        .alias("dimension")
+    )
+    with pytest.raises(MedjuryError, match="these ratings lack j2"):
+        apply_triage(table(elsewhere), rule)
+
+
+def test_labels_drawn_with_unequal_chances_teach_no_rule(old: pl.DataFrame) -> None:
+    drawn = old.with_columns(
+        pl.when(pl.col("rater") == "panel")
+        .then(pl.when(pl.col("score") <= 2).then(1.0).otherwise(0.25))
+        .alias("probability")
+    )
+    with pytest.raises(MedjuryError, match="probabilit"):
+        learnt(drawn)

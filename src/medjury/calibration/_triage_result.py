@@ -94,16 +94,16 @@ class Triage(Result[TriageRow]):
         rows = []
         for rank, place in enumerate(self.order.order.tolist(), start=1):
             more: dict[str, Any] = {
-                name: _number(values[place]) for name, values in self.order.signals.items()
+                name: number_or_none(values[place]) for name, values in self.order.signals.items()
             }
             if self.sets is not None:
-                more["grade_low"] = _number(self.sets.sets.low[place])
-                more["grade_high"] = _number(self.sets.sets.high[place])
+                more["grade_low"] = number_or_none(self.sets.sets.low[place])
+                more["grade_high"] = number_or_none(self.sets.sets.high[place])
             if self.automatic is not None:
                 more["decision"] = str(self.automatic.decisions[place])
             item, system = str(grid.items[place]), str(grid.systems[place])
-            priority = _number(self.order.priority[place])
-            rows.append(TriageRow(rank, item, system, priority, _number(jury[place]), more))
+            priority = number_or_none(self.order.priority[place])
+            rows.append(TriageRow(rank, item, system, priority, number_or_none(jury[place]), more))
         return tuple(rows)
 
     def plot(self) -> Figure:
@@ -229,5 +229,5 @@ class Triage(Result[TriageRow]):
         return [*rows, {"order": "random", "review": self.asked.catch, "area": 0.5, "rule saves": None}]
 
 
-def _number(value: float) -> float | None:
+def number_or_none(value: float) -> float | None:
     return None if value != value else float(value)

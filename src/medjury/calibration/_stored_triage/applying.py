@@ -20,7 +20,7 @@ from medjury.calibration._stored_triage.result import AppliedTriage
 from medjury.calibration._stored_triage.rule import StoredTriage
 from medjury.errors import MedjuryError
 from medjury.statistics import counted
-from medjury.tables import Grades, Grid, Names, RatingTable, add_jury, rating_table
+from medjury.tables import ABSENT, Grades, Grid, Names, RatingTable, add_jury, rating_table
 
 
 def apply_triage(table: object, stored: StoredTriage, *, dimensions: Names | None = None) -> AppliedTriage:
@@ -140,7 +140,9 @@ def _with_jury(table: RatingTable, stored: StoredTriage) -> Grid:
                 f"{stated.rule} here."
             )
         return grid
-    missing = [name for name in stored.members if name not in grid.scores]
+    missing = [
+        name for name in stored.members if name not in grid.scores or (grid.states[name] == ABSENT).all()
+    ]
     if missing:
         raise MedjuryError(
             f"the rule is for the judges {', '.join(stored.members)}; these ratings lack {', '.join(missing)}."

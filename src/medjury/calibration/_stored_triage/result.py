@@ -15,7 +15,7 @@ from medjury.calibration._conformal_sets import GradeSets
 from medjury.calibration._part import Marks, Part
 from medjury.calibration._prediction_powered import PredictionPowered
 from medjury.calibration._stored_triage.rule import StoredTriage
-from medjury.calibration._triage_result import TriageRow
+from medjury.calibration._triage_result import TriageRow, number_or_none
 from medjury.calibration._written import as_json, flat
 from medjury.statistics import Result, counted, percent, shown, text_table
 
@@ -53,11 +53,21 @@ class AppliedTriage(Result[TriageRow]):
             more: dict[str, Any] = {"read": bool(self.read[place])}
             if self.known.any():
                 more["known"] = bool(self.known[place])
-            more |= {name: _number(values[place]) for name, values in self.signals.items()}
-            more |= {"grade_low": _number(self.sets.low[place]), "grade_high": _number(self.sets.high[place])}
+            more |= {name: number_or_none(values[place]) for name, values in self.signals.items()}
+            more |= {
+                "grade_low": number_or_none(self.sets.low[place]),
+                "grade_high": number_or_none(self.sets.high[place]),
+            }
             item, system = str(grid.items[place]), str(grid.systems[place])
             found.append(
-                TriageRow(rank, item, system, _number(self.priority[place]), _number(jury[place]), more)
+                TriageRow(
+                    rank,
+                    item,
+                    system,
+                    number_or_none(self.priority[place]),
+                    number_or_none(jury[place]),
+                    more,
+                )
             )
         return tuple(found)
 
@@ -131,7 +141,3 @@ class AppliedTriage(Result[TriageRow]):
 
 def _were(number: int) -> str:
     return "was" if number == 1 else "were"
-
-
-def _number(value: float) -> float | None:
-    return None if value != value else float(value)
