@@ -78,7 +78,9 @@ class PassportDoor:
             said = "; ".join(changes)
             raise RefusedError(f"the passport is void: another model answers than was validated: {said}")
         if not found:
-            raise MedjuryError("the jury gave no answer")
+            raise MedjuryError(
+                "the jury gave no answer at all; look into its audit.jsonl, and send the text again"
+            )
         table = rating_table(list(found))
         read = jury_scores(table, self.passport)
         calibrated_scores(table, self.passport, self.folder, read)
