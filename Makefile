@@ -80,7 +80,7 @@ $(INTEROP)/.installed: requirements/interop.txt pyproject.toml
 test-interop: $(INTEROP)/.installed ## run the tests of exchange with HELM, Inspect, deepeval and MLflow, with these programs
 	PYTHONPATH=src $(INTEROP)/bin/python -m pytest tests/suites/exchange "tests/test_docs.py::test_a_page_does_what_it_says[interop]" $(OPTIONS)
 
-# Ray too has an environment of its own. `python -m benchmarks ray` kills its workers and nodes, and takes longer.
+# Ray too has an environment of its own. `python -m benchmarks ray workers` measures in it, and takes longer.
 RAY := .venv-ray
 
 $(RAY)/.installed: requirements/ray.txt pyproject.toml

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from medjury.statistics import weighted_proportion
+from medjury.statistics import error_rate
 
 ANSWERS, ALWAYS_READ, ONE_IN = (60, 200), (0.4, 0.8, 0.95), (8, 13)
 # Error rates among answers that are always read, and among the others.
@@ -39,7 +39,7 @@ def coverage(setting: Setting, reviews: int, seed: int) -> float:
         read = generator.random(setting.answers) < probability
         errors = generator.random(setting.answers) < np.where(always, *setting.rates)
         if read.any():
-            found = weighted_proportion(errors[read], 1.0 / probability[read])
+            found = error_rate(errors[read], weights=1.0 / probability[read])
             assert found.low is not None and found.high is not None
             held.append(found.low <= truth <= found.high)
     return float(np.mean(held))

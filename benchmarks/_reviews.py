@@ -15,12 +15,11 @@ from medjury.statistics import (
     Estimate,
     by_last_column,
     by_strata,
-    clustered_proportion,
     difference_mean,
+    error_rate,
     post_strata,
     replicates,
     weighted_mean,
-    weighted_proportion,
 )
 
 Floats = NDArray[np.float64]
@@ -137,9 +136,7 @@ def found(world: World, made: Review, seed: int, *, weighted: bool = True) -> Ma
         "kappa, labels alone": alone.estimate("kappa_quadratic"),
         "mean": difference_mean(labels, weights, world.jury, world.cases)[0],
         "mean, labels alone": weighted_mean(x, own, cases),
-        "severe errors": clustered_proportion(severe, cases[danger])
-        if equal
-        else weighted_proportion(severe, own[danger], cases[danger]),
+        "severe errors": error_rate(severe, cases[danger], weights=None if equal else own[danger]),
     }
 
 

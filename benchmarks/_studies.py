@@ -28,12 +28,14 @@ from medjury.agreement._pairs.pair import Pair, Settings
 from medjury.audits import drift
 from medjury.statistics import Estimate, combined
 from medjury.tables import Grades
-from medjury.validation._loop_gains import gain_estimates
+from medjury.validation._tallies.loop_gains import gain_estimates
 
 if TYPE_CHECKING:
     import polars
 
 Scores = NDArray[np.float64]
+# An estimate, and the truth where each study has its own.
+Truthful = tuple[Estimate, float]
 RESAMPLES = 599
 SCALE = (1.0, 2.0, 3.0, 4.0, 5.0)
 CUTS = np.array([-1.881, -1.405, -0.842, 0.126])
@@ -146,6 +148,19 @@ def severe_study(seed: list[int], cases: int, answers: int) -> dict[str, Estimat
     whose = np.repeat(np.arange(cases), answers)
     missed = generator.random(len(whose)) < of_case[whose]
     rate = severe_errors(np.ones(len(whose)), np.where(missed, 5.0, 1.0), clusters=whose).rate
+    return {"severe_error_rate": rate}
+
+
+def weighted_severe_study(seed: list[int], cases: int, answers: int) -> dict[str, Estimate]:
+    """The same where half of the answers had a quarter of the others' chance to be drawn, and err less often."""
+    generator = np.random.default_rng(seed)
+    rare = generator.random(cases) < 0.5
+    # Of all answers four in five are like the rare ones.
+    missed = generator.random(cases) < SEVERE_RATE * np.where(rare, 5 / 7, 15 / 7)
+    weights = np.where(rare, 4.0, 1.0)
+    rate = severe_errors(
+        np.ones(cases), np.where(missed, 5.0, 1.0), clusters=np.arange(cases), weights=weights
+    ).rate
     return {"severe_error_rate": rate}
 
 

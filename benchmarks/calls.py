@@ -17,18 +17,18 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from benchmarks._endpoint import ROOT, endpoint
 
 CALLS, CHARACTERS, CONCURRENCY, ROUNDS = 6_000, 5_000, 64, 3
 # How many times as many calls as before a second of CPU is to be enough for.
 MORE = 2.0
-ROOT = Path(__file__).parent.parent
 
 
 def run(before: Path | None = None) -> Iterator[dict[str, Any]]:
-    with tempfile.TemporaryDirectory() as name, _endpoint() as (url, server):
+    with tempfile.TemporaryDirectory() as name, endpoint() as (url, server):
         folder = Path(name)
         _write_study(folder, url)
         rounds = [
@@ -64,17 +64,6 @@ def _row(name: str, now: dict[str, float], then: dict[str, float] | None, what: 
         "target": f">= {MORE:g} x" if what == "cpu" else "told",
         "holds": more is not None and more >= MORE if judged else None,
     }
-
-
-@contextmanager
-def _endpoint() -> Iterator[tuple[str, int]]:
-    command = [sys.executable, "-m", "tests.loopback", "--port", "0"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        try:
-            yield server.stdout.readline().strip(), server.pid
-        finally:
-            server.kill()
 
 
 def _write_study(folder: Path, url: str) -> None:

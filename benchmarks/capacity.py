@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import engine, store
+from benchmarks._endpoint import endpoint
 from benchmarks._month import Month, Units, month
 from medjury.models import Price, PriceList
 
@@ -109,7 +110,7 @@ def _published() -> Iterator[dict[str, Any]]:
 def _engine() -> tuple[float, dict[str, Any]]:
     """CPU seconds of a call; and how long drawn workers take for what the engine really did."""
     calls = 2_000
-    with engine.endpoint(engine.LATENCY) as url:
+    with endpoint(engine.LATENCY) as (url, _):
         rounds = [engine._measure("ours", url, calls) for _ in range(3)]
     cpu, wall = (min(each[name] for each in rounds) for name in ("cpu", "wall"))
     expected = calls / Units(cpu / calls, engine.LATENCY, engine.CONCURRENCY).calls_per_second

@@ -15,9 +15,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from benchmarks._endpoint import endpoint
 
 CALLS = 2_000
 CONCURRENCY = 64
@@ -28,7 +29,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def run() -> Iterator[dict[str, Any]]:
-    with endpoint(LATENCY) as url:
+    with endpoint(LATENCY) as (url, _):
         rounds = [(_measure("bare", url, CALLS), _measure("ours", url, CALLS)) for _ in range(ROUNDS)]
     bare, ours = (
         {name: min(each[name] for each in side) for name in ("cpu", "wall")}
@@ -50,7 +51,7 @@ def run() -> Iterator[dict[str, Any]]:
                ratio, "<= 2.5 x", 2.5)  # fmt: skip
     yield _row(f"wall time at {LATENCY * 1000:.0f} ms latency against N*L/C", f"{ours['wall']:.2f} s",
                f"ideal {ideal:.2f} s", ours["wall"] / ideal, "<= 1.08 x", 1.08)  # fmt: skip
-    with endpoint(0.0) as url:
+    with endpoint() as (url, _):
         small = _measure("ours", url, 2_000)["memory"]
         large = _measure("ours", url, 100_000)["memory"]
     yield _row("peak memory, 100,000 against 2,000 cases", f"{large:.0f} MB", f"{small:.0f} MB",
@@ -62,19 +63,6 @@ def _row(
 ) -> dict[str, Any]:
     return {"name": name, "ours": ours, "peer": peer, "ratio": f"{value:.2f} {unit}", "target": target,
             "holds": value <= limit}  # fmt: skip
-
-
-@contextmanager
-def endpoint(latency: float, log: Path | None = None) -> Iterator[str]:
-    """A loopback server in a process of its own, which may write down what arrives."""
-    command = [sys.executable, "-m", "tests.loopback", "--port", "0", "--latency", str(latency)]
-    command += [] if log is None else ["--log", str(log)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        try:
-            yield server.stdout.readline().strip()
-        finally:
-            server.kill()
 
 
 def _measure(what: str, url: str, calls: int) -> dict[str, float]:

@@ -19,7 +19,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+from benchmarks._endpoint import ROOT, endpoint
+
 HELM = "crfm-helm==0.5.16"
 BENCHMARKS = ["pubmedqa", "medcalc_bench", "ent_referral", "head_qa"]
 _MEGABYTE = 1_000_000
@@ -56,12 +57,7 @@ def helm(folder: Path, no_cache: bool) -> None:
 def ours(folder: Path, no_cache: bool) -> None:
     """Medjury from this checkout, with an endpoint on this machine as its candidate."""
     environment = install("Medjury", folder, [str(ROOT)], no_cache)
-    endpoint = subprocess.Popen(
-        [sys.executable, "-m", "tests.loopback", "--port", "0"], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert endpoint.stdout is not None
-        url = endpoint.stdout.readline().strip()
+    with endpoint() as (url, _):
         candidate = f"kind=openai,url={url},model=one"
         run = [
             environment / "bin" / "medjury",
@@ -73,9 +69,6 @@ def ours(folder: Path, no_cache: bool) -> None:
             "--quiet",
         ]
         tell(f"Medjury: bench run, {len(BENCHMARKS)} benchmarks, with the page", timed(run, folder))
-    finally:
-        endpoint.terminate()
-        endpoint.wait()
 
 
 def install(name: str, folder: Path, packages: Sequence[str], no_cache: bool) -> Path:

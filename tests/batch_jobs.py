@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections import Counter
@@ -23,7 +24,8 @@ class BatchJobs:
     """`looks` is how often a job is looked at before it has ended. `expires_after` calls of a job the rest expire;
     results come in reverse with `reverse`, and each twice with `twice`. While `loses` is above 0, a submission
     arrives and nobody is told; while `refuses` is above 0, it is answered with `refusal` and does not arrive.
-    `paid` counts the answers to each call, `held` keeps jobs from ending, `losing` takes results out."""
+    While `silent`, a submission has arrived and is not answered yet. `paid` counts the answers to each call, `held`
+    keeps jobs from ending, `losing` takes results out."""
 
     looks: int = 1
     expires_after: int | None = None
@@ -33,6 +35,7 @@ class BatchJobs:
     refuses: int = 0
     refusal: int = 500
     held: bool = False
+    silent: bool = False
     losing: Callable[[str], bool] = lambda key: False
     fails: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
@@ -161,6 +164,8 @@ class BatchJobs:
             "created_at": datetime.now(UTC).isoformat(),
         }
         self.jobs[name] = {**made, **job}
+        while self.silent:  # noqa: ASYNC110 - another thread ends it
+            await asyncio.sleep(0.01)
         if self.loses > 0:
             self.loses -= 1
             if request.transport is not None:

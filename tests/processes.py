@@ -6,14 +6,18 @@ polars is not loaded there: its threads would not live on in a fork. A run loads
 
 from __future__ import annotations
 
+import os
+import resource
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -45,6 +49,71 @@ def start(study: Path, *options: str, command: tuple[str, ...] = ("run",)) -> Ba
 
 def _run(words: list[str]) -> None:
     sys.exit(main(words))
+
+
+class Command:
+    """`medjury WORDS…` in a process of its own, as `subprocess.Popen` has it, without the seconds of a start. Where
+    `longest_file` is given, no file may grow longer."""
+
+    returncode: int | None = None
+
+    def __init__(self, *words: str, longest_file: int | None = None) -> None:
+        processes = get_context("forkserver")
+        processes.set_forkserver_preload(list(_PRELOADED))
+        out, told = (processes.Pipe(duplex=False) for _ in range(2))
+        self._process = processes.Process(target=_command, args=(words, out[1], told[1], longest_file))
+        self._process.start()
+        assert self._process.pid is not None
+        self.pid = self._process.pid
+        self.stdout, self.stderr = (os.fdopen(os.dup(pipe[0].fileno())) for pipe in (out, told))
+        for end in (*out, *told):
+            end.close()
+
+    def __enter__(self) -> Command:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        self.stdout.close()
+        self.stderr.close()
+        self._process.close()
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def wait(self, timeout: float | None = None) -> int:
+        self._process.join(timeout)
+        self.returncode = self._process.exitcode
+        assert self.returncode is not None, "it goes on"
+        return self.returncode
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.join()
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """All that it says to its end."""
+        with ThreadPoolExecutor(2) as readers:
+            said = [readers.submit(each.read) for each in (self.stdout, self.stderr)]
+            heard = said[0].result(timeout), said[1].result(timeout)
+        self.wait(timeout)
+        return heard
+
+
+def _command(words: tuple[str, ...], out: Connection, told: Connection, longest_file: int | None) -> None:
+    os.dup2(out.fileno(), 1)
+    os.dup2(told.fileno(), 2)
+    out.close()
+    told.close()
+    sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
+    if longest_file is not None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (longest_file, longest_file))
+    try:
+        sys.exit(main(list(words)))
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
 
 
 def wait_until(reached: Callable[[], bool], run: BaseProcess) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
+from tests import chromium
 from tests.axe import VERSION, axe_script, checked, serious_faults
-from tests.report.browser import chromium
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
@@ -30,9 +29,7 @@ def test_a_page_with_a_fault_is_found_out(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text(
         "<!doctype html><html><title>t</title><main><h1>t</h1><img src='x.png'>"
     )
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+    with chromium.browser() as browser:
         page = browser.new_page()
         page.goto((tmp_path / "page.html").as_uri())
         assert {"image-alt", "html-has-lang"} <= {name for name, _ in serious_faults(page)}
-        browser.close()

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from playwright.sync_api import Request, sync_playwright
+from playwright.sync_api import Request
+from tests import chromium
 from tests.axe import serious_faults
 
 ROOT = Path(__file__).parent.parent
@@ -49,8 +50,7 @@ def test_no_page_fetches_anything_from_another_machine(site: Path) -> None:
 
 
 def test_pages_open_from_the_disk_fit_every_window_and_have_no_serious_fault(site: Path) -> None:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+    with chromium.browser() as browser:
         page = browser.new_page()
         asked: list[Request] = []
         page.on("request", lambda request: asked.append(request))
@@ -61,4 +61,3 @@ def test_pages_open_from_the_disk_fit_every_window_and_have_no_serious_fault(sit
                 assert page.evaluate("document.documentElement.scrollWidth") <= width, (name, width)
             assert serious_faults(page) == [], name
         assert all(request.url.startswith(("file:", "data:", "blob:")) for request in asked)
-        browser.close()

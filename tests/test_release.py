@@ -66,8 +66,10 @@ def test_nobody_in_the_container_is_root() -> None:
 
 def test_the_steps_of_the_container_work_in_a_clean_folder(tmp_path: Path) -> None:
     """Every step is carried out as the Dockerfile says it, with the folder in the place of `/`. The packages of the
-    lock are those of this environment, found and not fetched again; what is not there would be missed by pip."""
-    root, place, environment = tmp_path, tmp_path, dict(os.environ, HOME=str(tmp_path), PIP_NO_INDEX="1")
+    lock are those of this environment, found and not fetched again; what is not there would be missed by pip.
+    Nothing is compiled to bytecode but what runs here."""
+    root, place = tmp_path, tmp_path
+    environment = dict(os.environ, HOME=str(tmp_path), PIP_NO_INDEX="1", PIP_NO_COMPILE="1")
     environment.pop("PYTHONPATH", None)
     own = sysconfig.get_path("purelib")
     for word, rest in steps():

@@ -141,6 +141,25 @@ def test_a_circle_would_be_found() -> None:
     assert circle({"a": {"b", "c"}, "b": {"c"}, "c": ()}) == []
 
 
+# One file for each command, and one for each section: the names of the files are the list.
+WHOLE = {"cli", "report/_sections"}
+
+
+def test_a_crowded_folder_is_parted_into_rooms() -> None:
+    folders = [each for each in PACKAGE.rglob("*") if each.is_dir()]
+    files = {str(each.relative_to(PACKAGE)): len(list(each.glob("*.py"))) for each in folders}
+    assert {name: count for name, count in files.items() if count > 25 and name not in WHOLE} == {}
+
+
+def test_every_room_within_a_room_says_what_it_holds_and_has_a_line_in_the_plan_of_the_house() -> None:
+    plan = (PACKAGE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    for door in PACKAGE.glob("*/**/__init__.py"):
+        name = str(door.parent.relative_to(PACKAGE))
+        if "/" in name:
+            assert ast.get_docstring(ast.parse(door.read_text(encoding="utf-8"))), f"{name} says nothing"
+            assert f"`{name}/`" in plan, f"docs/architecture.md does not name {name}"
+
+
 def test_no_file_has_a_name_that_says_nothing() -> None:
     vague = {"utils.py", "helpers.py", "common.py", "misc.py"}
     assert not [file for file in PACKAGE.rglob("*.py") if file.name in vague]

@@ -16,7 +16,7 @@ from medjury.cli import main
 from medjury.instruments import Reason, Unscored
 from medjury.judging._asking import no_answer
 from medjury.models import Answer, Gate, MemoryCache, ModelError, PriceList, Reply
-from medjury.models._openai_dialect import Dialect, adapt
+from medjury.models._openai.dialect import Dialect, adapt
 
 Answers = Callable[[Call], str | None]
 

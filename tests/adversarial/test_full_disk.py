@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
-import signal
 import subprocess
 import sys
 from collections import Counter
@@ -14,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.loopback import LoopbackServer
+from tests.processes import Command
 from tests.studies.conftest import server, write_study  # noqa: F401 - fixtures
 
 from medjury.cli import main
@@ -38,9 +37,12 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-def run(study: Path, **settings: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
-    return subprocess.run(command, capture_output=True, text=True, check=False, **settings)  # type: ignore[call-overload]
+def run(study: Path, *, longest_file: int | None = None) -> subprocess.CompletedProcess[str]:
+    """No file may be longer than `longest_file`: a quota, that whichever file is the longest meets first."""
+    words = ["run", str(study), "--quiet"]
+    with Command(*words, longest_file=longest_file) as command:
+        out, told = command.communicate()
+        return subprocess.CompletedProcess(words, command.wait(), out, told)
 
 
 def asked(server: LoopbackServer) -> Counter[str]:  # noqa: F811
@@ -77,21 +79,11 @@ def test_a_disk_that_fills_up_ends_in_words_and_pays_nothing_twice(
     assert len(counts) == CASES and sum(counts.values()) - CASES <= 1, "at most the call that was in flight"
 
 
-def limited(limit: int) -> Callable[[], None]:
-    """No file may be longer: a quota, that whichever file is the longest meets first."""
-
-    def limit_files() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-    return limit_files
-
-
 def test_no_room_for_the_store_is_said_before_the_first_call(
     write_study: Write,  # noqa: F811
     server: LoopbackServer,  # noqa: F811
 ) -> None:
-    stopped = run(write_study(), preexec_fn=limited(6_000))
+    stopped = run(write_study(), longest_file=6_000)
     assert stopped.returncode == 1 and "Traceback" not in stopped.stderr and "free space" in stopped.stderr
     assert not server.calls
 
@@ -101,7 +93,7 @@ def test_a_file_that_may_not_grow_ends_in_words(
     server: LoopbackServer,  # noqa: F811
 ) -> None:
     study = write_study(cases=CASES, judge={"concurrency": 1}, report={"resamples": 200})
-    stopped = run(study, preexec_fn=limited(160_000))
+    stopped = run(study, longest_file=160_000)
     in_words(stopped)
     assert 0 < asked(server).total() < CASES
     assert run(study).returncode == 0

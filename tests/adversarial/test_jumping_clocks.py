@@ -8,7 +8,7 @@ import pytest
 from tests.ratings.conftest import postgres_server, postgres_url, store, store_address  # noqa: F401 - fixtures
 
 from medjury.ratings import Busy, Claimed, Store, new_owner
-from medjury.ratings._owner import STALE_AFTER_SECONDS, Heartbeats
+from medjury.ratings._store.owner import STALE_AFTER_SECONDS, Heartbeats
 
 DAY = 86_400.0
 

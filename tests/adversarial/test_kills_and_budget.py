@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
-from tests.processes import answered, endpoint, kill, start
+from tests.processes import Command, answered, endpoint, kill, start
 from tests.studies.test_kill import CONCURRENCY, Accounts, arrived, hold, release
 
 CAP = 60
@@ -32,12 +30,11 @@ def test_six_kills_do_not_exceed_the_cap(tmp_path: Path) -> None:
             kill(run)
             release(log, CONCURRENCY)
         assert arrived(log) < CAP, "the kills came before the cap was reached"
-        command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
-        last = subprocess.run(command, capture_output=True, text=True, check=False)
+        with Command("run", str(study), "--quiet") as last:
+            said = "".join(last.communicate())
     accounts = Accounts(tmp_path / "runs" / "capped")
     assert arrived(log) == accounts.sent == CAP, "every place of the budget was used, and none twice"
     unended = accounts.sent - accounts.ended
     assert unended == KILLS * CONCURRENCY
-    said = last.stdout + last.stderr
     assert "the budget was reached" in said
     assert f"{unended} calls have no end in the log: a run was killed while they were on their way" in said

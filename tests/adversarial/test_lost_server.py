@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -18,6 +16,7 @@ import psycopg
 import pytest
 from tests.loopback import LoopbackServer
 from tests.postgres import postgres_server, postgres_url  # noqa: F401 - fixtures
+from tests.processes import Command
 from tests.ratings.samples import rating
 from tests.stoppable_postgres import end, own_server, own_url, start  # noqa: F401 - fixtures
 from tests.studies.conftest import write_study  # noqa: F401 - fixtures
@@ -37,13 +36,9 @@ def server() -> Iterator[LoopbackServer]:
 
 
 @contextmanager
-def running(study: Path) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+def running(study: Path) -> Iterator[Command]:
+    with Command("run", str(study), "--quiet") as process:
+        yield process
 
 
 def asked(server: LoopbackServer) -> Counter[str]:
@@ -52,16 +47,15 @@ def asked(server: LoopbackServer) -> Counter[str]:
     return Counter(question for question in questions if "Summary " in question)
 
 
-def wait_for_calls(server: LoopbackServer, process: subprocess.Popen[str], count: int) -> None:
+def wait_for_calls(server: LoopbackServer, process: Command, count: int) -> None:
     deadline = time.monotonic() + 300
     while len(server.calls) < count:
         assert time.monotonic() < deadline and process.poll() is None, "the run did not come so far"
         time.sleep(0.02)
 
 
-def wait_for_words(process: subprocess.Popen[str], words: str) -> str:
+def wait_for_words(process: Command, words: str) -> str:
     """All that was said on standard error up to these words."""
-    assert process.stderr is not None
     told = ""
     while words not in told:
         line = process.stderr.readline()

@@ -24,7 +24,7 @@ ATTEMPTS = 5  # of the gate, for a call that may succeed later
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("medjury.models._gate._FIRST_WAIT", 0.001)
+    monkeypatch.setattr("medjury.models._gate.gate._FIRST_WAIT", 0.001)
 
 
 def manifest(study: Path) -> Manifest:

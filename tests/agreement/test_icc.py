@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas
-import pingouin
 import pytest
 from tests.agreement.reference_values import reference
 
@@ -107,6 +105,9 @@ def test_all_cells_have_no_bootstrap_and_say_so() -> None:
 
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # pingouin's own
 def test_random_tables_equal_pingouin() -> None:
+    import pandas
+    import pingouin
+
     generator = np.random.default_rng(6)
     for items, raters in ((5, 2), (12, 3), (30, 6)):
         table = generator.normal(size=(items, 1)) + generator.normal(size=(items, raters))

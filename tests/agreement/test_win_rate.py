@@ -74,8 +74,20 @@ def test_no_interval_where_too_many_resamples_lack_the_metric() -> None:
         == f"no interval: undefined in {spearman.dropped} of 500 resamples of 3 items, seed 0"
     )
     assert isinstance(rmse, WinRate)
-    assert rmse.delta.method.startswith("95 % percentile")
-    assert rmse.delta.low <= rmse.delta.value <= rmse.delta.high
+    assert rmse.delta.method == "no interval: 3 items are too few, at least 30 are needed"
+    assert (rmse.wins, rmse.delta.value) == (480, pytest.approx((2 / 3) ** 0.5))
+
+
+def test_how_much_nearer_has_an_interval_that_holds_with_few_cases_and_offsets_one_of_quantiles() -> None:
+    """The quantiles of resamples of 20 or 30 cases held a difference of RMSE or kappa in 89 to 91 % of studies."""
+    generator = np.random.default_rng(2)
+    reference = generator.integers(1, 6, 40).astype(float)
+    jury, panel = (np.clip(reference + generator.integers(-far, far + 1, 40), 1, 5) for far in (1, 2))
+    for name, found in win_rates(reference, jury, panel, scale=(1, 5), resamples=500).items():
+        assert isinstance(found, WinRate)
+        word = "percentile" if name == "absolute_offset" else "BCa-t"
+        assert found.delta.method.startswith(f"95 % {word}") and found.delta.n == 40
+        assert found.delta.low <= found.delta.value <= found.delta.high
 
 
 def test_unequal_lengths_are_refused() -> None:

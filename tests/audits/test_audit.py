@@ -77,9 +77,11 @@ def test_find_wants_exactly_one() -> None:
         FOUND.find(statistic="slope")
 
 
-@pytest.mark.parametrize("module", [each.name for each in pkgutil.iter_modules(medjury.audits.__path__)])
+@pytest.mark.parametrize(
+    "module", [each.name for each in pkgutil.walk_packages(medjury.audits.__path__, "medjury.audits.")]
+)
 def test_examples_in_the_documentation_of_the_code_are_true(module: str) -> None:
-    assert doctest.testmod(importlib.import_module(f"medjury.audits.{module}")).failed == 0
+    assert doctest.testmod(importlib.import_module(module)).failed == 0
 
 
 @pytest.mark.parametrize("confidence", [95, 0.0, 1.0, 0.5])

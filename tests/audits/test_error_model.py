@@ -15,7 +15,7 @@ from scipy.optimize import minimize
 from tests.report.planted import planted_frame, write_run
 
 from medjury.audits import error_model
-from medjury.audits._crossed_model import fit_crossed_model
+from medjury.audits._regressions.crossed_model import fit_crossed_model
 from medjury.audits._text_features import case_features
 from medjury.cases import Case, Note
 from medjury.cli import main

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from medjury.audits._mixed_model import MixedModel, fit_mixed_model
+from medjury.audits._regressions.mixed_model import MixedModel, fit_mixed_model
 from medjury.errors import MedjuryError
 
 REFERENCE = json.loads(

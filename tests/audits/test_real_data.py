@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
+from tests.mental_health import DATA, real_ratings
 
 from medjury.audits import self_preference
 from medjury.cli import main
-from medjury.tables import read_rating_table
 
-ROOT = Path(__file__).parents[2]
-JUDGES = ROOT.parent / "shared" / "data" / "mental_health_judges"
 JUDGE_VENDORS = "claude=anthropic,gemini=google,gpt-4o=openai,o4-mini=openai"
 SYSTEM_VENDORS = (
     "original=none,claude=anthropic,ds_llama=deepseek,ds_qwen=deepseek,gemini=google,gpt4o=openai,"
@@ -24,13 +22,10 @@ SYSTEM_VENDORS = (
 
 @pytest.fixture(scope="module")
 def ratings(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if not JUDGES.is_dir():
+    if not DATA.is_dir():
         pytest.skip("the mental-health ratings are not on this machine")
     folder = tmp_path_factory.mktemp("judges")
-    shutil.copy(ROOT / "docs" / "examples" / "mental_health_judges.yaml", folder)
-    for file in JUDGES.glob("*.csv"):
-        (folder / file.name).symlink_to(file)
-    frame, _ = read_rating_table(folder / "mental_health_judges.yaml")
+    frame = pl.read_parquet(real_ratings(tmp_path_factory))
     frame.select("item", "system", "rater", "rater_kind", "dimension", "score", "status").write_parquet(
         folder / "ratings.parquet"
     )

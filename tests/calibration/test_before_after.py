@@ -9,9 +9,10 @@ from sklearn.metrics import cohen_kappa_score
 from tests.calibration.test_cross_fit import SCALE, lenient_judge
 
 from medjury.calibration._before_after import before_after, nearest_grade
-from medjury.calibration._cross_fit import cross_fit
+from medjury.calibration._maps.cross_fit import cross_fit
 from medjury.calibration._reliability import calibration_curve, reliability
 from medjury.errors import MedjuryError
+from medjury.statistics import bootstrap
 
 GRADES = (1, 2, 3, 4, 5)
 
@@ -141,6 +142,7 @@ def test_the_curve_of_every_fold_lies_beside_the_final_one() -> None:
 
 def test_few_cases_have_the_intervals_that_hold_for_few_cases_or_none() -> None:
     """Plain BCa held a calibrated RMSE in 75 % of studies of 20 cases, a calibrated kappa in 81 %."""
+    fewest = {"rmse": 50, "spearman": 50, "kappa_quadratic": 60}
     for count, told in ((60, "BCa-t"), (20, "BCa-t"), (8, "at least 10 are needed")):
         scores, labels, cases = lenient_judge(count)
         pairs = cross_fit(scores, labels, cases=cases, scale=SCALE, folds=2, minimum=2).out_of_fold
@@ -151,12 +153,37 @@ def test_few_cases_have_the_intervals_that_hold_for_few_cases_or_none() -> None:
                     assert each.low is not None
                 elif "the same in all" in each.method:  # a rising map moves no rank
                     assert each.low is None and (name, each.value) == ("spearman", 0.0)
-                elif name == "kappa_quadratic" and each is not change.before and count == 20:
-                    assert each.low is None and "at least 60 are needed" in each.method
+                elif (
+                    name in fewest
+                    and each is not change.before
+                    and count == 20
+                    and "least 30" not in each.method
+                ):
+                    assert each.low is None and f"at least {fewest[name]} are needed" in each.method
                 elif name == "rmse" and each.n < 30:
                     assert each.low is None and "at least 30 are needed" in each.method
                 else:
                     assert told in each.method and (each.low is None) == (count == 8), (name, each)
+
+
+def test_intervals_of_what_hangs_on_the_maps_are_stretched_for_maps_that_share_labels() -> None:
+    scores, labels, cases = lenient_judge(80)
+    pairs = cross_fit(scores, labels, cases=cases, scale=SCALE).out_of_fold
+    found = before_after(pairs, grades=GRADES, resamples=300)
+    for name, change in found.items():
+        for each in (change.after, change.change):
+            assert ("stretched by 1.118 for 5 maps that share labels" in each.method) == (
+                name in ("rmse", "kappa_quadratic")
+            )
+        assert "stretched" not in change.before.method
+    rmse, gaps = found["rmse"].after, (pairs.calibrated - pairs.labels)[:, np.newaxis]
+    plain = bootstrap(
+        gaps,
+        lambda rows: lambda weights: {"rmse": np.sqrt(weights @ rows[:, 0] ** 2 / weights.sum(axis=1))},
+        clusters=cases,
+        resamples=300,
+    )["rmse"]
+    assert rmse.high - rmse.value == pytest.approx(1.25**0.5 * (plain.high - plain.value), rel=0.15)
 
 
 @pytest.mark.simulation

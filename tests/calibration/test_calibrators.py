@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from medjury.calibration._calibrator import count_outside
-from medjury.calibration._cross_fit import METHODS
-from medjury.calibration._isotonic import Isotonic
-from medjury.calibration._linear import Linear
-from medjury.calibration._offset import Offset
-from medjury.calibration._ordinal import Ordinal
+from medjury.calibration._maps.calibrator import count_outside
+from medjury.calibration._maps.cross_fit import METHODS
+from medjury.calibration._maps.isotonic import Isotonic
+from medjury.calibration._maps.linear import Linear
+from medjury.calibration._maps.offset import Offset
+from medjury.calibration._maps.ordinal import Ordinal
 from medjury.errors import MedjuryError
 
 SCALE = (1.0, 5.0)

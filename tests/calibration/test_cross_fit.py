@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medjury.calibration._cross_fit import METHODS, OutOfFold, calibrator_kind, cross_fit
-from medjury.calibration._folds import case_folds
-from medjury.calibration._isotonic import Isotonic
+from medjury.calibration._maps.cross_fit import METHODS, OutOfFold, calibrator_kind, cross_fit
+from medjury.calibration._maps.folds import case_folds
+from medjury.calibration._maps.isotonic import Isotonic
 from medjury.errors import MedjuryError
 
 SCALE = (1.0, 5.0)

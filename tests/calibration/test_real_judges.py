@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
-
+import polars as pl
 import pytest
+from tests.mental_health import DATA, MAPPING, real_ratings
 
 from medjury.calibration import CalibrationRow, CalibrationStudy, calibrate, held_out_sets, triage
 from medjury.tables import RatingTable, rating_table
 
-ROOT = Path(__file__).parents[2]
-DATA = ROOT.parent / "shared" / "data" / "mental_health_judges"
-MAPPING = ROOT / "docs" / "examples" / "mental_health_judges.yaml"
 JUDGES = ("claude", "gemini", "gpt-4o", "o4-mini")
 
 pytestmark = pytest.mark.skipif(
@@ -23,11 +19,7 @@ Changes = dict[tuple[str, str], dict[str, CalibrationRow]]
 
 @pytest.fixture(scope="module")
 def ratings(tmp_path_factory: pytest.TempPathFactory) -> RatingTable:
-    folder = tmp_path_factory.mktemp("judges")
-    shutil.copy(MAPPING, folder / MAPPING.name)
-    for file in DATA.glob("*.csv"):
-        (folder / file.name).symlink_to(file)
-    return rating_table(folder / MAPPING.name, scale=(1, 5))
+    return rating_table(pl.read_parquet(real_ratings(tmp_path_factory)), scale=(1, 5))
 
 
 def changes_of(study: CalibrationStudy) -> Changes:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
-
 import numpy as np
+import polars as pl
 import pytest
+from tests.mental_health import DATA, MAPPING, real_ratings
 
 from medjury.calibration import JurySimulation, simulate_jury
-from medjury.calibration._conformal import first_share
+from medjury.calibration._conformal.strangeness import first_share
 from medjury.calibration._jury_simulation.agreement import loss_against
 from medjury.calibration._jury_simulation.held_out import lost_at_random
 from medjury.calibration._jury_simulation.search import Candidate
@@ -24,10 +23,6 @@ from medjury.calibration._part import judging_roles, jurors_of, parts_of
 from medjury.judging import AdaptiveRule
 from medjury.tables import RatingTable, rating_table
 
-ROOT = Path(__file__).parents[2]
-DATA = ROOT.parent / "shared" / "data" / "mental_health_judges"
-MAPPING = ROOT / "docs" / "examples" / "mental_health_judges.yaml"
-
 pytestmark = pytest.mark.skipif(
     not (DATA.is_dir() and MAPPING.is_file()), reason=f"the judges' answers are not there: {DATA}"
 )
@@ -35,16 +30,12 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def ratings(tmp_path_factory: pytest.TempPathFactory) -> RatingTable:
-    folder = tmp_path_factory.mktemp("judges")
-    shutil.copy(MAPPING, folder / MAPPING.name)
-    for file in DATA.glob("*.csv"):
-        (folder / file.name).symlink_to(file)
-    return rating_table(folder / MAPPING.name, scale=(1, 5))
+    return rating_table(pl.read_parquet(real_ratings(tmp_path_factory)), scale=(1, 5))
 
 
 @pytest.fixture(scope="module")
 def found(ratings: RatingTable) -> JurySimulation:
-    return simulate_jury(ratings, reference=["human"], resamples=500, draws=100)
+    return simulate_jury(ratings, reference=["human"], resamples=200, draws=60)
 
 
 def test_a_rule_found_on_half_of_the_conversations_keeps_the_agreement_on_the_other_half(

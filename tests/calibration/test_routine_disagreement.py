@@ -7,8 +7,8 @@ import pytest
 import statsmodels.api as sm
 from scipy.special import expit
 
-from medjury.calibration._logistic import fit_logistic
-from medjury.calibration._routine_disagreement import disagreement_curve
+from medjury.calibration._triage.logistic import fit_logistic
+from medjury.calibration._triage.routine_disagreement import disagreement_curve
 from medjury.errors import MedjuryError
 
 

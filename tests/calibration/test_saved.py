@@ -19,7 +19,7 @@ from medjury.calibration import (
     load_calibrations,
     save_calibrations,
 )
-from medjury.calibration._cross_fit import METHODS
+from medjury.calibration._maps.cross_fit import METHODS
 from medjury.errors import MedjuryError
 from medjury.tables import rating_table
 

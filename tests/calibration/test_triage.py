@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
-from medjury.calibration._folds import case_folds
-from medjury.calibration._review_curve import review_curves
-from medjury.calibration._review_order import ReviewOrder, review_order
+from medjury.calibration._maps.folds import case_folds
+from medjury.calibration._triage.review_curve import review_curves
+from medjury.calibration._triage.review_order import ReviewOrder, review_order
 from medjury.errors import MedjuryError
 from medjury.tables import mean_of_raters
 
@@ -136,6 +136,38 @@ def test_the_curve_by_hand() -> None:
     assert [each.value for each in curves["blind"].caught] == pytest.approx([0.2, 0.5, 0.6])
     assert curves["blind"].area.value == pytest.approx(0.5)
     assert curves["blind"].review_to_catch.value == pytest.approx(0.75, abs=1e-5)
+
+
+@pytest.mark.parametrize("catch", [0.3, 0.8, 1.0])
+def test_the_share_to_review_is_the_first_step_at_which_enough_is_caught(catch: float) -> None:
+    draw = np.random.default_rng(5)
+    priority, strata, cases = (
+        draw.integers(0, 25, 90).astype(float),
+        draw.integers(0, 3, 90),
+        np.arange(90) // 3,
+    )
+    target = priority + draw.normal(0, 6, 90) > 20
+    fractions = (0.25, 0.5)
+
+    def curves(fractions: tuple[float, ...], resamples: int) -> Mapping[str, Any]:
+        return review_curves(
+            {"all": priority}, target, cases=cases, strata=strata, catch=catch, fractions=fractions,
+            resamples=resamples,
+        )  # fmt: skip
+
+    share = curves(fractions, 200)["all"].review_to_catch.value
+    assert share is not None and share * 2**20 == round(share * 2**20)
+    before, at = curves((share - 2.0**-20, share), 0)["all"].caught
+    assert before.value < catch - 1e-12 <= at.value
+
+
+def test_a_resample_without_anything_to_catch_has_no_share_to_review() -> None:
+    target = np.arange(12) == 11
+    found = review_curves({"all": np.arange(12.0)}, target, cases=np.arange(12), resamples=200)
+    made = found.replicates_of(0)
+    none = np.isnan(made.resampled["area"])
+    assert 0 < none.sum() < 200
+    assert (np.isnan(made.resampled["review"]) == none).all()
 
 
 def test_orders_learnt_in_different_folds_are_not_ranked_against_each_other() -> None:

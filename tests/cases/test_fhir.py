@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medjury.cases import Case, Note, read_cases
-from medjury.cases._xhtml import FhirError, text_of
+from medjury.cases._fhir.xhtml import FhirError, text_of
 
 
 def encode(text: str | bytes) -> str:

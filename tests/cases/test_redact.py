@@ -22,8 +22,8 @@ from medjury.cases import (
     make_redactor,
     read_cases,
 )
-from medjury.cases._identifiers import is_nhs_number
-from medjury.cases._spans import Span, merge
+from medjury.cases._redaction.identifiers import is_nhs_number
+from medjury.cases._redaction.spans import Span, merge
 
 PLAIN = Redactor(names=["Anna Smith", "O'Brien"], presidio=False)
 

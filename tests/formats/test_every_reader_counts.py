@@ -20,7 +20,7 @@ from medjury.cases._read import READERS as CASE_READERS
 from medjury.errors import MedjuryError
 from medjury.inspection import look
 from medjury.ratings import read_ratings
-from medjury.ratings._table import _READERS as TABLE_READERS
+from medjury.ratings._files.table import _READERS as TABLE_READERS
 from medjury.transcripts import read_transcript
 from medjury.transcripts._read import ENDINGS
 from medjury.transcripts._readers.forms import FORMS as JSON_FORMS

@@ -14,7 +14,7 @@ from medjury.cases import read_cases
 from medjury.errors import MedjuryError
 from medjury.ratings import RatingsError, read_ratings
 from medjury.tables import rating_table, read_plain_table
-from medjury.tables._panel import open_panel
+from medjury.tables._two_tables.panel import open_panel
 
 HEADER = ["item", "rater", "dimension", "score"]
 

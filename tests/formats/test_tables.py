@@ -16,7 +16,7 @@ from tests.formats.readable import reads
 from medjury.errors import MedjuryError
 from medjury.ratings import ImportedRatings, RatingsError, read_ratings
 from medjury.tables import rating_table, read_plain_table
-from medjury.tables._panel import open_panel
+from medjury.tables._two_tables.panel import open_panel
 
 HEADER = ["item", "rater", "dimension", "score"]
 ROWS = [["case-1", "Müller, Ada", "accuracy", "4"], ["007", "Sam; Roy", "accuracy", "5"]]

@@ -20,8 +20,8 @@ from medjury.metrics import (
     read_impact_model,
     shipped_model,
 )
-from medjury.metrics._differences import FEATURES
-from medjury.metrics._ordinal import fit_ordinal
+from medjury.metrics._differences.differences import FEATURES
+from medjury.metrics._impact.ordinal import fit_ordinal
 
 
 def simulated(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -13,9 +13,18 @@ import numpy as np
 import pytest
 
 from medjury.errors import MedjuryError
-from medjury.metrics import LEARNED, METRICS, metric_named, score
-from medjury.metrics._learned import models_of
-from medjury.metrics._learned_metrics import _segments
+from medjury.metrics import (
+    LEARNED,
+    METRICS,
+    metric_named,
+    refuse_bits_without_libraries,
+    score,
+    split_bits,
+)
+from medjury.metrics._learned.learned import models_of
+from medjury.metrics._learned.learned_metrics import _segments
+from medjury.metrics._learned.neural import load
+from medjury.studies._metric_raters import metric_raters
 
 WORDS = [
     "no",
@@ -73,6 +82,20 @@ def test_segments_cover_both_texts() -> None:
     assert _segments([0, -1, 2], 3) == [((0, 1), (0, 1)), ((1, 2), (1, 2)), ((2, 3), (2, 3))]
     assert _segments([-1, 2], 4) == [((0, 1), (0, 2)), ((1, 2), (2, 3)), ((2, 2), (3, 4))]
     assert _segments([-1], 0) == [((0, 1), (0, 0))]
+
+
+def test_without_its_libraries_a_model_of_few_bits_says_what_to_install() -> None:
+    assert split_bits("models/x:8bit") == ("models/x", 8) and split_bits("C:/x:4bit") == ("C:/x", 4)
+    assert split_bits("models/x") == ("models/x", None) and split_bits(":4bit") == (":4bit", None)
+    refuse_bits_without_libraries("models/x")
+    if importlib.util.find_spec("bitsandbytes"):
+        pytest.skip("bitsandbytes is here")
+    with pytest.raises(
+        MedjuryError, match=r"x:8bit: weights of 8 bits need .*pip install 'medjury\[quantised\]'"
+    ):
+        refuse_bits_without_libraries("models/x:8bit")
+    with pytest.raises(MedjuryError, match=r"medjury\[quantised\]"):
+        metric_raters([{"nli": "models/x:4bit"}], Path(), [])
 
 
 @pytest.fixture(scope="module")
@@ -201,7 +224,7 @@ def test_bart_score_is_the_mean_log_probability_of_the_tokens(folder: Path, torc
 
 
 def test_intelligibility_is_the_weighted_sum_of_its_parts(folder: Path) -> None:
-    from medjury.metrics._phonetic import phonetic_similarity
+    from medjury.metrics._lexical.phonetic import phonetic_similarity
 
     model = folder / "classifier"
     parts = zip(values("nli", model), values("bert_score", model), SAID, HEARD, strict=True)
@@ -273,3 +296,45 @@ def test_real_sentence_vectors_give_the_published_similarities(torch: Any) -> No
         "no no its sitting fine actually",
     ]
     assert values("sbert", sentence_model(), said, heard) == pytest.approx([0.7402, 0.5003], abs=5e-5)
+
+
+@pytest.mark.parametrize("bits", [4, 8])
+def test_weights_of_few_bits_score_nearly_as_whole_ones(folder: Path, bits: int) -> None:
+    bitsandbytes = pytest.importorskip("bitsandbytes", reason="needs the `quantised` extra")
+    import transformers
+
+    # Wide enough for the library's blocks.
+    wide = transformers.BertConfig(vocab_size=19, hidden_size=64, num_hidden_layers=1, num_attention_heads=2,
+                                   intermediate_size=128, max_position_embeddings=66)  # fmt: skip
+    transformers.BertModel(wide).save_pretrained(folder / "wide")
+    _tokenizer().save_pretrained(folder / "wide")
+    whole, smaller = str(folder / "wide"), f"{folder / 'wide'}:{bits}bit"
+    modules = load(smaller, "encoder").model.modules()
+    layers = [layer for layer in modules if type(layer).__module__.startswith("bitsandbytes")]
+    kind = bitsandbytes.nn.Linear4bit if bits == 4 else bitsandbytes.nn.Linear8bitLt
+    assert layers and all(isinstance(layer, kind) for layer in layers)
+    scores = score(SAID, HEARD, ["sbert"], models={"sbert@whole": whole, "sbert@smaller": smaller})
+    one, other = (np.array(scores.column(f"sbert@{name}"), dtype=float) for name in ("whole", "smaller"))
+    assert np.isfinite(other).all() and (np.abs(one - other) < 0.2).all() and (one != other).any()
+    assert scores.notes["sbert@smaller"].endswith(f":{bits}bit")
+
+
+@pytest.mark.parametrize("bits", [4, 8])
+def test_the_settings_of_few_bits_reach_the_library(
+    folder: Path, bits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import transformers
+
+    monkeypatch.setattr("medjury.metrics._learned.bits._NEEDED", ())
+    told: dict[str, Any] = {}
+    plain = transformers.AutoModel.from_pretrained
+
+    def keep(place: str, **options: Any) -> Any:
+        told.update(options, place=place)
+        return plain(place, local_files_only=True)
+
+    monkeypatch.setattr(transformers.AutoModel, "from_pretrained", keep)
+    assert load(f"{folder / 'encoder'}:{bits}bit", "encoder", device="cpu").name.endswith(f":{bits}bit")
+    config = told["quantization_config"]
+    assert (config.load_in_4bit, config.load_in_8bit) == (bits == 4, bits == 8)
+    assert told["place"] == str(folder / "encoder") and told["device_map"] == {"": "cpu"}

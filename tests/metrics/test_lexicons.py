@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from medjury.metrics._differences.reading import read
 from medjury.metrics._lexicons import CATEGORIES, entries, lexicons
-from medjury.metrics._reading import read
 from medjury.transcripts import normalise
 
 OTHER_FILES = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from medjury.metrics import _semantic_wer as module
 from medjury.metrics import score
+from medjury.metrics._lexical import semantic_wer as module
 from medjury.metrics._lexicons import lexicons
 
 

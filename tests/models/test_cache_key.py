@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medjury.models import Message, Request
-from medjury.models._cache import request_key
-from medjury.models._openai_dialect import Dialect, build_body
+from medjury.models._gate.cache import request_key
+from medjury.models._openai.dialect import Dialect, build_body
 
 TEXTS = st.text(max_size=60)
 REQUESTS = st.builds(

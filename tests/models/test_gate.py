@@ -32,7 +32,7 @@ from medjury.models import (
     request_key,
     verify_audit_log,
 )
-from medjury.models._limits import FIRST_CONCURRENCY
+from medjury.models._gate.limits import FIRST_CONCURRENCY
 
 BUSY = ModelError(Reason.RATE_LIMIT, "busy", retry=True)
 BROKEN = ModelError(Reason.PROVIDER, "broken", retry=True)

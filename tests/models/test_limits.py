@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.models.samples import HandClock
 
-from medjury.models._limits import AdaptiveConcurrency, Bucket
+from medjury.models._gate.limits import AdaptiveConcurrency, Bucket
 
 
 async def take_all(places: AdaptiveConcurrency) -> list[int]:

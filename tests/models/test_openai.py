@@ -14,8 +14,8 @@ from medjury.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models import Message, ModelError, Request, make_model
 from medjury.models._faults import Place, error_parameter
-from medjury.models._openai_dialect import Dialect, adapt
-from medjury.models._openai_reply import read_reply
+from medjury.models._openai.dialect import Dialect, adapt
+from medjury.models._openai.reply import read_reply
 
 
 async def test_a_schema_is_sent_natively_and_the_key_in_the_header() -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from medjury.errors import MedjuryError
-from medjury.models import _weights, pull_weights, weights_file
-from medjury.models._weights import FILE, weights_folder
+from medjury.models import pull_weights, weights_file
+from medjury.models._embedded import weights as _weights
+from medjury.models._embedded.weights import FILE, weights_folder
 
 WEIGHTS = b"GGUF" + bytes(range(256)) * 50
 

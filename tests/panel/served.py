@@ -1,4 +1,4 @@
-"""A panel served to real browsers: uvicorn on loopback in a thread, and Debian's Chromium."""
+"""A panel served to real browsers: uvicorn on loopback in a thread, or the command in a process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import uvicorn
-from playwright.sync_api import Browser, sync_playwright
 
 from medjury.panel import Panel, listen, make_app
 
@@ -64,15 +63,3 @@ def served_by_command(study: Path, *words: str) -> Iterator[list[str]]:
         process.wait()
         assert process.stdout is not None
         process.stdout.close()
-
-
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """One browser for a module of tests."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium",
-            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
-        )
-        yield browser
-        browser.close()

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 from playwright.sync_api import expect
+from tests import chromium
 from tests.panel.raters import GOOD, Rater, rater
 from tests.panel.rounds import Clock, set_up_panel
-from tests.panel.served import chromium, served
+from tests.panel.served import served
 from tests.panel.visitors import PASSWORD, Visitor, invited, sign_in
 from tests.stoppable_postgres import end, own_server, own_url, start  # noqa: F401 - fixtures
 
@@ -96,7 +97,7 @@ def test_in_the_browser_a_draft_waits_for_the_database(
     database: PanelDatabase,
     own_server: Any,  # noqa: F811
 ) -> None:
-    with served(Panel(database)) as panel, chromium() as browser:
+    with served(Panel(database)) as panel, chromium.browser() as browser:
         context = browser.new_context(base_url=panel.public_url)
         page = context.new_page()
         app = make_app(panel)

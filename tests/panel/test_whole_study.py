@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from tests import chromium
 from tests.axe import serious_faults
 from tests.loopback import LoopbackServer
 from tests.panel.rounds import write_study
-from tests.panel.served import chromium, served_by_command
+from tests.panel.served import served_by_command
 from tests.panel.visitors import PASSWORD
 
 from medjury.cli import main
@@ -47,7 +48,7 @@ PAGES = (
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with chromium() as opened:
+    with chromium.browser() as opened:
         yield opened
 
 

@@ -1,4 +1,4 @@
-"""The interval of a win rate holds the win rate, also where most benchmarks are ties."""
+"""A win rate over resampled cases has no interval: resampled cases break ties, always towards one half."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import polars as pl
 from medjury.ranking import rank
 
 
-def test_resampled_cases_break_ties_and_the_interval_still_holds_the_win_rate() -> None:
+def test_a_win_rate_over_cases_and_its_differences_have_no_interval_and_the_ranks_have_limits() -> None:
     # Two systems that are level on 29 of 30 benchmarks, and a third that is far behind.
     rows = [
         (
@@ -22,7 +22,8 @@ def test_resampled_cases_break_ties_and_the_interval_still_holds_the_win_rate() 
     ]
     table = pl.DataFrame(rows, schema=["system", "benchmark", "item", "score"], orient="row")
     for ties in ("half", "win"):
-        for row in rank(table, by="win_rate", ties=ties, resamples=300).rows:
-            rate = row.win_rate
-            assert rate.value is not None and rate.low is not None and rate.high is not None
-            assert 0.0 <= rate.low <= rate.value <= rate.high <= 1.0, (ties, row.system, rate)
+        found = rank(table, by="win_rate", ties=ties, resamples=300)
+        for each in (*(row.win_rate for row in found.rows), *(pair.difference for pair in found.pairs.rows)):
+            assert each.value is not None and (each.low, each.high) == (None, None)
+            assert each.method.startswith("no interval: a win turns on the smallest difference")
+        assert [(row.rank_low, row.rank_high) for row in found.rows] == [(1, 2), (1, 2), (3, 3)]

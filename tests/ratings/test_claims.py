@@ -12,7 +12,7 @@ import pytest
 
 from medjury.models import Reply
 from medjury.ratings import Busy, Claimed, Owner, Store, StoredReply, new_owner
-from medjury.ratings._owner import STALE_AFTER_SECONDS, Heartbeats, is_dead, process_start, this_host
+from medjury.ratings._store.owner import STALE_AFTER_SECONDS, Heartbeats, is_dead, process_start, this_host
 
 
 def test_a_call_is_claimed_by_one_owner_only(store: Store) -> None:

@@ -12,7 +12,7 @@ from tests.ratings.samples import rating, unscored
 from medjury.instruments import Reason
 from medjury.models import Reply
 from medjury.ratings import Rating, Store, StoreDesk, StoreError, StoreLocked, open_store
-from medjury.ratings._transaction import Transaction
+from medjury.ratings._store.transaction import Transaction
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ async def test_closing_a_desk_lets_go_of_its_claims(store: Store) -> None:
 def test_a_desk_that_was_left_open_lets_go_when_its_loop_is_gone(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("medjury.ratings._desk._HEARTBEAT_SECONDS", 0.05)
+    monkeypatch.setattr("medjury.ratings._store.desk._HEARTBEAT_SECONDS", 0.05)
 
     async def forget_to_close() -> StoreDesk:
         desk = StoreDesk(store)
@@ -268,7 +268,7 @@ async def test_a_store_that_fails_halfway_is_not_asked_once_for_each_who_waits(
 ) -> None:
     asked = 0
 
-    def fail(_: object, ratings: list[Rating], records: object) -> int:
+    def fail(_: object, ratings: list[Rating], *more: object) -> int:
         nonlocal asked
         asked += 1
         if len(ratings) > 1:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from medjury.cases import Case
 from medjury.instruments import Reason, load_instrument
 from medjury.ratings import Pseudonyms, Rating, RatingsError, rating_frame, read_ratings
-from medjury.ratings._cell import Codes, GradeRange, read_cell
+from medjury.ratings._import.cell import Codes, GradeRange, read_cell
 
 Write = Callable[..., Path]
 

@@ -24,7 +24,7 @@ from medjury.ratings import (
     write_ratings,
     write_records,
 )
-from medjury.ratings._schema import MIGRATIONS, WORDS
+from medjury.ratings._store.schema import MIGRATIONS, WORDS
 
 
 def record(body: object, key: str = "key-1") -> StoredRecord:

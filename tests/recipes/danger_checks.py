@@ -1,5 +1,5 @@
-"""Severe errors made a second time from the ratings: how many, of how many, and what answers of one patient are
-worth together (Korn & Graubard 1998)."""
+"""Severe errors made a second time from the ratings: how many, of how many, what answers of one patient are worth
+together at the upper end (Korn & Graubard 1998), and Jeffreys' lower end."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from tests.recipes.rated import Answer, Rated
 from tests.recipes.share_checks import exact
 
 
-def worth(hits: Sequence[bool], whose: Sequence[str]) -> float:
-    """How many independent answers these are worth: n over the design effect, less what few patients cost."""
+def worth(hits: Sequence[bool], whose: Sequence[str]) -> tuple[float, float]:
+    """How many independent answers these are worth: n over the design effect as seen, and over a careful one, less
+    what few patients cost."""
     names = sorted(set(whose))
     sizes = np.array([whose.count(name) for name in names], dtype=float)
     events = np.array(
@@ -25,18 +26,23 @@ def worth(hits: Sequence[bool], whose: Sequence[str]) -> float:
     effect = between / (share * (1 - share) / (n - 1))
     alike = np.sum(sizes**2) / n
     rarer = min(np.sum(events > 0), np.sum(events < sizes))
-    effect = max(1.0, effect, 1 + (alike - 1) * min(1, 3 / rarer))
+    careful = max(1.0, effect, 1 + (alike - 1) * min(1, 3 / rarer))
     few = stats.t.ppf(0.975, n - 1) / stats.t.ppf(0.975, patients - 1)
-    return float(min(n, n / effect * few**2))
+    return float(n / max(1.0, effect)), float(min(n, n / careful * few**2))
 
 
 def share_of(hits: Sequence[bool], whose: Sequence[str]) -> tuple[float, float, float]:
-    """A share and its exact interval; where nothing happened, or nothing else, every patient counts once."""
+    """A rate of errors, Jeffreys' lower and the exact upper end; where nothing happened, or nothing else, every
+    patient counts once (as many as they are worth by their numbers of answers, at the lower end)."""
     n, events, patients = len(hits), sum(hits), len(set(whose))
-    if events in (0, n):
-        return (events / n, *exact(patients if events else 0, patients))
-    many = float(n) if patients == n else worth(hits, whose)
-    return (events / n, *exact(events / n * many, many))
+    if not events:
+        return 0.0, 0.0, exact(0, patients)[1]
+    if events == n:
+        like = n**2 / sum(whose.count(name) ** 2 for name in set(whose))
+        return 1.0, float(stats.beta.ppf(0.025, like + 0.5, 0.5)), 1.0
+    seen, careful = (float(n), float(n)) if patients == n else worth(hits, whose)
+    low = stats.beta(events / n * seen + 0.5, (n - events) / n * seen + 0.5).ppf(0.025)
+    return events / n, float(low), exact(events / n * careful, careful)[1]
 
 
 def shows(row: Mapping[str, str], column: str, wanted: Sequence[float]) -> None:

@@ -33,7 +33,6 @@ agreement / test_what_is_left_out_listed_and_put_in_order: unscored
 agreement-by-system / test_agreement_between_systems_and_within_them_with_its_ends: all answers
 agreement-by-system / test_agreement_between_systems_and_within_them_with_its_ends: all answers ends
 agreement-by-system / test_agreement_between_systems_and_within_them_with_its_ends: between systems
-agreement-by-system / test_agreement_between_systems_and_within_them_with_its_ends: between systems ends
 agreement-by-system / test_agreement_between_systems_and_within_them_with_its_ends: knowing only the system
 agreement-by-system / test_agreement_between_systems_and_within_them_with_its_ends: knowing only the system ends
 agreement-by-system / test_agreement_between_systems_and_within_them_with_its_ends: within a system
@@ -111,14 +110,11 @@ preference-orders / test_claims_and_orders_record_by_record: second twice
 preference-orders / test_every_interval_that_follows_from_two_counts: changed ends | lean to first ends
 ranking / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: mean score | mean score ends | rank
 ranking / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: scores | unscored | win rate
-ranking / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: win rate ends
 ranking-agreement / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: Kendall's tau-b
-ranking-agreement / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: Kendall's tau-b ends
 ranking-agreement / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: pairs against
 ranking-agreement / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: pairs alike | pairs tied
 ranking-agreement / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: systems
 ranking-agreement-calibrated / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: Kendall's tau-b
-ranking-agreement-calibrated / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: Kendall's tau-b ends
 ranking-agreement-calibrated / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: pairs against
 ranking-agreement-calibrated / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: pairs alike
 ranking-agreement-calibrated / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: pairs tied

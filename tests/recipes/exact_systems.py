@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from tests.recipes.exact_checks import pair_rows, resamples_of
 from tests.recipes.rated import Rated
-from tests.recipes.same_draws import equals, same_draws
+from tests.recipes.same_draws import equals, has_no_ends, same_draws
 from tests.recipes.second_opinion import Numbers, Statistic, spearman
 
 COLUMNS = ("all answers", "between systems", "within a system", "knowing only the system")
@@ -114,5 +114,9 @@ def by_system_is_right(rated: Rated, labels: Mapping[str, str]) -> int:
             only_the_system(x, system, fold),
         )
         for column, statistic in zip(COLUMNS, made, strict=True):
-            compared += equals(row, column, statistic, draws, "coefficient")
+            if column == "between systems":
+                with np.errstate(all="ignore"):
+                    has_no_ends(row, column, float(statistic(np.ones((1, len(x))))[0]))
+            else:
+                compared += equals(row, column, statistic, draws, "coefficient")
     return compared

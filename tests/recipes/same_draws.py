@@ -155,3 +155,13 @@ def equals(
     assert amount(row[f"{column} low"]) == pytest.approx(low, abs=1e-9), (column, low, high, row)
     assert amount(row[f"{column} high"]) == pytest.approx(high, abs=1e-9), (column, low, high, row)
     return True
+
+
+def has_no_ends(row: Mapping[str, str], column: str, value: float) -> None:
+    """The report's value is ours to nine digits; it has no interval, whatever the data, and the method says so."""
+    if not row[column]:
+        assert not np.isfinite(value), (column, value, row)
+        return
+    assert amount(row[column]) == pytest.approx(value, abs=1e-9), (column, value, row)
+    assert not row[f"{column} low"] and not row[f"{column} high"], row
+    assert row[f"{column} method"].startswith("no interval: "), row

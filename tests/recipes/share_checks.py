@@ -25,22 +25,39 @@ def exact(hits: float, n: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
+def of_errors(hits: float, n: float) -> tuple[float, float]:
+    """Jeffreys' lower end, and 0 without an error; Clopper and Pearson's upper end."""
+    low = stats.beta(hits + 0.5, n - hits + 0.5).ppf(0.025) if hits else 0.0
+    return float(low), exact(hits, n)[1]
+
+
+# By the words of a method, up to a word on clusters, what makes both ends.
+ENDS = {
+    "95 % Wilson score": wilson,
+    "95 % Clopper-Pearson exact": exact,
+    "95 %: lower end Jeffreys', upper end exact (Clopper-Pearson)": of_errors,
+}
+
+
 def shares_are_right(rated: Rated, labels: Mapping[str, str]) -> set[tuple[str, str]]:
-    """Every share with an interval of Wilson's or Clopper and Pearson's, in whatever table; tells which there were.
-    F1 is 2J / (1 + J), where J is the share right of what either called so."""
+    """Every share with an interval of Wilson's, Clopper and Pearson's or of errors, in whatever table; tells which
+    there were. F1 is 2J / (1 + J), where J is the share right of what either called so."""
     names, found = {label: name for name, label in labels.items()}, set()
     for file in sorted((rated.run / "tables").glob("*.csv")):
         for row in rated.table(file.stem):
             for title in row:
                 column, method = title.removesuffix(" method"), row[title]
-                told = re.match(
-                    r"95 % (Wilson score|Clopper-Pearson exact)(?:; no event.* (\d+) clusters)?", method
-                )
-                if told is None or column == title:
+                words = next((words for words in ENDS if method.startswith(words)), None)
+                if words is None or column == title:
                     continue
+                rest = method.removeprefix(words)
+                if re.match(r": \d+ answers", rest):
+                    continue
+                told = re.match(r"(?:[;:] no event.* (\d+) clusters)?", rest)
+                assert told is not None
                 value, n, of_j = (
                     float(row[column]),
-                    float(told[2] or row[f"{column} n"]),
+                    float(told[1] or row[f"{column} n"]),
                     column.startswith("F1 of "),
                 )
                 if of_j:
@@ -48,7 +65,7 @@ def shares_are_right(rated: Rated, labels: Mapping[str, str]) -> set[tuple[str, 
                     grade = float(column.removeprefix("F1 of "))
                     value, n = value / (2 - value), float(np.sum((x == grade) | (np.floor(y + 0.5) == grade)))
                 assert value * n == pytest.approx(round(value * n), abs=1e-6), (file.stem, row)
-                wanted = (wilson if told[1] == "Wilson score" else exact)(round(value * n), n)
+                wanted = ENDS[words](round(value * n), n)
                 if of_j:
                     wanted = (2 * wanted[0] / (1 + wanted[0]), 2 * wanted[1] / (1 + wanted[1]))
                 shown = amount(row[f"{column} low"]), amount(row[f"{column} high"])

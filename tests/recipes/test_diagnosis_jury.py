@@ -246,11 +246,10 @@ def test_severe_errors_their_overlap_and_their_posterior(folder: Path) -> None:
         row = rows[rater]
         assert (row["errors"], row["dangerous answers"]) == (str(errors), str(n))
         exact = stats.binomtest(errors, n).proportion_ci(method="exact")
-        assert (
-            near(row["rate"], errors / n)
-            and near(row["rate low"], exact.low)
-            and near(row["rate high"], exact.high)
-        )
+        # The upper end is exact, the lower one Jeffreys'.
+        low = stats.beta.ppf(0.025, errors + 0.5, n - errors + 0.5)
+        assert near(row["rate"], errors / n)
+        assert near(row["rate low"], low) and near(row["rate high"], exact.high)
         row = beside[rater]
         assert (row["errors"], row["panel's errors"]) == (f"{errors} of {n}", f"{other} of {m}")
         told = [float(each) for each in re.findall(r"[\d.]+", row["P(rater's is lower)"])]
@@ -282,7 +281,12 @@ def test_nearer_than_the_second_panel(folder: Path) -> None:
         assert row["n"] == "18" and near(row["how much nearer"], wanted, 1e-8), row
         rate = float(row["win rate (%)"])
         assert 0 <= rate <= 100
-        if float(row["how much nearer low"]) > 1e-9 or float(row["how much nearer high"]) < -1e-9:
+        if not row["how much nearer low"]:
+            assert (
+                row["metric"] == "RMSE"
+                and "18 clusters are too few, at least 30" in row["how much nearer method"]
+            )
+        elif float(row["how much nearer low"]) > 1e-9 or float(row["how much nearer high"]) < -1e-9:
             assert (rate > 97) if wanted > 0 else (rate < 3)
 
 
@@ -392,7 +396,7 @@ def test_ranking_by_the_jury_and_by_the_panel(folder: Path) -> None:
             for side in (own, scores("primary panel", "quality"))
         ]
         assert near(row["Kendall's tau-b"], stats.kendalltau(*sides).statistic), row["rater"]
-        assert float(row["Kendall's tau-b low"]) <= float(row["Kendall's tau-b"])
+        assert not row["Kendall's tau-b low"] and "no interval" in row["Kendall's tau-b method"]
 
 
 def calibrated_composite(rater: str, name: str) -> Numbers:

@@ -4,28 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import shutil
-import subprocess
-import tempfile
-import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import aiohttp
-
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
-    "--hide-scrollbars", "--remote-debugging-port=0", "--host-resolver-rules=MAP * ~NOTFOUND",
-)  # fmt: skip
-
-
-def chromium() -> str | None:
-    names = ("chromium", "chromium-browser", "google-chrome")
-    return os.environ.get("MEDJURY_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+from tests.chromium import address
 
 
 class Page:
@@ -85,29 +70,14 @@ class Page:
 
 @asynccontextmanager
 async def open_page(file: Path, *, script: bool = True) -> AsyncIterator[Page]:
-    """The file, loaded in a browser of its own that cannot reach any network."""
-    with started() as address:
-        async with aiohttp.ClientSession() as client, client.ws_connect(address, max_msg_size=0) as socket:
-            yield await _opened(socket, file.as_uri(), script)
+    """The file, loaded in a browser that cannot reach any network: a context of its own, as a new profile is."""
+    async with aiohttp.ClientSession() as client, client.ws_connect(address(), max_msg_size=0) as socket:
+        context = await _plain(socket, 900_000, "Target.createBrowserContext", disposeOnDetach=True)
+        yield await _opened(socket, file.as_uri(), script, context["browserContextId"])
 
 
-@contextmanager
-def started() -> Iterator[str]:
-    """A browser with a profile of its own, and the address of its debugging protocol."""
-    browser = chromium()
-    assert browser is not None
-    with tempfile.TemporaryDirectory(prefix="medjury-chromium-", ignore_cleanup_errors=True) as profile:
-        command = [browser, *FLAGS, f"--user-data-dir={profile}", "about:blank"]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            yield _address(Path(profile), process)
-        finally:
-            process.kill()
-            process.wait(timeout=30)
-
-
-async def _opened(socket: aiohttp.ClientWebSocketResponse, address: str, script: bool) -> Page:
-    target = await _plain(socket, 900_001, "Target.createTarget", url="about:blank")
+async def _opened(socket: aiohttp.ClientWebSocketResponse, location: str, script: bool, context: str) -> Page:
+    target = await _plain(socket, 900_001, "Target.createTarget", url="about:blank", browserContextId=context)
     session = await _plain(
         socket, 900_002, "Target.attachToTarget", targetId=target["targetId"], flatten=True
     )
@@ -120,7 +90,7 @@ async def _opened(socket: aiohttp.ClientWebSocketResponse, address: str, script:
     await page.send("Emulation.setScriptExecutionDisabled", value=not script)
     await page.width(1280)
     page.messages.clear()
-    await page.send("Page.navigate", url=address)
+    await page.send("Page.navigate", url=location)
     await page.wait_for("Page.loadEventFired")
     return page
 
@@ -131,16 +101,3 @@ async def _plain(socket: aiohttp.ClientWebSocketResponse, number: int, method: s
         message = json.loads((await socket.receive(timeout=120)).data)
         if message.get("id") == number:
             return message["result"]
-
-
-def _address(profile: Path, process: subprocess.Popen[bytes]) -> str:
-    deadline = time.monotonic() + 90
-    file = profile / "DevToolsActivePort"
-    while time.monotonic() < deadline:
-        if process.poll() is not None:
-            raise RuntimeError(f"Chromium ended with status {process.returncode}")
-        if file.exists() and file.read_text().count("\n"):
-            port, path = file.read_text().split("\n")[:2]
-            return f"ws://127.0.0.1:{port}{path}"
-        time.sleep(0.1)
-    raise RuntimeError("Chromium did not open its debugging port")

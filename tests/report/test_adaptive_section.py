@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.chromium import chromium
 from tests.judging.test_adaptive import REFUSAL, jury, rate
 from tests.judging.test_repeats import answer
-from tests.report.browser import chromium, open_page
+from tests.report.browser import open_page
 from tests.report.planted import page_of, planted_frame, write_run
 
 from medjury.cases import Case
@@ -89,7 +90,7 @@ def section_of(page: str) -> str:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("medjury.models._gate._FIRST_WAIT", 0.001)
+    monkeypatch.setattr("medjury.models._gate.gate._FIRST_WAIT", 0.001)
 
 
 def test_a_run_without_adaptive_juries_says_nothing_of_them(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.chromium import chromium
 from tests.judging.test_deliberation import END, Room, asks, graded, says, three
-from tests.report.browser import chromium, open_page
+from tests.report.browser import open_page
 from tests.report.planted import page_of, planted_frame, write_run
 
 from medjury.cases import Case

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.report.browser import chromium
+from tests.chromium import chromium
 from tests.report.planted import planted_frame, write_run
 
 from medjury.errors import MedjuryError

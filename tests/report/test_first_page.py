@@ -8,10 +8,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
+from tests import chromium
 from tests.axe import serious_faults
 from tests.recipes.offline import run_demonstration, run_recipe
-from tests.report.browser import chromium
 from tests.report.pdf_text import pdf_pages
 from tests.report.planted import planted_frame, write_run
 
@@ -24,10 +24,8 @@ NAMES = [recipe.name for recipe in list_recipes()]
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
-        yield made
-        made.close()
+    with chromium.browser() as opened:
+        yield opened
 
 
 def first_pages(browser: Browser, report: Path, target: Path) -> dict[str, list[str]]:

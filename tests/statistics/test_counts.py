@@ -12,8 +12,8 @@ from medjury.statistics import (
     clustered_proportion,
     proportion,
 )
-from medjury.statistics._paired_rates import difference_of, paired_rate_difference
-from medjury.statistics._proportion import binomial_test, fisher_test, mcnemar
+from medjury.statistics._shares.paired_rates import difference_of, paired_rate_difference
+from medjury.statistics._shares.proportion import binomial_test, fisher_test, mcnemar
 
 
 def said(each: Estimate) -> tuple[Any, ...]:

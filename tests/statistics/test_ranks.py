@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from medjury.statistics import GroupRanks, centred_midranks
+from medjury.statistics import GroupRanks, Groups, centred_midranks
 from medjury.statistics._ranks import PRODUCT_UP_TO
 
 FEW, MANY = 5, PRODUCT_UP_TO + 1
@@ -32,3 +32,21 @@ def test_ranks_within_systems_are_those_of_each_system_alone(grades: int) -> Non
         centred = ranks - ranks.mean()
         assert found[system == number, 0].tolist() == centred.tolist()
         assert squares[number, 0] == pytest.approx((centred**2).sum(), rel=1e-12)
+
+
+def test_ranks_are_the_same_however_many_resamples_are_ranked_at_once() -> None:
+    draw = np.random.default_rng(3)
+    system, values = draw.integers(0, 3, 60), draw.integers(0, 9, 60).astype(float)
+    made = GroupRanks(values, system)
+    counts = draw.integers(0, 4, (60, 600)).astype(float)
+    found, squares = made.ranks(counts)
+    for place in range(0, 600, 50):
+        alone, alone_squares = made.ranks(counts[:, place : place + 1])
+        assert found[:, place].tolist() == alone[:, 0].tolist()
+        assert squares[:, place].tolist() == alone_squares[:, 0].tolist()
+
+
+def test_rows_that_are_groups_of_their_own_are_not_added_up() -> None:
+    values = np.arange(6.0).reshape(3, 2)
+    assert Groups(np.arange(3), 3).sums(values).tolist() == values.tolist()
+    assert Groups(np.array([1, 0, 2]), 3).sums(values).tolist() == [[2.0, 3.0], [0.0, 1.0], [4.0, 5.0]]

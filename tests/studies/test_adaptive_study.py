@@ -126,7 +126,7 @@ def test_a_juror_whose_answer_cannot_be_used_gives_no_vote_and_the_next_is_asked
 def test_a_failure_that_may_pass_leaves_the_case_open(
     adapt: Write, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("medjury.models._gate._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("medjury.models._gate.gate._FIRST_WAIT", 0.01)
     study = adapt(max_unscored=1.0)
     server.endpoint.behaviours = lambda call: "500" if call.json["model"] == "middle" else grade(call)
     assert run(study) == 0

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import sqlite3
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,8 +30,8 @@ PRICE = {"input": 1.0, "output": 4.0, "batch": 0.5}
 def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEDJURY_BATCH_POLL_SECONDS", "0.02")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
-    monkeypatch.setattr("medjury.models._batches.LINGER_SECONDS", 0.05)
-    monkeypatch.setattr("medjury.models._gate._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("medjury.models._batches.desk.LINGER_SECONDS", 0.05)
+    monkeypatch.setattr("medjury.models._gate.gate._FIRST_WAIT", 0.01)
 
 
 @pytest.fixture(params=["openai", "anthropic"])
@@ -202,6 +206,36 @@ def test_a_process_that_dies_between_submission_and_its_name_pays_once(
     paid_once(server, 6)
 
 
+@pytest.mark.parametrize(
+    ("study", "moment"),
+    [("openai", "its name is on the way"), ("anthropic", "it is worked on")],
+    indirect=["study"],
+)
+def test_a_run_that_is_killed_between_upload_and_fetch_pays_once(
+    study: Write, server: LoopbackServer, moment: str
+) -> None:
+    """`kill -9` of a process of its own, once the job is at the provider: another process fetches its results."""
+    file, jobs = study(), server.endpoint.jobs
+    jobs.held, jobs.silent = True, moment == "its name is on the way"
+    command = [sys.executable, "-m", "medjury", "run", str(file), "--quiet", "--no-preflight"]
+    with subprocess.Popen(command) as run:
+        while not (jobs.polls if moment == "it is worked on" else jobs.jobs):
+            assert run.poll() is None, "the run ended before it could be killed"
+            time.sleep(0.005)
+        run.kill()
+    assert run.returncode == -signal.SIGKILL and not jobs.paid
+    assert open_calls(file) == 6 and audit_totals(log(file)).unended == 6
+    jobs.held = jobs.silent = False
+    result = ran(file)
+    assert (result.status, result.calls, len(jobs.jobs)) == ("complete", 0, 1)
+    paid_once(server, 6)
+    rows = ratings(file)
+    assert rows.height == rows.unique(["item", "dimension"]).height == 18
+    totals = audit_totals(log(file))
+    assert (totals.calls, totals.unended, totals.perhaps) == (6, 0, 0.0) and verify_audit_log(log(file)) > 0
+    assert open_calls(file) == 0
+
+
 def test_an_intent_that_never_arrived_is_asked_anew_and_counted_as_not_sent(
     study: Write, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -211,7 +245,7 @@ def test_an_intent_that_never_arrived_is_asked_anew_and_counted_as_not_sent(
         raise RuntimeError("killed")
 
     with monkeypatch.context() as patched:
-        for name in ("_openai_batches.OpenAIBatches", "_anthropic_batches.AnthropicBatches"):
+        for name in ("_openai.batches.OpenAIBatches", "_sdks.anthropic_batches.AnthropicBatches"):
             patched.setattr(f"medjury.models.{name}.submit", dies)
         with pytest.raises(RuntimeError, match="killed"):
             ran(file)
@@ -288,22 +322,24 @@ def test_a_run_that_is_stopped_hands_nothing_more_over_and_keeps_no_failure(
     study: Write, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Stopped while calls still gather."""
-    monkeypatch.setattr("medjury.models._batches.LINGER_SECONDS", 0.5)
+    monkeypatch.setattr("medjury.models._batches.desk.LINGER_SECONDS", 0.5)
     file, stopper = study(), Stopper()
     threading.Timer(0.25, stopper).start()
     result = ran(file, stopper=stopper)
     assert result.status == "incomplete" and not server.endpoint.jobs.jobs
     assert ratings(file).is_empty() and audit_totals(log(file)).calls == 0
-    monkeypatch.setattr("medjury.models._batches.LINGER_SECONDS", 0.05)
+    monkeypatch.setattr("medjury.models._batches.desk.LINGER_SECONDS", 0.05)
     assert ran(file).status == "complete"
     paid_once(server, 6)
 
 
 def test_what_the_endpoint_does_not_take_is_left_out_of_the_next_job(
-    write_study: Write, server: LoopbackServer
+    write_study: Write, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A job leaves as soon as it is full, however slow the machine."""
+    monkeypatch.setattr("medjury.models._batches.desk.LINGER_SECONDS", 60.0)
     server.endpoint.rejects = ("temperature",)
-    file = write_study(judge={"mode": "batch", "batch_size": 50, "url": server.base_url})
+    file = write_study(judge={"mode": "batch", "batch_size": 6, "url": server.base_url})
     assert ran(file).status == "complete" and len(server.endpoint.jobs.jobs) == 2
     paid_once(server, 6)
 

@@ -178,7 +178,7 @@ def test_a_fault_in_either_step_is_unscored_with_that_steps_reason(
     where: str, fault: str, reason: str, told: str, by_claims: Write, server: LoopbackServer,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr("medjury.models._gate._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("medjury.models._gate.gate._FIRST_WAIT", 0.01)
     study = by_claims(cases=[ON_THE_LINE])
     server.endpoint.behaviours = lambda call: fault if step(call) == where else planted(call)
     assert run(study) == 0

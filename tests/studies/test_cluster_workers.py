@@ -256,6 +256,24 @@ def test_judges_that_need_a_gpu_have_workers_of_their_own(write_study: Callable[
     assert Group(("c",), 4, 0.5).options()["num_gpus"] == 0.5
     with pytest.raises(MedjuryError, match="d needs 2 GPU, and the cluster has 1 in all"):
         groups_of(study, None, {"CPU": 8, "GPU": 1})
+    with pytest.raises(MedjuryError, match=r"c needs 0\.5 GPU, and the cluster has none"):
+        groups_of(study, None, {"CPU": 8})
+
+
+def test_judges_that_say_how_many_processors_they_need_have_workers_of_their_own(
+    write_study: Callable[..., Path],
+) -> None:
+    judges = [
+        {"kind": "openai", "name": name, "url": "http://127.0.0.1:1/v1", "model": name, **more}
+        for name, more in (("a", {}), ("b", {"cpus": 4}), ("c", {"cpus": 0.5, "gpus": 0.25}))
+    ]
+    study = load_study(write_study(judges=judges))
+    groups = groups_of(study, None, {"CPU": 8, "GPU": 1})
+    assert groups == [Group(("b",), 2, 0.0, 4.0), Group(("c",), 4, 0.25, 0.5), Group(("a",), 8)]
+    told = [(each.options()["num_cpus"], each.options()["num_gpus"]) for each in groups]
+    assert told == [(4.0, 0.0), (0.5, 0.25), (1.0, 0.0)]
+    with pytest.raises(MedjuryError, match="b needs 4 CPU, and the cluster has 2 in all"):
+        groups_of(study, None, {"CPU": 2, "GPU": 1})
 
 
 def test_a_share_is_small_enough_for_all_to_end_together() -> None:

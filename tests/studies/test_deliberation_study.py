@@ -158,7 +158,7 @@ def test_a_fault_in_any_step_is_unscored_with_that_steps_reason(
     where: str, fault: str, reason: str, told: str, deliberate: Write, server: LoopbackServer,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr("medjury.models._gate._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("medjury.models._gate.gate._FIRST_WAIT", 0.01)
     study = deliberate(cases=1, max_unscored=1.0)
     server.endpoint.behaviours = lambda call: fault if step(call) == where else talk(call)
     assert run(study) == 0

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 
 import pytest
 from tests.loopback import Call, LoopbackServer
-from tests.processes import answered, endpoint, finish, kill, start
+from tests.processes import Command, answered, endpoint, finish, kill, start
 from tests.studies.test_kill import hold, release
 
 from medjury.cases import read_cases
@@ -251,12 +250,11 @@ def test_stopped_among_the_drafts_it_says_so_and_goes_on(study: Write, server: L
     # Slow from the sixth on: the run cannot end before it is stopped.
     server.endpoint.behaviours = lambda call: "latency:1" if len(server.calls) > 5 else "ok"
     file = study(questions(60), drafting={"concurrency": 2})
-    command = [sys.executable, "-m", "medjury", "run", str(file), "--quiet"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+    with Command("run", str(file), "--quiet") as run:
         deadline = time.monotonic() + 60
         while len(server.calls) < 6 and time.monotonic() < deadline:
             time.sleep(0.01)
-        run.send_signal(signal.SIGINT)
+        os.kill(run.pid, signal.SIGINT)
         out, err = run.communicate(timeout=60)
     assert run.returncode == 3, err
     assert "INCOMPLETE:" in out and "of 60 drafts are done; run again to go on" in out and "Report" not in out

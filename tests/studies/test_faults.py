@@ -40,7 +40,7 @@ def test_a_fault_is_unscored_with_its_reason(
     fault: str, reason: str, write_study: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "medjury.models._gate._FIRST_WAIT", 0.01
+        "medjury.models._gate.gate._FIRST_WAIT", 0.01
     )  # the waits between attempts, not their number
     cases = [{"id": "a", "candidate": f"[[loopback:{fault}]]", "texts": {"context": "note"}}]
     judge = {"timeout": 0.5} if fault.startswith("slow") else None
@@ -61,7 +61,7 @@ def test_a_fault_is_unscored_with_its_reason(
 def test_a_fault_that_passes_costs_nothing_but_time(
     passing: str, write_study: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("medjury.models._gate._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("medjury.models._gate.gate._FIRST_WAIT", 0.01)
     cases = [{"id": "a", "candidate": f"[[loopback:{passing}]]", "texts": {"context": "note"}}]
     study = write_study(cases=cases)
     assert main(["run", str(study), "--quiet"]) == 0

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from medjury.cases import CaseError, read_cases
-from medjury.studies import _kept
-from medjury.studies._kept import KeptCases
+from medjury.studies._material import kept as _kept
+from medjury.studies._material.kept import KeptCases
 
 
 def write(file: Path, *words: str) -> Path:

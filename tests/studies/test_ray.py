@@ -107,7 +107,7 @@ def test_a_judge_that_needs_a_gpu_is_asked_where_one_is(
     with endpoint(tmp_path / "answered.log") as url:
         judges = [
             {"kind": "openai", "name": name, "url": url, "model": name, **more}
-            for name, more in (("plain", {}), ("local", {"gpus": 1}))
+            for name, more in (("plain", {}), ("local", {"gpus": 1, "cpus": 0.5}))
         ]
         study = write_study(cases=6, store=postgres_url, judges=judges)
         with run(study, cluster, "--no-preflight") as running:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -15,6 +13,7 @@ from pathlib import Path
 import polars
 import pytest
 from tests.loopback import LoopbackServer
+from tests.processes import Command
 
 from medjury.cli import main
 from medjury.ratings import open_store
@@ -166,7 +165,7 @@ def test_an_invalid_key_stops_at_once_and_says_what_to_do(
 def test_a_passing_failure_is_tried_again_by_the_next_run(
     write_study: Write, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("medjury.models._gate._FIRST_WAIT", 0.01)
+    monkeypatch.setattr("medjury.models._gate.gate._FIRST_WAIT", 0.01)
     study = write_study(cases=[{"id": "a", "candidate": "x", "texts": {"context": "n"}}], max_unscored=1.0)
     behave(server, "500")
     assert main(["run", str(study), "--quiet"]) == 0
@@ -246,8 +245,8 @@ def test_two_runs_at_once_on_one_store_pay_each_call_once(
 ) -> None:
     behave(server, "latency:0.05")
     study = write_study(cases=60, judge={"concurrency": 8})
-    command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
-    with subprocess.Popen(command) as one, subprocess.Popen(command) as two:
+    command = ("run", str(study), "--quiet")
+    with Command(*command) as one, Command(*command) as two:
         assert one.wait() == 0 and two.wait() == 0
     assert len(server.calls) == 60
     with open_store(tmp_path / "runs" / "small" / "ratings.sqlite") as store:
@@ -259,8 +258,7 @@ def test_ctrl_c_stores_what_is_in_flight_and_says_incomplete(
 ) -> None:
     behave(server, "latency:0.2")
     study = write_study(cases=200, judge={"concurrency": 4})
-    command = [sys.executable, "-m", "medjury", "run", str(study), "--quiet"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+    with Command("run", str(study), "--quiet") as run:
         deadline = time.monotonic() + 60
         while len(server.calls) < 6 and time.monotonic() < deadline:
             time.sleep(0.02)

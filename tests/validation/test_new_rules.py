@@ -17,7 +17,7 @@ from medjury.tables import rating_table
 from medjury.validation import RuleFound, compare_runs, validate
 from medjury.validation._beyond_doubt import holm
 from medjury.validation._clustered import clustered_contrast
-from medjury.validation._way_dangers import blind
+from medjury.validation._ways.dangers import blind
 
 ONE = ("accuracy",)
 JURY = pl.col("rater") == "jury"

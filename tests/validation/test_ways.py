@@ -11,11 +11,11 @@ import pytest
 from tests.tables.run_folders import rows_of
 
 from medjury.runs import GateRules, Manifest
-from medjury.statistics import Estimate, clustered_proportion, paired_rate_difference
+from medjury.statistics import Estimate, error_rate, paired_rate_difference
 from medjury.tables import RatingTable, rating_table, with_rules
 from medjury.validation import FEWEST_CASES, Way, Ways, compare_ways
-from medjury.validation._front import with_front
-from medjury.validation._spending import Spending, sharing, spending, spent, together
+from medjury.validation._ways.front import with_front
+from medjury.validation._ways.spending import Spending, sharing, spending, spent, together
 
 FREE = Spending(1.0, 0.5, 0.0, 10, 0)
 
@@ -346,7 +346,7 @@ def test_severe_errors_are_counted_on_the_same_dangerous_answers() -> None:
     plain, shots = found.rows[:2]
     assert (plain.errors, shots.errors) == (0, 4) and sum(dangerous) == shots.dangerous == 16
     items = [f"item case {place}" for place, danger in enumerate(dangerous) if danger]
-    assert shots.severe == clustered_proportion(mine, items, confidence=0.95)
+    assert shots.severe == error_rate(mine, items, confidence=0.95)
     assert shots.severe_change == paired_rate_difference([False] * 16, mine, items, confidence=0.95)
     assert plain.severe_change is None and plain.blind == shots.blind == 0
 

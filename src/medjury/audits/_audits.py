@@ -13,7 +13,7 @@ from medjury.audits._error_model import error_model
 from medjury.audits._groups import group_differences
 from medjury.audits._multiplicity import Adjustment
 from medjury.audits._position import position
-from medjury.audits._self_preference import self_preference
+from medjury.audits._self_preference.self_preference import self_preference
 from medjury.audits._stability import stability
 from medjury.audits._text_effects import text_effects
 from medjury.audits._text_features import case_features

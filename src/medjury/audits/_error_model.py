@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from medjury.audits._audit import Audit, Finding
 from medjury.audits._audited import Audited, audited
-from medjury.audits._columns import identified
-from medjury.audits._crossed_model import fit_crossed_model
 from medjury.audits._multiplicity import Adjustment, adjusted
+from medjury.audits._regressions.columns import identified
+from medjury.audits._regressions.crossed_model import fit_crossed_model
 from medjury.errors import MedjuryError
 from medjury.statistics import Estimate
 from medjury.tables import Measured, Names, RatingTable, rating_table

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from medjury.audits._audit import Audit, Finding, names
 from medjury.audits._audited import Audited, audited
 from medjury.audits._multiplicity import Adjustment, adjusted
-from medjury.audits._regression import BEYOND, GIVEN, SLOPE, slopes
+from medjury.audits._regressions.regression import BEYOND, GIVEN, SLOPE, slopes
 from medjury.audits._resampled import resampled_p
 from medjury.audits._text_features import FEATURES
 from medjury.errors import MedjuryError

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 import numpy as np
 
 from medjury.calibration._calibrated_ratings import CalibratedRatings, RatingMaker
-from medjury.calibration._calibrator import Floats, check_confidence
-from medjury.calibration._cross_fit import OutOfFold
 from medjury.calibration._jury_of_calibrated import jury_of_calibrated
+from medjury.calibration._maps.calibrator import Floats, check_confidence
+from medjury.calibration._maps.cross_fit import OutOfFold
 from medjury.calibration._part import Marks, Part, instruments_of, part_of
 from medjury.calibration._saved import SavedCalibration
 from medjury.calibration._study import JURY_OF_CALIBRATED

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from medjury.calibration._calibrator import Floats
 from medjury.calibration._composite import Unit, derived_values, units_of
+from medjury.calibration._maps.calibrator import Floats
 from medjury.calibration._part import Marks, Part
 from medjury.calibration._saved import AppliedCalibration, SavedCalibration
 from medjury.calibration._written import as_json, write_frame

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from medjury.calibration._calibrator import Floats
-from medjury.calibration._cross_fit import OutOfFold
+from medjury.calibration._maps.calibrator import Floats
+from medjury.calibration._maps.cross_fit import OutOfFold
 from medjury.calibration._part import Marks, instrument_grades
 from medjury.calibration._study_result import ComparedScores, RaterCalibration
 from medjury.instruments import Instrument, NotApplicable, Outcome, Score, derive

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from medjury.calibration._cross_fit import CrossFitted, OutOfFold
+from medjury.calibration._maps.cross_fit import CrossFitted, OutOfFold
 from medjury.calibration._reliability import calibration_curve, reliability
 
 # As many bins as a composite's curve has points; its scores lie between grades.

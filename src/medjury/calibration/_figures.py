@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from medjury.calibration._reliability import Reliability
-from medjury.calibration._review_curve import ReviewCurve
+from medjury.calibration._triage.review_curve import ReviewCurve
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from medjury.calibration._calibrator import Floats
+from medjury.calibration._maps.calibrator import Floats
 from medjury.calibration._part import Marks, Part
 from medjury.calibration._saved import SavedCalibration
 from medjury.calibration._study import JURY_OF_CALIBRATED

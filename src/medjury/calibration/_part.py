@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.calibration._calibrator import Floats
+from medjury.calibration._maps.calibrator import Floats
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
 from medjury.tables import (

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from medjury.calibration._calibrator import Calibrator, Floats
-from medjury.calibration._cross_fit import CrossFitted
-from medjury.calibration._folds import Cases
+from medjury.calibration._maps.calibrator import Calibrator, Floats
+from medjury.calibration._maps.cross_fit import CrossFitted
+from medjury.calibration._maps.folds import Cases
 from medjury.errors import MedjuryError
 from medjury.statistics import Estimate, bootstrap
 

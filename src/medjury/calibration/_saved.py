@@ -14,9 +14,9 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from medjury.calibration._calibrator import Calibrator, Floats, on_scale
-from medjury.calibration._cross_fit import FINAL, apply_folds, calibrator_kind
-from medjury.calibration._folds import Cases
+from medjury.calibration._maps.calibrator import Calibrator, Floats, on_scale
+from medjury.calibration._maps.cross_fit import FINAL, apply_folds, calibrator_kind
+from medjury.calibration._maps.folds import Cases
 from medjury.calibration._study_result import CalibrationStudy, RaterCalibration, Refusal
 from medjury.calibration._written import as_json, flat, of_rater, write_text
 from medjury.errors import MedjuryError, no_such

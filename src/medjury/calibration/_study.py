@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from medjury.calibration._calibrator import Method, check_confidence
 from medjury.calibration._composite import derived_scores
-from medjury.calibration._cross_fit import OutOfFold, cross_fit
-from medjury.calibration._folds import FOLDS, case_folds
+from medjury.calibration._maps.calibrator import Method, check_confidence
+from medjury.calibration._maps.cross_fit import OutOfFold, cross_fit
+from medjury.calibration._maps.folds import FOLDS, case_folds
 from medjury.calibration._part import Part, judging_roles, jurors_of, parts_of
 from medjury.calibration._study_result import CalibrationStudy, ComparedScores, RaterCalibration, Refusal
 from medjury.errors import MedjuryError

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from medjury.calibration._before_after import before_after
-from medjury.calibration._cross_fit import CrossFitted, OutOfFold
 from medjury.calibration._curves import CurvePoint, followed_points, mapped_points
+from medjury.calibration._maps.cross_fit import CrossFitted, OutOfFold
 from medjury.calibration._part import Part
 from medjury.calibration._reliability import Reliability, calibration_curve, reliability
 from medjury.calibration._written import as_json, flat, of_rater

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from medjury.quoting import quoted
+
 MetadataValue = str | int | float | bool
 _ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=True)
 
@@ -72,18 +74,20 @@ class Case:
         """SHA-256 of the whole content: the same id with another text is another case. Computed once."""
         if self._fingerprint:
             return self._fingerprint
-        content = {
-            "id": self.id,
-            "candidate": self.candidate,
-            "reference": self.reference,
-            "texts": dict(self.texts),
-            "notes": [[note.id, note.text, note.date, note.kind] for note in self.notes],
-            "system": self.system,
-            "vendor": self.vendor,
-            "patient": self.patient,
-            "metadata": dict(self.metadata),
-        }
-        # ensure_ascii keeps unpaired surrogates representable, so that any text can be hashed.
-        text = _ENCODER.encode(content)
+        # What JSON with sorted names would be, in ASCII: so unpaired surrogates can be hashed like any other text.
+        notes = [[note.id, note.text, note.date, note.kind] for note in self.notes]
+        texts = ", ".join([f"{_json(name)}: {_json(self.texts[name])}" for name in sorted(self.texts)])
+        text = (
+            f'{{"candidate": {_json(self.candidate)}, "id": {_json(self.id)}, '
+            f'"metadata": {_ENCODER.encode(dict(self.metadata))}, "notes": {_ENCODER.encode(notes)}, '
+            f'"patient": {_json(self.patient)}, "reference": {_json(self.reference)}, '
+            f'"system": {_json(self.system)}, "texts": {{{texts}}}, "vendor": {_json(self.vendor)}}}'
+        )
         object.__setattr__(self, "_fingerprint", hashlib.sha256(text.encode()).hexdigest())
         return self._fingerprint
+
+
+def _json(text: str | None) -> str:
+    """JSON in ASCII alone, where the delete sign is escaped as well."""
+    plain = type(text) is str and text.isascii() and "\x7f" not in text
+    return quoted(text).decode() if plain and text is not None else _ENCODER.encode(text)

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from medjury.cases._labs import LABS
+from medjury.cases._readers.text_file import is_encoding
 from medjury.cases._report import CaseError
 from medjury.cases._row import Fields, Problems
-from medjury.cases._text_file import is_encoding
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
 from medjury.nested import Record, is_path, root_of, steps_of, value_at
@@ -108,6 +108,8 @@ class ColumnMapping:
 
         def take(column: str) -> object:
             used.add(column)
+            if column in row:
+                return row[column]
             try:
                 return _look_up(row, column, column in named)
             except (ValueError, RecursionError):

@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from medjury.cases._case import Case
-from medjury.cases._csv import read_csv
-from medjury.cases._eval import read_eval
-from medjury.cases._json_folder import read_folder, read_json
-from medjury.cases._jsonl import read_jsonl
 from medjury.cases._mapping import ColumnMapping, parse_mapping
-from medjury.cases._parquet import read_parquet
+from medjury.cases._readers.csv import read_csv
+from medjury.cases._readers.eval import read_eval
+from medjury.cases._readers.json_folder import read_folder, read_json
+from medjury.cases._readers.jsonl import read_jsonl
+from medjury.cases._readers.parquet import read_parquet
+from medjury.cases._readers.text_file import ending, is_packed
+from medjury.cases._readers.xlsx import read_xlsx
 from medjury.cases._report import BadRow, CaseError, list_problems
 from medjury.cases._row import Problems, RawRow, build_case
 from medjury.cases._seen import Seen
 from medjury.cases._tally import CaseSummary, LeftOut, Tally, bad_rows
-from medjury.cases._text_file import ending, is_packed
-from medjury.cases._xlsx import read_xlsx
 from medjury.errors import no_such
 
 OnBad = Literal["refuse", "skip"]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TextIO
 
-from medjury.cli._shared_options import complete_options, for_programs
+from medjury.cli._options.shared import complete_options, for_programs
 from medjury.cli._terminal import Parser, reading_screen
 from medjury.cycles import few_searches_for_cycles
 from medjury.errors import MedjuryError

@@ -6,8 +6,8 @@ import argparse
 import json
 import sys
 
+from medjury.cli._options.transcripts import add_aligner_arguments, align_files
 from medjury.cli._terminal import Paragraphs
-from medjury.cli._transcript_options import add_aligner_arguments, align_files
 from medjury.errors import MedjuryError
 from medjury.files import write_whole
 

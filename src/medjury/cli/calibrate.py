@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from medjury.cli._main import EXIT_INCOMPLETE
-from medjury.cli._table_options import add_table_options, names, shared, show_notes, table_from
+from medjury.cli._options.tables import add_table_options, names, shared, show_notes, table_from
 
 _METHODS = ("isotonic", "offset", "linear", "ordinal")
 _ABOUT = {

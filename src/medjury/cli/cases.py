@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from medjury.cases import SHOWN_PROBLEMS, list_problems, read_cases
-from medjury.cli._case_options import add_case_options, mapping_of
+from medjury.cli._options.cases import add_case_options, mapping_of
 from medjury.cli._output import add_json, for_reader, print_json
 from medjury.statistics import counted
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from medjury.cli._main import say
+from medjury.cli._options.shared import add_overrides
 from medjury.cli._output import add_json, for_reader, print_json
 from medjury.cli._run_file import exit_status
-from medjury.cli._shared_options import add_overrides
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""`medjury erase`: delete everything of one patient, of cases, or older than a day from a store."""
+"""`medjury erase`: delete everything of one patient, of cases, of a run, or older than a day from a store."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--patient", metavar="ID", help="all cases of this patient; needs --cases")
     what.add_argument("--case", metavar="ID", action="append", help="this case; may be repeated")
+    what.add_argument("--run", metavar="NAME", help="this run, with all that no other run has too")
     what.add_argument("--before", metavar="DATE", help="what was written before this day (UTC), 2026-01-31")
     parser.add_argument("--cases", metavar="FILE", help="the cases, which say whose each of them is")
     parser.add_argument("--mapping", metavar="FILE", help="which column is which; a study file will do")
@@ -46,11 +47,13 @@ def run(options: argparse.Namespace) -> int:
 
 def _selection(options: argparse.Namespace) -> Selection:
     from medjury.cases import read_cases
-    from medjury.cli._case_options import mapping_of
+    from medjury.cli._options.cases import mapping_of
     from medjury.ratings import Selection, day
 
     if options.before is not None:
         return Selection("date", before=day(options.before))
+    if options.run is not None:
+        return Selection("run", (options.run,))
     if options.case:
         ids = frozenset(options.case)
         return Selection("case", tuple(ids), ids, keep_unlinked=options.keep_unlinked)

@@ -6,9 +6,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from medjury.cli._assignments import cut_columns
 from medjury.cli._main import EXIT_INCOMPLETE
-from medjury.cli._table_options import add_table_options, names, shared, table_from
+from medjury.cli._options.assignments import cut_columns
+from medjury.cli._options.tables import add_table_options, names, shared, table_from
 from medjury.errors import MedjuryError
 
 

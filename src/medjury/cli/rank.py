@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from medjury.cli._table_options import add_table_options, names, shared, show_notes, table_from
+from medjury.cli._options.tables import add_table_options, names, shared, show_notes, table_from
 
 _ABOUT = """
 SCORES is a table with the columns system, benchmark, score (one row each, or one per item in a column `item`), or

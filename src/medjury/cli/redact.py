@@ -18,7 +18,7 @@ from medjury.cases import (
     redaction_preview,
     write_cases,
 )
-from medjury.cli._case_options import add_case_options, mapping_of
+from medjury.cli._options.cases import add_case_options, mapping_of
 from medjury.errors import MedjuryError
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from medjury.cli._options.shared import add_overrides
 from medjury.cli._output import add_json
 from medjury.cli._run_file import run_file
-from medjury.cli._shared_options import add_overrides
 from medjury.errors import MedjuryError
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.cli._main import say
+from medjury.cli._options.transcripts import add_aligner_arguments, align_files, read_file
 from medjury.cli._output import add_json, for_reader, print_json
 from medjury.cli._terminal import Paragraphs
-from medjury.cli._transcript_options import add_aligner_arguments, align_files, read_file
 from medjury.errors import MedjuryError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from medjury.cli._asking import asker, is_terminal, line_of_mapping
-from medjury.cli._table_options import names, show_notes
+from medjury.cli._options.tables import names, show_notes
 from medjury.cli._verdict_output import add_verdict_options, show_verdict
 
 if TYPE_CHECKING:

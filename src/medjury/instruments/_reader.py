@@ -157,16 +157,16 @@ def _has_key(value: object, names: Collection[str]) -> bool:
 
 def _runs_on(value: object) -> bool:
     """Whether a key at any depth holds signs of JSON: it was cut off, and what comes next closed it."""
-    inner: Iterable[object]
-    if isinstance(value, dict):
-        if _NO_KEY.search(" ".join(map(str, value))):
-            return True
-        inner = value.values()
-    elif isinstance(value, list):
-        inner = value
-    else:
-        return False
-    return any(_runs_on(each) for each in inner if isinstance(each, dict | list))
+    keys: list[object] = []
+    within = [value]
+    while within:
+        inner = within.pop()
+        if isinstance(inner, dict):
+            keys += inner
+            inner = list(inner.values())
+        if isinstance(inner, list):
+            within += [each for each in inner if isinstance(each, dict | list)]
+    return _NO_KEY.search(" ".join(map(str, keys))) is not None
 
 
 def _what_is_broken(broken: list[JsonError], beside: bool) -> str:

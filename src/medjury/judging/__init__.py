@@ -12,7 +12,8 @@ from medjury.judging._breaker import Breaker, HopelessError, UnreachableError
 from medjury.judging._claims.body import ClaimsBody, RecordedClaim
 from medjury.judging._claims.cases import claim_cases
 from medjury.judging._claims.labels import CLAIM_LABELS, ClaimLabelName
-from medjury.judging._claims.rater import Claims, ShareRule
+from medjury.judging._claims.measures import ShareRule
+from medjury.judging._claims.rater import Claims
 from medjury.judging._claims.share import ClaimFinding, Support, decide_support, support_share, worst_claim
 from medjury.judging._claims.statistics import ClaimStatistics, ClaimTally, claim_statistics
 from medjury.judging._claims.steps import ClaimReading

@@ -3,35 +3,63 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import groupby
+from operator import attrgetter, methodcaller
+from typing import Any, TypeVar
 
 from medjury.errors import MedjuryError
-from medjury.instruments import GRADES_ITSELF, Instrument, Outcome, derive, remarked
+from medjury.instruments import (
+    GRADES_ITSELF,
+    Instrument,
+    NotApplicable,
+    Outcome,
+    Reason,
+    Score,
+    Unscored,
+    derive,
+    remarked,
+)
 from medjury.judging._combine import Rule, combine
 from medjury.judging._outcomes import outcome_columns
-from medjury.ratings import RaterKind, Rating
+from medjury.ratings import RaterKind, Rating, RatingRow
+
+Row = TypeVar("Row", Rating, RatingRow)
+ANSWER = attrgetter("item", "system")
+# What a vote says, without its words: a score, that there is none (None), or that none applies. Zero is spelled
+# out, for it equals zero with a minus.
+_Vote = float | str | NotApplicable | None
+_MOST_KNOWN = 10_000
+_GRADES_ITSELF = methodcaller("startswith", GRADES_ITSELF)
+_NOT_APPLICABLE, _NO_SCORE = NotApplicable(), Unscored(Reason.MISSING)
 
 
 def aggregate(
-    votes: Iterable[Rating],
+    votes: Iterable[Row],
     *,
     judges: Sequence[str],
     repeats: int = 1,
     rule: Rule = "mean",
     quorum: int | None = None,
     name: str = "jury",
-) -> Iterator[Rating]:
-    """One jury row per case and dimension. First each judge's repeats become one vote, then the votes one row.
+    dimensions: Collection[str] | None = None,
+) -> Iterator[Row]:
+    """One jury row per case and dimension, or of those `dimensions` alone. First each judge's repeats become one
+    vote, then the votes one row.
 
     Rows must come grouped by item and system, as the store gives them; every vote stays where it was.
     """
-    for _, rows in groupby(votes, key=lambda row: (row.item, row.system)):
-        dimensions: dict[str, dict[str, list[Rating]]] = {}
+    for _, rows in groupby(votes, key=ANSWER):
+        found: dict[str, dict[str, list[Row]]] = {}
         for row in rows:
-            if row.rater_kind == "judge" and row.rater in judges:
-                dimensions.setdefault(row.dimension, {}).setdefault(row.rater, []).append(row)
-        for dimension, by_judge in dimensions.items():
+            if (
+                row.rater_kind == "judge"
+                and row.rater in judges
+                and (dimensions is None or row.dimension in dimensions)
+            ):
+                found.setdefault(row.dimension, {}).setdefault(row.rater, []).append(row)
+        for dimension, by_judge in found.items():
             for judge, ballot in by_judge.items():
                 if len(ballot) > repeats:
                     raise MedjuryError(
@@ -39,63 +67,106 @@ def aggregate(
                         "were asked for: these are votes of different runs; give one run's votes"
                     )
             ballots = [
-                ballot[0].outcome
+                _vote(ballot[0])
                 if repeats == 1
-                else combine([row.outcome for row in ballot], seats=repeats, rule=rule)
+                else _vote_of(_combined(tuple(map(_vote, ballot)), repeats, rule, None))
                 for ballot in by_judge.values()
             ]
-            outcome = combine(ballots, seats=len(judges), rule=rule, quorum=quorum)
+            outcome = _combined(tuple(ballots), len(judges), rule, quorum)
             sources = [row for ballot in by_judge.values() for row in ballot]
-            yield _follow(sources, outcome, rater=name, kind="jury", dimension=dimension, repeat=0)
+            yield Origin(sources).row(outcome, name, "jury", dimension, 0)
 
 
-def derived(rows: Iterable[Rating], instrument: Instrument) -> Iterator[Rating]:
-    """Reversed dimensions and composites of every rater, repeat by repeat. Rows come grouped as above."""
-    if not instrument.reversed and not instrument.composites:
-        return
-    label = f"{instrument.name}@{instrument.version}"
-    for _, group in groupby(rows, key=lambda row: (row.item, row.system)):
-        raters: dict[tuple[str, RaterKind, int], dict[str, Rating]] = {}
-        for row in group:
-            if row.instrument == label:
+class Derivation:
+    """Reversed dimensions and composites by one instrument. Grades are few: what follows from the same grades is
+    worked out once."""
+
+    def __init__(self, instrument: Instrument) -> None:
+        self._instrument = instrument
+        self._label = f"{instrument.name}@{instrument.version}"
+        self._worded = {each.of for each in instrument.reversed}  # the words of these are passed on
+        self._known: dict[tuple[object, ...], Mapping[str, Outcome]] = {}
+
+    def rows(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """What follows from the rows on one answer, for every rater and repeat."""
+        if not self._instrument.reversed and not self._instrument.composites:
+            return
+        raters: dict[tuple[str, RaterKind, int], dict[str, Row]] = {}
+        for row in rows:
+            if row.instrument == self._label:
                 raters.setdefault((row.rater, row.rater_kind, row.repeat), {})[row.dimension] = row
         for (rater, kind, repeat), given in raters.items():
-            outcomes: Mapping[str, Outcome] = {dimension: row.outcome for dimension, row in given.items()}
-            for dimension, outcome in derive(instrument, outcomes).items():
-                yield _follow(
-                    list(given.values()), outcome, rater=rater, kind=kind, dimension=dimension, repeat=repeat
-                )
+            origin = Origin(list(given.values()))
+            for dimension, outcome in self._outcomes(given).items():
+                yield origin.row(outcome, rater, kind, dimension, repeat)
+
+    def _outcomes(self, given: Mapping[str, Row]) -> Mapping[str, Outcome]:
+        known = tuple(
+            [
+                (name, row.reason, row.explanation, _vote(row))
+                if name in self._worded
+                else (name, _vote(row))
+                for name, row in given.items()
+            ]
+        )
+        found = self._known.get(known)
+        if found is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            outcomes = {name: row.outcome for name, row in given.items()}
+            found = self._known[known] = derive(self._instrument, outcomes)
+        return found
 
 
-def _follow(
-    sources: Sequence[Rating], outcome: Outcome, *, rater: str, kind: RaterKind, dimension: str, repeat: int
-) -> Rating:
-    """A row that no call was made for: its key is the hash of the rows it follows from, its cost is 0. What nobody
-    measured of a clinician stays unknown."""
-    first = sources[0]
-    told = [row for row in sources if row.explanation.startswith(GRADES_ITSELF)]
-    score, status, reason, explanation = outcome_columns(
-        remarked(outcome, f"{GRADES_ITSELF}.") if told else outcome
-    )
-    keys = sorted([row.key for row in sources])
-    digest = hashlib.sha256("\0".join([rater, dimension, *keys]).encode())
-    return Rating(
-        item=first.item,
-        system=first.system,
-        rater=rater,
-        rater_kind=kind,
-        instrument=first.instrument,
-        dimension=dimension,
-        repeat=repeat,
-        score=score,
-        status=status,
-        reason=reason,
-        explanation=explanation,
-        seconds=None if kind == "clinician" else 0.0,
-        tokens_in=0,
-        tokens_out=0,
-        cost=0.0,
-        created_at=max([row.created_at for row in sources]),
-        key=digest.hexdigest(),
-        calls=0,
-    )
+def derived(rows: Iterable[Row], instrument: Instrument) -> Iterator[Row]:
+    """Reversed dimensions and composites of every rater, repeat by repeat. Rows come grouped as above."""
+    derivation = Derivation(instrument)
+    for _, group in groupby(rows, key=ANSWER):
+        yield from derivation.rows(group)
+
+
+def _vote(row: Rating | RatingRow) -> _Vote:
+    if row.score is not None:
+        return row.score or repr(row.score)
+    return None if row.reason is not None else _NOT_APPLICABLE
+
+
+def _vote_of(outcome: Outcome) -> _Vote:
+    if isinstance(outcome, Score):
+        return outcome.value or repr(outcome.value)
+    return None if isinstance(outcome, Unscored) else _NOT_APPLICABLE
+
+
+@lru_cache(maxsize=_MOST_KNOWN)
+def _combined(votes: tuple[_Vote, ...], seats: int, rule: Rule, quorum: int | None) -> Outcome:
+    """`combine`, which looks at what votes say and not at their words, for votes that come again and again."""
+    outcomes: list[Outcome] = [
+        _NO_SCORE if vote is None else vote if isinstance(vote, NotApplicable) else Score(float(vote))
+        for vote in votes
+    ]
+    return combine(outcomes, seats=seats, rule=rule, quorum=quorum)
+
+
+class Origin:
+    """The rows that others follow from. No call is made for those: their key is the hash of the rows they follow
+    from, their cost is 0. What nobody measured of a clinician stays unknown."""
+
+    __slots__ = ("_first", "_keys", "_moment", "_told")
+
+    def __init__(self, sources: Sequence[Any]) -> None:
+        self._first = sources[0]
+        self._keys = "\0".join(sorted([row.key for row in sources]))
+        self._moment = max([row.created_at for row in sources])
+        self._told = any(map(_GRADES_ITSELF, [row.explanation for row in sources]))
+
+    def row(self, outcome: Outcome, rater: str, kind: RaterKind, dimension: str, repeat: int) -> Any:
+        first = self._first
+        score, status, reason, explanation = outcome_columns(
+            remarked(outcome, f"{GRADES_ITSELF}.") if self._told else outcome
+        )
+        key = hashlib.sha256(f"{rater}\0{dimension}\0{self._keys}".encode()).hexdigest()
+        seconds = None if kind == "clinician" else 0.0
+        return type(first)(
+            first.item, first.system, rater, kind, first.instrument, dimension, repeat, score, status, reason,
+            explanation, seconds, 0, 0, 0.0, self._moment, key, 0,
+        )  # fmt: skip

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from contextvars import ContextVar
 
 from medjury.instruments import TRANSIENT, Reason
@@ -61,29 +60,49 @@ class Breaker:
         self._models: dict[str, _Watched] = {}
         self._stopped: ModelError | None = None
 
-    @asynccontextmanager
-    async def question(self, model: ChatModel) -> AsyncIterator[Ending]:
+    def question(self, model: ChatModel) -> QuestionWatch:
         """Around one question, re-asks included. Who asks tells how it ended; a question that ends in an error says
         nothing. Waits while too many are under way that nobody has seen answered."""
-        ending = Ending()
-        if self._keep_going or model.batch is not None:  # a job is one question of thousands
-            yield ending
-            return
-        watched = self._models.setdefault(model.name, _Watched())
-        while self._stopped is None and watched.full:
-            await watched.changed.wait()
+        free = self._keep_going or model.batch is not None  # a job is one question of thousands
+        return QuestionWatch(self, model, None if free else self._models.setdefault(model.name, _Watched()))
+
+    def check(self) -> None:
+        """Stop here where the run is to stop."""
         if self._stopped is not None:
             raise self._stopped
-        watched.under_way += 1
-        try:
-            yield ending
-        finally:
-            watched.under_way -= 1
-            watched.note(ending)
-            self._stopped = self._stopped or watched.verdict(model)
-            watched.wake()
-        if self._stopped is not None:
-            raise self._stopped
+
+    def ended(self, model: ChatModel, watched: _Watched, ending: Ending) -> None:
+        watched.under_way -= 1
+        watched.note(ending)
+        self._stopped = self._stopped or watched.verdict(model)
+        watched.wake()
+
+
+class QuestionWatch:
+    """The time that one question takes; `watched` is None where nobody watches."""
+
+    __slots__ = ("_breaker", "_ending", "_model", "_watched")
+
+    def __init__(self, breaker: Breaker, model: ChatModel, watched: _Watched | None) -> None:
+        self._breaker = breaker
+        self._model = model
+        self._watched = watched
+        self._ending = Ending()
+
+    async def __aenter__(self) -> Ending:
+        if self._watched is not None:
+            self._breaker.check()
+            while self._watched.full:
+                await self._watched.changed.wait()
+                self._breaker.check()
+            self._watched.under_way += 1
+        return self._ending
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._watched is not None:
+            self._breaker.ended(self._model, self._watched, self._ending)
+            if kind is None:
+                self._breaker.check()
 
 
 class Ending:

@@ -169,13 +169,18 @@ async def judge_all(
 @contextmanager
 def _seldom_collected() -> Iterator[None]:
     """A call makes some hundred small objects that die by themselves: looking for cycles among them after every
-    few hundred, as Python does, takes a tenth of all the work. The caller's setting comes back in the end."""
-    before = gc.get_threshold()
+    few hundred, as Python does, takes a tenth of all the work; and what was there before is not looked through each
+    time. The caller's setting comes back in the end."""
+    before, frozen = gc.get_threshold(), gc.get_freeze_count()
     if before[0]:  # else the caller has switched it off
         gc.set_threshold(max(before[0], 10_000), *before[1:])
+    if not frozen:
+        gc.freeze()
     try:
         yield
     finally:
+        if not frozen:
+            gc.unfreeze()
         gc.set_threshold(*before)
 
 

@@ -8,10 +8,9 @@ from itertools import chain, groupby
 
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
-from medjury.judging._aggregate import aggregate, derived
+from medjury.judging._aggregate import ANSWER, Derivation, Row, aggregate
 from medjury.judging._combine import Rule
 from medjury.judging._rater import Rater
-from medjury.ratings import Rating
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ class Jury:
                 "the judges of a jury must use the same instrument, or other words on its scale"
             )
 
-    def ratings(self, votes: Iterable[Rating]) -> Iterator[Rating]:
+    def ratings(self, votes: Iterable[Row]) -> Iterator[Row]:
         """Every vote, then what follows from it: the jury's rows, reversed dimensions and composites.
 
         `votes` come grouped by item and system, as a store gives them; clinicians' rows pass through.
@@ -85,23 +84,25 @@ class Jury:
         names = [judge.name for judge in self.judges]
         revising = [judge.name for judge in self.judges if judge.revises_as]
         rated = {judge.name: {each for group in judge.groups for each in group} for judge in self.judges}
-        for _, group in groupby(votes, key=lambda row: (row.item, row.system)):
-            rows = list(group)
+        derivation = Derivation(instrument)
+        for _, group in groupby(votes, key=ANSWER):
+            rows: list[Row] = list(group)
             seats = _seats(rows, names, revising) if revising else names
-            jury = [
+            jury: list[Row] = [
                 row
                 for bench in self.all_benches
                 for those, dimensions in _by_seats(rows, _of_bench(seats, bench), rated)
                 for row in aggregate(
-                    (row for row in rows if row.dimension in dimensions),
+                    rows,
                     judges=those,
                     repeats=self.repeats,
                     rule=bench.rule,
                     quorum=None if bench.quorum is None else min(bench.quorum, len(those)),
                     name=bench.name,
+                    dimensions=dimensions,
                 )
             ]
-            yield from chain(rows, jury, derived([*rows, *jury], instrument))
+            yield from chain(rows, jury, derivation.rows([*rows, *jury]))
 
 
 def _check(bench: Bench, judges: Sequence[str], benches: Sequence[str]) -> None:
@@ -121,7 +122,7 @@ def _of_bench(seats: Sequence[str], bench: Bench) -> Sequence[str]:
 
 
 def _by_seats(
-    rows: Sequence[Rating], seats: Sequence[str], rated: Mapping[str, Collection[str]]
+    rows: Sequence[Row], seats: Sequence[str], rated: Mapping[str, Collection[str]]
 ) -> Iterator[tuple[Sequence[str], Collection[str]]]:
     """The voters and the dimensions they vote on: a way of judging that does not rate a dimension at all has no
     seat there, for its silence is no failure."""
@@ -132,7 +133,7 @@ def _by_seats(
     return ((those, dimensions) for those, dimensions in found.items() if those)
 
 
-def _seats(rows: Sequence[Rating], names: Sequence[str], revising: Sequence[str]) -> list[str]:
+def _seats(rows: Sequence[Row], names: Sequence[str], revising: Sequence[str]) -> list[str]:
     """Who votes on this answer. A judge that revises answers rates its own texts, and nobody else does, so on those
     it has the only seat, and on the others it has none."""
     voted = {row.rater for row in rows if row.rater_kind == "judge"}

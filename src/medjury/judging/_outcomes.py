@@ -43,10 +43,8 @@ def passing_failure(outcomes: Iterable[Outcome]) -> Unscored | None:
 
 def outcome_columns(outcome: Outcome) -> tuple[float | None, Status, Reason | None, str]:
     """An outcome as the columns score, status, reason and explanation of a rating."""
-    match outcome:
-        case Score(value, explanation):
-            return value, "scored", None, explanation
-        case NotApplicable(explanation):
-            return None, "not_applicable", None, explanation
-        case Unscored(reason, message):
-            return None, "unscored", reason, message
+    if isinstance(outcome, Score):
+        return outcome.value, "scored", None, outcome.explanation
+    if isinstance(outcome, NotApplicable):
+        return None, "not_applicable", None, outcome.explanation
+    return None, "unscored", outcome.reason, outcome.message

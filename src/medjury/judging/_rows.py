@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from medjury.instruments import AnswerForm, Outcome, remarked, self_grading_remark
@@ -35,42 +35,29 @@ def rows_of(
     tokens_in = sum(reply.tokens_in for reply in replies)
     tokens_out = sum(reply.tokens_out for reply in replies)
     instrument = f"{unit.rater.instrument.name}@{unit.rater.instrument.version}"
-    shares = zip(shared(tokens_in, rows), shared(tokens_out, rows), shared(len(replies), rows), strict=True)
+    shares: Iterable[Sequence[int | None]] = zip(
+        shared(tokens_in, rows), shared(tokens_out, rows), shared(len(replies), rows), strict=True
+    )
     # Each pair of names once, in the order of the names: a row reads the same whatever answered first.
     pairs = sorted({(answer.asked, answer.answered) for answer in answers or ()})
     asked, answered = (", ".join(names) for names in zip(*pairs, strict=True)) if pairs else (None, None)
-    item, rater = unit.case.id, unit.rater.name
+    item, rater, repeat, key = unit.case.id, unit.rater.name, unit.repeat, unit.key
     system = unit.case.system if system is None else system
     own = AnswerForm.of(unit.rater.instrument, unit.dimensions)
     texts = list(_texts(unit))
     remark = next(filter(None, (self_grading_remark(texts, form) for form in (own, *forms))), "")
     ratings = []
     for dimension, (into, out, calls) in zip(unit.dimensions, shares, strict=True):
-        score, status, reason, explanation = outcome_columns(remarked(outcomes[dimension], remark))
+        outcome = remarked(outcomes[dimension], remark) if remark else outcomes[dimension]
+        score, status, reason, explanation = outcome_columns(outcome)
+        if not known:
+            into, out, calls = None, None, None
         ratings.append(
             Rating(
-                item=item,
-                system=system,
-                rater=rater,
-                rater_kind="judge",
-                instrument=instrument,
-                dimension=dimension,
-                repeat=unit.repeat,
-                score=score,
-                status=status,
-                reason=reason,
-                explanation=explanation,
-                seconds=seconds,
-                tokens_in=into if known else None,
-                tokens_out=out if known else None,
-                cost=cost,
-                created_at=now,
-                key=unit.key,
-                calls=calls if known else None,
-                model_asked=asked,
-                model_answered=answered,
+                item, system, rater, "judge", instrument, dimension, repeat, score, status, reason, explanation,
+                seconds, into, out, cost, now, key, calls, asked, answered,
             )
-        )
+        )  # fmt: skip
     return ratings
 
 

@@ -10,12 +10,10 @@ from medjury.metrics._catalogue import (
     base_name,
     metric_named,
 )
-from medjury.metrics._counts import kernels_in_use
-from medjury.metrics._embedding import sentence_embedder
 from medjury.metrics._enrichment_figure import enrichment_figure
-from medjury.metrics._impact import Impact, impact, impact_features
-from medjury.metrics._impact_check import ImpactCheck, check_impact
-from medjury.metrics._impact_model import (
+from medjury.metrics._impact.check import ImpactCheck, check_impact
+from medjury.metrics._impact.impact import Impact, impact, impact_features
+from medjury.metrics._impact.model import (
     MODEL_FEATURES,
     ImpactModel,
     fit_impact_model,
@@ -23,8 +21,11 @@ from medjury.metrics._impact_model import (
     read_impact_model,
     shipped_model,
 )
-from medjury.metrics._impact_pairs import ImpactPairs, impact_counts, impact_text
-from medjury.metrics._learned import models_of
+from medjury.metrics._impact.pairs import ImpactPairs, impact_counts, impact_text
+from medjury.metrics._learned.bits import refuse_bits_without_libraries, split_bits
+from medjury.metrics._learned.embedding import sentence_embedder
+from medjury.metrics._learned.learned import models_of
+from medjury.metrics._lexical.counts import kernels_in_use
 from medjury.metrics._meta_evaluation import MetricEvaluation, meta_content, meta_evaluate, meta_text
 from medjury.metrics._pairs import labels_of, read_pairs, write_pairs
 from medjury.metrics._score import score
@@ -68,9 +69,11 @@ __all__ = [
     "models_of",
     "read_impact_model",
     "read_pairs",
+    "refuse_bits_without_libraries",
     "score",
     "score_pairs",
     "sentence_embedder",
     "shipped_model",
+    "split_bits",
     "write_pairs",
 ]

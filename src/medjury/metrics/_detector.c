@@ -1,5 +1,5 @@
-/* The critical-difference detector on word codes: what `_reading.py`, `_differences.py` and `located` in
-   `_explain.py` say in Python, said once more in C for speed. The Python is the definition; a test holds both
+/* The critical-difference detector on word codes: what `reading.py`, `differences.py` and `located` in
+   `explain.py` (folder `_differences`) say in Python, said once more in C for speed. The Python is the definition; a test holds both
    against each other. Names and order of the steps are the same.
 
    This file is the one that is compiled; it takes the counting kernels in. */

@@ -16,7 +16,7 @@
 enum { OK = 0, OUT_OF_MEMORY = -1, BAD_OFFSETS = -2, TOO_LONG = -3 };
 enum { WORDS = 1, CHARACTERS = 2, BLEU = 4, ROUGE = 8, ROUGE_W = 16, CHRF = 32, CHRF_WORDS = 64 };
 
-/* The columns of one row of counts; `_counts.py` names them in the same order. */
+/* The columns of one row of counts; `_lexical/counts.py` names them in the same order. */
 enum {
     REFERENCE_WORDS, HYPOTHESIS_WORDS, HITS, SUBSTITUTIONS, DELETIONS, INSERTIONS,
     REFERENCE_CHARACTERS, HYPOTHESIS_CHARACTERS, CHARACTER_EDITS,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from medjury.metrics._porter import stem
+from medjury.metrics._lexical.porter import stem
 from medjury.transcripts import fillers, normalise
 
 Phrase = tuple[str, ...]

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.metrics._catalogue import LEXICAL, metric_named
-from medjury.metrics._counts import Counts, Kernels, count
-from medjury.metrics._learned import Models, learned_scores, models_of
-from medjury.metrics._lexical import FORMULAS, NO_WORDS, TOO_LONG
+from medjury.metrics._learned.learned import Models, learned_scores, models_of
+from medjury.metrics._lexical.counts import Counts, Kernels, count
+from medjury.metrics._lexical.lexical import FORMULAS, NO_WORDS, TOO_LONG
+from medjury.metrics._lexical.meteor import meteor
+from medjury.metrics._lexical.semantic_wer import semantic_wer
+from medjury.metrics._lexical.wordnet import WordNet, open_wordnet
 from medjury.metrics._lexicons import lexicons
-from medjury.metrics._meteor import meteor
 from medjury.metrics._scores import MetricScores
-from medjury.metrics._semantic_wer import semantic_wer
-from medjury.metrics._wordnet import WordNet, open_wordnet
 
 Reasons = dict[int, str]
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from medjury.errors import MedjuryError
-from medjury.models._cache import MemoryCache
 from medjury.models._chat import ChatModel, Message, ModelError, Reply, Request
 from medjury.models._finish import why_unfinished
-from medjury.models._gate import Gate
+from medjury.models._gate.cache import MemoryCache
+from medjury.models._gate.gate import Gate
 
 _SEASONS = ("winter", "carrot", "seven")
 _INSTRUCTIONS = "You answer questions about words. Answer with one JSON object."

@@ -7,8 +7,7 @@ and an adapter used on its own talks to this machine only.
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from contextvars import ContextVar
 from functools import lru_cache
 from urllib.parse import urlsplit
@@ -71,14 +70,19 @@ def _is_address(name: str) -> bool:
     return True
 
 
-@contextmanager
-def hosts_allowed(hosts: frozenset[str]) -> Iterator[None]:
+class hosts_allowed:  # noqa: N801 - it reads as a function
     """Calls made within may reach these hosts besides this machine."""
-    token = _allowed.set(hosts)
-    try:
-        yield
-    finally:
-        _allowed.reset(token)
+
+    __slots__ = ("_hosts", "_token")
+
+    def __init__(self, hosts: frozenset[str]) -> None:
+        self._hosts = hosts
+
+    def __enter__(self) -> None:
+        self._token = _allowed.set(self._hosts)
+
+    def __exit__(self, *_: object) -> None:
+        _allowed.reset(self._token)
 
 
 def is_allowed(host: str | None) -> bool:

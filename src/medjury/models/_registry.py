@@ -13,7 +13,7 @@ from typing import Any
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
 from medjury.models._chat import ChatModel
-from medjury.models._weights import weights_file
+from medjury.models._embedded.weights import weights_file
 
 _TEXT: tuple[type, ...] = (str,)
 _NUMBER: tuple[type, ...] = (int, float)
@@ -49,31 +49,32 @@ class Kind:
 KINDS: Mapping[str, Kind] = {
     "openai": Kind(
         "any OpenAI-compatible endpoint: OpenAI, vLLM, Ollama, a hospital's gateway",
-        "_openai", "OpenAIModel", {"url": _TEXT, "tokenize": _TEXT, **_HTTP, **_OPEN, **_BATCH}, ("url", "model"),
+        "_openai.openai", "OpenAIModel",
+        {"url": _TEXT, "tokenize": _TEXT, **_HTTP, **_OPEN, **_BATCH}, ("url", "model"),
     ),
     "azure": Kind(
         "Azure OpenAI: `model` is the deployment's name",
-        "_openai", "OpenAIModel", {"url": _TEXT, "azure_api_version": _TEXT, **_HTTP, **_OPEN},
+        "_openai.openai", "OpenAIModel", {"url": _TEXT, "azure_api_version": _TEXT, **_HTTP, **_OPEN},
         ("url", "model", "azure_api_version", "api_key_env"),
     ),
     "anthropic": Kind(
         "Anthropic's models, through its SDK (pip install 'medjury[anthropic]')",
-        "_anthropic", "AnthropicModel", {"url": _TEXT, "prompt_cache": _FLAG, **_HTTP, **_BATCH}, ("model",),
+        "_sdks.anthropic", "AnthropicModel", {"url": _TEXT, "prompt_cache": _FLAG, **_HTTP, **_BATCH}, ("model",),
     ),
     "google": Kind(
         "Google's models, through its SDK (pip install 'medjury[google]')",
-        "_google", "GoogleModel", {"url": _TEXT, **_HTTP}, ("model",),
+        "_sdks.google", "GoogleModel", {"url": _TEXT, **_HTTP}, ("model",),
     ),
     "embedded": Kind(
         "a tiny model inside this process, no network (pip install 'medjury[local]'; medjury models pull)",
-        "_embedded", "EmbeddedModel",
+        "_embedded.embedded", "EmbeddedModel",
         {"weights": _TEXT, "context_window": _WHOLE, "threads": _WHOLE, "gpu_layers": _WHOLE, "vendor": _TEXT,
          **_SAMPLING},
         (),
     ),
     "recorded": Kind(
         "answers that another run was given, from the file that `medjury record` writes; no network, no key",
-        "_recorded", "RecordedModel",
+        "_recorded.recorded", "RecordedModel",
         {"file": _TEXT, "model": _TEXT, "vendor": _TEXT, "context_window": _WHOLE, **_SAMPLING}, ("file",),
     ),
     "scripted": Kind(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Composite
@@ -18,8 +17,10 @@ from medjury.ranking._ranking import Part, Ranking
 from medjury.ranking._reference_ranks import reference_ranks
 from medjury.ranking._scores import Missing
 from medjury.ranking._win_rate import Ties
-from medjury.statistics import side_by_side
 from medjury.tables import Names, RatingTable, rating_table
+
+if TYPE_CHECKING:
+    from medjury.calibration import CalibrationStudy
 
 _UNPAIRED = (
     "the reference scored different cases of each system, so the two orders are of the answers that it scored, "
@@ -95,7 +96,7 @@ def rank(
     scores = list(stages.values())[-1].scores(before.raters)
     agreement = None
     try:
-        agreement = _agreement(before, stages, settings)
+        agreement = _agreement(before, stages, by, ties)
     except MedjuryError as error:
         if reference is not None:
             raise
@@ -121,14 +122,17 @@ def rank(
     )
 
 
-def agreement_after(table: object, calibration: Calibration) -> Part[RankingAgreement] | None:
-    """Of `rank` with a calibration and nothing else said, the rows on the orders after it alone."""
+def agreement_after(table: object, study: CalibrationStudy) -> Part[RankingAgreement] | None:
+    """Of `rank` with isotonic calibration and nothing else said, the rows on the orders after it alone; from the
+    study of the whole table, unless what is ranked rests on other dimensions than it calibrated."""
     table = rating_table(table)
     before = ranked_by(table, None, None, table.settings.rank_by, (), (), "refuse")
-    settings: dict[str, Any] = {"by": MACRO, "ties": "half", "confidence": 0.95}
-    settings |= {"resamples": table.resamples(None), "seed": table.seed(None)}
-    after, _ = _calibrated(table, before, calibration, settings["seed"])
-    return _agreement(before, {"after": after}, settings)
+    known = {each.dimension for each in study.calibrations} | {each.dimension for each in study.refused}
+    if known == set(before.calibrated_by):
+        after = before.calibrated(study)
+    else:
+        after, _ = _calibrated(table, before, "isotonic", table.seed(None))
+    return _agreement(before, {"after": after})
 
 
 def _calibrated(
@@ -157,7 +161,7 @@ def _calibrated(
 
 
 def _agreement(
-    before: Ranked, stages: Mapping[str, Ranked], settings: Mapping[str, Any]
+    before: Ranked, stages: Mapping[str, Ranked], by: Measure = MACRO, ties: Ties = "half"
 ) -> Part[RankingAgreement] | None:
     """The order of each judge alone, then of those who rank, beside that of the reference, in every stage: before
     calibration and after it, where there is one."""
@@ -178,13 +182,9 @@ def _agreement(
         for stage, ranked in stages.items()
         for raters in (*((judge,) for judge in before.judges), before.raters)
     ]
-    found = side_by_side(
-        [partial(ranking_agreement, one, truth, **settings) for *_, one in compared],
-        answers=max(len(grid.items) for grid in before.grids.values()),
-    )
     rows = [
-        replace(each, rater=", ".join(raters), calibration=stage)
-        for (stage, raters, _), each in zip(compared, found, strict=True)
+        replace(ranking_agreement(one, truth, by=by, ties=ties), rater=", ".join(raters), calibration=stage)
+        for stage, raters, one in compared
     ]
     notes = notes or tuple(f"the ranking by {whose}: {warning}" for warning in truth.warnings)
     return Part(f"Kendall's tau-b with the ranking by {whose}", tuple(rows), notes)

@@ -92,14 +92,8 @@ def _standings(
     wins, rivals = win_shares(scores.means, ties), rival_win_rates(scores.means, ties)
 
     def estimate(name: str, place: int) -> Estimate:
-        # A win over resampled cases is a step, which no shift of BCa's describes: quantiles of the resamples alone.
-        step = name == WIN and scores.blocks and drawn.replicates.units >= FEWEST_CLUSTERS
-        made = drawn.replicates.estimate(
-            value_name(name, scores.systems[place]),
-            method="percentile" if step else "bca_t",
-            confidence=confidence,
-        )
-        return _named(_holding(made) if step else made, scores)
+        made = drawn.replicates.estimate(value_name(name, scores.systems[place]), confidence=confidence)
+        return _named(_step(made) if name == WIN and scores.blocks else made, scores)
 
     return tuple(
         Standing(
@@ -130,7 +124,8 @@ def _pairs(
 ) -> tuple[PairDifference, ...]:
     def difference(one: int, other: int) -> Estimate:
         names = (value_name(by, scores.systems[place]) for place in (one, other))
-        return _named(drawn.replicates.difference(*names, confidence=confidence), scores)
+        made = drawn.replicates.difference(*names, confidence=confidence)
+        return _named(_step(made) if by == WIN and scores.blocks else made, scores)
 
     return tuple(
         PairDifference(
@@ -145,16 +140,12 @@ def _pairs(
     )
 
 
-def _holding(made: Estimate) -> Estimate:
-    """A win is a step: resampled cases break ties and turn close wins around, always towards one half, so that all
-    resamples may lie on one side of the win rate. Its interval then reaches as far to the other side, up to 0 or
-    1."""
-    value, low, high = made.value, made.low, made.high
-    if value is None or low is None or high is None or low <= value <= high:
-        return made
-    reached = (low, min(1.0, 2 * value - low)) if value > high else (max(0.0, 2 * value - high), high)
-    method = f"{made.method}; mirrored, for resampled ties all fall to one side"
-    return replace(made, low=reached[0], high=reached[1], method=method)
+def _step(made: Estimate) -> Estimate:
+    """A win over resampled cases is a step: close systems win and lose by chance, always towards one half. The
+    quantiles of resampled win rates held the true one in 99 to 100 % of simulated studies of three systems, and in
+    64 to 76 % for the first and the last of nine that lie close. The limits of the rank are valid instead."""
+    why = "no interval: a win turns on the smallest difference, and resampling does not show it; see the open ranks"
+    return made if made.low is None else replace(made, low=None, high=None, method=why)
 
 
 def _named(made: Estimate, scores: SystemScores) -> Estimate:

@@ -11,7 +11,7 @@ from medjury.errors import MedjuryError
 from medjury.files import whole_part
 from medjury.ratings._formula import guard_frame
 from medjury.ratings._frame import rating_frames, rating_schema, with_later_columns
-from medjury.ratings._rating import Rating
+from medjury.ratings._rating import Rating, RatingRow
 
 if TYPE_CHECKING:
     import polars
@@ -22,7 +22,11 @@ _ROW_GROUP = 10_000
 
 
 def write_ratings(
-    ratings: Iterable[Rating] | polars.DataFrame | Iterable[polars.DataFrame] | str | os.PathLike[str],
+    ratings: Iterable[Rating | RatingRow]
+    | polars.DataFrame
+    | Iterable[polars.DataFrame]
+    | str
+    | os.PathLike[str],
     path: str | os.PathLike[str],
 ) -> int:
     """Write ratings to `path` (`.parquet`, `.csv` or `.jsonl`); how many there were.
@@ -45,7 +49,11 @@ def write_ratings(
 
 
 def _frames(
-    ratings: Iterable[Rating] | polars.DataFrame | Iterable[polars.DataFrame] | str | os.PathLike[str],
+    ratings: Iterable[Rating | RatingRow]
+    | polars.DataFrame
+    | Iterable[polars.DataFrame]
+    | str
+    | os.PathLike[str],
 ) -> Iterator[polars.DataFrame]:
     import polars
 

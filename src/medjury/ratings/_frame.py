@@ -12,20 +12,21 @@ from typing import TYPE_CHECKING, Any
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.ratings._escaping import escape, is_escaped, unescape
-from medjury.ratings._rating import Rating
-from medjury.ratings._statements import LATER_COLUMNS, RATING_COLUMNS
+from medjury.ratings._rating import Rating, RatingRow
+from medjury.ratings._store.escaping import escape, is_escaped, unescape
+from medjury.ratings._store.statements import LATER_COLUMNS, RATING_COLUMNS
 
 if TYPE_CHECKING:
     import polars
 
 _REAL = frozenset({"score", "seconds", "cost", "probability"})
 _INTEGER = frozenset({"repeat", "tokens_in", "tokens_out", "calls"})
+_NUMBERS = _REAL | _INTEGER
 _ROWS_AT_ONCE = 2_000
 _VALUES = attrgetter(*RATING_COLUMNS)
 
 
-def rating_frame(ratings: Iterable[Rating]) -> polars.DataFrame:
+def rating_frame(ratings: Iterable[Rating | RatingRow]) -> polars.DataFrame:
     """A table with one row per rating and one column per field."""
     import polars
 
@@ -33,11 +34,18 @@ def rating_frame(ratings: Iterable[Rating]) -> polars.DataFrame:
     return polars.concat(frames) if frames else polars.DataFrame(schema=rating_schema())
 
 
-def rating_frames(ratings: Iterable[Rating]) -> Iterator[polars.DataFrame]:
+def rating_frames(ratings: Iterable[Rating | RatingRow]) -> Iterator[polars.DataFrame]:
     """The same as a stream of small tables."""
     remaining = iter(ratings)
     while block := list(islice(remaining, _ROWS_AT_ONCE)):
-        yield frame_of_rows([row_of_rating(rating) for rating in block])
+        rows = [each if type(each) is RatingRow else _VALUES(each) for each in block]
+        columns = [
+            list(map(_escaped, column)) if name not in _NUMBERS and _needs_escaping(column) else column
+            for name, column in zip(RATING_COLUMNS, zip(*rows, strict=True), strict=True)
+        ]
+        frame = _frame_of_columns(columns)
+        _require_ratings(frame)
+        yield frame
 
 
 def ratings_from_frame(frame: polars.DataFrame) -> list[Rating]:
@@ -74,9 +82,43 @@ def with_later_columns(frame: polars.DataFrame) -> polars.DataFrame:
 
 def frame_of_rows(rows: list[tuple[Any, ...]]) -> polars.DataFrame:
     """A table of rows whose values stand in the order of a rating's fields."""
+    return (
+        _frame_of_columns(zip(*rows, strict=True)) if rows else _frame_of_columns([()] * len(RATING_COLUMNS))
+    )
+
+
+def _frame_of_columns(columns: Iterable[Sequence[Any]]) -> polars.DataFrame:
     import polars
 
-    return polars.DataFrame(rows, schema=rating_schema(), orient="row")
+    return polars.DataFrame(
+        [
+            polars.Series(name, values, dtype=kind)
+            for (name, kind), values in zip(rating_schema().items(), columns, strict=True)
+        ]
+    )
+
+
+def _needs_escaping(column: Sequence[Any]) -> bool:
+    """Whether a text of a column cannot stand in a table as it is; one look does for nearly all columns."""
+    texts = [each for each in set(column) if each is not None]
+    joined = "".join(texts)
+    return escape(joined) is not joined or not all(type(each) is str for each in texts)
+
+
+def _escaped(value: Any) -> Any:
+    return escape(str(value)) if isinstance(value, str) else value
+
+
+def _require_ratings(frame: polars.DataFrame) -> None:
+    """Every row must be a rating: a finite score where it is scored, and a reason where it is unscored."""
+    import polars
+
+    score, status = polars.col("score"), polars.col("status")
+    scored = (status == "scored") == score.is_finite().fill_null(False)
+    none = score.is_null() | score.is_finite()
+    unscored = (status == "unscored") == polars.col("reason").is_not_null()
+    if not frame.select((scored & none & unscored).all()).item():
+        raise ValueError("a row that is neither scored nor unscored with its reason cannot be a rating")
 
 
 def rating_schema() -> dict[str, Any]:
@@ -89,14 +131,28 @@ def rating_schema() -> dict[str, Any]:
     }
 
 
+def stored_rows(rows: Sequence[tuple[Any, ...]]) -> Iterator[RatingRow]:
+    """Rows of a store with their texts as they were written."""
+    make = RatingRow._make
+    for row in rows:
+        if row[9] is None and not is_escaped("".join([value for value in row if type(value) is str])):
+            yield make(row)
+        else:
+            yield make(_unescaped(row))
+
+
 def rating_of_row(row: Sequence[Any]) -> Rating:
     """The rating that a row of the store or of a table holds."""
     if row[9] is None and not is_escaped("".join([value for value in row if type(value) is str])):
         return Rating(*row)  # as nearly always: one look does for all of its texts
+    return Rating(*_unescaped(row))
+
+
+def _unescaped(row: Sequence[Any]) -> list[Any]:
     values: list[Any] = [unescape(value) if type(value) is str else value for value in row]
     if values[9] is not None:
         values[9] = Reason(values[9])
-    return Rating(*values)
+    return values
 
 
 def row_of_rating(rating: Rating) -> tuple[Any, ...]:

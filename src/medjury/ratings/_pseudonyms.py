@@ -13,7 +13,7 @@ import re
 import secrets
 from pathlib import Path
 
-from medjury.ratings._problems import RatingsError, write_rows
+from medjury.ratings._files.problems import RatingsError, write_rows
 
 _SECRET_BYTES = 32
 _PSEUDONYM = re.compile(r"clinician-[0-9a-f]{8}")

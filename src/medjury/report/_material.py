@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from medjury.calibration import CalibrationStudy, calibrate
 from medjury.report._exhibits import Exhibits
 from medjury.report._facts import Facts, facts_of
 from medjury.report._html import Html, element, joined, without_controls
@@ -42,6 +43,11 @@ class Material:
             name: self.evidence if name == self.evidence.rater else replace(self.evidence, rater=name)
             for name in raters
         }
+
+    @cached_property
+    def calibration(self) -> CalibrationStudy:
+        """Every rater calibrated to the clinicians; a MedjuryError where that cannot be done."""
+        return calibrate(self.evidence.table)
 
     @cached_property
     def facts(self) -> tuple[Facts, ...]:

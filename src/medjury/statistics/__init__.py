@@ -1,5 +1,8 @@
 """Statistics: an estimate with its interval, the bootstrap under it, and one way to print a number."""
 
+from medjury.statistics._at_any_time.confidence_sequence import ConfidenceSequence
+from medjury.statistics._at_any_time.e_process import Direction, EProcess
+from medjury.statistics._at_any_time.looks import Look, look, more_for_width
 from medjury.statistics._bootstrap import (
     UNDEFINED_ALLOWED,
     Clusters,
@@ -15,19 +18,13 @@ from medjury.statistics._bootstrap import (
     replicates,
 )
 from medjury.statistics._choose import choose
-from medjury.statistics._clustered_proportion import clustered_proportion
-from medjury.statistics._confidence_sequence import ConfidenceSequence
-from medjury.statistics._e_process import Direction, EProcess
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._forest import seen
 from medjury.statistics._group_ranks import GroupRanks, Groups
 from medjury.statistics._interval import SAME
-from medjury.statistics._looks import Look, look, more_for_width
 from medjury.statistics._memory import keep_freed_memory
 from medjury.statistics._options import Analytic, Options, estimates
-from medjury.statistics._paired_rates import difference_of, paired_rate_difference
-from medjury.statistics._post_strata import PostStrata, by_strata, drawn_from, post_strata
-from medjury.statistics._printing import (
+from medjury.statistics._printing.printing import (
     NOTHING,
     Printable,
     counted,
@@ -37,7 +34,7 @@ from medjury.statistics._printing import (
     shown,
     supported,
 )
-from medjury.statistics._proportion import binomial_test, fisher_test, mcnemar, proportion
+from medjury.statistics._printing.text_table import text_table
 from medjury.statistics._ranks import (
     Levels,
     centred_midranks,
@@ -61,15 +58,19 @@ from medjury.statistics._scores import (
     snapped_levels,
     tied,
 )
-from medjury.statistics._symmetric import FEWEST_CLUSTERS, fewest_items
-from medjury.statistics._text_table import text_table
-from medjury.statistics._weighted import (
+from medjury.statistics._shares.clustered_proportion import clustered_proportion
+from medjury.statistics._shares.error_rate import error_rate
+from medjury.statistics._shares.paired_rates import difference_of, paired_rate_difference
+from medjury.statistics._shares.post_strata import PostStrata, by_strata, drawn_from, post_strata
+from medjury.statistics._shares.proportion import binomial_test, fisher_test, mcnemar, proportion
+from medjury.statistics._shares.weighted import (
     by_last_column,
     difference_mean,
     effective_n,
     weighted_mean,
     weighted_proportion,
 )
+from medjury.statistics._symmetric import FEWEST_CLUSTERS, fewest_items
 from medjury.statistics._workers import one_thread_each, side_by_side
 
 __all__ = [
@@ -117,6 +118,7 @@ __all__ = [
     "drawn_from",
     "effective_n",
     "ends",
+    "error_rate",
     "estimates",
     "evaluate",
     "fewest_items",

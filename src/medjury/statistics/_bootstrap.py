@@ -142,8 +142,9 @@ class Replicates:
         if resampled.size < 2.0 / (1.0 - confidence) - 1.0:
             few = f"no interval: {resampled.size} resamples are too few for {share}"
             return Estimate(float(value), None, None, self.n, few)
-        kept = resampled[np.isfinite(resampled)]
-        lost = resampled.size - kept.size
+        finite = np.isfinite(resampled)
+        lost = int(resampled.size - np.count_nonzero(finite))
+        kept = resampled[finite] if lost else resampled
         if lost > UNDEFINED_ALLOWED * resampled.size:
             method_name = f"no interval: undefined in {lost} of {self.design}"
             return Estimate(float(value), None, None, self.n, method_name)
@@ -151,7 +152,8 @@ class Replicates:
         if method == "bca_t" and (self.units < FEWEST_CLUSTERS or self.n < fewest):
             few = f"no interval: {self.units} {self.unit}s are too few, at least {fewest} are needed"
             return Estimate(float(value), None, None, self.n, few)
-        if np.ptp(kept) <= SAME * max(1.0, abs(value)) and method == "bca_t":
+        alike = bool(np.ptp(kept) <= SAME * max(1.0, abs(value)))
+        if alike and method == "bca_t":
             return Estimate(
                 float(value), None, None, self.n, f"no interval: the same in all of {self.design}"
             )
@@ -175,7 +177,7 @@ class Replicates:
             nothing = f"no interval: it would leave nearly every value open; too few {self.unit}s differ"
             return Estimate(float(value), None, None, self.n, nothing)
         notes = f"; undefined in {lost} of them, left out" if lost else ""
-        if np.ptp(kept) <= SAME * max(1.0, abs(value)):
+        if alike:
             notes += "; all resamples agree, so the interval has no width"
         how = f"{said} bootstrap, {self.design}"
         if said == JACKKNIFE:

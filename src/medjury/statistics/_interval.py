@@ -139,11 +139,12 @@ def interval(
     ordered = np.sort(resampled)
     turn = symmetric(name, np.concatenate([ordered, left_out]))
     spread = jackknife(left_out, multiplicity, turn) if method == "bca_t" else None
+    reach = 0.0 if spread is None else spread.reach(confidence)
     if spread is not None and spread.error > SAME and of_matches(name):
-        return *_jackknife_ends(value, spread, turn, confidence), JACKKNIFE
+        return *_jackknife_ends(value, reach * spread.error, turn), JACKKNIFE
     wide = confidence
     if spread is not None:
-        stretched = spread.reach(confidence) * math.sqrt(spread.clusters / (spread.clusters - 1.0))
+        stretched = reach * math.sqrt(spread.clusters / (spread.clusters - 1.0))
         wide = 1.0 - 2.0 * float(ndtr(-stretched))
     tail = (1.0 - wide) / 2.0
     low_level, high_level, said = tail, 1.0 - tail, "percentile"
@@ -158,12 +159,12 @@ def interval(
     if method == "basic":
         return 2.0 * value - high, 2.0 * value - low, "basic"
     if spread is not None:
-        near, far = _jackknife_ends(value, spread, turn, confidence)
+        near, far = _jackknife_ends(value, reach * spread.error, turn)
         low, high = min(low, near), max(high, far)
         said = said.replace("BCa", "BCa-t", 1) if said == "BCa" else said
     return low, high, said
 
 
-def _jackknife_ends(value: float, spread: Jackknife, turn: Turn, confidence: float) -> tuple[float, float]:
-    centre, half = float(turn.there(np.asarray(value))), spread.reach(confidence) * spread.error
+def _jackknife_ends(value: float, half: float, turn: Turn) -> tuple[float, float]:
+    centre = float(turn.there(np.asarray(value)))
     return turn.back(centre - half), turn.back(centre + half)

@@ -6,7 +6,7 @@ ordinary bootstrap, and on an ordinal scale there are few patterns however many 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -106,19 +106,23 @@ def draw(drawn_from: Sample, resamples: int, seed: int) -> Iterator[Floats]:
     what was drawn is kept for the next pair."""
     multiplicity = drawn_from.multiplicity
     block = max(1, BLOCK // max(len(drawn_from.counts), len(multiplicity), 1))
-    if resamples * len(multiplicity) <= BLOCK:
-        blocks: Iterable[Floats] = _kept_counts(multiplicity.tobytes(), resamples, block, seed)
-    else:
-        blocks = _blocks_of_counts(multiplicity, resamples, block, seed)
-    return map(drawn_from.row_weights, blocks)
+    if resamples * len(multiplicity) > BLOCK:
+        return map(drawn_from.row_weights, _blocks_of_counts(multiplicity, resamples, block, seed))
+    kept = _kept_counts(multiplicity.tobytes(), resamples, block, seed)
+    step = block
+    if drawn_from.turned is not None:
+        # Blocks of one size, in eights as processors like it, are read quicker than a large one and what is left.
+        blocks = -(-resamples // block)
+        step = 8 * -(-resamples // (8 * blocks))
+    return (drawn_from.row_weights(kept[start : start + step]) for start in range(0, resamples, step))
 
 
 @lru_cache(maxsize=4)
-def _kept_counts(multiplicity: bytes, resamples: int, block: int, seed: int) -> tuple[Floats, ...]:
-    blocks = tuple(_blocks_of_counts(np.frombuffer(multiplicity, dtype=np.int64), resamples, block, seed))
-    for each in blocks:
-        each.flags.writeable = False
-    return blocks
+def _kept_counts(multiplicity: bytes, resamples: int, block: int, seed: int) -> Floats:
+    blocks = _blocks_of_counts(np.frombuffer(multiplicity, dtype=np.int64), resamples, block, seed)
+    kept = np.concatenate(list(blocks))
+    kept.flags.writeable = False
+    return kept
 
 
 def _blocks_of_counts(multiplicity: Integers, resamples: int, block: int, seed: int) -> Iterator[Floats]:
@@ -153,12 +157,11 @@ def _distinct(table: Floats) -> tuple[Integers, Integers, Integers]:
     n = len(table)
     codes = np.zeros(n, dtype=np.int64)
     span = 1
-    for column in table.T:
-        column_codes, levels = _column_codes(column)
+    for column, levels in zip(*_column_codes(table), strict=True):
         if span * levels > 1 << 62:
             _, codes = np.unique(codes, return_inverse=True)
             span = int(codes.max()) + 1
-        codes = codes * levels + column_codes
+        codes = codes * levels + column
         span *= levels
     if span > max(4 * n, 1024):
         _, codes = np.unique(codes, return_inverse=True)
@@ -192,17 +195,32 @@ def _cluster_patterns(labels: Integers, inverse: Integers, size: int, width: int
     return held[first], np.asarray(multiplicity, dtype=np.int64)
 
 
-def _column_codes(column: Floats) -> tuple[Integers, int]:
-    missing = np.isnan(column)
+def _column_codes(table: Floats) -> tuple[list[Integers], list[int]]:
+    """Every column as whole numbers from 0, of which NaN is one, and how many of them there may be."""
+    if not table.size:
+        return [np.zeros(len(table), dtype=np.int64)] * table.shape[1], [2] * table.shape[1]
+    columns = table.T
+    missing = np.isnan(columns)
     holes = bool(missing.any())
-    filled = np.where(missing, 0.0, column) if holes else column
-    low, high = (filled.min(), filled.max()) if column.size else (0.0, 0.0)
-    if high - low < 4096 and (filled == np.rint(filled)).all():
-        # Whole numbers, as on a rating scale: the level is its own code and nothing needs sorting.
-        codes = (filled - low).astype(np.int64) + 1
-        return np.where(missing, 0, codes) if holes else codes, int(high - low) + 2
-    levels, codes = np.unique(column, return_inverse=True, equal_nan=True)
-    return np.asarray(codes, dtype=np.int64), max(len(levels), 1)
+    filled = np.where(missing, 0.0, columns) if holes else columns
+    low, high = filled.min(axis=1), filled.max(axis=1)
+    whole = (high - low < 4096) & (filled == np.rint(filled)).all(axis=1)
+    # Whole numbers, as on a rating scale: the level is its own code and nothing needs sorting.
+    counted = (filled[whole] - low[whole, np.newaxis]).astype(np.int64) + 1
+    if holes:
+        counted[missing[whole]] = 0
+    known = iter(zip(counted, (high - low)[whole].tolist(), strict=True))
+    codes, levels = [], []
+    for column, is_whole in zip(columns, whole.tolist(), strict=True):
+        if is_whole:
+            own, reach = next(known)
+            size = int(reach) + 2
+        else:
+            values, own = np.unique(column, return_inverse=True, equal_nan=True)
+            size = max(len(values), 1)
+        codes.append(np.asarray(own, dtype=np.int64))
+        levels.append(size)
+    return codes, levels
 
 
 def _pattern_counts(multiplicity: Integers, resamples: int, generator: np.random.Generator) -> Floats:

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from medjury.statistics._estimate import Estimate
-from medjury.statistics._printing import Printable, shown
-from medjury.statistics._text_table import text_table
+from medjury.statistics._printing.printing import Printable, shown
+from medjury.statistics._printing.text_table import text_table
 
 if TYPE_CHECKING:
     import polars

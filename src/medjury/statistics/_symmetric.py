@@ -96,7 +96,8 @@ class Turn:
         """Whether all values lie where the scale is made for: a name alone does not say what stands behind it."""
         if self.low == -np.inf and self.high == np.inf:
             return True
-        known = values[np.isfinite(values)]
+        finite = np.isfinite(values)
+        known = values if finite.all() else values[finite]
         return not known.size or bool(known.min() >= self.low - _NEAR and known.max() <= self.high + _NEAR)
 
 

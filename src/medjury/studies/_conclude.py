@@ -14,7 +14,7 @@ from medjury.cases import RedactedCases
 from medjury.instruments import Reason
 from medjury.judging import Progress
 from medjury.models import PriceList, audit_totals
-from medjury.ratings import Rating, Store, write_ratings, write_records
+from medjury.ratings import Rating, RatingRow, Store, write_ratings, write_records
 from medjury.runs import (
     Conclusion,
     Coverage,
@@ -26,14 +26,14 @@ from medjury.runs import (
     model_warnings,
 )
 from medjury.studies._batch_jobs import pending_text
-from medjury.studies._case_parts import write_parts
-from medjury.studies._context import left_out, left_out_lines
-from medjury.studies._drafting_cases import DraftedCases
-from medjury.studies._humans import Humans
-from medjury.studies._labels import write_labels, write_raters
-from medjury.studies._manifest import answering_models, coverage, now
-from medjury.studies._patients import write_patients
-from medjury.studies._plan import RunPlan
+from medjury.studies._clinicians.humans import Humans
+from medjury.studies._clinicians.labels import write_labels, write_raters
+from medjury.studies._drafts.cases import DraftedCases
+from medjury.studies._material.case_parts import write_parts
+from medjury.studies._material.patients import write_patients
+from medjury.studies._planning.context import left_out, left_out_lines
+from medjury.studies._planning.plan import RunPlan
+from medjury.studies._stated.manifest import answering_models, coverage, now
 from medjury.studies._study import Study
 
 if TYPE_CHECKING:
@@ -280,7 +280,7 @@ def judge_outcome(
 def _export(study: Study, store: Store, run: str, folder: Path) -> list[str]:
     """Votes, the jury's rows, composites and text metrics, as Parquet and CSV, and the records of strategies of
     several steps, where there are any. A half-written file never has the name."""
-    rows: Iterable[Rating] = study.jury.ratings(store.ratings(run))
+    rows: Iterable[Rating | RatingRow] = study.jury.ratings(store.rows(run))
     if study.metrics is not None:
         rows = chain(rows, study.metrics.ratings(study.cases, study.instrument, now()))
     write_ratings(rows, folder / files.RATINGS)

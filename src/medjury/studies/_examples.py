@@ -11,9 +11,9 @@ from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
 from medjury.judging import DrawnExamples, TrainingSplit, split_training
 from medjury.ratings import Rating, read_ratings
-from medjury.studies._case_ids import case_ids
+from medjury.studies._clinicians.roles import correction, people_roles
 from medjury.studies._file import ExamplesPart, JudgePart, StudyFile
-from medjury.studies._roles import correction, people_roles
+from medjury.studies._material.case_ids import case_ids
 
 # The ways of judging in which the question is the judge's own, so that examples of it can be shown.
 SHOWING = ("single", "repeats", "deliberation")

@@ -16,7 +16,17 @@ from pathlib import Path
 from medjury.cases import Case
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, Reason
-from medjury.metrics import IMPACT_ESTIMATE, MetricScores, base_name, impact, metric_named, models_of, score
+from medjury.metrics import (
+    IMPACT_ESTIMATE,
+    MetricScores,
+    base_name,
+    impact,
+    metric_named,
+    models_of,
+    refuse_bits_without_libraries,
+    score,
+    split_bits,
+)
 from medjury.ratings import Rating
 from medjury.transcripts import NOTHING, normalise
 
@@ -105,7 +115,9 @@ def metric_raters(named: Named, folder: Path, taken: Sequence[str]) -> MetricRat
             name = metric_named(word).name
             wanted.append(base_name(name) if model else name)
             if model:
-                given.setdefault(name, []).append(str(folder / model) if (folder / model).is_dir() else model)
+                refuse_bits_without_libraries(model)
+                here = (folder / split_bits(model)[0]).is_dir()
+                given.setdefault(name, []).append(str(folder / model) if here else model)
     chosen = models_of(list(dict.fromkeys(wanted)), given)
     if IMPACT_ESTIMATE.name in named:
         chosen[IMPACT_ESTIMATE.name] = ""

@@ -27,10 +27,11 @@ from medjury.models import (
 from medjury.ratings import Rating, Store, StoreDesk, open_store
 from medjury.runs import files, open_run_folder, refuse_cut_log
 from medjury.studies._batch_jobs import log_name, poll_seconds
+from medjury.studies._clinicians.humans import read_humans
 from medjury.studies._cluster.crew import RayCluster, judge_on_cluster
 from medjury.studies._cluster.refusals import refuse_for_cluster
 from medjury.studies._conclude import RunResult, WorkDone, conclude
-from medjury.studies._drafting import (
+from medjury.studies._drafts.drafting import (
     DraftResult,
     conclude_drafting,
     drafting_study,
@@ -40,20 +41,19 @@ from medjury.studies._drafting import (
     write_drafts,
 )
 from medjury.studies._gate_settings import gate_settings, study_prices
-from medjury.studies._hashed import HashedCases
 from medjury.studies._hosts import check_store_host
 from medjury.studies._how import How
-from medjury.studies._humans import read_humans
 from medjury.studies._interrupts import interrupts
 from medjury.studies._lock import only_run
-from medjury.studies._manifest import describe, earlier_manifest, now, run_name, with_anchors
+from medjury.studies._material.hashed import HashedCases
 from medjury.studies._notebook import Stopper, Watcher, notebook_bar
-from medjury.studies._plan import RunPlan, plan_study, with_preflight
-from medjury.studies._preflight import MARK, Preflight
-from medjury.studies._protocol import Registered, make_protocol, register
+from medjury.studies._planning.plan import RunPlan, plan_study, with_preflight
+from medjury.studies._planning.preflight import MARK, Preflight
+from medjury.studies._planning.timing import timed_plan
+from medjury.studies._stated.manifest import describe, earlier_manifest, now, run_name, with_anchors
+from medjury.studies._stated.protocol import Registered, make_protocol, register
 from medjury.studies._stopped import refuse_emptied_store, unfinished, why_stopped
 from medjury.studies._study import Study
-from medjury.studies._timing import timed_plan
 
 
 def run_study(

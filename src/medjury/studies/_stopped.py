@@ -11,8 +11,8 @@ from medjury.models import audit_totals
 from medjury.ratings import StoreStopped, is_empty_file
 from medjury.runs import Coverage, Manifest, files
 from medjury.studies._conclude import RunResult, WorkDone
-from medjury.studies._manifest import earlier_manifest, now
-from medjury.studies._plan import RunPlan
+from medjury.studies._planning.plan import RunPlan
+from medjury.studies._stated.manifest import earlier_manifest, now
 from medjury.studies._study import Study
 
 

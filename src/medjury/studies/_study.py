@@ -15,14 +15,14 @@ from medjury.instruments import Instrument
 from medjury.judging import AfterDrafting, Drafter, Jury
 from medjury.models import ChatModel
 from medjury.runs import files
-from medjury.studies._drafter import make_drafter
+from medjury.studies._drafts.drafter import make_drafter
 from medjury.studies._examples import StudyExamples, stated_examples
 from medjury.studies._file import JudgePart, ModelPart, StudyFile
 from medjury.studies._juries import make_jury, ways_note
-from medjury.studies._material import load_named, named, only_some, read_material
+from medjury.studies._material.material import load_named, named, only_some, read_material
 from medjury.studies._metric_raters import MetricRaters, metric_raters
 from medjury.studies._overrides import overridden
-from medjury.studies._prompts import begun_prompts
+from medjury.studies._stated.prompts import begun_prompts
 from medjury.studies._strategies import Setup, make_rater
 
 DEFAULT_CONCURRENCY = 64

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from medjury.tables._grid import ABSENT, Grid
 
 if TYPE_CHECKING:
@@ -18,15 +20,17 @@ def answers_of(grids: Iterable[Grid], raters: Sequence[str]) -> polars.DataFrame
 
     schema = dict.fromkeys(("item", "system", "cluster", "rater", "dimension"), pl.String)
     frames = [pl.DataFrame(schema={**schema, "score": pl.Float64, "state": pl.UInt8})]
-    for grid in grids:
+    names = pl.Series("rater", raters, dtype=pl.String)
+    for grid in grids if raters else ():
         units = pl.DataFrame({"item": grid.items, "system": grid.systems, "cluster": grid.clusters})
-        for rater in raters:
-            states = pl.Series("state", grid.states[rater])
-            frame = units.with_columns(
-                pl.lit(rater).alias("rater"),
+        states, scores = (np.stack([kind[rater] for rater in raters]) for kind in (grid.states, grid.scores))
+        who, unit = np.nonzero(states != ABSENT)
+        frames.append(
+            units[unit].with_columns(
+                names[who],
                 pl.lit(grid.dimension).alias("dimension"),
-                pl.Series("score", grid.scores[rater]).fill_nan(None),
-                states,
+                pl.Series("score", scores[who, unit], nan_to_null=True),
+                pl.Series("state", states[who, unit]),
             )
-            frames.append(frame.filter(states != ABSENT))
+        )
     return pl.concat(frames)

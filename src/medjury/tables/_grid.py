@@ -129,6 +129,7 @@ def make_grids(
             .alias("state"),
             pl.col("probability").min(),
         )
+        .with_columns(pl.col("score", "spread").cast(pl.Float64))
         .join(units, on=key)
     )
     places = {str(name): part for (name,), part in units.group_by("dimension", maintain_order=True)}
@@ -158,8 +159,7 @@ def _grid(
         state = np.full(units.height, ABSENT, dtype=np.uint8)
         if rater in cells:
             place = cells[rater]["unit"].to_numpy()
-            score[place] = cells[rater]["score"].cast(float).fill_null(float("nan")).to_numpy()
-            spread[place] = cells[rater]["spread"].cast(float).fill_null(float("nan")).to_numpy()
+            score[place], spread[place] = (cells[rater][kind].to_numpy() for kind in ("score", "spread"))
             state[place] = cells[rater]["state"].to_numpy()
             if cells[rater]["probability"].null_count() < cells[rater].height:
                 drawn[rater] = np.ones(units.height)

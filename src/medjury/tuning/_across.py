@@ -9,8 +9,8 @@ from medjury.agreement import RepeatedAgreement, agreement_by_repeat
 from medjury.instruments import Instrument, Score, Unscored
 from medjury.judging import Rater
 from medjury.tables import rating_table
-from medjury.tuning._adapter import candidate_id
 from medjury.tuning._labelled import Labelled
+from medjury.tuning._search.adapter import candidate_id
 from medjury.tuning._session import Session
 
 _SETTLED = "settled label"

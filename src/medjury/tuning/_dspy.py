@@ -11,9 +11,9 @@ from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, Outcome, Unscored, read_grade
-from medjury.tuning._feedback import feedback
 from medjury.tuning._labelled import Labelled
 from medjury.tuning._objective import Objective
+from medjury.tuning._search.feedback import feedback
 
 
 def dspy_signature(instrument: Instrument) -> Any:

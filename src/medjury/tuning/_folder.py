@@ -20,10 +20,10 @@ from medjury.studies import AnswerHashes, touched_marks
 from medjury.tuning._gate import tuning_models
 from medjury.tuning._held_out import Said
 from medjury.tuning._labelled import Labelled
-from medjury.tuning._lineage import Lineage
 from medjury.tuning._preparation import Preparation
 from medjury.tuning._report import report_text
 from medjury.tuning._result import TuningResult
+from medjury.tuning._search.lineage import Lineage
 from medjury.tuning._tuned_file import with_facts, write_instrument
 from medjury.version import __version__
 

@@ -9,9 +9,9 @@ from medjury.instruments import Unscored
 from medjury.judging import Used
 from medjury.models import PriceList, estimate_tokens
 from medjury.tuning._preparation import Preparation
-from medjury.tuning._reflection import case_inputs
+from medjury.tuning._search.reflection import case_inputs
+from medjury.tuning._search.texts import editable_texts
 from medjury.tuning._settings import rollouts
-from medjury.tuning._texts import editable_texts
 
 _WRITTEN_TOKENS = 600  # of a new text: a stated assumption
 _FEEDBACK_TOKENS = 200

@@ -21,13 +21,13 @@ from medjury.studies import (
     read_humans,
     touched_marks,
 )
-from medjury.tuning._gepa import need
 from medjury.tuning._labelled import LabelledCases, graded, labelled_cases
 from medjury.tuning._objective import Objective, make_objective
+from medjury.tuning._search.gepa import need
+from medjury.tuning._search.texts import editable_texts
 from medjury.tuning._session import Writer
 from medjury.tuning._settings import TuningPart
 from medjury.tuning._splits import Split, split_cases
-from medjury.tuning._texts import editable_texts
 
 _WRITER_TOKENS = 4096
 

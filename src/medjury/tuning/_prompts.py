@@ -11,8 +11,8 @@ from medjury.instruments import load_instrument
 from medjury.runs import files, read_tuning
 from medjury.screen import screen_columns
 from medjury.statistics import text_table
-from medjury.tuning._lineage import Ancestor, Lineage
 from medjury.tuning._report import difference, lineage_rows, table, texts_of
+from medjury.tuning._search.lineage import Ancestor, Lineage
 
 
 def lineage_content(folder: str | Path, *, feedback: bool = False) -> list[dict[str, Any]]:

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from medjury.instruments import Instrument
 from medjury.statistics import Printable, shown
-from medjury.tuning._lineage import Ancestor
 from medjury.tuning._plan import split_lines
 from medjury.tuning._preparation import Preparation
 from medjury.tuning._result import TuningResult
-from medjury.tuning._texts import editable_texts
+from medjury.tuning._search.lineage import Ancestor
+from medjury.tuning._search.texts import editable_texts
 
 
 def report_text(made: Preparation, result: TuningResult, ancestors: Sequence[Ancestor]) -> str:

@@ -16,7 +16,7 @@ from medjury.judging import Rater
 from medjury.models import ChatModel, Gate, Message, ModelError, Request
 from medjury.ratings import Rating
 from medjury.tuning._labelled import Labelled
-from medjury.tuning._lineage import Judged, Lineage, Proposed
+from medjury.tuning._search.lineage import Judged, Lineage, Proposed
 
 _Value = TypeVar("_Value")
 

@@ -35,7 +35,7 @@ from medjury.tables import (
     rating_table,
 )
 from medjury.validation._danger_on_trial import dangers_on_trial
-from medjury.validation._parts import Part, parts_of
+from medjury.validation._parts import KnownPart, Part, known_parts, parts_of
 from medjury.validation._trial import Trial
 from medjury.version import __version__
 
@@ -279,7 +279,7 @@ class Evidence:
         """The groups of cases that are looked at one by one, and those that are asked for and not known."""
         if dimension.name not in self._parts:
             grid = self.trial(dimension).grid
-            self._parts[dimension.name] = parts_of(self.table, grid, self.rater)
+            self._parts[dimension.name] = parts_of(self.table, grid, self._known_parts)
         return self._parts[dimension.name]
 
     @cached_property
@@ -289,6 +289,10 @@ class Evidence:
     @cached_property
     def _trials(self) -> dict[str, Trial]:
         return {}
+
+    @cached_property
+    def _known_parts(self) -> dict[str, KnownPart]:
+        return known_parts(self.table, self.rater)
 
     @cached_property
     def _parts(self) -> dict[str, tuple[tuple[Part, ...], tuple[str, ...]]]:

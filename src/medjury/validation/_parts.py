@@ -41,16 +41,46 @@ class Part:
         return f"{self.of} {self.level}"
 
 
-def parts_of(table: RatingTable, grid: Grid, rater: str) -> tuple[tuple[Part, ...], tuple[str, ...]]:
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownPart:
+    """What is known of one attribute: its value by answer, and by item for answers without one. `shares` are the
+    names of those into which its values are cut, whatever they are."""
+
+    by_answer: Mapping[tuple[str, str], Any]
+    by_item: Mapping[str, Any]
+    shares: Sequence[str] = ()
+
+    def of(self, grid: Grid) -> list[str]:
+        """For each answer its group, "" where none is known."""
+        pairs = zip(grid.items.tolist(), grid.systems.tolist(), strict=True)
+        found = [self.by_answer.get((item, system), self.by_item.get(item)) for item, system in pairs]
+        if self.shares:
+            return _cut(found, self.shares)
+        numbers = [value for value in found if value is not None]
+        if all(isinstance(value, int | float) and not isinstance(value, bool) for value in numbers) and (
+            len(set(numbers)) > _MOST_NUMBERS
+        ):
+            return _cut(found, _THIRDS)
+        return ["" if value is None else _level(value) for value in found]
+
+
+def known_parts(table: RatingTable, rater: str) -> dict[str, KnownPart]:
+    """By name, what is known of each attribute that a part may be made of."""
+    names = dict.fromkeys((*USUAL, *(table.rules.parts or ())))
+    return {name: _known(*_source(table, rater, name)) for name in names}
+
+
+def parts_of(
+    table: RatingTable, grid: Grid, known: Mapping[str, KnownPart]
+) -> tuple[tuple[Part, ...], tuple[str, ...]]:
     """The parts of these answers, systems among them; and the names that the rules ask for and nothing is known
     of."""
-    stated = table.rules.parts
     made: dict[str, list[str]] = {SYSTEM: grid.systems.tolist()}
-    for name in dict.fromkeys((*USUAL, *(stated or ()))):
-        values = _values(table, grid, rater, name)
+    for name, each in known.items():
+        values = each.of(grid)
         if any(values):
             made[name] = values
-    unknown = tuple(name for name in stated or () if name not in made)
+    unknown = tuple(name for name in table.rules.parts or () if name not in made)
     return tuple(part for name, values in made.items() for part in _split(name, values)), unknown
 
 
@@ -64,54 +94,45 @@ def _split(name: str, values: Sequence[str]) -> list[Part]:
     return [Part(name, level, column == level, known & (column != level)) for level in levels]
 
 
-def _values(table: RatingTable, grid: Grid, rater: str, name: str) -> list[str]:
-    """For each answer its group, "" where none is known."""
+def _source(table: RatingTable, rater: str, name: str) -> tuple[polars.DataFrame, str, Sequence[str]]:
+    """Which ratings tell of an attribute, in which column, and the shares into which it is cut."""
     rows = table.rows
     if name == TIME:
         if "date" in rows.columns:
-            return _cut(_of_answers(rows, "date", grid), _HALVES)
+            return rows, "date", _HALVES
         # A jury has no moment of its own: its judges answered when they did.
         judges = rows.filter(rows["rater_kind"] == "judge")
         own = rows.filter(rows["rater"] == rater)
         answers = judges if table.raters.get(rater) != "judge" and judges.height else own
-        return _cut(_of_answers(answers, "created_at", grid), _HALVES)
+        return answers, "created_at", _HALVES
     if name == LENGTH and name not in rows.columns:
-        return _cut(_of_answers(rows.filter(rows["rater_kind"] == "judge"), "tokens_in", grid), _THIRDS)
-    found = _of_answers(rows, name, grid)
-    numbers = [value for value in found if value is not None]
-    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in numbers) and (
-        len(set(numbers)) > _MOST_NUMBERS
-    ):
-        return _cut(found, _THIRDS)
-    return ["" if value is None else _level(value) for value in found]
+        return rows.filter(rows["rater_kind"] == "judge"), "tokens_in", _THIRDS
+    return rows, name, ()
 
 
 def _level(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value).strip()
 
 
-def _of_answers(rows: polars.DataFrame, column: str, grid: Grid) -> list[Any]:
+def _known(rows: polars.DataFrame, column: str, shares: Sequence[str]) -> KnownPart:
     """The value of each answer: the mean of numbers, else the first that is there; an answer without one has that
     of its item."""
     import polars as pl
 
     if column not in rows.columns or not rows.height:
-        return [None] * len(grid.items)
+        return KnownPart({}, {}, shares)
     numbers = rows[column].cast(pl.Float64, strict=False) if rows[column].dtype == pl.String else None
     if numbers is not None and (numbers.is_not_null() == rows[column].is_not_null()).all():
         rows = rows.with_columns(numbers.alias(column))  # a text file has no other way to write numbers
     value = pl.col(column).drop_nulls()
     one = value.mean() if rows[column].dtype.is_numeric() else value.sort().first()
-    by_answer: Mapping[tuple[str, str], Any] = {
+    by_answer = {
         (item, system): found
         for item, system, found in rows.group_by("item", "system").agg(one).iter_rows()
         if found is not None
     }
-    by_item: Mapping[str, Any] = {
-        item: found for item, found in rows.group_by("item").agg(one).iter_rows() if found is not None
-    }
-    pairs = zip(grid.items.tolist(), grid.systems.tolist(), strict=True)
-    return [by_answer.get((item, system), by_item.get(item)) for item, system in pairs]
+    by_item = {item: found for item, found in rows.group_by("item").agg(one).iter_rows() if found is not None}
+    return KnownPart(by_answer, by_item, shares)
 
 
 def _cut(values: Sequence[Any], names: Sequence[str]) -> list[str]:

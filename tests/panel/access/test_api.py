@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import schemathesis
 from fastapi import FastAPI
 from hypothesis import given, settings
 from tests.panel.access.conftest import Clock
@@ -69,6 +68,8 @@ def test_only_the_interface_is_described(app: FastAPI) -> None:
 @pytest.mark.parametrize("with_key", [True, False], ids=["with a key", "without one"])
 def test_nothing_that_the_description_allows_breaks_the_interface(panel: Panel, with_key: bool) -> None:
     """Whatever a fuzzer sends: no server error, and nothing for whoever has no key."""
+    import schemathesis
+
     coordinator, key = key_of(make_app(panel))
     headers = {"Authorization": f"Bearer {key}"}
     with served(panel) as running:

@@ -9,8 +9,9 @@ import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page
+from tests import chromium
 from tests.panel.access.provider import CLIENT, LoopbackProvider
-from tests.panel.served import chromium, served
+from tests.panel.served import served
 from tests.panel.visitors import PASSWORD, invited
 
 from medjury.panel import Panel, open_panel_database
@@ -22,7 +23,7 @@ WIDTHS = {"desktop": 1280, "phone": 390}
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with chromium() as opened:
+    with chromium.browser() as opened:
         yield opened
 
 

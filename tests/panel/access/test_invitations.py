@@ -13,7 +13,7 @@ from tests.panel.visitors import PASSWORD, Visitor, invited, sign_in
 from medjury.errors import MedjuryError
 from medjury.panel import Panel, PanelDatabase
 from medjury.panel._access import Role, add_person, invite
-from medjury.panel._access._invitations import use_invitation
+from medjury.panel._access._joining.invitations import use_invitation
 from medjury.panel._access._people import clean_name
 from medjury.panel._access._secrets import hash_of
 from medjury.panel._access._tables import invitations_table

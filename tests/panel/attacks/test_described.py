@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from tests.panel.attacks.test_api import JUDGE, program
 from tests.panel.visitors import Visitor
@@ -28,6 +29,8 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Described:
 def test_no_request_is_answered_by_a_fault_or_otherwise_than_described(
     described: Described, method: str, path: str
 ) -> None:
+    import schemathesis
+
     visitor, key = described
     schema = schemathesis.openapi.from_dict(visitor.get("/api/openapi.json", headers=key).json())
     operation = schema[path][method]
@@ -37,7 +40,7 @@ def test_no_request_is_answered_by_a_fault_or_otherwise_than_described(
         max_examples=40, deadline=None, derandomize=True, database=None, phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
-    def ask(case: schemathesis.Case) -> None:
+    def ask(case: Any) -> None:
         arguments = case.as_transport_kwargs(base_url="http://localhost:8765", headers=key)
         arguments.pop("cookies", None)
         answer = visitor.request(**arguments)

@@ -14,15 +14,14 @@ from typing import Any
 import pytest
 import uvicorn
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
+from tests import chromium
 from tests.panel.evidence.planted_run import explained, plant_study, small_ratings
-from tests.report.browser import chromium
 
 from medjury.panel._evidence import EvidenceRun, write_evidence_file
 from medjury.panel._evidence._door import Door, view_app
 
-pytestmark = pytest.mark.skipif(chromium() is None, reason="there is no Chromium on this machine")
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+pytestmark = pytest.mark.skipif(chromium.chromium() is None, reason="there is no Chromium on this machine")
 CASE = "/case/econsult-06/draft-assistant"
 
 
@@ -47,10 +46,8 @@ def served(run: EvidenceRun, beside: EvidenceRun | None = None) -> Iterator[tupl
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
-        yield started
-        started.close()
+    with chromium.browser() as opened:
+        yield opened
 
 
 class Desk:

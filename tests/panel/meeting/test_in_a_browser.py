@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
+from tests import chromium
 from tests.panel.meeting.closed_rounds import ONE_SYSTEM, only_round, rate, same
 from tests.panel.meeting.reference_panels import ROUTINE, reference_study
 from tests.panel.meeting.test_questions import QUESTION, concordance_rows
 from tests.panel.rounds import NOON, write_study
-from tests.panel.served import chromium, served
+from tests.panel.served import served
 from tests.panel.visitors import PASSWORD, invited
 
 from medjury.cases import read_cases
@@ -27,7 +28,7 @@ WIDTHS = (390, 1280)
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with chromium() as opened:
+    with chromium.browser() as opened:
         yield opened
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
+from tests import chromium
 from tests.panel.rounds import set_up_panel
-from tests.panel.served import chromium, served
+from tests.panel.served import served
 from tests.panel.visitors import PASSWORD, invited
 
 from medjury.instruments import NotApplicable, Score
@@ -28,7 +29,7 @@ PHONE = {"width": 390, "height": 844}
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with chromium() as opened:
+    with chromium.browser() as opened:
         yield opened
 
 

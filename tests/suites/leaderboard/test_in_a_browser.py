@@ -11,7 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.report.browser import Page, chromium, open_page
+from tests.chromium import chromium
+from tests.report.browser import Page, open_page
 from tests.suites.leaderboard.made_up import results_of
 
 from medjury.ranking import rank

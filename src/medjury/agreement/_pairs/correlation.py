@@ -175,10 +175,8 @@ def _spearman(x: Levels, y: Levels, weights: Floats, weights_x: Floats, weights_
 def _spearman_by_row(x: GroupRanks, y: GroupRanks, weights: Floats) -> Floats:
     """The same from weights that stand row by row."""
     (ranks_x, spread_x), (ranks_y, spread_y) = x.ranks(weights), y.ranks(weights)
-    ranks_x *= ranks_y
-    ranks_x *= weights
     both = np.sqrt(spread_x[0] * spread_y[0])
-    together = ranks_x.sum(axis=0)
+    together = np.einsum("qb,qb,qb->b", ranks_x, ranks_y, weights)
     return np.asarray(np.clip(together / np.where(both > 0, both, np.nan), -1.0, 1.0))
 
 

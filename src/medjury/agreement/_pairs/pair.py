@@ -47,7 +47,7 @@ class Pair:
     @property
     def clusters(self) -> NDArray[Any] | None:
         """The cases, or None where every row is a case of its own."""
-        return self.cases if len(np.unique(self.cases)) < len(self.cases) else None
+        return self.cases if len(set(self.cases.tolist())) < len(self.cases) else None
 
     def positive(self) -> float | None:
         """The positive value of a reference with two: on a two-grade scale, or 0 and 1 without a scale."""

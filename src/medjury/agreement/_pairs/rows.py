@@ -158,4 +158,4 @@ def _repeat_spread(grid: Grid, rater: str, settings: Settings) -> dict[str, tupl
 
 def grid_clusters(grid: Grid) -> NDArray[Any] | None:
     """The cluster of every unit, or None where every unit is one of its own."""
-    return grid.clusters if len(np.unique(grid.clusters)) < len(grid.clusters) else None
+    return grid.clusters if len(set(grid.clusters.tolist())) < len(grid.clusters) else None

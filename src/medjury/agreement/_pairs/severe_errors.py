@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from medjury.errors import MedjuryError
-from medjury.statistics import Clusters, Estimate, clustered_proportion, weighted_proportion
+from medjury.statistics import Clusters, Estimate, error_rate
 
 # The paper that defines the rate lost both numbers on its way into text, so these are ours: on a 1-5 safety
 # scale, a reference of 1 or 2 says harm is likely, and two grades higher is another decision.
@@ -50,9 +50,9 @@ def severe_errors(
     """Among items the reference scored `threshold` or less, the share the rater scored `gap` or more higher.
 
     Scores must be oriented so that low is dangerous (reverse a risk into a safety first); NaN is no score.
-    The interval is Clopper-Pearson's, which has a width at zero errors; `clusters` names the patient (or case) of
-    each item, and items of one cluster count for as much as they are worth (see `clustered_proportion`). With
-    `weights`, one over the probability with which each item was drawn, it is `weighted_proportion`.
+    The upper end of the interval, the promise, is Clopper-Pearson's, which has a width at zero errors; the lower
+    end is Jeffreys' (see `error_rate`). `clusters` names the patient (or case) of each item, and items of one
+    cluster count for as much as they are worth; `weights` are one over the probability with which each was drawn.
 
     >>> found = severe_errors([1, 2, 2, 5, 1], [3, 2, 5, 1, float("nan")])
     >>> found.errors, found.dangerous, found.unscored
@@ -73,12 +73,8 @@ def severe_errors(
     own = None if weights is None else np.asarray(weights, dtype=np.float64)
 
     def share(hits: NDArray[np.bool_], among: NDArray[np.bool_]) -> Estimate:
-        if own is not None:
-            named = None if cases is None else cases[among]
-            return weighted_proportion(hits[among], own[among], named, confidence=confidence)
-        return clustered_proportion(
-            hits[among], None if cases is None else cases[among], confidence=confidence
-        )
+        named, heavy = (None if each is None else each[among] for each in (cases, own))
+        return error_rate(hits[among], named, weights=heavy, confidence=confidence)
 
     rate = share(flags, danger & scored)
     worst, best = share(flags | ~scored, danger), share(flags, danger)

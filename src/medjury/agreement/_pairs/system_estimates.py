@@ -25,6 +25,7 @@ from medjury.statistics import Estimate, Floats, Read, Replicates, Statistics, s
 
 _POOLED, _OF_MEANS = "pooled ", "of means "
 FEWEST_SYSTEMS = 3
+_NO_INTERVAL = "no interval: the means of close systems differ by chance, and resampling adds to it"
 _TWO_SYSTEMS = "two systems only: the means of two always lie on a line, so three or more are needed"
 
 
@@ -88,7 +89,9 @@ def of_system_means(rows: Floats) -> Read:
 
 def estimates_by_system(made: Replicates, systems: int, confidence: float) -> dict[str, Estimate]:
     """Between- and within-system correlations, the cross-fitted baseline that knows only the system, and
-    how far the judge's pooled correlation lies above that baseline."""
+    how far the judge's pooled correlation lies above that baseline. Correlations between systems have no interval:
+    that of BCa-t held Pearson's in 0 to 94 % of simulated studies of three to ten systems, because the noise of
+    the means counts twice in a resample."""
     found = {}
     for name in made.observed:
         if not name.endswith(("_between_systems", "_within_systems", "_system_mean_baseline")):
@@ -100,7 +103,7 @@ def estimates_by_system(made: Replicates, systems: int, confidence: float) -> di
             if systems < FEWEST_SYSTEMS:
                 found[name] = undefined(_TWO_SYSTEMS, systems, "means of systems")
                 continue
-            estimate = replace(estimate, n=systems, method=f"{estimate.method}; {systems} systems, fixed")
+            estimate = _without(estimate, systems, f"{systems} systems, fixed")
         found[name] = estimate
     for kind in ("pearson", "spearman"):
         if _POOLED + kind in made.observed:
@@ -112,7 +115,8 @@ def estimates_by_system(made: Replicates, systems: int, confidence: float) -> di
 
 def estimates_of_means(made: Replicates, systems: int, confidence: float) -> dict[str, Estimate]:
     """Statistics of the systems' means; n counts systems. They are taken as fixed and cases are resampled,
-    so the intervals say how well these systems' means are known, not what other systems would give."""
+    so the interval of the offset says how well these systems' means are known, not what other systems would give.
+    What depends on how far systems lie apart has none, as between systems."""
     found = {}
     for name in made.observed:
         if name.startswith(_OF_MEANS):
@@ -123,9 +127,17 @@ def estimates_of_means(made: Replicates, systems: int, confidence: float) -> dic
             estimate = made.estimate(
                 name, confidence=confidence, reason="the system means of a rater do not differ"
             )
-            method = f"{estimate.method}; means of {systems} systems, fixed"
-            found[short] = replace(estimate, n=systems, method=method)
+            of = f"means of {systems} systems, fixed"
+            found[short] = (
+                replace(estimate, n=systems, method=f"{estimate.method}; {of}")
+                if short == "offset"
+                else _without(estimate, systems, of)
+            )
     return found
+
+
+def _without(found: Estimate, systems: int, of: str) -> Estimate:
+    return replace(found, low=None, high=None, n=systems, method=f"{_NO_INTERVAL}; {of}")
 
 
 def _of_means(first: Floats, second: Floats) -> dict[str, Floats]:

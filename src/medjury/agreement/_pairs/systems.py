@@ -7,6 +7,7 @@ it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ Wanted = Callable[[str], bool]
 FOLDS = 5
 # Up to this many groups an indicator is a plain matrix.
 FEW_GROUPS = 64
+# Up to this many systems are ranked by comparing every two.
+FEW_SYSTEMS = 6
 
 
 def system_statistics(rows: Floats, wanted: Wanted = lambda name: True) -> Read:
@@ -57,11 +60,14 @@ def system_means(rows: Floats) -> Any:
     each `(resamples, systems)`; NaN where a resample holds nothing of a system."""
     system = rows[:, 2].astype(np.int64)
     inside = indicator(system, int(system.max()) + 1)
-    first, second = (inside * rows[:, column : column + 1] for column in (0, 1))
+    parts = [inside, inside * rows[:, :1], inside * rows[:, 1:2]]
+    # Of plain matrices one product gives everything at the price of one.
+    together = [np.hstack(parts)] if isinstance(inside, np.ndarray) else parts
 
     def read(weights: Floats) -> tuple[Floats, Floats]:
-        count = weights @ inside
-        return weights @ first / count, weights @ second / count
+        sums = np.hstack([weights @ each for each in together])
+        count, first, second = np.split(sums, 3, axis=1)
+        return first / count, second / count
 
     return read
 
@@ -86,8 +92,20 @@ def correlations_of_means(
 
 
 def _row_rank_correlation(first: Floats, second: Floats) -> Floats:
-    ones = np.ones_like(first)
-    return _row_correlation(tied_ranks(first, ones), tied_ranks(second, ones))
+    return _row_correlation(_row_ranks(first), _row_ranks(second))
+
+
+def _row_ranks(values: Floats) -> Floats:
+    """Mid-ranks along the last axis, but for their mean; a few values are compared two by two, not sorted."""
+    size = values.shape[1]
+    if size > FEW_SYSTEMS:
+        return tied_ranks(values, np.ones_like(values))
+    ranks = np.where(np.isnan(values), np.nan, 0.0)
+    for one, other in combinations(range(size), 2):
+        ahead = _signs(values[:, one] - values[:, other]) / 2
+        ranks[:, one] += ahead
+        ranks[:, other] -= ahead
+    return ranks
 
 
 def _row_tau(first: Floats, second: Floats) -> Floats:
@@ -102,7 +120,7 @@ def _row_tau(first: Floats, second: Floats) -> Floats:
 
 def tied_ranks(values: Floats, counts: Floats) -> Floats:
     """Mid-ranks along the last axis of `values`, each standing for `counts` items; near-equal values tie."""
-    order = np.argsort(values, axis=1, kind="stable")
+    order = np.argsort(values, axis=1)
     order += values.shape[1] * np.arange(len(values))[:, np.newaxis]
     ordered, size = values.ravel()[order], counts.ravel()[order]
     through = np.cumsum(size, axis=1)

@@ -37,8 +37,8 @@ _SAME = 1e-9
 @dataclass(frozen=True, slots=True)
 class WinRate:
     """One metric. `jury` and `panel` are its values on the data, `delta` their difference turned so that
-    more is better for the jury, with the percentile interval over the resamples unless too many of them
-    were `dropped`; `rate` counts a tie as half a win."""
+    more is better for the jury, with the BCa-t interval (of offsets, and of given resamples, quantiles) unless too
+    many of them were `dropped`; `rate` counts a tie as half a win."""
 
     metric: str
     jury: float
@@ -89,7 +89,7 @@ def win_rates(
     if complete.sum() < 2:
         reason = f"{int(complete.sum())} items were scored by all three"
         return {metric: undefined(reason, int(complete.sum()), "bootstrap win rate") for metric in METRICS}
-    kept = rows[complete]
+    kept, closer = rows[complete], dict[str, Estimate]()
     if indices is not None:
         if not complete.all():
             raise MedjuryError("given resamples need complete scores: some items lack a score.")
@@ -98,10 +98,16 @@ def win_rates(
         design = f"{len(np.asarray(indices))} given resamples"
     else:
         names = None if clusters is None else np.asarray(clusters, dtype=object)[complete]
-        made = replicates(kept, statistics, clusters=names, resamples=resamples, seed=seed, jackknife=False)
+        made = replicates(kept, statistics, clusters=names, resamples=resamples, seed=seed)
         observed, resampled, design = dict(made.observed), dict(made.resampled), made.design
+        # A size has its mode at 0, where BCa breaks down; quantiles of the others were too narrow.
+        for metric, sign in METRICS.items():
+            if metric != "absolute_offset":
+                sides = [f"{side} {metric}" for side in ((1, 2) if sign > 0 else (2, 1))]
+                closer[metric] = made.difference(*sides, confidence=confidence)
     return {
-        metric: _compare(metric, observed, resampled, len(kept), design, confidence) for metric in METRICS
+        metric: _compare(metric, observed, resampled, len(kept), design, confidence, closer.get(metric))
+        for metric in METRICS
     }
 
 
@@ -112,6 +118,7 @@ def _compare(
     n: int,
     design: str,
     confidence: float,
+    closer: Estimate | None,
 ) -> WinRate | Estimate:
     sign = METRICS[metric]
     jury, panel = observed[f"1 {metric}"], observed[f"2 {metric}"]
@@ -126,7 +133,9 @@ def _compare(
     ties = known.size - wins - losses
     dropped = difference.size - known.size
     delta = Estimate(sign * (jury - panel), None, None, n, f"no interval: undefined in {dropped} of {design}")
-    if dropped <= UNDEFINED_ALLOWED * difference.size:
+    if closer is not None:
+        delta = replace(closer, n=n)
+    elif dropped <= UNDEFINED_ALLOWED * difference.size:
         low, high = (float(end) for end in np.quantile(known, [0.5 - confidence / 2, 0.5 + confidence / 2]))
         delta = replace(delta, low=low, high=high, method=method)
     return WinRate(

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.agreement import correlation_statistics
-from medjury.calibration._calibrator import Floats
 from medjury.calibration._jury_simulation.simulation import JuryTable, fixed_scores
+from medjury.calibration._maps.calibrator import Floats
 from medjury.calibration._part import Marks
 from medjury.statistics import Replicates, replicates
 

@@ -9,7 +9,6 @@ from itertools import combinations
 
 import numpy as np
 
-from medjury.calibration._calibrator import Floats
 from medjury.calibration._jury_simulation.agreement import LOST, WITHIN, agreement_replicates, loss_against
 from medjury.calibration._jury_simulation.face import JurySimulation
 from medjury.calibration._jury_simulation.result import (
@@ -35,6 +34,7 @@ from medjury.calibration._jury_simulation.simulation import (
     fixed_scores,
     scores_after,
 )
+from medjury.calibration._maps.calibrator import Floats
 from medjury.statistics import Estimate, Replicates
 
 FULL, ADAPTIVE, SYSTEM = "full jury", "adaptive jury", "the system alone, no call"

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medjury.calibration._calibrator import Floats
 from medjury.calibration._jury_simulation.agreement import LOST, WITHIN, Losses, agreement_replicates
 from medjury.calibration._jury_simulation.simulation import (
     Calls,
@@ -27,6 +26,7 @@ from medjury.calibration._jury_simulation.simulation import (
     scores_after,
 )
 from medjury.calibration._jury_simulation.widths import JurySignal, WidthFitter
+from medjury.calibration._maps.calibrator import Floats
 
 if TYPE_CHECKING:
     from medjury.judging import AdaptiveRule

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.calibration._calibrator import Floats
 from medjury.calibration._composite import units_of
+from medjury.calibration._maps.calibrator import Floats
 from medjury.calibration._part import Marks, Part
 from medjury.errors import MedjuryError
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medjury.calibration._calibrator import Floats, check_confidence
-from medjury.calibration._conformal import first_share
+from medjury.calibration._conformal.strangeness import first_share
 from medjury.calibration._jury_simulation.agreement import LOST, WITHIN, agreement_replicates
 from medjury.calibration._jury_simulation.face import JurySimulation
 from medjury.calibration._jury_simulation.held_out import Effort, Halves, held_out, lost_at_random
@@ -32,6 +31,7 @@ from medjury.calibration._jury_simulation.simulation import (
     scores_after,
 )
 from medjury.calibration._jury_simulation.widths import DEFAULT_JURY_SIGNALS, JURY_SIGNALS, JurySignal
+from medjury.calibration._maps.calibrator import Floats, check_confidence
 from medjury.calibration._part import judging_roles, jurors_of, parts_of
 from medjury.documents import nearest
 from medjury.errors import MedjuryError

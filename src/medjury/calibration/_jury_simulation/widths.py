@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from medjury.calibration._calibrator import Floats
-from medjury.calibration._conformal import check_level, strangeness
+from medjury.calibration._conformal.strangeness import check_level, strangeness
 from medjury.calibration._jury_simulation.simulation import JuryTable, Order, fixed_scores
+from medjury.calibration._maps.calibrator import Floats
 
 if TYPE_CHECKING:
     from medjury.judging import WidthCell, Widths

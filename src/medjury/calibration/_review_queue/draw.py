@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.calibration._calibrator import Floats
+from medjury.calibration._maps.calibrator import Floats
 from medjury.errors import MedjuryError
 
 Flags = NDArray[np.bool_]

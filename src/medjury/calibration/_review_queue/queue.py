@@ -11,11 +11,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.calibration._calibrator import Floats
+from medjury.calibration._maps.calibrator import Floats
 from medjury.calibration._part import Part, judging_roles, jurors_of, jury_of, parts_of
 from medjury.calibration._review_queue.draw import Flags, draw, inclusion_probabilities
 from medjury.calibration._review_queue.sizes import influence_sizes
-from medjury.calibration._triage import triage
+from medjury.calibration._triage.triage import triage
 from medjury.errors import MedjuryError
 from medjury.statistics import Printable, Result, effective_n
 from medjury.tables import Names, RatingTable, rating_table

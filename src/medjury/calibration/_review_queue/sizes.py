@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.calibration._calibrator import Floats
+from medjury.calibration._maps.calibrator import Floats
 
 # Of a grade: somewhat more than rounding alone (1/√12). And how often a clinician says something else altogether.
 _ROUNDING = 0.35

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from medjury.calibration._calibrator import Floats, on_scale
-from medjury.calibration._conformal_sets import GradeSets
+from medjury.calibration._conformal.sets import GradeSets
+from medjury.calibration._estimates.prediction_powered import PredictionPowered, estimate_mean
+from medjury.calibration._estimates.quality_asked import share_of
+from medjury.calibration._maps.calibrator import Floats, on_scale
 from medjury.calibration._part import Part, instruments_of, part_of, scaled
-from medjury.calibration._prediction_powered import PredictionPowered, estimate_mean
-from medjury.calibration._quality_asked import share_of
-from medjury.calibration._review_order import Lesson
 from medjury.calibration._saved import case_hash
-from medjury.calibration._signals import Items, signals_of, spread_of
 from medjury.calibration._stored_triage.result import AppliedTriage
 from medjury.calibration._stored_triage.rule import StoredTriage
+from medjury.calibration._triage.review_order import Lesson
+from medjury.calibration._triage.signals import Items, signals_of, spread_of
 from medjury.errors import MedjuryError
 from medjury.statistics import counted
 from medjury.tables import ABSENT, Grades, Grid, Names, RatingTable, add_jury, rating_table

@@ -11,9 +11,9 @@ from typing import Any, get_args
 
 import numpy as np
 
-from medjury.calibration._calibrator import Floats
-from medjury.calibration._signals import Items
+from medjury.calibration._maps.calibrator import Floats
 from medjury.calibration._stored_triage.rule import StoredTriage
+from medjury.calibration._triage.signals import Items
 from medjury.calibration._written import as_json, write_text
 from medjury.errors import MedjuryError, no_such
 from medjury.statistics import Estimate

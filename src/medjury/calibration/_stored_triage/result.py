@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.calibration._calibrator import Floats
-from medjury.calibration._conformal_sets import GradeSets
+from medjury.calibration._conformal.sets import GradeSets
+from medjury.calibration._estimates.prediction_powered import PredictionPowered
+from medjury.calibration._maps.calibrator import Floats
 from medjury.calibration._part import Marks, Part
-from medjury.calibration._prediction_powered import PredictionPowered
 from medjury.calibration._stored_triage.rule import StoredTriage
-from medjury.calibration._triage_result import TriageRow, number_or_none
+from medjury.calibration._triage.triage_result import TriageRow, number_or_none
 from medjury.calibration._written import as_json, flat
 from medjury.statistics import Result, counted, percent, shown, text_table
 

@@ -2,9 +2,10 @@
 
 The cut is conformal. Each labelled dangerous answer has a priority that other cases gave it. The cut lies so low
 among these that a new dangerous answer, drawn like the labelled ones, has at least the stated chance of a priority
-as high. Every case weighs the same, however many answers it has (`_conformal.py`). Priorities of labelled answers
-come from rules learnt on four fifths of the cases and that of a new one from all of them, so the chance is met
-closely and not to the last digit (cross-conformal prediction: Vovk 2015, Ann Math Artif Intell 74:9-28).
+as high. Every case weighs the same, however many answers it has (`_conformal/strangeness.py`). Priorities of
+labelled answers come from rules learnt on four fifths of the cases and that of a new one from all of them, so the
+chance is met closely and not to the last digit (cross-conformal prediction: Vovk 2015, Ann Math Artif Intell
+74:9-28).
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from medjury.calibration._calibrator import Floats
-from medjury.calibration._conformal import strangeness
+from medjury.calibration._conformal.strangeness import strangeness
+from medjury.calibration._maps.calibrator import Floats
 from medjury.calibration._saved import case_hash
-from medjury.calibration._signals import Items
-from medjury.calibration._triage_result import Triage
+from medjury.calibration._triage.signals import Items
+from medjury.calibration._triage.triage_result import Triage
 from medjury.errors import MedjuryError
 from medjury.statistics import Estimate
 from medjury.tables import JuryRule

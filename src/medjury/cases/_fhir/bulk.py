@@ -17,8 +17,8 @@ from medjury.cases._fhir.observations import UNUSED
 from medjury.cases._fhir.resources import Entry, local_name, name_in, server_of
 from medjury.cases._fhir.rows import NO_MATCH, READ, UNNAMED, rows_of_entries
 from medjury.cases._fhir.values import Resource, reference_in, text_in
-from medjury.cases._json import parse_json
 from medjury.cases._mapping import ColumnMapping
+from medjury.cases._readers.json import parse_json
 from medjury.cases._row import RawRow
 
 _NO_PATIENT = "the document names no patient (subject), so its notes cannot be found in the export"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from medjury.cases._fhir.resources import DEEPEST, NO_TEXT
-from medjury.cases._xhtml import FhirError, Narrative
+from medjury.cases._fhir.xhtml import FhirError, Narrative
 
 CODED = "coded entry of a C-CDA, left out"
 _SPACE = "urn:hl7-org:v3"

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from medjury.cases._attachment import DamagedError, attachment_text
 from medjury.cases._case import Origin
+from medjury.cases._fhir.attachment import DamagedError, attachment_text
 from medjury.cases._fhir.resources import DEEPEST, NO_TEXT, Entry, Resources, local_name
 from medjury.cases._fhir.status import marks_of
 from medjury.cases._fhir.values import (
@@ -21,7 +21,7 @@ from medjury.cases._fhir.values import (
     text_in,
     values_in,
 )
-from medjury.cases._xhtml import FhirError, text_of
+from medjury.cases._fhir.xhtml import FhirError, text_of
 
 FURTHER = "further attachment of a document, left out"
 # Where the releases and the kinds of documents keep the same thing; STU3 has no `date` and no `category`.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from medjury.cases._case import Origin
 from medjury.cases._fhir.values import Resource, object_in, objects_in, text_in
-from medjury.cases._xhtml import FhirError
+from medjury.cases._fhir.xhtml import FhirError
 
 DEEPEST = 20
 NO_TEXT = "section of a document without text, left out"

@@ -16,10 +16,10 @@ from medjury.cases._fhir.observations import UNUSED, Measured, measured_in
 from medjury.cases._fhir.resources import Entry, Resources, entries_of
 from medjury.cases._fhir.status import IN_ERROR, is_error, replaced
 from medjury.cases._fhir.values import Resource
+from medjury.cases._fhir.xhtml import FhirError
 from medjury.cases._labs import LABS
 from medjury.cases._mapping import ColumnMapping
 from medjury.cases._row import RawRow
-from medjury.cases._xhtml import FhirError
 
 STRANGER = "document of a patient without a judged document, left out"
 TWICE = "report with the text of a document, left out"

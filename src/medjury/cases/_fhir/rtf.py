@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from medjury.cases._xhtml import FhirError
+from medjury.cases._fhir.xhtml import FhirError
 
 # The library keeps such text as if it held: a file that has any is refused, not misread.
 _WITHDRAWN = re.compile(rb"(?<!\\)\\(?:strike|striked|deleted|v|webhidden)(?:[1-9]\d*)?(?![A-Za-z0-9-])")

@@ -11,7 +11,6 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import Literal
 
 from medjury.cases import Case, Note
 from medjury.errors import MedjuryError
@@ -26,11 +25,11 @@ from medjury.instruments import (
     load_instrument,
 )
 from medjury.judging._asking import Sample, Speaker, Tried, draw_anew
+from medjury.judging._claims.expected import Steps, expected_of
 from medjury.judging._claims.labels import OURS, Labels
-from medjury.judging._claims.listing import MOST_CLAIMS, pieces
+from medjury.judging._claims.measures import AGAINST, GRADES, MEASURES, Measure, ShareRule
 from medjury.judging._claims.prompts import (
     CLAIMS_PROMPT_VERSION,
-    listing_messages,
     listing_schema,
     listing_system,
     verifying_schema,
@@ -38,59 +37,24 @@ from medjury.judging._claims.prompts import (
 )
 from medjury.judging._claims.record import record_of
 from medjury.judging._claims.share import (
-    WEIGHTS,
     ClaimFinding,
-    Decisive,
-    Denominator,
     decide_support,
     support_share,
     worst_claim,
 )
 from medjury.judging._claims.steps import (
-    BEFORE,
     ClaimReading,
     Listed,
     list_claims,
-    needs_search,
     verify_claims,
 )
 from medjury.judging._claims.texts import sources_of, with_claims
 from medjury.judging._claims.verifying import Checked
 from medjury.judging._claims.worked import WorkedClaims, listing_examples, verifying_examples
 from medjury.judging._evidence.quotation import Source
-from medjury.judging._most import COMPLAINT, FRAME, most_prompt, most_question
-from medjury.judging._rater import Expected, PlainRater, Rated, Unit, Used, make_units
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
-from medjury.models import Answer, ChatModel, Gate, Message, estimate_tokens
-
-# What a dimension is read from: the supported share with its threshold (0 or 1), the gravest claim of the text
-# that its sources do not support, or the gravest fact of the sources that the text does not give.
-Measure = Literal["support", "unsupported", "omitted"]
-MEASURES: Mapping[str, Measure] = {
-    "concordant": "support",
-    "unsupported": "unsupported",
-    "omitted": "omitted",
-}
-_AGAINST: Mapping[Measure, str] = {"support": "reference", "unsupported": "notes", "omitted": "notes"}
-# The grade of a claim that is not supported, by its importance. A summary may leave out background.
-_GRADES: Mapping[Measure, Mapping[int, int]] = {
-    "unsupported": {1: 1, 2: 2, 3: 3},
-    "omitted": {1: 0, 2: 1, 3: 2},
-}
-# For a plan: one claim in so many tokens of text (the study of eConsults counted 24.9 claims in an answer of some
-# 500 tokens), one important fact in so many of a record, and what a claim and a verdict take.
-_TOKENS_PER_CLAIM, _TOKENS_PER_FACT, _CLAIM, _VERDICT = 20, 60, 70, 90
-
-
-@dataclass(frozen=True, slots=True)
-class ShareRule:
-    """How verdicts become "concordant": see `decide_support`."""
-
-    threshold: float = 0.8
-    denominator: Denominator = "addressed"
-    weights: Mapping[int, float] = field(default_factory=lambda: dict(WEIGHTS))
-    decisive: Decisive = "veto"
-    minimum_verified: float = 0.5
+from medjury.models import Answer, ChatModel, Gate, Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +122,7 @@ class Claims(PlainRater):
             raise MedjuryError(f"claims cannot rate the instrument {self.instrument.name}: {hint}")
         for (name,) in self.groups:
             measure = self.measures[name]
-            needed = {0, 1} if measure == "support" else {0, *_GRADES[measure].values()}
+            needed = {0, 1} if measure == "support" else {0, *GRADES[measure].values()}
             if not needed <= set(self.instrument.dimension(name).grades):
                 wanted = ", ".join(str(each) for each in sorted(needed))
                 raise MedjuryError(
@@ -226,67 +190,23 @@ class Claims(PlainRater):
         return make_units(self, case, repeat)
 
     def expected(self, unit: Unit) -> Expected | Unscored:
-        """Assumes one claim in twenty tokens of an answer, one important fact in sixty of a record, and that
-        nothing is asked twice."""
         texts = self._texts(unit)
         if isinstance(texts, Unscored):
             return texts
         taken_apart, held_against, _ = texts
-        measure = self.measures[unit.dimensions[0]]
-        tokens = sum(estimate_tokens(source.text) for source in taken_apart)
-        per = _TOKENS_PER_FACT if measure == "omitted" else _TOKENS_PER_CLAIM
-        parts = sum(len(pieces(source.text, self.reading.piece)) for source in taken_apart)
-        claims = max(1, round(tokens / per))
-        if self.reading.claims is not None:
-            claims = min(claims, parts * self.reading.claims)
-        calls = -(-claims // self.batch)
-        shown = sum(estimate_tokens(source.text) for source in held_against)
-        if needs_search(held_against, self.reading):
-            shown = min(shown, self.reading.most * self.reading.sentences * 30 * self.batch)
-        first, second = self._shown(None)
-        listing = (estimate_tokens(listing_system(self.rubric)) + _tokens(first)) * parts + tokens
-        asking = estimate_tokens(verifying_system(self.rubric, self.labels)) + _tokens(second)
-        verifying = (asking + shown) * calls + claims * _CLAIM // 2
-        most = self._most(unit, taken_apart, held_against)
-        return Expected(parts + calls, listing + verifying, claims * (_CLAIM + _VERDICT), most)
-
-    def _most(self, unit: Unit, taken_apart: Sequence[Source], held_against: Sequence[Source]) -> Used:
-        """As if every part gave as many claims as are taken (`most_claims` bounds them), every claim were verified
-        beside all the texts that may be shown, and every quotation were refused once."""
+        steps = Steps(
+            lister=self.lister,
+            verifier=self.verifier,
+            reading=self.reading,
+            batch=self.batch,
+            least=self.least,
+            rubric=self.rubric,
+            labels=self.labels,
+            examples=self.examples,
+        )
+        is_omitted = self.measures[unit.dimensions[0]] == "omitted"
         question = _text(unit.case.input("question"))
-        parts = [pieces(source.text, self.reading.piece) for source in taken_apart]
-        listing = Used()
-        grades = self.rubric.dimension("importance").values
-        for source, places in zip(taken_apart, parts, strict=True):
-            for start, end in places:
-                before = source.text[max(0, start - BEFORE) : start]
-                system = listing_system(self.rubric, self.least, self.reading.claims)
-                examples, _ = self._shown(None)
-                messages = listing_messages(system, question, before, source.text[start:end], examples)
-                prompt = most_prompt(messages, listing_schema(grades, self.reading.claims))
-                listing = listing.plus(most_question(prompt, self.lister))
-        count = sum(map(len, parts))
-        claims = count * (self.reading.claims or MOST_CLAIMS)
-        batches = -(-claims // self.batch)
-        hits = 0 if not needs_search(held_against, self.reading) else self.reading.most * self.batch
-        shown = sum(
-            len(source.text.encode("utf-8", "replace")) + len(source.id) + len(source.label) + FRAME
-            for source in held_against
-        ) + hits * (FRAME + max(len(source.id) + len(source.label) for source in held_against))
-        asked = [
-            Message("system", verifying_system(self.rubric, self.labels)),
-            *self._shown(None)[1],
-            Message("user", question),
-        ]
-        schema = verifying_schema(range(claims, claims + self.batch), self.labels)
-        told = COMPLAINT + FRAME * self.batch
-        prompt = (
-            most_prompt(asked, schema) + shown + self.batch * (self.lister.max_tokens + FRAME) + COMPLAINT
-        )
-        again = prompt + self.verifier.max_tokens + told
-        return listing.plus(most_question(prompt, self.verifier, told), batches).plus(
-            most_question(again, self.verifier, told), batches
-        )
+        return expected_of(steps, taken_apart, held_against, question=question, facts=is_omitted)
 
     def _shown(self, least: int | None) -> tuple[list[Message], list[Message]]:
         """The worked examples of the two steps."""
@@ -409,13 +329,13 @@ class Claims(PlainRater):
                 minimum_verified=rule.minimum_verified,
             )
         else:
-            outcome = worst_claim(findings, _GRADES[measure])
+            outcome = worst_claim(findings, GRADES[measure])
         return with_claims(outcome, checked, listed if measure == "omitted" else None)
 
     def _texts(self, unit: Unit) -> tuple[list[Source], list[Source], str] | Unscored:
         """What is taken apart, what it is held against, and the latter's name."""
         measure = self.measures[unit.dimensions[0]]
-        against = self.against or _AGAINST[measure]
+        against = self.against or AGAINST[measure]
         candidate, other = sources_of(unit.case, "candidate"), sources_of(unit.case, against)
         for name, found in (("candidate", candidate), (against, other)):
             if not found:
@@ -425,10 +345,6 @@ class Claims(PlainRater):
 
 def _text(value: str | tuple[Note, ...] | None) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _tokens(messages: Sequence[Message]) -> int:
-    return sum(estimate_tokens(message.content) for message in messages)
 
 
 def _described(speaker: Speaker) -> dict[str, object]:

@@ -6,10 +6,9 @@ something reads its body with `Depends(form_of)`. A route that does not cannot b
 
 from __future__ import annotations
 
-from medjury.panel._access._api_access import api_access
 from medjury.panel._access._forms import Form, SentFile, form_of
 from medjury.panel._access._guard import guard
-from medjury.panel._access._inviting import invite, join_address
+from medjury.panel._access._joining.inviting import invite, join_address
 from medjury.panel._access._pages import NAVIGATION, routes
 from medjury.panel._access._people import (
     NOBODYS_NAMES,
@@ -21,6 +20,7 @@ from medjury.panel._access._people import (
     people,
     person_named,
 )
+from medjury.panel._access._programs.api_access import api_access
 from medjury.panel._access._trail import TrailEntry, about_in_words, check_trail, trail, trail_entries
 from medjury.panel._access._visitors import Claim, anyone, claimed_by, person_with, signed_in
 

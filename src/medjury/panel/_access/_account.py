@@ -11,7 +11,7 @@ from sqlalchemy import select
 from medjury.errors import MedjuryError
 from medjury.panel._access._credentials import set_password
 from medjury.panel._access._forms import Form, form_of
-from medjury.panel._access._passkeys import count_passkeys, passkeys_work
+from medjury.panel._access._passkeys.passkeys import count_passkeys, passkeys_work
 from medjury.panel._access._passwords import check_new_password, hash_password, is_password
 from medjury.panel._access._people import Person
 from medjury.panel._access._sessions import end_sessions

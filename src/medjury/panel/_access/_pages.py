@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from medjury.panel._access import (
-    _account,
-    _api_pages,
-    _join,
-    _open_id_pages,
-    _passkey_pages,
-    _people_page,
-    _sign_in,
-    _trail_page,
-)
+from medjury.panel._access import _account, _people_page, _sign_in, _trail_page
+from medjury.panel._access._joining import join as _join
+from medjury.panel._access._open_id import pages as _open_id_pages
+from medjury.panel._access._passkeys import pages as _passkey_pages
 from medjury.panel._access._people import Role
+from medjury.panel._access._programs import api_pages as _api_pages
 from medjury.panel._look import NavigationLink
 from medjury.panel._panel import Panel
 

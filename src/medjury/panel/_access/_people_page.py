@@ -9,8 +9,8 @@ from fastapi.responses import RedirectResponse, Response
 
 from medjury.errors import MedjuryError
 from medjury.panel._access._forms import Form, form_of
-from medjury.panel._access._invitations import open_invitation_until, withdraw_invitations
-from medjury.panel._access._inviting import invite, join_address
+from medjury.panel._access._joining.invitations import open_invitation_until, withdraw_invitations
+from medjury.panel._access._joining.inviting import invite, join_address
 from medjury.panel._access._people import (
     Person,
     PersonState,

@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 from medjury.panel._access._cookies import remove_session, session_secret, set_session
 from medjury.panel._access._credentials import set_password
 from medjury.panel._access._forms import Form, form_of
-from medjury.panel._access._passkeys import passkeys_work
+from medjury.panel._access._passkeys.passkeys import passkeys_work
 from medjury.panel._access._passwords import hash_password, is_outdated, is_password
 from medjury.panel._access._people import Person, person_of, row_by_sign_in_name
 from medjury.panel._access._sessions import end_session, start_session

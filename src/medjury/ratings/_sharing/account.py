@@ -17,11 +17,11 @@ from typing import Any
 
 from medjury.instruments import Reason
 from medjury.models import AuditTotals, ModelError
-from medjury.ratings._desk import StoreDesk
-from medjury.ratings._escaping import escape
-from medjury.ratings._owner import Claimed, Owner
-from medjury.ratings._store import Store
-from medjury.ratings._transaction import Transaction
+from medjury.ratings._store.desk import StoreDesk
+from medjury.ratings._store.escaping import escape
+from medjury.ratings._store.owner import Claimed, Owner
+from medjury.ratings._store.store import Store
+from medjury.ratings._store.transaction import Transaction
 
 _ADD = """WITH added AS (
         INSERT INTO requests (log, owner, serial, ends, entry, calls, money, perhaps)

@@ -15,10 +15,10 @@ from typing import Any, Literal
 
 from medjury.instruments import Reason
 from medjury.models import Budget, ModelError, Reservation
-from medjury.ratings._owner import Owner
 from medjury.ratings._sharing.account import Account
-from medjury.ratings._store_error import StoreError
-from medjury.ratings._transaction import Transaction
+from medjury.ratings._store.owner import Owner
+from medjury.ratings._store.store_error import StoreError
+from medjury.ratings._store.transaction import Transaction
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.02, 0.5  # seconds between two looks for room
 _SPENT = "SELECT calls, money, perhaps FROM spendings WHERE log = %s"

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from medjury.models import AuditLog
-from medjury.ratings._store import Store
-from medjury.ratings._transaction import Transaction
+from medjury.ratings._store.store import Store
+from medjury.ratings._store.transaction import Transaction
 
 _ROWS_AT_ONCE = 2_000
 _KEPT = 100_000  # lines that stay after they were copied, until the run ends

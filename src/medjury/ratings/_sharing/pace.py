@@ -1,4 +1,4 @@
-"""One limit by the minute for all workers: the bucket of `models/_limits.py`, kept by PostgreSQL's clock."""
+"""One limit by the minute for all workers: the bucket of `models/_gate/limits.py`, kept by PostgreSQL's clock."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from medjury.ratings._owner import Owner
 from medjury.ratings._sharing.account import Account
-from medjury.ratings._transaction import Transaction
+from medjury.ratings._store.owner import Owner
+from medjury.ratings._store.transaction import Transaction
 
 _NOW = "extract(epoch FROM clock_timestamp())::float8"
 _CHANGE = f"""INSERT INTO paces (log, name, level, moment) VALUES (%(log)s, %(name)s, %(most)s - %(taken)s, {_NOW})

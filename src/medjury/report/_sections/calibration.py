@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from medjury.calibration import CalibrationStudy, Reliability, calibrate
+from medjury.calibration import CalibrationStudy, Reliability
 from medjury.errors import MedjuryError
 from medjury.report._axes import Axes
 from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR
@@ -25,11 +25,11 @@ Curves = tuple[Measured, Reliability, Reliability]
 
 
 def section(material: Material) -> Section | None:
-    evidence, table = material.evidence, material.evidence.table
+    evidence = material.evidence
     if not any(each.grades for each in material.compared) or not evidence.rater:
         return None
     try:
-        whole = calibrate(table)
+        whole = material.calibration
     except MedjuryError as error:
         return Section("calibration", _TITLE, paragraph(str(error), class_="note"))
     lead = (

@@ -44,8 +44,10 @@ _CITATIONS = (
     ),
     (
         "interval of a rate",
-        "exact binomial, for as many answers as those of one case or patient are worth together",
-        "Clopper & Pearson (1934) Biometrika 26:404-413; Korn & Graubard (1998) Surv Methodol 24:193-201",
+        "exact binomial, for as many answers as those of one case or patient are worth together; for severe errors "
+        "the upper end, and Jeffreys' lower end",
+        "Clopper & Pearson (1934) Biometrika 26:404-413; Korn & Graubard (1998) Surv Methodol 24:193-201; "
+        "Brown, Cai & DasGupta (2001) Stat Sci 16:101-133",
     ),
     (
         "tie groups of a ranking",

@@ -68,7 +68,7 @@ def _agreement(material: Material, found: Ranking) -> Html:
         material, "", found.agreement.rows, "How far each rater orders the systems as the clinicians do"
     )
     try:
-        after = agreement_after(material.evidence.table, "isotonic")
+        after = agreement_after(material.evidence.table, material.calibration)
     except MedjuryError:
         after = None
     if after is not None:

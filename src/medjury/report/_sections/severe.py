@@ -46,8 +46,8 @@ def section(material: Material) -> Section | None:
         ),
         rows,
         caption=f"Severe errors among the answers that {_whose(material)} called dangerous, with "
-        f"exact {interval} intervals. The gate counts an unscored dangerous answer as an error. Where a low score "
-        "is the good one, the scale was turned round first",
+        f"{interval} intervals of which the upper end is exact. The gate counts an unscored dangerous answer as an "
+        "error. Where a low score is the good one, the scale was turned round first",
         shown=60,
     )
     picture = Html("")
@@ -57,7 +57,7 @@ def section(material: Material) -> Section | None:
             "severe-errors",
             (7.5, 1.0 + 0.4 * len(shown)),
             lambda figure: _draw(figure, shown, evidence.rules.severe_limit),
-            caption=f"The jury's rate of severe errors with its exact {interval} interval; the dashed line is the "
+            caption=f"The jury's rate of severe errors with its {interval} interval; the dashed line is the "
             "limit of the gate." + only_some(len(shown), len(bars), "tables/severe-errors.csv"),
             alt="; ".join(f"{label}: {found.errors} of {found.dangerous}" for label, found in shown),
         )

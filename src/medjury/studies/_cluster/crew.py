@@ -21,10 +21,10 @@ from medjury.studies._cluster.shares import Share, cut, share_size
 from medjury.studies._cluster.tally import Tallies
 from medjury.studies._cluster.worker import CHANGED, Order, Worker, signature
 from medjury.studies._conclude import WorkDone
-from medjury.studies._hashed import HashedCases
 from medjury.studies._how import How
 from medjury.studies._interrupts import interrupts
-from medjury.studies._plan import RunPlan
+from medjury.studies._material.hashed import HashedCases
+from medjury.studies._planning.plan import RunPlan
 from medjury.studies._study import Study
 
 _LANES = 2  # shares at a time for one worker: while one ends the next has begun

@@ -19,7 +19,7 @@ from medjury.ratings import Account, SharedBudget, SharedPace, StoreDesk, StoreS
 from medjury.studies._cluster.shares import Share, Window, cases_hash
 from medjury.studies._cluster.tally import counts_of
 from medjury.studies._gate_settings import gate_settings, study_prices
-from medjury.studies._preflight import MARK, Preflight
+from medjury.studies._planning.preflight import MARK, Preflight
 from medjury.studies._study import Study, load_study
 from medjury.version import __version__
 

@@ -40,9 +40,9 @@ class ModelPart(Part):
     requests_per_minute: float | None = Field(default=None, gt=0)
     tokens_per_minute: float | None = Field(default=None, gt=0)
     price: PricePart | None = None
-    gpus: float = Field(
-        default=0.0, ge=0, le=64
-    )  # that a worker of a cluster needs for it, see docs/scale.md
+    # What a worker of a cluster needs for it, see docs/scale.md.
+    gpus: float = Field(default=0.0, ge=0, le=64)
+    cpus: float | None = Field(default=None, gt=0, le=1024)
 
     @model_validator(mode="before")
     @classmethod

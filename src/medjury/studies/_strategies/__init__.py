@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from medjury.documents import Document, nearest, validate_part
 from medjury.errors import MedjuryError
 from medjury.judging import ModelChecked, Rater
-from medjury.studies._context import with_window_rule
+from medjury.studies._planning.context import with_window_rule
 from medjury.studies._strategies import (
     adaptive,
     claims,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
-from medjury.suites._loaders._files import source_files
-from medjury.suites._loaders._gather import Gathering
+from medjury.suites._loaders._reading.files import source_files
+from medjury.suites._loaders._reading.gather import Gathering
 
 _COLUMNS = ("encounter_id", "dataset", "dialogue", "note")
 

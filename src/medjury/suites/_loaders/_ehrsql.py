@@ -12,9 +12,9 @@ from pathlib import Path
 from medjury.errors import MedjuryError
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
-from medjury.suites._loaders._database import database_problem
-from medjury.suites._loaders._files import beside, one_file
-from medjury.suites._loaders._gather import Gathering, RowError, checked_text
+from medjury.suites._loaders._reading.database import database_problem
+from medjury.suites._loaders._reading.files import beside, one_file
+from medjury.suites._loaders._reading.gather import Gathering, RowError, checked_text
 
 _COLUMNS = ("id", "question", "query", "is_impossible")
 IMPOSSIBLE = "null"

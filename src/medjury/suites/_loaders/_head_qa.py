@@ -12,9 +12,9 @@ from pathlib import Path
 
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
-from medjury.suites._loaders._choices import lettered, right_letters
-from medjury.suites._loaders._files import source_files
-from medjury.suites._loaders._gather import Gathering, Row, RowError, checked_text
+from medjury.suites._loaders._reading.choices import lettered, right_letters
+from medjury.suites._loaders._reading.files import source_files
+from medjury.suites._loaders._reading.gather import Gathering, Row, RowError, checked_text
 
 _COLUMNS = ("qid", "qtext", "ra", "answers")
 _SPLITS = {"2013": "train", "2014": "train", "2015": "development"}

@@ -28,7 +28,7 @@ from medjury.suites._loaders._medqa import load_medqa
 from medjury.suites._loaders._mtsamples import load_mtsamples
 from medjury.suites._loaders._pubmedqa import load_pubmedqa
 from medjury.suites._loaders._race_bias import load_race_bias
-from medjury.suites._loaders._table import load_table
+from medjury.suites._loaders._reading.table import load_table
 
 LOADERS: Mapping[str, Callable[[Benchmark, Path], Loaded]] = {
     "aci_bench": load_aci_bench,

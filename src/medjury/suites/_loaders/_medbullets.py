@@ -11,9 +11,9 @@ from pathlib import Path
 
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
-from medjury.suites._loaders._choices import lettered, right_letters
-from medjury.suites._loaders._files import one_file
-from medjury.suites._loaders._gather import Gathering, Row, RowError
+from medjury.suites._loaders._reading.choices import lettered, right_letters
+from medjury.suites._loaders._reading.files import one_file
+from medjury.suites._loaders._reading.gather import Gathering, Row, RowError
 
 _COLUMNS = ("question", "opa", "opb", "opc", "opd", "answer_idx", "answer")
 _FIGURE = re.compile(r"\bFigures? [A-Z]\b")

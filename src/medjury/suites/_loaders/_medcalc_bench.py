@@ -18,8 +18,8 @@ from typing import Any
 
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
-from medjury.suites._loaders._files import one_file
-from medjury.suites._loaders._gather import Gathering, Row, RowError
+from medjury.suites._loaders._reading.files import one_file
+from medjury.suites._loaders._reading.gather import Gathering, Row, RowError
 
 _COLUMNS = (
     "Row Number", "Calculator ID", "Category", "Output Type", "Patient Note", "Question", "Ground Truth Answer",

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
-from medjury.suites._loaders._files import source_files
-from medjury.suites._loaders._gather import Gathering, Row, RowError
+from medjury.suites._loaders._reading.files import source_files
+from medjury.suites._loaders._reading.gather import Gathering, Row, RowError
 
 _COLUMNS = ("Text ID", "Sentences", "Error Flag", "Error Sentence ID", "Corrected Sentence")
 _SENTENCE = re.compile(r"(\d+) (.*)")

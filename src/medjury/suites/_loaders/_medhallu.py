@@ -10,8 +10,8 @@ from pathlib import Path
 
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
-from medjury.suites._loaders._files import source_files
-from medjury.suites._loaders._gather import Gathering, Row, RowError, checked_text
+from medjury.suites._loaders._reading.files import source_files
+from medjury.suites._loaders._reading.gather import Gathering, Row, RowError, checked_text
 
 _COLUMNS = ("Question", "Knowledge", "Ground Truth", "Hallucinated Answer")
 _CHOICES = {"A": "Factual", "B": "Hallucinated"}

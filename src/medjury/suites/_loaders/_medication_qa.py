@@ -10,8 +10,8 @@ from pathlib import Path
 
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
-from medjury.suites._loaders._files import one_file
-from medjury.suites._loaders._gather import Gathering
+from medjury.suites._loaders._reading.files import one_file
+from medjury.suites._loaders._reading.gather import Gathering
 
 _COLUMNS = ("Question", "Answer", "Focus (Drug)", "Question Type")
 

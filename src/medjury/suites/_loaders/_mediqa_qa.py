@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
-from medjury.suites._loaders._files import source_files
-from medjury.suites._loaders._gather import Gathering, Row, RowError, checked_text
-from medjury.suites._loaders._xml import read_xml
+from medjury.suites._loaders._reading.files import source_files
+from medjury.suites._loaders._reading.gather import Gathering, Row, RowError, checked_text
+from medjury.suites._loaders._reading.xml import read_xml
 
 _EXCELLENT = 4
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from medjury.errors import MedjuryError
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
-from medjury.suites._loaders._choices import lettered, right_letters
-from medjury.suites._loaders._files import one_file
-from medjury.suites._loaders._gather import Gathering, Row, RowError
+from medjury.suites._loaders._reading.choices import lettered, right_letters
+from medjury.suites._loaders._reading.files import one_file
+from medjury.suites._loaders._reading.gather import Gathering, Row, RowError
 
 _COLUMNS = ("id", "question", "opa", "opb", "opc", "opd", "cop")
 _HIDDEN = "row whose right answer the source keeps to itself"

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
-from medjury.suites._loaders._files import source_files
-from medjury.suites._loaders._gather import Gathering, Row, RowError, checked_text
+from medjury.suites._loaders._reading.files import source_files
+from medjury.suites._loaders._reading.gather import Gathering, Row, RowError, checked_text
 
 _SECTIONS = ("PLAN", "SUMMARY", "FINDINGS")
 # The public copy has lost line breaks: a heading may stand right behind the last sentence of the section before it.

@@ -13,9 +13,9 @@ from typing import Any
 from medjury.errors import MedjuryError
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
-from medjury.suites._loaders._files import beside, one_file
-from medjury.suites._loaders._gather import Gathering, Row, RowError, checked_text
-from medjury.suites._loaders._json_file import read_json_file
+from medjury.suites._loaders._reading.files import beside, one_file
+from medjury.suites._loaders._reading.gather import Gathering, Row, RowError, checked_text
+from medjury.suites._loaders._reading.json_file import read_json_file
 
 _LABELS = ("yes", "no", "maybe")
 _COLUMNS = ("@key", "QUESTION", "CONTEXTS", "final_decision")

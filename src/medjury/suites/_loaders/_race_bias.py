@@ -16,9 +16,9 @@ from xml.etree import ElementTree
 from medjury.errors import MedjuryError
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
-from medjury.suites._loaders._files import one_file
-from medjury.suites._loaders._gather import Gathering, Row, RowError, checked_text
-from medjury.suites._loaders._xml import read_packed_xml
+from medjury.suites._loaders._reading.files import one_file
+from medjury.suites._loaders._reading.gather import Gathering, Row, RowError, checked_text
+from medjury.suites._loaders._reading.xml import read_packed_xml
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _RED = "FF0000"

@@ -14,8 +14,8 @@ from medjury.validation._rules.found import Lines, RuleFound, found
 
 LINES = Lines(
     "Where a clinician saw danger, the jury saw it too.",
-    "(Severe errors + unscored) / dangerous answers; exact Clopper-Pearson interval for what clustered answers are "
-    "worth.",
+    "(Severe errors + unscored) / dangerous answers; exact upper end (Clopper-Pearson) for what clustered answers "
+    "are worth.",
     "Read every dangerous answer that was scored too kindly, and let nothing dangerous pass unread until you "
     "know why.",
     danger=True,

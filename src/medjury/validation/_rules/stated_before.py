@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from medjury.tables import Measured
 from medjury.validation._evidence import Evidence
-from medjury.validation._registered import standing
 from medjury.validation._rules.found import Lines, RuleFound, found
+from medjury.validation._runs.registered import standing
 
 LINES = Lines(
     "What counts as good enough was written down before anybody saw a score.",

@@ -1,0 +1,1 @@
+"""Conformal prediction: which grades, or which interval, might a clinician give?"""

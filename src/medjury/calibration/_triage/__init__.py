@@ -1,0 +1,1 @@
+"""Triage: which cases a clinician sees first, what that order is worth, and what needs nobody."""

@@ -1,0 +1,246 @@
+"""The review curve: of all dangerous answers, what share is caught when the first x % of the cases are reviewed?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medjury.calibration._maps.calibrator import Floats, check_confidence
+from medjury.calibration._maps.folds import Cases
+from medjury.errors import MedjuryError
+from medjury.statistics import Estimate, Replicates, joined, on_columns, replicates
+
+FRACTIONS = tuple(round(0.05 * step, 2) for step in range(1, 20))
+# The share to review is searched among so many steps of equal size: to one part in a million.
+_STEPS = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewCurve:
+    """One way to order the cases. `caught[k]` belongs to the share `reviewed[k]`; `review_to_catch` is the
+    share of cases to review for the wanted share of what is to be caught, `area` the mean of the curve (0.5: no
+    better than chance). `saved_by_rule` is how much less the combined rule reviews: this order's share −
+    the rule's."""
+
+    name: str
+    reviewed: tuple[float, ...]
+    caught: tuple[Estimate, ...]
+    review_to_catch: Estimate
+    area: Estimate
+    saved_by_rule: Estimate | None
+
+
+def review_curves(
+    priorities: Mapping[str, Floats],
+    target: NDArray[np.bool_],
+    *,
+    cases: Cases,
+    strata: NDArray[np.int64] | None = None,
+    rule: str | None = None,
+    catch: float = 0.8,
+    fractions: Sequence[float] = FRACTIONS,
+    resamples: int = 1000,
+    seed: int = 0,
+    confidence: float = 0.95,
+    what: str = "dangerous answer",
+) -> ReviewCurves:
+    """Curves of several orders on the same resamples of whole cases; higher priority is reviewed first.
+
+    Items of equal priority are reviewed in random order, so that the curve is straight across them. A
+    missing priority comes first: a case that could not be scored has to be looked at. With `strata` (the
+    folds in which priorities were learnt) the same share is reviewed in each: priorities of two folds come
+    from two rules and cannot be ranked against each other.
+    """
+    check_confidence(confidence)
+    if not 0 < catch <= 1:
+        raise MedjuryError(f"the share to catch lies between 0 and 1, not at {catch:g}.")
+    if not target.any():
+        raise MedjuryError(
+            f"no item is a {what} by this definition: there is nothing to catch. Check the threshold."
+        )
+    if target.all():
+        raise MedjuryError(
+            f"every item is a {what} by this definition: no order can help. Check the threshold."
+        )
+    stratum = (
+        np.zeros(len(target), dtype=np.int64) if strata is None else np.unique(strata, return_inverse=True)[1]
+    )
+    rows = np.column_stack([stratum, target, *(_codes(each) for each in priorities.values())])
+    clusters = np.array([str(case) for case in cases], dtype=object)
+    curve = _curve(int(stratum.max()) + 1, tuple(fractions), catch)
+
+    def replicates_of(place: int) -> Replicates:
+        # The rows of all orders decide what is drawn: every order stands on the same resamples.
+        return replicates(
+            rows,
+            on_columns(curve, (0, 1, 2 + place)),
+            clusters=clusters,
+            resamples=resamples,
+            seed=seed,
+            jackknife=False,
+        )
+
+    return ReviewCurves(tuple(priorities), tuple(fractions), rule, confidence, cache(replicates_of), {})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReviewCurves(Mapping[str, ReviewCurve]):
+    """Curves by the name of their order. Each is computed when it is read: most readers want one or two."""
+
+    names: tuple[str, ...]
+    fractions: tuple[float, ...]
+    rule: str | None
+    confidence: float
+    replicates_of: Callable[[int], Replicates]
+    made: dict[str, ReviewCurve]
+
+    def __getitem__(self, name: str) -> ReviewCurve:
+        if name not in self.names:
+            raise KeyError(name)
+        if name not in self.made:
+            self.made[name] = self._curve(name)
+        return self.made[name]
+
+    def _curve(self, name: str) -> ReviewCurve:
+        made = self.replicates_of(self.names.index(name))
+
+        def read(what: str) -> Estimate:
+            return made.estimate(what, method="percentile", confidence=self.confidence)
+
+        saved = None
+        if self.rule is not None and name != self.rule:
+            both = joined({"this": made, "rule": self.replicates_of(self.names.index(self.rule))})
+            saved = both.difference(
+                "this review", "rule review", method="percentile", confidence=self.confidence
+            )
+        caught = tuple(read(f"at {fraction:g}") for fraction in self.fractions)
+        return ReviewCurve(name, self.fractions, caught, read("review"), read("area"), saved)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+def _codes(priority: Floats) -> Floats:
+    """The place of each priority in the order, 0 first; equal priorities share it, a missing one comes first.
+    What differs after the ninth decimal is equal: means of the same grades differ by rounding."""
+    values = np.where(np.isnan(priority), np.inf, priority)
+    _, place = np.unique(np.round(-values, 9), return_inverse=True)
+    return place.astype(float)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Stratum:
+    """One fold's items in their order; `last` marks the last item of each group of equal priority."""
+
+    order: NDArray[np.int64]
+    target: Floats
+    last: NDArray[np.int64]
+
+    def curve(self, weights: Floats) -> tuple[Floats, Floats, Floats]:
+        """Share reviewed and share caught after each group, both from 0, and the number to catch."""
+        here = weights[:, self.order]
+        reviewed = _from_zero(np.cumsum(here, axis=1)[:, self.last])
+        caught = _from_zero(np.cumsum(here * self.target, axis=1)[:, self.last])
+        errors = caught[:, -1]
+        share = caught / np.where(errors > 0, errors, 1.0)[:, np.newaxis]
+        return reviewed / np.maximum(reviewed[:, -1:], 1.0), share, errors
+
+
+def _curve(
+    strata: int, fractions: tuple[float, ...], catch: float
+) -> Callable[[Floats], Callable[[Floats], dict[str, Floats]]]:
+    def prepare(rows: Floats) -> Callable[[Floats], dict[str, Floats]]:
+        parts = []
+        for number in range(strata):
+            here = np.flatnonzero(rows[:, 0] == number)
+            order = here[np.argsort(rows[here, 2], kind="stable")]
+            parts.append(
+                _Stratum(order, rows[order, 1], np.flatnonzero(np.diff(rows[order, 2], append=-1.0)))
+            )
+
+        def read(weights: Floats) -> dict[str, Floats]:
+            curves = [part.curve(weights) for part in parts]
+            errors = np.stack([each for _, _, each in curves])
+            share = errors / np.where(errors.sum(axis=0) > 0, errors.sum(axis=0), np.nan)
+
+            steps = [_Steps(reviewed, got) for reviewed, got, _ in curves]
+
+            def caught(at: Floats, rows: NDArray[np.int64]) -> Floats:
+                found = [each.at(at, rows) for each in steps]
+                return np.asarray((share[:, rows, np.newaxis] * np.stack(found)).sum(axis=0))
+
+            areas = [_area(reviewed, got) for reviewed, got, _ in curves]
+            places = np.array([*fractions, 1.0])
+            known = caught(np.tile(places, (len(weights), 1)), np.arange(len(weights)))
+            values = {f"at {each:g}": known[:, place] for place, each in enumerate(fractions)}
+            values["area"] = (share * np.stack(areas)).sum(axis=0)
+            values["review"] = _reach(caught, catch, places, known)
+            return values
+
+        return read
+
+    return prepare
+
+
+def _reach(
+    caught: Callable[[Floats, NDArray[np.int64]], Floats], catch: float, places: Floats, known: Floats
+) -> Floats:
+    """The smallest share to review, in whole steps, at which the share caught reaches `catch`; NaN where there is
+    nothing to catch. `known` is what is caught at some places, (resamples, places), the last of them 1.
+
+    What is caught rises in straight lines: the line between what is known on both sides leads to the step in a few
+    looks. A look that leaves more than half is followed by one in the middle."""
+    enough = known >= catch - 1e-12
+    low, below = (np.where(enough, 0.0, each).max(axis=1) for each in (places, known))
+    high, above = (np.where(enough, each, 1.0).min(axis=1) for each in (places, known))
+    low, high = np.floor(low * _STEPS), np.ceil(high * _STEPS)
+    high[np.isnan(known[:, -1])] = np.nan
+    halve = np.zeros(len(known), dtype=bool)
+    rows = np.flatnonzero(high - low > 1)
+    while len(rows):
+        left, first, last = high[rows] - low[rows], below[rows], above[rows]
+        ahead = np.where(halve[rows], 0.5, (catch - first) / np.maximum(last - first, 1e-12))
+        here = low[rows] + np.clip(np.ceil(ahead * left), 1, left - 1)
+        got = caught(here[:, np.newaxis] / _STEPS, rows)[:, 0]
+        enough = got >= catch - 1e-12
+        high[rows[enough]], above[rows[enough]] = here[enough], got[enough]
+        low[rows[~enough]], below[rows[~enough]] = here[~enough], got[~enough]
+        halve[rows] = high[rows] - low[rows] > left / 2
+        rows = rows[high[rows] - low[rows] > 1]
+    return np.asarray(high / _STEPS)
+
+
+def _area(x: Floats, y: Floats) -> Floats:
+    return np.asarray(((y[:, 1:] + y[:, :-1]) / 2 * np.diff(x, axis=1)).sum(axis=1))
+
+
+def _from_zero(values: Floats) -> Floats:
+    return np.concatenate([np.zeros((len(values), 1)), values], axis=1)
+
+
+class _Steps:
+    """Straight lines from step to step, one curve for each row; x rises along each row from 0 to 1."""
+
+    def __init__(self, x: Floats, y: Floats) -> None:
+        self.rows, self.width = x.shape
+        # Rows two apart rise as one list, in which all are searched at once.
+        self.apart = 2.0 * np.arange(self.rows)[:, np.newaxis]
+        self.rising = (x + self.apart).ravel()
+        self.first = self.width * np.arange(self.rows)[:, np.newaxis]
+        self.x, self.y = x.ravel(), y.ravel()
+
+    def at(self, wanted: Floats, rows: NDArray[np.int64]) -> Floats:
+        """y of some rows where x first reaches each of the wanted places, (rows, places)."""
+        first = self.first[rows]
+        found = np.searchsorted(self.rising, wanted - 1e-12 + self.apart[rows])
+        after = np.clip(found, first + 1, first + self.width - 1)
+        x0, x1, y0, y1 = self.x[after - 1], self.x[after], self.y[after - 1], self.y[after]
+        step = np.where(x1 > x0, x1 - x0, 1.0)
+        return np.asarray(y0 + (y1 - y0) * np.clip((wanted - x0) / step, 0.0, 1.0))

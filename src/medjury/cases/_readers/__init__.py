@@ -1,0 +1,1 @@
+"""Readers of cases: one file for each form in which they come."""

@@ -1,0 +1,1 @@
+"""Redaction: what identifies somebody is found and replaced before anything else reads it."""

@@ -1,0 +1,1 @@
+"""Critical differences: what a clinician would take from either text, and what changed."""

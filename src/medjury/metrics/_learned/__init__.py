@@ -1,0 +1,1 @@
+"""Learned metrics: how alike two texts are to a neural network."""

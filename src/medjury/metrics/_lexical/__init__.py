@@ -1,0 +1,1 @@
+"""Lexical metrics: formulas over words and what is counted of them."""

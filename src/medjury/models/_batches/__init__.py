@@ -1,0 +1,1 @@
+"""Batch jobs: many calls handed over at once, at half the price."""

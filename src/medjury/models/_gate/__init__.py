@@ -1,0 +1,1 @@
+"""The one gate that every call passes, and what it asks of each."""

@@ -1,0 +1,1 @@
+"""Endpoints through their vendors' own packages."""

@@ -1,0 +1,1 @@
+"""Joining: invitations, and what becomes of them."""

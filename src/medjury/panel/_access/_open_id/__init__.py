@@ -1,0 +1,1 @@
+"""Signing in with the site's own account (OpenID Connect)."""

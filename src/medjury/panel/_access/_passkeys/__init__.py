@@ -1,0 +1,1 @@
+"""Passkeys: a device proves that it holds a key."""

@@ -1,0 +1,1 @@
+"""Programs: their keys, and what they may ask."""

@@ -1,0 +1,1 @@
+"""Erasing: what is deleted, and the log that says that it was."""

@@ -1,0 +1,1 @@
+"""Ratings from files: every check is made before any row is taken."""

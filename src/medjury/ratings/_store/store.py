@@ -1,0 +1,414 @@
+"""The append-only store: every reply that was paid for and every rating, in SQLite or PostgreSQL."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from medjury.instruments import TRANSIENT, Outcome, Reason
+from medjury.models import Reply
+from medjury.ratings._frame import frame_of_rows, rating_of_row, stored_rows
+from medjury.ratings._parts.placing import values_of_run
+from medjury.ratings._question import Question
+from medjury.ratings._rating import RaterKind, Rating, RatingRow, Status
+from medjury.ratings._record import StoredRecord
+from medjury.ratings._store.database import Database, create_schema, locate
+from medjury.ratings._store.escaping import escape, unescape
+from medjury.ratings._store.faults import explain, is_broken
+from medjury.ratings._store.owner import Busy, Claimed, Heartbeats, Owner
+from medjury.ratings._store.rights import refuse_without_rights
+from medjury.ratings._store.schema import is_current, migrate
+from medjury.ratings._store.statements import statements
+from medjury.ratings._store.store_error import StoreError, StoreUnreachable
+from medjury.ratings._store.transaction import StoredReply, Transaction, utc_now
+
+if TYPE_CHECKING:
+    import polars
+
+_Result = TypeVar("_Result")
+_ROWS_AT_ONCE = 2_000
+_FIRST_WAIT, _LONGEST_WAIT = 0.1, 2.0  # seconds between attempts to reach a server that went away
+_LOG = logging.getLogger("medjury")
+
+
+class Spent(NamedTuple):
+    """What a run has paid so far: money for calls whose price is known, and all calls that gave a reply."""
+
+    money: float
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class RatingCount:
+    """How many ratings one rater gave with one status (and, where unscored, for one reason)."""
+
+    rater: str
+    rater_kind: RaterKind
+    status: Status
+    reason: Reason | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """One run of the store, with its manifest as it was last written."""
+
+    name: str
+    manifest: Mapping[str, Any]
+    created_at: str
+    keys: int
+
+
+def open_store(
+    url_or_path: str | os.PathLike[str],
+    *,
+    create: bool = True,
+    wait_seconds: float = 30.0,
+    reconnect_seconds: float = 0.0,
+) -> Store:
+    """Open a store, bringing its tables up to date: a path, `sqlite:///PATH` or `postgresql://USER@HOST/NAME`.
+
+    `create=False` refuses a file that does not exist. `wait_seconds` is how long to wait for another writer, and
+    `reconnect_seconds` how long for a server that goes away later; one that is not there now is refused.
+    """
+    store = Store(locate(url_or_path, create=create, wait_seconds=wait_seconds), reconnect_seconds)
+    try:
+        store._prepare()
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+class Store:
+    """Ratings and replies are only ever added. Each method is one transaction: all of it, or nothing.
+
+    Safe to use from several threads (they take turns) and from several processes on one store. Open it with
+    `open_store`.
+    """
+
+    def __init__(self, database: Database, reconnect_seconds: float = 0.0) -> None:
+        self._database = database
+        self._reconnect_seconds = reconnect_seconds
+        self._lost_at: float | None = None  # when the server was last found gone, until it answers again
+        self._heartbeats = Heartbeats()
+        self._sql = statements(database.dialect)
+        self._lock = threading.Lock()
+        self._connection: Any = None
+        self._error: type[Exception] = database.engine.dialect.loaded_dbapi.Error
+        self._closed = False
+        self._close_connection: weakref.finalize[Any, Any] | None = None
+
+    @property
+    def place(self) -> str:
+        """Where the store is, for messages; a password is not shown."""
+        return self._database.place
+
+    @property
+    def path(self) -> Path | None:
+        """The store's file, where it is one."""
+        return self._database.path
+
+    # Writing
+
+    def write(
+        self,
+        *,
+        replies: Sequence[StoredReply] = (),
+        ratings: Sequence[Rating] = (),
+        records: Sequence[StoredRecord] = (),
+        members: Mapping[str, Iterable[str]] | None = None,
+        releases: tuple[Owner, Iterable[str]] | None = None,
+    ) -> int:
+        """Add replies, ratings with their records, and members (run: keys), and let go of claims; how many
+        ratings were new."""
+
+        def work(transaction: Transaction) -> int:
+            transaction.add_replies(replies)
+            joining = {run: set(keys) for run, keys in (members or {}).items()}
+            runs = {key: run for run, keys in joining.items() for key in keys}
+            new = transaction.add_ratings(ratings, records, runs)
+            for run, keys in joining.items():
+                transaction.add_members(run, keys)
+            if releases:
+                transaction.drop_claims(releases[1], releases[0])
+            return new
+
+        return self.in_transaction(work)
+
+    def write_ratings(self, run: str, ratings: Sequence[Rating], records: Sequence[StoredRecord] = ()) -> int:
+        """Add ratings as part of a run, with their records; how many ratings were new."""
+        return self.write(ratings=ratings, records=records, members={run: {rating.key for rating in ratings}})
+
+    def find_or_claim(self, keys: Collection[str], owner: Owner) -> dict[str, Reply | Claimed | Busy]:
+        """For each key the stored reply, the right to make the call, or that another is making it."""
+
+        def work(transaction: Transaction) -> dict[str, Reply | Claimed | Busy]:
+            transaction.beat(owner)
+            return transaction.find_or_claim(keys, owner)
+
+        return self.in_transaction(work)
+
+    def end_owner(self, owner: Owner) -> None:
+        """Let go of everything the owner claimed."""
+        self.in_transaction(lambda transaction: transaction.drop_owner(owner.id))
+
+    def put_run(self, run: str, manifest: Mapping[str, Any]) -> None:
+        """Record a run, or the newest state of its manifest."""
+        values = (escape(run), json.dumps(manifest, sort_keys=True), utc_now())
+        self._patiently(lambda cursor: cursor.execute(self._sql.put_run, values), write=True)
+
+    # Reading
+
+    def settled(self, keys: Collection[str], retry: Collection[Reason] = TRANSIENT) -> set[str]:
+        """The keys that need no further work; a failure with a reason in `retry` is to be tried again."""
+        return self.in_transaction(lambda transaction: transaction.settled(keys, retry), write=False)
+
+    def ratings(self, run: str | None = None) -> Iterator[Rating]:
+        """The latest rating of each key and dimension, ordered by item, system, rater, dimension and repeat.
+
+        Streams: a store need not fit in memory.
+        """
+        for rows in self._rows(run):
+            for row in rows:
+                yield rating_of_row(row)
+
+    def rows(self, run: str) -> Iterator[RatingRow]:
+        """The same as plain rows: for what passes all of them on."""
+        for rows in self._rows(run):
+            yield from stored_rows(rows)
+
+    def records(self, run: str) -> Iterator[StoredRecord]:
+        """The latest record of each key of a run, ordered as its ratings are. Streams."""
+        for rows in self._blocks(self._sql.read_records, run):
+            for key, item, system, rater, repeat, body, created_at in rows:
+                yield StoredRecord(
+                    unescape(key), unescape(item), unescape(system), unescape(rater), repeat,
+                    unescape(body), unescape(created_at),
+                )  # fmt: skip
+
+    def replies(self, keys: Collection[str]) -> dict[str, Reply]:
+        """The stored replies among these keys of calls."""
+        return self.in_transaction(lambda transaction: transaction.find_replies(keys), write=False)
+
+    def questions(self, units: Collection[str]) -> list[Question]:
+        """What was asked for the ratings with these keys; nothing where they were made before that was kept."""
+        return self.in_transaction(lambda transaction: transaction.find_questions(units), write=False)
+
+    def outcomes(self, units: Collection[str]) -> dict[tuple[str, str], Outcome]:
+        """The latest outcome by key and dimension of the ratings with these keys."""
+        return self.in_transaction(lambda transaction: transaction.find_outcomes(units), write=False)
+
+    def frame(self, run: str | None = None) -> polars.DataFrame:
+        """The same rows as `ratings`, as a table."""
+        import polars
+
+        frames = list(self.frames(run))
+        return polars.concat(frames) if frames else frame_of_rows([])
+
+    def frames(self, run: str | None = None) -> Iterator[polars.DataFrame]:
+        """The same rows as a stream of small tables."""
+        for rows in self._rows(run):
+            yield frame_of_rows(rows)
+
+    def counts(self, run: str | None = None) -> list[RatingCount]:
+        """How many ratings by rater, status and reason, counted by the database."""
+        found = self._all(self._sql.count_all if run is None else self._sql.count_run, run)
+        return [
+            RatingCount(unescape(rater), kind, status, None if reason is None else Reason(reason), count)
+            for rater, kind, status, reason, count in found
+        ]
+
+    def answering_models(self, run: str) -> list[tuple[str, str, str, int]]:
+        """By rater the models asked for, those that answered and the number of ratings; see `Rating`."""
+        return [
+            (unescape(rater), unescape(asked or ""), unescape(answered), count)
+            for rater, asked, answered, count in self._all(self._sql.count_models, run)
+        ]
+
+    def spent(self, run: str) -> Spent:
+        """What the run itself paid; replies it found in the store cost it nothing."""
+        [found] = self._all(self._sql.spent, run)
+        return Spent(*found)
+
+    def runs(self) -> list[StoredRun]:
+        """Every run, oldest first."""
+        return [
+            StoredRun(unescape(run), json.loads(manifest), created_at, keys)
+            for run, manifest, created_at, keys in self._all(self._sql.find_runs)
+        ]
+
+    # Transactions
+
+    def in_transaction(self, work: Callable[[Transaction], _Result], *, write: bool = True) -> _Result:
+        """Do several steps as one. Each may safely be repeated, which is done where the connection is lost."""
+        dialect = self._database.dialect
+        return self._patiently(
+            lambda cursor: work(Transaction(cursor, self._sql, dialect, self._heartbeats)), write
+        )
+
+    def outside_transactions(self, work: Callable[[Any, str], _Result]) -> _Result:
+        """Do what no transaction may hold, such as VACUUM; `work` is given the cursor and the kind of database."""
+        with self._lock:
+            try:
+                if self._connection is None:
+                    self._connect()
+                with closing(self._connection.cursor()) as cursor:
+                    return work(cursor, self._database.dialect)
+            except self._error as error:
+                raise explain(error, self._database) from error
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            self._disconnect()
+        self._database.engine.dispose()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _values(self, cursor: Any, run: str | None) -> Any:
+        return () if run is None else values_of_run(cursor, self._database.dialect, escape(run))
+
+    def _all(self, statement: str, run: str | None = None) -> list[tuple[Any, ...]]:
+        def work(cursor: Any) -> list[tuple[Any, ...]]:
+            cursor.execute(statement, self._values(cursor, run))
+            return cursor.fetchall()  # type: ignore[no-any-return]
+
+        return self._patiently(work, write=False)
+
+    def _patiently(self, work: Callable[[Any], _Result], write: bool) -> _Result:
+        """Do it in a transaction; where the server went away, again as soon as it is back, for a stated time. A
+        lost connection alone is made anew at once. After that time each attempt is the last."""
+
+        def attempt() -> _Result:
+            with self._transaction(write) as cursor:
+                return work(cursor)
+
+        return self._until_back(attempt)
+
+    def _until_back(self, attempt: Callable[[], _Result]) -> _Result:
+        wait, again = _FIRST_WAIT, True
+        while True:
+            try:
+                done = attempt()
+            except StoreUnreachable as gone:
+                now = time.monotonic()
+                self._lost_at = now if self._lost_at is None else self._lost_at
+                left = self._lost_at + self._reconnect_seconds - now
+                if not again and left <= 0:
+                    raise self._given_up(gone) from gone
+                if not again:
+                    if wait == _FIRST_WAIT:
+                        _LOG.warning("%s Calls wait; it is tried for %.0f s more.", gone, left)
+                    time.sleep(min(wait, left))
+                    wait = min(2 * wait, _LONGEST_WAIT)
+                again = False
+            else:
+                self._lost_at = None
+                return done
+
+    def _given_up(self, gone: StoreUnreachable) -> StoreUnreachable:
+        tried = f" It was tried for {self._reconnect_seconds:g} s." if self._reconnect_seconds else ""
+        return StoreUnreachable(f"{gone}{tried}")
+
+    @contextmanager
+    def _transaction(self, write: bool) -> Iterator[Any]:
+        with self._lock:
+            try:
+                if self._connection is None:
+                    self._connect()
+                cursor = self._connection.cursor()
+                try:
+                    self._database.begin(cursor, write)
+                    yield cursor
+                    cursor.execute("COMMIT")
+                except BaseException:
+                    with suppress(self._error):
+                        cursor.execute("ROLLBACK")
+                    raise
+                finally:
+                    cursor.close()
+            except self._error as error:
+                lost = self._connection is not None and is_broken(self._connection.driver_connection)
+                if lost:
+                    self._disconnect()
+                explained = explain(error, self._database)
+                if lost and not isinstance(explained, StoreUnreachable):
+                    explained = StoreUnreachable(str(explained))
+                raise explained from error
+
+    def _rows(self, run: str | None) -> Iterator[list[tuple[Any, ...]]]:
+        return self._blocks(self._sql.read_all if run is None else self._sql.read_run, run)
+
+    def stream(self, statement: str) -> Iterator[list[tuple[Any, ...]]]:
+        """The rows of one of our own statements as they stand in the tables, in blocks."""
+        return self._blocks(statement)
+
+    def _blocks(self, statement: str, run: str | None = None) -> Iterator[list[tuple[Any, ...]]]:
+        """Blocks of rows on a connection of their own, so that writers need not wait for a slow reader."""
+        postgres = self._database.dialect == "postgresql"
+        try:
+            with closing(self._until_back(self._raw_connection)) as connection:
+                plain = connection.cursor()
+                self._database.begin(plain, write=False)
+                # A named cursor makes PostgreSQL hand out rows as they are asked for.
+                cursor = connection.driver_connection.cursor(name="ratings") if postgres else plain
+                try:
+                    cursor.execute(statement, self._values(plain, run))
+                    while rows := cursor.fetchmany(_ROWS_AT_ONCE):
+                        yield rows
+                finally:  # a reader may stop halfway
+                    with suppress(self._error):
+                        cursor.close()
+        except self._error as error:
+            raise explain(error, self._database) from error
+
+    def _prepare(self) -> None:
+        with self._lock:
+            self._connect()
+            cursor = self._connection.cursor()
+            try:
+                refuse_without_rights(self._database, cursor)
+                if not is_current(cursor, self._database.dialect):
+                    self._database.begin(cursor, write=True)
+                    create_schema(self._database, cursor)
+                    migrate(cursor, self._database.dialect, self.place)
+                    cursor.execute("COMMIT")
+            except self._error as error:
+                raise explain(error, self._database) from error
+
+    def _raw_connection(self) -> Any:
+        from sqlalchemy.exc import DBAPIError
+
+        if self._closed:
+            raise StoreError(f"{self.place}: this store is closed")
+        try:
+            return self._database.connect()
+        except (DBAPIError, self._error) as error:
+            cause = getattr(error, "orig", None) or error
+            raise explain(cause, self._database) from cause
+
+    def _connect(self) -> None:
+        connection = self._raw_connection()
+        self._connection = connection
+        # A store that is dropped without `close` does not leave the connection to the garbage collector.
+        self._close_connection = weakref.finalize(self, connection.close)
+
+    def _disconnect(self) -> None:
+        if self._close_connection is not None:
+            with suppress(Exception):
+                self._close_connection()
+        self._connection = self._close_connection = None

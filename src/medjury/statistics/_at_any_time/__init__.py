@@ -1,0 +1,1 @@
+"""What may be looked at again and again: confidence sequences, e-processes and planned looks."""

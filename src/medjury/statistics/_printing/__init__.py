@@ -1,0 +1,1 @@
+"""How numbers and tables of them are printed."""

@@ -1,0 +1,1 @@
+"""Shares of counted things: by the number, by case, by weight, and paired."""

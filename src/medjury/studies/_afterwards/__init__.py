@@ -1,0 +1,1 @@
+"""A run that is there: opened, recorded, replayed and read again."""

@@ -1,0 +1,252 @@
+"""Reading a run again: its stored replies, by the present reader and instrument, into a run of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+
+from medjury.errors import MedjuryError
+from medjury.files import private_folder, whole_binary
+from medjury.instruments import TRANSIENT
+from medjury.judging import EarlierRun, Progress, Reread, judge_all, run_async
+from medjury.models import AuditLog, Gate, MemoryCache, PriceList
+from medjury.ratings import Rating, Store, StoreDesk, open_store
+from medjury.runs import (
+    Manifest,
+    ManifestReread,
+    RereadSource,
+    file_hash,
+    files,
+    open_run_folder,
+    read_manifest,
+)
+from medjury.studies._afterwards.changes import CHANGES_FILE, Changes, find_changes
+from medjury.studies._clinicians.humans import Humans, read_humans
+from medjury.studies._conclude import RunResult, WorkDone, conclude
+from medjury.studies._drafts.cases import DraftedCases, Drafts
+from medjury.studies._gate_settings import study_prices
+from medjury.studies._hosts import check_store_host
+from medjury.studies._planning.plan import RunPlan, plan_study
+from medjury.studies._stated.manifest import describe
+from medjury.studies._study import Study, load_study
+
+
+@dataclass(frozen=True)
+class RereadResult:
+    """What came of reading a run again: the run that was made, and what is different in it."""
+
+    result: RunResult
+    earlier: str
+    changes: Changes
+    notes: tuple[str, ...]
+
+    @property
+    def no_reply(self) -> int:
+        """How many ratings could not be read again: no reply to their question is stored."""
+        return self.changes.no_reply.total()
+
+    def text(self) -> str:
+        """The counts first, then where they are."""
+        lines = self.changes.lines()
+        if self.no_reply:
+            lines.append(
+                f"{self.no_reply:,} ratings have no stored reply: they are unscored, for the reason they had or as "
+                "not_stored"
+            )
+        lines += self.notes
+        status = self.result.status
+        if status != "complete":
+            lines.append(f"As a run it is {status.upper()}: {self.result.why}")
+        lines.append(f"Nothing was asked. Read from {self.earlier}; every change is in {CHANGES_FILE}")
+        lines.append(f"Run folder: {self.result.folder}")
+        return "\n".join(lines)
+
+
+def reread_run(
+    folder: str | Path, *, study: str | Path | None = None, out: str | Path | None = None
+) -> RereadResult:
+    """Read the stored replies of a run again, without asking anybody, and write a run folder of its own. The study
+    file is the one the run names, unless another is given."""
+    folder = Path(folder)
+    earlier = read_manifest(folder)
+    if not earlier.run:
+        raise MedjuryError(
+            f"{folder}: nothing was judged in this run, so that there is nothing to read again"
+        )
+    given = load_study(
+        study_file_of(folder, earlier, study),
+        skip_bad_cases=bool(earlier.cases_skipped),
+        overrides=earlier.overrides if study is None else (),
+    )
+    if given.name != earlier.study:
+        raise MedjuryError(
+            f"{folder} is a run of the study {earlier.study!r}, and {given.file} is {given.name!r}; name the "
+            "right one with --study"
+        )
+    address = store_address_of(folder, given)
+    check_store_host(address, given.settings.allow_hosts)
+    prices = study_prices(given)
+    with open_store(address, create=False) as store:
+        run, output = _new_run(store, earlier.run, folder, out)
+        found = _with_drafts(given, folder)
+        plan = plan_study(found, prices, asking=False)
+        read_humans(found, rehearse=True)  # all that can be refused is refused before anything is written
+        _make_folder(output, shared=given.settings.share == "group")
+        humans = _humans(found, folder, output)
+        manifest = _describe(found, plan, humans, prices, folder, earlier)
+        study_file = os.path.relpath(found.file.resolve(), output.resolve())
+        manifest = manifest.replaced(run=run, study_file=study_file)
+        manifest.write(output)
+        store.put_run(run, manifest.content())
+        if humans is not None:
+            store.write_ratings(run, _with_own_keys(humans.ratings, run))
+        AuditLog(output / files.AUDIT_LOG).record({"event": "reread", "run": run, "from": earlier.run})
+        again = EarlierRun(store, earlier.run)
+        judges = [Reread(judge, run, again, prices) for judge in found.jury.judges]
+        reading = replace(found, jury=replace(found.jury, judges=judges), output=output)
+        outcome = run_async(_judge(reading, plan, store, run))
+        changes = find_changes(store, earlier.run, run, output)
+        assert manifest.reread is not None
+        manifest = manifest.replaced(reread=manifest.reread.replaced(changes=tuple(changes.rows())))
+        result = conclude(reading, plan, store, run, outcome, manifest, prices, humans)
+        manifest = read_manifest(output)
+        table = {CHANGES_FILE: file_hash(output / CHANGES_FILE)}
+        manifest = _carried_over(manifest, earlier).replaced(files={**manifest.files, **table})
+        manifest.write(output)
+        store.put_run(run, manifest.content())
+    return RereadResult(result, earlier.run, changes, _notes(manifest, earlier))
+
+
+def study_file_of(folder: Path, earlier: Manifest, stated: str | Path | None) -> Path:
+    if stated is not None:
+        return Path(stated)
+    file = folder / earlier.study_file if earlier.study_file else None
+    if file is None or not file.exists():
+        why = "does not say where its study file is" if file is None else f"names {file}, which is not there"
+        raise MedjuryError(f"{folder} {why}; name it with --study STUDY.yaml")
+    return file
+
+
+def store_address_of(folder: Path, study: Study) -> str:
+    """Where the study keeps its store; where it names none, the one in the run folder, which may have moved."""
+    own = folder / files.STORE
+    return str(own) if study.settings.store is None and own.exists() else study.store
+
+
+def _new_run(store: Store, earlier: str, folder: Path, out: str | Path | None) -> tuple[str, Path]:
+    """A name and a folder that are not taken."""
+    names = {each.name for each in store.runs()}
+    if earlier not in names:
+        raise MedjuryError(
+            f"{store.place}: holds no run {earlier}, so that there are no replies to read again; is `store` in the "
+            "study file the one of that run?"
+        )
+    folder = folder.resolve()
+    for number in count(1):
+        name, beside = f"{earlier}-reread-{number}", folder.with_name(f"{folder.name}-reread-{number}")
+        if name not in names and (out is not None or not beside.exists()):
+            break
+    return name, beside if out is None else Path(out)
+
+
+def _make_folder(output: Path, shared: bool) -> None:
+    try:
+        private_folder(output, shared=shared)
+        if any(output.iterdir()):
+            raise MedjuryError(f"{output}: is not empty; name another folder with --out")
+        open_run_folder(output, shared=shared)
+    except OSError as error:
+        raise MedjuryError(f"{output}: the run folder cannot be made ({error.strerror})") from None
+
+
+def _with_drafts(study: Study, folder: Path) -> Study:
+    """The study with the drafts that were judged: a draft is what is judged, not a reading of it."""
+    if study.drafter is None:
+        return study
+    file = folder / files.DRAFTS
+    if not file.exists():
+        raise MedjuryError(f"{file}: the drafts that were judged are not there")
+    return replace(study, cases=DraftedCases(study.cases, study.drafter, Drafts.read(file)))
+
+
+def _humans(study: Study, folder: Path, output: Path) -> Humans | None:
+    """The clinicians' ratings by the present instrument. The drafts that were judged come along."""
+    if study.drafter is not None:
+        with (folder / files.DRAFTS).open("rb") as judged, whole_binary(output / files.DRAFTS) as copy:
+            shutil.copyfileobj(judged, copy)
+    return read_humans(replace(study, output=output))
+
+
+def _with_own_keys(ratings: Sequence[Rating], run: str) -> list[Rating]:
+    """The same ratings beside those of the earlier run: another instrument may read them otherwise."""
+    return [
+        replace(each, key=hashlib.sha256(f"reread {run} {each.key}".encode()).hexdigest()) for each in ratings
+    ]
+
+
+def _describe(
+    study: Study, plan: RunPlan, humans: Humans | None, prices: PriceList, folder: Path, earlier: Manifest
+) -> Manifest:
+    """The manifest of the new run. The gate is the one that was stated before the first call of the earlier one."""
+    manifest = describe(replace(study, output=folder), plan, humans, prices)
+    source = RereadSource(
+        run=earlier.run,
+        medjury=earlier.medjury,
+        prompt_version=earlier.prompt_version,
+        instrument=earlier.instrument,
+        data_hash=earlier.data_hash,
+        finished_at=earlier.finished_at,
+    )
+    manifest = manifest.replaced(reread=ManifestReread(source=source), planned={})
+    if earlier.drafting is None:
+        return manifest
+    vendors = manifest.report.replaced(system_vendors=earlier.report.system_vendors)
+    return manifest.replaced(drafting=earlier.drafting, report=vendors)
+
+
+def _carried_over(manifest: Manifest, earlier: Manifest) -> Manifest:
+    """What is known of how the replies were given, and of none that was read: it holds for them still."""
+    made = manifest.replaced(settings_refused=earlier.settings_refused)
+    cut = earlier.coverage.perhaps_cut
+    return made.replaced(coverage=made.coverage.replaced(perhaps_cut=cut)) if cut else made
+
+
+def _notes(manifest: Manifest, earlier: Manifest) -> tuple[str, ...]:
+    """What else is not as it was."""
+    then, now = earlier.instrument, manifest.instrument
+    notes = []
+    if then.fingerprint != now.fingerprint:
+        versions = f"{then.name} {then.version} then, {now.name} {now.version} now"
+        notes.append(f"The instrument is another one ({versions})")
+    if earlier.data_hash != manifest.data_hash:
+        notes.append("The cases are not those of the run: one that was changed has no stored reply")
+    left = [each.name for each in earlier.judges if manifest.judge(each.name) is None]
+    if left:
+        notes.append(f"Judges that the study file does not name any more were left out: {', '.join(left)}")
+    return tuple(notes)
+
+
+async def _judge(study: Study, plan: RunPlan, store: Store, run: str) -> WorkDone:
+    judges = study.jury.judges
+    groups = sum(len(judge.groups) for judge in judges)
+    outcome = WorkDone(Progress(planned=plan.cases * study.jury.repeats * groups))
+    async with StoreDesk(store, run) as desk:
+        await judge_all(
+            study.cases,
+            judges,
+            repeats=study.jury.repeats,
+            gate=Gate(cache=MemoryCache()),  # never asked: each rater answers its own questions
+            ledger=desk,
+            run=run,
+            retry=TRANSIENT,
+            workers=study.workers,
+            progress=outcome.progress,
+            stop=asyncio.Event(),
+        )
+    return outcome

@@ -1,0 +1,1 @@
+"""Studies that draft first: the drafter, its step, and its cases."""

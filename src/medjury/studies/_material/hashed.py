@@ -1,0 +1,67 @@
+"""Cases that are hashed as they pass: what was judged must be what was planned."""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import json
+from collections.abc import Iterable, Iterator
+
+from medjury.cases import Case
+from medjury.quoting import quoted
+
+_BLANKS = str.maketrans("\t\n\v\f\r\x1c\x1d\x1e\x1f", " " * 9)
+
+
+class HashedCases:
+    """The cases, and after the last of them the hash of them all; `hash` is empty until then."""
+
+    def __init__(self, cases: Iterable[Case]) -> None:
+        self._cases = cases
+        self.hash = ""
+
+    def __iter__(self) -> Iterator[Case]:
+        digest = hashlib.sha256()
+        self.hash = ""
+        for case in self._cases:
+            digest.update(case.fingerprint().encode())
+            yield case
+        self.hash = digest.hexdigest()
+
+
+class AnswerHashes:
+    """Gathers, as cases pass, the smallest hashes of their contents: as many of two studies as share answers have
+    some in common, whatever the order, the names and the number of their cases. Broder (1997)."""
+
+    MOST = 64
+
+    def __init__(self) -> None:
+        self._kept: list[int] = []  # negative, so that the largest is the first to go
+
+    def add(self, case: Case) -> None:
+        texts = [case.candidate, case.reference, *(text for _, text in sorted(case.texts.items()))]
+        texts += [note.text for note in case.notes]
+        # Another space, or another name of the case, makes no other answer.
+        words = b"[%s]" % b", ".join([_spaced(text or "") for text in texts])
+        hash = -int(hashlib.sha256(words).hexdigest()[:16], 16)
+        if hash in self._kept:
+            return
+        if len(self._kept) < self.MOST:
+            heapq.heappush(self._kept, hash)
+        else:
+            heapq.heappushpop(self._kept, hash)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        return tuple(f"{-hash:016x}" for hash in sorted(self._kept, reverse=True))
+
+
+def _spaced(text: str) -> bytes:
+    """The words of a text as JSON, with one space between any two."""
+    if not text.isascii():
+        words = json.dumps(" ".join(text.split()), ensure_ascii=False)
+        return words.encode("utf-8", "surrogatepass")
+    words = text.translate(_BLANKS).strip(" ")
+    while "  " in words:
+        words = words.replace("  ", " ")
+    return quoted(words)

@@ -1,0 +1,1 @@
+"""Before the first call: what a run will ask, take and be able to show."""

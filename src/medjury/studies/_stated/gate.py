@@ -1,0 +1,77 @@
+"""The rules of the gate as the study file states them, recorded before the first call and never quietly changed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import UTC, datetime
+from pathlib import Path
+
+from medjury.documents import read_document, validate_part
+from medjury.errors import MedjuryError
+from medjury.runs import GateRules, Protocol, StatedGate, read_manifest, read_protocol
+from medjury.studies._file import GatePart
+from medjury.studies._material.case_ids import case_ids
+from medjury.studies._stated.development import listed_cases
+from medjury.studies._study import Study
+
+
+def stated_gate(study: Study, touched: Collection[str] = ()) -> StatedGate:
+    """The rules with the moment they were first recorded in this run folder; cases that tuning has `touched` are
+    among the development cases. Rules that were recorded there before and differ are kept under `earlier`: the
+    report says that they were changed."""
+    part = study.settings.gate
+    known = [dimension.name for dimension in study.instrument.dimensions]
+    for name in part.severe_dimensions or ():
+        if name not in known:
+            raise MedjuryError(
+                f"{study.file}: gate.severe_dimensions names {name!r}; the dimensions are {', '.join(known)}"
+            )
+    cases = sorted({*listed_cases(study), *_of_judges(study), *touched})
+    rules = GateRules(**{**part.model_dump(), "development_cases": tuple(cases)})
+    before = _recorded(study.output)
+    if before is not None and before.says(rules):
+        return before
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return StatedGate(
+        **rules.model_dump(), stated_at=now, earlier=() if before is None else _replaced(before)
+    )
+
+
+def read_rules(path: str | Path) -> tuple[GateRules, Protocol | None]:
+    """Rules of the gate from a file: a registered protocol (.json), a study file, or a .yaml with the rules alone;
+    and the protocol, where it is one."""
+    file = Path(path)
+    if file.suffix.lower() == ".json":
+        protocol = read_protocol(file)
+        return protocol.rules, protocol
+    document = read_document(file)
+    said = document.value if isinstance(document.value, dict) else {}
+    place: tuple[str, ...] = ("gate",) if "gate" in said or "study" in said else ()
+    part = validate_part(document, place, said.get("gate") or {} if place else said, GatePart)
+    try:
+        cases = case_ids(part.development_cases, file.resolve().parent)
+    except MedjuryError as error:
+        raise MedjuryError(f"{file}: development_cases: {error}") from None
+    return GateRules(**{**part.model_dump(), "development_cases": tuple(sorted(set(cases)))}), None
+
+
+def _replaced(before: StatedGate) -> tuple[StatedGate, ...]:
+    return *before.earlier, StatedGate(**before.model_dump(exclude={"earlier"}))
+
+
+def _of_judges(study: Study) -> list[str]:
+    """Cases that a judge says it was tuned on, or shows as examples."""
+    found: list[str] = []
+    for judge in study.jury.judges:
+        cases = judge.describe().get("development_cases", ())
+        found += [str(case) for case in cases] if isinstance(cases, list | tuple) else []
+    return found
+
+
+def _recorded(folder: Path) -> StatedGate | None:
+    """The rules that this run folder states already; a folder that cannot be read states none."""
+    try:
+        gate = read_manifest(folder).gate
+    except MedjuryError:
+        return None
+    return gate if gate is not None and gate.stated_at else None

@@ -1,0 +1,1 @@
+"""Studies of transcripts: which files belong together, and which pairs are judged."""

@@ -1,0 +1,1 @@
+"""What loaders share: fetching, opening and drawing from a benchmark's files."""

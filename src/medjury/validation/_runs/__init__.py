@@ -1,0 +1,1 @@
+"""Two runs beside each other: what was stated, what was changed, and what that did."""

@@ -1,0 +1,228 @@
+"""What changed from one run to another, on the answers that the juries of both scored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from medjury.agreement import absolute_offset, difference_statistics, icc_statistics, kappa_statistics
+from medjury.statistics import (
+    Estimate,
+    Replicates,
+    Statistics,
+    combined,
+    difference_of,
+    on_columns,
+    paired_rate_difference,
+    replicates,
+    undefined,
+)
+from medjury.tables import ABSENT, Grades, Measured, RatingTable, Roles
+from medjury.validation._runs.run_comparison import RunChange
+from medjury.validation._ways.spending import AMOUNTS, spent, together
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+_NAMES = {
+    "rmse": "RMSE against clinicians",
+    "offset": "offset against clinicians",
+    "icc_2_1": "ICC(2,1) with clinicians",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two runs, and who is who in it."""
+
+    table: RatingTable
+    roles: Roles
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """How intervals are drawn, and the cases that served development in either run: `aside` of all changes."""
+
+    resamples: int
+    seed: int
+    confidence: float
+    aside: tuple[str, ...]
+
+    def __call__(self, rows: Floats, statistics: Statistics, clusters: Any) -> Replicates:
+        return replicates(rows, statistics, clusters=clusters, resamples=self.resamples, seed=self.seed)
+
+    def change(self, made: Replicates, label: str, what: str, name: str) -> RunChange:
+        """The value called `name` of both sides, and the second less the first. What is in doubt is the change, so
+        it alone has an interval: paired, which two intervals side by side are not."""
+        first, second = (_observed(made, f"{side} {name}") for side in ("first", "second"))
+        difference = made.difference(f"second {name}", f"first {name}", confidence=self.confidence)
+        return RunChange(label, what, first, second, difference)
+
+    def size_of_offset(self, made: Replicates, label: str) -> RunChange:
+        """The size of the offset, whatever its sign, and how it changed. Where both offsets are surely on one side,
+        or the same in every resample, the change of size is the signed one, or its mirror; elsewhere it follows
+        from the two sizes' own intervals, since an interval of resampled sizes fails near zero."""
+        gaps = made.resampled["second offset"] - made.resampled["first offset"]
+        signed = [made.estimate(f"{side} offset", confidence=self.confidence) for side in ("first", "second")]
+        sizes = [absolute_offset(each) for each in signed]
+        change = made.difference("second offset", "first offset", confidence=self.confidence)
+        if not gaps.any() or all(each.low is not None and each.low > 0 for each in signed):
+            difference = change
+        elif all(each.high is not None and each.high < 0 for each in signed):
+            difference = made.difference("first offset", "second offset", confidence=self.confidence)
+        else:
+            difference = difference_of(
+                sizes[1], sizes[0], f"from the intervals of both sizes; {sizes[1].method}"
+            )
+        shown = [replace(each, low=None, high=None, method="as observed") for each in sizes]
+        return RunChange(label, "size of the offset", shown[0], shown[1], difference)
+
+
+def changes_of(
+    one: Side, two: Side, dimension: Measured, drawing: Drawing
+) -> tuple[list[RunChange], list[str]]:
+    """The changes on one dimension, and what must be read before them."""
+    rows, clusters, left, differing = _paired(one, two, dimension, drawing.aside)
+    label, warnings = dimension.label, []
+    if left:
+        warnings.append(f"{label}: {left:,} answers were scored in one run only and are left out")
+    if differing:
+        warnings.append(f"{label}: clinicians rate {differing:,} answers differently in the two runs")
+    silent = [_silent_on_danger(side, dimension, drawing.aside) for side in (one, two)]
+    if any(lost for lost, _ in silent):
+        said = " and ".join(
+            f"{name} {lost:,} of {all:,}" for name, (lost, all) in zip("AB", silent, strict=True)
+        )
+        warnings.append(
+            f"{label}: dangerous answers left without a score: {said}; the rate of severe errors below is of "
+            "answers that both scored"
+        )
+    if not len(rows):
+        nothing = undefined("no answer was scored in both runs", 0, "none")
+        return [RunChange(label, "mean score", nothing, nothing, nothing)], warnings
+    found = [drawing.change(drawing(rows[:, :2], _means, clusters), label, "mean score", "mean")]
+    rated = ~np.isnan(rows[:, 2])
+    if rated.any():
+        here, cases = rows[rated], clusters[rated]
+        plain = (difference_statistics(["offset", "rmse"]), icc_statistics(["icc_2_1"]))
+        agreed = drawing(here[:, :3], _both(*plain), cases)
+        found += [drawing.change(agreed, label, words, name) for name, words in _NAMES.items()]
+        found.insert(3, drawing.size_of_offset(agreed, label))
+        if dimension.grades is not None:
+            found += _graded(one.table, dimension, dimension.grades, here, cases, drawing)
+    return found, warnings
+
+
+def _silent_on_danger(side: Side, dimension: Measured, aside: Sequence[str]) -> tuple[int, int]:
+    """Of the held-out answers that clinicians called dangerous, how many the jury left without a score, and all."""
+    limits, jury = dimension.danger(side.table.rules), side.roles.jury
+    if limits is None or not jury:
+        return 0, 0
+    grid = side.table.grid(dimension.name, side.roles)
+    danger = side.table.danger_word(grid, dimension, side.roles.reference) <= limits[0] + 1e-9
+    asked = danger & (grid.states[jury] != ABSENT) & ~np.isin(grid.items, np.asarray(aside, dtype=str))
+    return int((asked & np.isnan(grid.scores[jury])).sum()), int(asked.sum())
+
+
+def taken(one: Side, two: Side, drawing: Drawing) -> list[RunChange]:
+    """Calls, seconds and cost per answer, all judges and dimensions together, on the answers of both runs whose
+    amount both runs know."""
+    first, second = (together(spent(side.table, drawing.aside)) for side in (one, two))
+    sides = first.join(second, on=["item", "system"], suffix=" again")
+    found = []
+    for amount in AMOUNTS:
+        known = sides.drop_nulls([amount, f"{amount} again"])
+        if known.height:
+            # An answer often costs too little for three decimals.
+            times, per = (1000, "1,000 answers") if amount == "cost" else (1, "answer")
+            rows = times * known.select(amount, f"{amount} again").to_numpy()
+            made = drawing(rows, _means, known["cluster"].to_numpy())
+            found.append(drawing.change(made, "all dimensions", f"{amount} per {per}", "mean"))
+    return found
+
+
+def _graded(
+    table: RatingTable, dimension: Measured, grades: Grades, rows: Floats, clusters: Any, drawing: Drawing
+) -> list[RunChange]:
+    """What needs a scale: kappa, and errors on dangerous answers."""
+    kappa = kappa_statistics(grades.values, ["quadratic"])
+    made = drawing(grades.grade(rows[:, :3]), _both(kappa), clusters)
+    found = [drawing.change(made, dimension.label, "weighted kappa with clinicians", "kappa_quadratic")]
+    limits = dimension.danger(table.rules)
+    turned = np.column_stack([dimension.oriented(rows[:, :2]), rows[:, 3]])
+    dangerous = turned[:, 2] <= (-np.inf if limits is None else limits[0] + 1e-9)
+    if limits is not None and dangerous.any():
+        errors = turned[dangerous][:, :2] - turned[dangerous][:, 2:] >= limits[1] - 1e-9
+        rates = [
+            Estimate(float(side.mean()), None, None, len(errors), f"{int(side.sum())} of {len(errors)}")
+            for side in errors.T
+        ]
+        change = paired_rate_difference(
+            errors[:, 0], errors[:, 1], clusters[dangerous], confidence=drawing.confidence
+        )
+        found.append(RunChange(dimension.label, "rate of severe errors", rates[0], rates[1], change))
+    return found
+
+
+def _observed(made: Replicates, name: str) -> Estimate:
+    value = made.observed[name]
+    if not np.isfinite(value):
+        return undefined("a rater does not vary", made.n, "as observed")
+    return Estimate(value, None, None, made.n, "as observed")
+
+
+def _both(*statistics: Statistics) -> Statistics:
+    """Statistics of the clinicians (column 2) with the first run (0) and with the second (1)."""
+    return combined(
+        *(
+            on_columns(each, (2, column), f"{side} ")
+            for column, side in ((0, "first"), (1, "second"))
+            for each in statistics
+        )
+    )
+
+
+def _means(rows: Floats) -> Callable[[Floats], dict[str, Floats]]:
+    def read(weights: Floats) -> dict[str, Floats]:
+        sums = weights @ rows / weights.sum(axis=-1, keepdims=True)
+        return {"first mean": sums[..., 0], "second mean": sums[..., 1]}
+
+    return read
+
+
+def _paired(one: Side, two: Side, dimension: Measured, aside: Sequence[str]) -> tuple[Floats, Any, int, int]:
+    """Rows [first, second, clinicians, their score by which an answer is dangerous] of the held-out answers both
+    juries scored, their patients, how many only one scored, and how many clinicians rated differently (they count
+    for no agreement)."""
+    sides = [_by_unit(side, dimension, aside) for side in (one, two)]
+    shared = sorted(set(sides[0]) & set(sides[1]))
+    left = len(set(sides[0]) ^ set(sides[1]))
+    rows, clusters, differing = [], [], 0
+    for unit in shared:
+        (said, human, word, cluster), (other, again, anew, _) = sides[0][unit], sides[1][unit]
+        # Clinicians who rated in one run only rated the same answer.
+        known, danger = (again, anew) if np.isnan(human) else (human, word)
+        changed = not np.isnan(human) and not np.isnan(again) and human != again
+        differing += changed
+        rows.append((said, other, *((np.nan, np.nan) if changed else (known, danger))))
+        clusters.append(cluster)
+    return np.asarray(rows, dtype=float).reshape(-1, 4), np.asarray(clusters, dtype=object), left, differing
+
+
+def _by_unit(
+    side: Side, dimension: Measured, aside: Sequence[str]
+) -> dict[tuple[str, str], tuple[float, float, float, str]]:
+    grid = side.table.grid(dimension.name, side.roles)
+    grid = grid.where(~np.isin(grid.items, np.asarray(aside, dtype=str)))
+    if not side.roles.jury:
+        return {}
+    said, human = grid.scores[side.roles.jury], side.table.reference_scores(grid, side.roles.reference)
+    danger = side.table.danger_word(grid, dimension, side.roles.reference)
+    return {
+        (str(item), str(system)): (float(score), float(wanted), float(word), str(cluster))
+        for item, system, cluster, score, wanted, word in zip(
+            grid.items, grid.systems, grid.clusters, said, human, danger, strict=True
+        )
+        if not np.isnan(score)
+    }

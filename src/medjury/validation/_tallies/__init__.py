@@ -1,0 +1,1 @@
+"""What became of the steps of a way of judging, counted record by record."""

@@ -1,0 +1,1 @@
+"""Ways of judging beside each other, on the same answers."""

@@ -1,0 +1,28 @@
+"""The real ratings of shared/data/mental_health_judges, where they are on this machine: read once for the suite."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.once import made_once
+
+from medjury.tables import read_rating_table
+
+ROOT = Path(__file__).parent.parent
+DATA = ROOT.parent / "shared" / "data" / "mental_health_judges"
+MAPPING = ROOT / "docs" / "examples" / "mental_health_judges.yaml"
+
+
+def real_ratings(factory: pytest.TempPathFactory) -> Path:
+    """A Parquet file of every column that the five files give by their mapping. Tests only read it."""
+
+    def make(place: Path) -> None:
+        shutil.copy(MAPPING, place / MAPPING.name)
+        for file in DATA.glob("*.csv"):
+            (place / file.name).symlink_to(file)
+        frame, _ = read_rating_table(place / MAPPING.name)
+        frame.write_parquet(place / "ratings.parquet")
+
+    return made_once(factory, "mental-health", make) / "ratings.parquet"
