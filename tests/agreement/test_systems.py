@@ -63,10 +63,14 @@ def test_every_value_equals_the_plain_loop_on_data_and_on_resamples(seed: int) -
     indices = np.array(
         [np.arange(120), *(np.concatenate([np.arange(4) + 4 * case for case in some]) for some in drawn)]
     )
+    whole = evaluate(rows, between_and_within(Settings()), indices[:1])
+    assert {name: each[0] for name, each in whole.items() if name in slow(rows)} == pytest.approx(slow(rows))
     found = evaluate(rows, between_and_within(Settings()), indices)
     for place, index in enumerate(indices):
         for name, value in slow(rows[index]).items():
-            assert found[name][place] == pytest.approx(value, abs=1e-9), name
+            # Between systems there is no interval, and resamples are not asked.
+            assert (name in found) != name.endswith("_between_systems")
+            assert name not in found or found[name][place] == pytest.approx(value, abs=1e-9), name
 
 
 def test_the_baseline_sees_no_score_it_predicts() -> None:

@@ -23,7 +23,7 @@ from medjury.agreement._pairs.systems import (
 )
 from medjury.statistics import Estimate, Floats, Read, Replicates, Statistics, sample, undefined
 
-_POOLED, _OF_MEANS = "pooled ", "of means "
+_POOLED, _OF_MEANS, _BETWEEN = "pooled ", "of means ", "_between_systems"
 FEWEST_SYSTEMS = 3
 _NO_INTERVAL = "no interval: the means of close systems differ by chance, and resampling adds to it"
 _TWO_SYSTEMS = "two systems only: the means of two always lie on a line, so three or more are needed"
@@ -65,14 +65,18 @@ def between_and_within(settings: Settings) -> Statistics:
         return settings.wants(name) or (kind != name and kind in compared)
 
     def prepare(rows: Floats) -> Read:
-        systems = system_statistics(rows, wanted)
-        if not compared:
-            return systems
-        pooled = collapsed(correlation_statistics(compared), (0, 1))(rows)
-        return lambda weights: {
-            **systems(weights),
-            **{_POOLED + name: values for name, values in pooled(weights).items()},
-        }
+        # Those between systems have no interval: only the data are asked, not their resamples.
+        between = system_statistics(rows, lambda name: wanted(name) and name.endswith(_BETWEEN))
+        inside = system_statistics(rows, lambda name: wanted(name) and not name.endswith(_BETWEEN))
+        pooled = collapsed(correlation_statistics(compared), (0, 1))(rows) if compared else None
+
+        def read(weights: Floats) -> dict[str, Floats]:
+            found = {**(between(weights) if len(weights) == 1 else {}), **inside(weights)}
+            if pooled is not None:
+                found |= {_POOLED + name: values for name, values in pooled(weights).items()}
+            return found
+
+        return read
 
     return prepare
 
@@ -94,17 +98,15 @@ def estimates_by_system(made: Replicates, systems: int, confidence: float) -> di
     the means counts twice in a resample."""
     found = {}
     for name in made.observed:
-        if not name.endswith(("_between_systems", "_within_systems", "_system_mean_baseline")):
+        if not name.endswith((_BETWEEN, "_within_systems", "_system_mean_baseline")):
             continue
-        estimate = made.estimate(
-            name, confidence=confidence, reason="a rater does not differ within or between systems"
-        )
-        if name.endswith("_between_systems"):
-            if systems < FEWEST_SYSTEMS:
-                found[name] = undefined(_TWO_SYSTEMS, systems, "means of systems")
-                continue
-            estimate = _without(estimate, systems, f"{systems} systems, fixed")
-        found[name] = estimate
+        reason = "a rater does not differ within or between systems"
+        if not name.endswith(_BETWEEN):
+            found[name] = made.estimate(name, confidence=confidence, reason=reason)
+        elif systems < FEWEST_SYSTEMS:
+            found[name] = undefined(_TWO_SYSTEMS, systems, "means of systems")
+        else:
+            found[name] = _without_interval(made.observed[name], reason, systems, f"{systems} systems, fixed")
     for kind in ("pearson", "spearman"):
         if _POOLED + kind in made.observed:
             found[f"{kind}_minus_system_baseline"] = made.difference(
@@ -124,25 +126,30 @@ def estimates_of_means(made: Replicates, systems: int, confidence: float) -> dic
             if systems < FEWEST_SYSTEMS and short not in ("offset", "mae", "rmse"):
                 found[short] = undefined(_TWO_SYSTEMS, systems, "means of systems")
                 continue
-            estimate = made.estimate(
-                name, confidence=confidence, reason="the system means of a rater do not differ"
-            )
-            of = f"means of {systems} systems, fixed"
-            found[short] = (
-                replace(estimate, n=systems, method=f"{estimate.method}; {of}")
-                if short == "offset"
-                else _without(estimate, systems, of)
-            )
+            reason, of = "the system means of a rater do not differ", f"means of {systems} systems, fixed"
+            if short == "offset":
+                estimate = made.estimate(name, confidence=confidence, reason=reason)
+                found[short] = replace(estimate, n=systems, method=f"{estimate.method}; {of}")
+            else:
+                found[short] = _without_interval(made.observed[name], reason, systems, of)
     return found
 
 
-def _without(found: Estimate, systems: int, of: str) -> Estimate:
-    return replace(found, low=None, high=None, n=systems, method=f"{_NO_INTERVAL}; {of}")
+def _without_interval(value: float, reason: str, systems: int, of: str) -> Estimate:
+    method = f"{_NO_INTERVAL}; {of}"
+    return (
+        Estimate(value, None, None, systems, method)
+        if np.isfinite(value)
+        else undefined(reason, systems, method)
+    )
 
 
 def _of_means(first: Floats, second: Floats) -> dict[str, Floats]:
     gap = second - first
     offset = gap.mean(axis=1)
+    if len(gap) > 1:
+        # The others have no interval: resamples are not asked.
+        return {"offset": offset}
     values = {
         "offset": offset,
         "mae": np.abs(gap).mean(axis=1),

@@ -128,18 +128,16 @@ def _likelihood(
     edges = np.concatenate([[-np.inf], np.zeros(size - 1), [np.inf]])
     # Both edges side by side: upper, lower.
     places, column = np.stack([y + 1, y]), weights[:, np.newaxis]
+    both, signed = np.concatenate([at_upper, at_lower]), np.stack([-weights, weights])
 
     def at(beta: Floats) -> tuple[float, Floats, Floats]:
         edges[1:-1] = beta[:-1]
         below = expit(edges[places] - beta[-1] * x)
         share = np.maximum(below[0] - below[1], 1e-300)
-        density = below * (1 - below)
-        up, down = density[:, :, np.newaxis]
-        moves = (up * at_upper - down * at_lower) / share[:, np.newaxis]
-        bend_up, bend_down = (weights * (density * (1 - 2 * below) / share))[:, :, np.newaxis]
-        curvature = (moves * column).T @ moves
-        curvature -= (at_upper * bend_up).T @ at_upper
-        curvature += (at_lower * bend_down).T @ at_lower
+        pull = below * (1 - below) / share
+        moves = pull[0][:, np.newaxis] * at_upper - pull[1][:, np.newaxis] * at_lower
+        bend = signed * pull * (1 - 2 * below)
+        curvature = (moves * column).T @ moves + (both * bend.reshape(-1, 1)).T @ both
         return float(weights @ np.log(share)), weights @ moves, curvature
 
     return at
