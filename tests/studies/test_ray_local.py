@@ -157,7 +157,7 @@ def test_a_killed_workers_metric_is_taken_over_and_nothing_is_lost_or_doubled(
     with endpoint(tmp_path / "answered.log") as url:
         settings = {"cases": cases(), "judge": {"url": url}, "metrics": [{"wer": None, "cpus": 1}]}
         study = write_study(store=postgres_url, **settings)
-        running = start(study, cluster)
+        running = start(study, cluster, "--workers", "1")
         deadline = time.monotonic() + 240
         while len(scored(trace)) < 4:
             assert running.poll() is None and time.monotonic() < deadline, finished(running)
@@ -177,10 +177,9 @@ def test_a_killed_workers_metric_is_taken_over_and_nothing_is_lost_or_doubled(
         rows = store.outside_transactions(_count_rows)
     assert set(stored.values()) == {1} and len(stored) == rows, "no row was written twice"
     after = [each for each in done if each["process"] != victim]
-    assert len({each["process"] for each in done}) >= 3, "another has taken its place"
-    assert CASES <= sum(each["pairs"] for each in done) <= CASES + 2 * 3, (
-        "what was stored is not scored again"
-    )
+    assert len({each["process"] for each in after}) == 1, "another has taken its place"
+    pairs, under_way = sum(each["pairs"] for each in done), 2 * CASES // 8  # two shares of six cases
+    assert CASES <= pairs <= CASES + under_way, "what was stored is not scored again"
     assert sum(each["pairs"] for each in after) < CASES
 
 
@@ -238,6 +237,7 @@ def test_judges_that_need_the_same_gpu_are_proven_and_asked_one_after_another(
     cluster: Any, write_study: Write, postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(crew, "_PLACE_SECONDS", 5.0)
+    monkeypatch.syspath_prepend(str(FAKE_VLLM))
     judges = []
     for name in ("first", "second"):
         write_weights(tmp_path / name, window=4000)

@@ -153,12 +153,23 @@ class Worker:
             ledger=self._desk,
             run=order.run,
             retry=retry,
-            workers={name: max(2, -(-units // order.workers)) for name, units in self._study.workers.items()},
+            workers=self._in_flight(),
             progress=progress,
             stop=self._stop,
             again=order.retry_unscored,
             watched_by=self._breaker,
         )
+
+    def _in_flight(self) -> dict[str, int]:
+        """Units at a time for each judge: shared out over the workers, but for models that each of them has."""
+        assert self._study is not None
+        units, workers = self._study.workers, self._order.workers
+        return {
+            judge.name: units[judge.name]
+            if all(model.host is None for model in judge.models)
+            else max(2, -(-units[judge.name] // workers))
+            for judge in self._judges
+        }
 
     async def look(self) -> Mapping[str, Any]:
         """How far the shares are that this worker is at."""
