@@ -317,6 +317,39 @@ async def test_two_workers_score_a_metric_as_a_run_does_and_once(
     )
 
 
+async def test_what_workers_scored_is_in_a_later_run_once_and_is_not_scored_again(
+    write_study: Callable[..., Path], postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from medjury.studies import _metric_raters
+
+    cases = [
+        {"id": f"c{n}", "system": "a", "candidate": f"pain since {n}", "reference": "pain since 1",
+         "texts": {"context": "Note."}}
+        for n in range(CASES)
+    ]  # fmt: skip
+    study = load_study(write_study(cases=cases, store=postgres_url, metrics=[{"wer": None, "cpus": 1}]))
+    shares = begin(study)
+    known = ["item", "rater", "dimension", "score", "status", "key"]
+
+    async def ratings() -> tuple[str, polars.DataFrame]:
+        result = await asyncio.to_thread(run_study, load_study(study.file))
+        table = polars.read_parquet(result.folder / "ratings.parquet").filter(rater_kind="metric")
+        return result.run, table.select(known).sort(known)
+
+    run, wanted = await ratings()
+    assert len(wanted) >= 3 * CASES and wanted.select("item", "dimension").is_unique().all()
+    told = order(study, judges=(), metrics=("wer",), run=run)
+    await work([Worker(told)], shares[:2])
+    assert (await ratings())[1].equals(wanted), "some are stored: all are counted, and each is there once"
+    await work([Worker(told)], shares)
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise AssertionError("all are stored")
+
+    monkeypatch.setattr(_metric_raters, "score", fail)
+    assert (await ratings())[1].equals(wanted)
+
+
 async def test_a_metric_that_failed_in_passing_is_scored_again_and_a_lasting_failure_is_not(
     write_study: Callable[..., Path], postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
