@@ -138,6 +138,8 @@ def test_a_metric_is_scored_where_its_gpus_and_cpus_are_as_it_would_be_here(
         name: {each["parent"] for each in there if each["metric"] == name} for name in ("sbert", "rouge_l")
     }
     assert places["sbert"] == {with_gpu} and places["rouge_l"] <= {plain, with_gpu}
+    seen = {name: {each["gpus"] for each in there if each["metric"] == name} for name in ("sbert", "rouge_l")}
+    assert seen == {"sbert": {"0"}, "rouge_l": {""}}, "who asked for no GPU sees none, even where one is"
     assert {each["process"] for each in there if each["metric"] == "wer"} == {running.pid}, "as the run ends"
     assert sum(each["pairs"] for each in there if each["metric"] == "sbert") == CASES
     mine = metric_rows(tmp_path / "runs" / "small")

@@ -45,7 +45,8 @@ def _trace(module: Any) -> None:
         if slow.exists():
             time.sleep(float(slow.read_text()))
         found = score(said, heard, metrics, **how)
-        line = {"process": os.getpid(), "parent": os.getppid(), "metric": metrics[0], "pairs": len(said)}
+        line = {"process": os.getpid(), "parent": os.getppid(), "metric": metrics[0], "pairs": len(said),
+                "gpus": os.environ.get("CUDA_VISIBLE_DEVICES")}  # fmt: skip
         with trace.open("a") as log:
             log.write(json.dumps(line) + "\n")
         return found

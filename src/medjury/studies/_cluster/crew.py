@@ -229,8 +229,9 @@ class Crew:
     def _hired(self, seat: Seat) -> Any:
         group = seat.group
         order = replace(
-            self._order, judges=group.judges, metrics=group.metrics, place=seat.place, workers=group.workers
-        )
+            self._order, judges=group.judges, metrics=group.metrics, place=seat.place, workers=group.workers,
+            no_gpu=not group.gpus,
+        )  # fmt: skip
         return self._worker.options(**group.options()).remote(order)
 
     async def _started(self, seat: Seat, actor: Any) -> None:

@@ -7,6 +7,7 @@ Nothing in this file knows Ray. Everything a worker says is counts, hashes and m
 from __future__ import annotations
 
 import asyncio
+import os
 import traceback
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ CHANGED = "the cases changed while they were judged; run again with the file as 
 @dataclass(frozen=True)
 class Order:
     """What a worker is told. `judges` are those that it asks, `metrics` those that it scores; `place` is its number
-    among `workers` like it."""
+    among `workers` like it. With `no_gpu` it may use none, though its machine has some: they are another's."""
 
     file: str
     overrides: tuple[str, ...]
@@ -47,6 +48,7 @@ class Order:
     preflight: bool = True
     ask: bool = True
     metrics: tuple[str, ...] = ()
+    no_gpu: bool = False
 
 
 def signature(study: Study, judges: Collection[str], metrics: Collection[str] = ()) -> dict[str, str]:
@@ -89,6 +91,8 @@ class Worker:
 
     def _open(self) -> None:
         order = self._order
+        if order.no_gpu:  # read by CUDA and ROCm when they are first used
+            os.environ.update(CUDA_VISIBLE_DEVICES="", HIP_VISIBLE_DEVICES="")
         study = load_study(order.file, skip_bad_cases=order.skip_bad_cases, overrides=order.overrides)
         prices = study_prices(study)
         self._study = study
