@@ -57,7 +57,8 @@ mutants: install ## change the rooms that decide, one thing at a time: do the te
 # without CUDA's packages, which pip must be able to find; torch's own few needs are in the lock.
 LEARNED := .venv-learned
 TORCH ?= torch==2.13.0
-LEARNED_TESTS := tests/metrics/test_learned.py tests/studies/test_metric_raters.py tests/tuning/training
+LEARNED_TESTS := tests/metrics/test_learned.py tests/models/test_transformers.py tests/studies/test_metric_raters.py \
+  tests/studies/test_judges_in_process.py tests/tuning/training
 
 $(LEARNED)/.installed: requirements/learned.txt pyproject.toml
 	test -d $(LEARNED) || $(PYTHON) -m venv $(LEARNED)
@@ -80,16 +81,19 @@ $(INTEROP)/.installed: requirements/interop.txt pyproject.toml
 test-interop: $(INTEROP)/.installed ## run the tests of exchange with HELM, Inspect, deepeval and MLflow, with these programs
 	PYTHONPATH=src $(INTEROP)/bin/python -m pytest tests/suites/exchange "tests/test_docs.py::test_a_page_does_what_it_says[interop]" $(OPTIONS)
 
-# Ray too has an environment of its own. `python -m benchmarks ray workers` measures in it, and takes longer.
+# Ray too has an environment of its own, with what is learned beside it: judges in process and learned metrics are put
+# on workers. `python -m benchmarks ray workers` measures in it, and takes longer.
 RAY := .venv-ray
 
-$(RAY)/.installed: requirements/ray.txt pyproject.toml
+$(RAY)/.installed: requirements/ray.txt requirements/learned.txt pyproject.toml
 	test -d $(RAY) || $(PYTHON) -m venv $(RAY)
 	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/ray.txt
+	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/learned.txt
+	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps "$(TORCH)"
 	touch $@
 
 test-ray: $(RAY)/.installed ## run the tests of studies on a Ray cluster, with two nodes on this machine
-	PYTHONPATH=src $(RAY)/bin/python -m pytest tests/studies/test_ray.py $(OPTIONS)
+	PYTHONPATH=src $(RAY)/bin/python -m pytest tests/studies/test_ray.py tests/studies/test_ray_local.py $(OPTIONS)
 
 # `neural` and `train` stay out: they bring torch, which weighs gigabytes; see `test-learned`.
 EXTRAS := local speed report postgres anthropic google redact panel tuning

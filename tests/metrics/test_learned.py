@@ -17,13 +17,12 @@ from medjury.metrics import (
     LEARNED,
     METRICS,
     metric_named,
-    refuse_bits_without_libraries,
     score,
-    split_bits,
 )
 from medjury.metrics._learned.learned import models_of
 from medjury.metrics._learned.learned_metrics import _segments
 from medjury.metrics._learned.neural import load
+from medjury.models import refuse_bits_without_libraries, split_bits
 from medjury.studies._metric_raters import metric_raters
 
 WORDS = [
@@ -325,7 +324,7 @@ def test_the_settings_of_few_bits_reach_the_library(
 ) -> None:
     import transformers
 
-    monkeypatch.setattr("medjury.metrics._learned.bits._NEEDED", ())
+    monkeypatch.setattr("medjury.models._in_process.bits._NEEDED", ())
     told: dict[str, Any] = {}
     plain = transformers.AutoModel.from_pretrained
 

@@ -22,6 +22,8 @@ LEAST: dict[str, dict[str, Any]] = {
     "anthropic": {"model": "claude-sonnet-4-5"},
     "google": {"model": "gemini-2.5-flash"},
     "embedded": {},
+    "transformers": {"weights": "no/such/folder"},
+    "vllm": {"weights": "no/such/folder"},
     "scripted": {"answers": "fine"},
 }
 
@@ -33,7 +35,7 @@ def test_every_kind_is_made_and_speaks_the_protocol(kind: str) -> None:
     assert model.name == "juror" and model.identity["kind"] == kind
     assert all(isinstance(value, str) for value in model.identity.values())
     assert make_model(kind, name="other", **LEAST[kind]).identity == model.identity
-    assert (model.host is None) == (kind in ("embedded", "scripted"))
+    assert (model.host is None) == (kind in ("embedded", "transformers", "vllm", "scripted"))
 
 
 def test_a_recorded_model_speaks_the_protocol_and_is_the_model_that_was_recorded(tmp_path: Path) -> None:

@@ -220,9 +220,10 @@ def test_workers_without_a_cluster_are_refused(
 
 
 def test_every_setting_that_makes_keys_is_part_of_a_signature(write_study: Callable[..., Path]) -> None:
-    one = signature(load_study(write_study()))
-    other = signature(load_study(write_study(judge={"temperature": 1.0})))
+    one = signature(load_study(write_study()), ["juror"])
+    other = signature(load_study(write_study(judge={"temperature": 1.0})), ["juror"])
     assert one["instrument"] == other["instrument"] and one["juror"] != other["juror"]
+    assert "juror" not in signature(load_study(write_study()), [], [])
 
 
 def test_shares_are_read_in_any_order_and_redacted(tmp_path: Path) -> None:
@@ -274,6 +275,116 @@ def test_judges_that_say_how_many_processors_they_need_have_workers_of_their_own
     assert told == [(4.0, 0.0), (0.5, 0.25), (1.0, 0.0)]
     with pytest.raises(MedjuryError, match="b needs 4 CPU, and the cluster has 2 in all"):
         groups_of(study, None, {"CPU": 2, "GPU": 1})
+
+
+def test_metrics_that_say_what_they_need_have_workers_of_their_own(write_study: Callable[..., Path]) -> None:
+    metrics = ["cer", {"wer": None, "gpus": 0.5, "cpus": 2}, {"rouge_l": None, "cpus": 1}, "impact_estimate"]
+    study = load_study(write_study(metrics=metrics))
+    assert study.metrics is not None and study.metrics.for_workers == ("wer", "rouge_l")
+    assert groups_of(study, None, {"CPU": 8, "GPU": 1}) == [
+        Group(("juror",), 8), Group((), 2, 0.5, 2.0, ("wer",)), Group((), 8, 0.0, 1.0, ("rouge_l",)),
+    ]  # fmt: skip
+    with pytest.raises(MedjuryError, match=r"wer needs 0\.5 GPU, and the cluster has none"):
+        groups_of(study, None, {"CPU": 8})
+
+
+async def test_two_workers_score_a_metric_as_a_run_does_and_once(
+    write_study: Callable[..., Path], postgres_url: str, tmp_path: Path
+) -> None:
+    cases = [
+        {"id": f"c{n}", "system": "a", "candidate": f"pain since {n}", "texts": {"context": "Note."},
+         **({} if n == 3 else {"reference": "pain since 1"})}
+        for n in range(CASES)
+    ]  # fmt: skip
+    settings: dict[str, Any] = {"cases": cases, "metrics": [{"wer": None, "cpus": 1}]}
+    alone = write_study(store="alone.sqlite", output="alone", **settings)
+    assert await asyncio.to_thread(main, ["run", str(alone), "--quiet", "--no-preflight"]) == 0
+    study = load_study(write_study(store=postgres_url, **settings))
+    shares = begin(study)
+    told = order(study, judges=(), metrics=("wer",))
+    said = await work([Worker(replace(told, place=place)) for place in (0, 1)], shares)
+    assert sum(each["counts"]["judged"] for each in said) == CASES
+    assert sum(each["counts"]["judges"]["wer"][1] for each in said) == CASES
+    wanted = polars.read_parquet(tmp_path / "alone" / "ratings.parquet").filter(rater="wer")
+    with open_store(postgres_url) as store:
+        found = {row.key: (row.score, row.status, row.reason) for row in store.ratings("run")}
+    assert found == {
+        row["key"]: (row["score"], row["status"], row["reason"]) for row in wanted.iter_rows(named=True)
+    }
+    again = await work([Worker(told)], shares)
+    assert sum(each["counts"]["found"] for each in again) == CASES and not sum(
+        each["counts"]["judged"] for each in again
+    )
+
+
+async def test_what_workers_scored_is_in_a_later_run_once_and_is_not_scored_again(
+    write_study: Callable[..., Path], postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from medjury.studies import _metric_raters
+
+    cases = [
+        {"id": f"c{n}", "system": "a", "candidate": f"pain since {n}", "reference": "pain since 1",
+         "texts": {"context": "Note."}}
+        for n in range(CASES)
+    ]  # fmt: skip
+    study = load_study(write_study(cases=cases, store=postgres_url, metrics=[{"wer": None, "cpus": 1}]))
+    shares = begin(study)
+    known = ["item", "rater", "dimension", "score", "status", "key"]
+
+    async def ratings() -> tuple[str, polars.DataFrame]:
+        result = await asyncio.to_thread(run_study, load_study(study.file))
+        table = polars.read_parquet(result.folder / "ratings.parquet").filter(rater_kind="metric")
+        return result.run, table.select(known).sort(known)
+
+    run, wanted = await ratings()
+    assert len(wanted) >= 3 * CASES and wanted.select("item", "dimension").is_unique().all()
+    told = order(study, judges=(), metrics=("wer",), run=run)
+    await work([Worker(told)], shares[:2])
+    assert (await ratings())[1].equals(wanted), "some are stored: all are counted, and each is there once"
+    await work([Worker(told)], shares)
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise AssertionError("all are stored")
+
+    monkeypatch.setattr(_metric_raters, "score", fail)
+    assert (await ratings())[1].equals(wanted)
+
+
+async def test_a_metric_that_failed_in_passing_is_scored_again_and_a_lasting_failure_is_not(
+    write_study: Callable[..., Path], postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from medjury.studies import _metric_raters
+
+    cases = [
+        {
+            "id": "whole",
+            "system": "a",
+            "candidate": "pain",
+            "reference": "pain",
+            "texts": {"context": "Note."},
+        },
+        {"id": "bare", "system": "a", "candidate": "pain", "texts": {"context": "Note."}},
+    ]
+    study = load_study(write_study(cases=cases, store=postgres_url, metrics=[{"wer": None, "cpus": 1}]))
+    shares, told = begin(study), order(study, judges=(), metrics=("wer",))
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise RuntimeError("CUDA out of memory")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(_metric_raters, "score", fail)
+        await work([Worker(told)], shares)
+    with open_store(postgres_url) as store:
+        assert {(row.status, row.reason) for row in store.ratings("run")} == {("unscored", "provider")}
+    said = await work([Worker(told)], shares)
+    assert sum(each["counts"]["judged"] for each in said) == 2
+    with open_store(postgres_url) as store:
+        found = {row.item: (row.score, row.reason) for row in store.ratings("run")}
+    assert found == {"whole": (0.0, None), "bare": (None, "input")}
+    said = await work([Worker(told)], shares)
+    assert sum(each["counts"]["found"] for each in said) == 2, (
+        "an answer without a reference has none tomorrow"
+    )
 
 
 def test_a_share_is_small_enough_for_all_to_end_together() -> None:

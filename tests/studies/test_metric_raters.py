@@ -154,6 +154,9 @@ def test_the_impact_estimate_rates_with_the_question_before_and_says_what_change
         (["rouge_ll"], "did you mean 'rouge_l'"),
         ([{"wer": "x", "cer": "y"}], "a metric is a word"),
         ([{"wer": "folder"}], "wer is counted without a model"),
+        ([{"wer": None, "gpus": 0}], "gpus: is a number above 0"),
+        ([{"wer": None, "cpus": "many"}], "cpus: is a number above 0"),
+        ([{"gpus": 1}], "a metric is a word"),
         (["clinical_bleurt"], "give the folder of yours"),
     ],
 )

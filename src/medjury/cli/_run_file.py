@@ -38,7 +38,7 @@ def run_file(
     study = load_study(file, skip_bad_cases=skip_bad_cases, overrides=overrides)
     told = sys.stderr if as_json else sys.stdout
     if dry_run:
-        plan = check_study(study, preflight=preflight)
+        plan = check_study(study, preflight=preflight, cluster=cluster is not None)
         outlook = gate_outlook(study, plan)
         say(f"{plan.text()}\n\n{outlook.text()}", told)
         if as_json:

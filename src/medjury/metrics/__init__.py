@@ -22,9 +22,8 @@ from medjury.metrics._impact.model import (
     shipped_model,
 )
 from medjury.metrics._impact.pairs import ImpactPairs, impact_counts, impact_text
-from medjury.metrics._learned.bits import refuse_bits_without_libraries, split_bits
 from medjury.metrics._learned.embedding import sentence_embedder
-from medjury.metrics._learned.learned import models_of
+from medjury.metrics._learned.learned import Kept, models_of
 from medjury.metrics._lexical.counts import kernels_in_use
 from medjury.metrics._meta_evaluation import MetricEvaluation, meta_content, meta_evaluate, meta_text
 from medjury.metrics._pairs import labels_of, read_pairs, write_pairs
@@ -42,6 +41,7 @@ __all__ = [
     "ImpactCheck",
     "ImpactModel",
     "ImpactPairs",
+    "Kept",
     "Metric",
     "MetricBesideLabels",
     "MetricEvaluation",
@@ -69,11 +69,9 @@ __all__ = [
     "models_of",
     "read_impact_model",
     "read_pairs",
-    "refuse_bits_without_libraries",
     "score",
     "score_pairs",
     "sentence_embedder",
     "shipped_model",
-    "split_bits",
     "write_pairs",
 ]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.metrics._catalogue import LEXICAL, metric_named
-from medjury.metrics._learned.learned import Models, learned_scores, models_of
+from medjury.metrics._learned.learned import Kept, Models, learned_scores, models_of
 from medjury.metrics._lexical.counts import Counts, Kernels, count
 from medjury.metrics._lexical.lexical import FORMULAS, NO_WORDS, TOO_LONG
 from medjury.metrics._lexical.meteor import meteor
@@ -29,6 +29,7 @@ def score(
     device: str | None = None,
     allow_download: bool = False,
     kernels: Kernels = "auto",
+    kept: Kept | None = None,
 ) -> MetricScores:
     """Score every pair of texts with every wanted metric.
 
@@ -38,7 +39,8 @@ def score(
 
     `models` names the model of each learned metric (a name or a local folder, or several of them: then each gets
     a column, `nli@small` and `nli@large`) where it is not the default; nothing is fetched unless `allow_download`
-    is true. `device` is theirs too: the GPU where there is one.
+    is true. `device` is theirs too: the GPU where there is one. `kept` holds the models that were loaded, for
+    whoever scores again and again.
 
     >>> scores = score(["not throat but lips"], ["not so but lips"], ["wer", "bleu_1"])
     >>> scores.column("wer"), scores.column("bleu_1")
@@ -64,7 +66,7 @@ def score(
             values[name], reasons[name] = _semantic(said, heard)
     wanted = {name: model for name, model in chosen.items() if model}
     if wanted:
-        found = learned_scores(said, heard, wanted, device=device, allow_download=allow_download)
+        found = learned_scores(said, heard, wanted, device=device, allow_download=allow_download, kept=kept)
         for name, (numbers, why, note) in found.items():
             values[name], reasons[name], notes[name] = numbers, why, note
     return MetricScores(

@@ -19,6 +19,10 @@ from medjury.models._gate.gate import Gate
 from medjury.models._gate.limits import Limits, Pace
 from medjury.models._gate.request_log import RequestLog
 from medjury.models._hosts import forbidden, host_of, is_local, normal_hosts
+from medjury.models._in_process.bits import loading_options, refuse_bits_without_libraries, split_bits
+from medjury.models._in_process.folder import folder_fingerprint
+from medjury.models._in_process.transformers_model import TransformersModel
+from medjury.models._in_process.vllm_model import VllmModel
 from medjury.models._openai.openai import OpenAIModel
 from medjury.models._prices import Price, PriceList
 from medjury.models._recorded.answer_file import AnswerFile, RecordedAs, RecordedFailure, write_answers
@@ -71,6 +75,8 @@ __all__ = [
     "RequestLog",
     "Reservation",
     "Scripted",
+    "TransformersModel",
+    "VllmModel",
     "asked_name",
     "audit_totals",
     "cautious_tokens",
@@ -81,19 +87,23 @@ __all__ = [
     "excess_tokens",
     "failure_of",
     "failure_text",
+    "folder_fingerprint",
     "forbidden",
     "host_of",
     "is_deployment",
     "is_local",
     "kinds_content",
     "kinds_text",
+    "loading_options",
     "make_model",
     "most_tokens",
     "normal_hosts",
     "pull_weights",
+    "refuse_bits_without_libraries",
     "request_key",
     "require_fit",
     "same_model",
+    "split_bits",
     "verify_audit_log",
     "weights_file",
     "why_unfinished",

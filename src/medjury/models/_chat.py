@@ -158,6 +158,10 @@ class ChatModel(Protocol):
     def check(self) -> None:
         """Refuse what can be known to fail before the first call: a missing key, package or file."""
 
+    async def load(self) -> None:
+        """Bring into memory what runs in this process; `MedjuryError` where that cannot be done. Before anything is
+        asked of anybody, so that a judge that cannot answer costs nothing of the others."""
+
     async def count_tokens(self, request: Request) -> int | None:
         """The tokens of the prompt by the model's own tokenizer; None where it cannot be asked."""
 
@@ -196,6 +200,9 @@ class PlainModel:
         return {}
 
     def check(self) -> None:
+        return None
+
+    async def load(self) -> None:
         return None
 
     async def count_tokens(self, request: Request) -> int | None:

@@ -31,6 +31,14 @@ _HTTP = {
     "context_window": _WHOLE,
     **_SAMPLING,
 }
+_FOLDER = {
+    "weights": _TEXT,
+    "context_window": _WHOLE,
+    "dtype": _TEXT,
+    "template": _TABLE,
+    "vendor": _TEXT,
+    **_SAMPLING,
+}
 _BATCH = {"mode": _TEXT, "batch_size": _WHOLE}
 _OPEN = {"proxy": _TEXT, "headers": _TABLE, "extra": _TABLE}
 
@@ -71,6 +79,15 @@ KINDS: Mapping[str, Kind] = {
         {"weights": _TEXT, "context_window": _WHOLE, "threads": _WHOLE, "gpu_layers": _WHOLE, "vendor": _TEXT,
          **_SAMPLING},
         (),
+    ),
+    "transformers": Kind(
+        "a model in a folder, run inside this process by transformers, no network (pip install 'medjury[neural]')",
+        "_in_process.transformers_model", "TransformersModel", {**_FOLDER, "device": _TEXT}, ("weights",),
+    ),
+    "vllm": Kind(
+        "a model in a folder, run inside this process by vLLM on a GPU, no network (pip install 'medjury[vllm]')",
+        "_in_process.vllm_model", "VllmModel",
+        {**_FOLDER, "gpu_memory": _NUMBER, "tensor_parallel": _WHOLE}, ("weights",),
     ),
     "recorded": Kind(
         "answers that another run was given, from the file that `medjury record` writes; no network, no key",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.cases import RedactedCases
-from medjury.instruments import Reason
+from medjury.instruments import TRANSIENT, Reason
 from medjury.judging import Progress
 from medjury.models import PriceList, audit_totals
 from medjury.ratings import Rating, RatingRow, Store, write_ratings, write_records
@@ -31,6 +32,7 @@ from medjury.studies._clinicians.labels import write_labels, write_raters
 from medjury.studies._drafts.cases import DraftedCases
 from medjury.studies._material.case_parts import write_parts
 from medjury.studies._material.patients import write_patients
+from medjury.studies._metric_raters import rated_dimensions
 from medjury.studies._planning.context import left_out, left_out_lines
 from medjury.studies._planning.plan import RunPlan
 from medjury.studies._stated.manifest import answering_models, coverage, now
@@ -145,6 +147,7 @@ class WorkDone:
     unreachable: str = ""  # a model that is away for now
     ask: bool = True  # False where only what is stored is read
     dropped: Mapping[str, list[str]] = field(default_factory=dict)  # what endpoints would not take of workers
+    scored_elsewhere: tuple[str, ...] = ()  # metrics that workers scored: nothing of them is loaded here
 
 
 def conclude(
@@ -167,7 +170,7 @@ def conclude(
     manifest = manifest.replaced(models_answered=tuple(answering_models(store.answering_models(run))))
     status, why = judge_outcome(study, outcome, covered, manifest)
     written = [
-        *_export(study, store, run, study.output),
+        *_export(study, store, run, study.output, _stored_metrics(study, plan, store, run, outcome)),
         *write_patients(plan.patients, study.output),
         *write_parts(plan.known_of, study.output),
         *write_raters({} if humans is None else humans.profiles, study.output),
@@ -277,12 +280,35 @@ def judge_outcome(
     return "complete", ""
 
 
-def _export(study: Study, store: Store, run: str, folder: Path) -> list[str]:
+def _stored_metrics(study: Study, plan: RunPlan, store: Store, run: str, outcome: WorkDone) -> frozenset[str]:
+    """The text metrics whose rows are taken from the store: those that workers of this run scored, and those of
+    which an earlier run has stored every row and no passing failure. All others are computed."""
+    if study.metrics is None or not study.metrics.for_workers:
+        return frozenset()
+    found: Counter[str] = Counter()
+    for row in store.counts(run):
+        if row.rater_kind == "metric" and row.reason not in TRANSIENT:
+            found[row.rater] += row.count
+    whole = plan.cases * len(rated_dimensions(study.instrument))
+    return frozenset(
+        name for name in study.metrics.for_workers if name in outcome.scored_elsewhere or found[name] == whole
+    )
+
+
+def _export(study: Study, store: Store, run: str, folder: Path, stored: Collection[str]) -> list[str]:
     """Votes, the jury's rows, composites and text metrics, as Parquet and CSV, and the records of strategies of
-    several steps, where there are any. A half-written file never has the name."""
-    rows: Iterable[Rating | RatingRow] = study.jury.ratings(store.rows(run))
+    several steps, where there are any. `stored` are the metrics whose rows the store has. A half-written file never
+    has the name."""
+    rows: Iterable[Rating | RatingRow] = study.jury.ratings(
+        row for row in store.rows(run) if row.rater_kind != "metric"
+    )
+    if stored:
+        rows = chain(
+            rows, (row for row in store.rows(run) if row.rater_kind == "metric" and row.rater in stored)
+        )
     if study.metrics is not None:
-        rows = chain(rows, study.metrics.ratings(study.cases, study.instrument, now()))
+        rest = [name for name in study.metrics.models if name not in stored]
+        rows = chain(rows, study.metrics.ratings(study.cases, study.instrument, now(), rest))
     write_ratings(rows, folder / files.RATINGS)
     write_ratings(folder / files.RATINGS, folder / files.RATINGS_CSV)
     recorded = write_records(store.records(run), folder / files.RECORDS)

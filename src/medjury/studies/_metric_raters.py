@@ -1,39 +1,49 @@
 """Text metrics as raters beside the judges: `metrics: [rouge_l, wer]` in the study file.
 
-They are computed when the run is concluded, not stored, and never have a seat in a jury: a metric's numbers are on
-a scale of their own, so that it is compared by correlation alone.
+They are computed when the run is concluded, or by workers of a cluster and then stored, and never have a seat in a
+jury: a metric's numbers are on a scale of their own, so that it is compared by correlation alone.
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib.util
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, Reason
 from medjury.metrics import (
     IMPACT_ESTIMATE,
+    Kept,
     MetricScores,
     base_name,
     impact,
     metric_named,
     models_of,
-    refuse_bits_without_libraries,
     score,
-    split_bits,
 )
+from medjury.models import folder_fingerprint, refuse_bits_without_libraries, split_bits
 from medjury.ratings import Rating
 from medjury.transcripts import NOTHING, normalise
 
 # Answers that are scored at once: texts of so many fit in memory, and a model is loaded once for them.
 BATCH = 2000
-Named = Sequence[str | Mapping[str, str]]
+Named = Sequence[str | Mapping[str, str | float | None]]
+_NEEDS = {"gpus": 64.0, "cpus": 1024.0}  # words that are no metric, and the most of each
 Column = tuple[list[float | None], Mapping[int, str], Reason]
+
+
+class Need(NamedTuple):
+    """How many GPUs and processors a worker needs for a metric, in whole or in part."""
+
+    gpus: float = 0.0
+    cpus: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -41,37 +51,67 @@ class MetricRaters:
     """The metrics of a study by the names under which they rate, with the model of a learned one, "" of others."""
 
     models: Mapping[str, str]
+    needs: Mapping[str, Need] = field(default_factory=dict)  # of those that say what a worker needs for them
 
-    def ratings(self, cases: Iterable[Case], instrument: Instrument, when: str) -> Iterator[Rating]:
+    @property
+    def for_workers(self) -> tuple[str, ...]:
+        """Those that workers of a cluster score: with a model, or where the study says what a worker needs."""
+        return tuple(name for name, model in self.models.items() if model or name in self.needs)
+
+    @cached_property
+    def identities(self) -> Mapping[str, str]:
+        """By metric what its numbers rest on: of a model in a folder its content, wherever it lies."""
+        return {name: _identity(model) for name, model in self.models.items()}
+
+    def ratings(
+        self,
+        cases: Iterable[Case],
+        instrument: Instrument,
+        when: str,
+        names: Collection[str] | None = None,
+        kept: Kept | None = None,
+    ) -> Iterator[Rating]:
         """A row for every answer, metric and dimension: the same number on each. Texts are compared without case
         and signs, numbers in words; an answer that says that nothing was recognised is empty. Without a reference,
-        or where the metric fails, the row is unscored and says why."""
-        dimensions = [each.name for each in instrument.dimensions]
-        dimensions += [each.name for each in instrument.reversed] + [
-            each.name for each in instrument.composites
-        ]
-        label = f"{instrument.name}@{instrument.version}"
+        or where the metric fails, the row is unscored and says why. `names` are those that are wanted, `kept` is
+        where models stay loaded from one call to the next."""
+        wanted = [name for name in self.models if names is None or name in names]
         waiting = iter(cases)
-        while some := list(islice(waiting, BATCH)):
-            columns = self._scored(some)
+        while wanted and (some := list(islice(waiting, BATCH))):
+            columns = self._scored(some, wanted, kept)
             for row, case in enumerate(some):
                 for name, (values, reasons, kind) in columns.items():
-                    for dimension in dimensions:
-                        key = "\0".join((case.fingerprint(), name, self.models[name], label, dimension))
+                    for dimension, key in self.keys(case, name, instrument).items():
                         yield _rating(
-                            case, name, label, dimension, values[row], reasons.get(row, ""), kind, key, when
+                            case,
+                            name,
+                            _label(instrument),
+                            dimension,
+                            values[row],
+                            reasons.get(row, ""),
+                            kind,
+                            key,
+                            when,
                         )
 
-    def _scored(self, cases: Sequence[Case]) -> dict[str, Column]:
+    def keys(self, case: Case, name: str, instrument: Instrument) -> dict[str, str]:
+        """By dimension the key of a metric's rating of a case: the same wherever it is scored."""
+        parts = (case.fingerprint(), name, self.identities[name], _label(instrument))
+        return {each: _hashed("\0".join((*parts, each))) for each in rated_dimensions(instrument)}
+
+    def _scored(self, cases: Sequence[Case], names: Sequence[str], kept: Kept | None) -> dict[str, Column]:
         said = [normalise(case.reference or "") for case in cases]
         heard = ["" if case.candidate == NOTHING else normalise(case.candidate or "") for case in cases]
         found: dict[str, Column] = {}
-        for name, model in self.models.items():
+        for name in names:
+            model = self.models[name]
             if name == IMPACT_ESTIMATE.name:
                 found[name] = _impact_estimates(cases)
                 continue
             try:
-                scores: MetricScores = score(said, heard, [name], models={name: model} if model else {})
+                scores: MetricScores = score(
+                    said, heard, [name], models={name: model} if model else {}, kept=kept
+                )
             except (
                 MedjuryError,
                 OSError,
@@ -103,23 +143,21 @@ def metric_raters(named: Named, folder: Path, taken: Sequence[str]) -> MetricRat
         return None
     given: dict[str, list[str]] = {}
     wanted: list[str] = []
+    needs: list[tuple[str, str, Need]] = []
     for each in named:
-        if each == IMPACT_ESTIMATE.name:
+        word, model, need = _read(each)
+        name = IMPACT_ESTIMATE.name if word == IMPACT_ESTIMATE.name else metric_named(word).name
+        if need is not None:
+            needs.append((name, model, need))
+        if name == IMPACT_ESTIMATE.name:
             continue
-        entries = {each: ""} if isinstance(each, str) else dict(each)
-        if len(entries) != 1:
-            raise MedjuryError(
-                "a metric is a word such as `rouge_l`, or a word and its model: `{sbert: FOLDER}`"
-            )
-        for word, model in entries.items():
-            name = metric_named(word).name
-            wanted.append(base_name(name) if model else name)
-            if model:
-                refuse_bits_without_libraries(model)
-                here = (folder / split_bits(model)[0]).is_dir()
-                given.setdefault(name, []).append(str(folder / model) if here else model)
+        wanted.append(base_name(name) if model else name)
+        if model:
+            refuse_bits_without_libraries(model)
+            here = (folder / split_bits(model)[0]).is_dir()
+            given.setdefault(name, []).append(str(folder / model) if here else model)
     chosen = models_of(list(dict.fromkeys(wanted)), given)
-    if IMPACT_ESTIMATE.name in named:
+    if any(_read(each)[0] == IMPACT_ESTIMATE.name for each in named):
         chosen[IMPACT_ESTIMATE.name] = ""
     for name in chosen:
         if name in taken:
@@ -127,7 +165,59 @@ def metric_raters(named: Named, folder: Path, taken: Sequence[str]) -> MetricRat
     learned = [name for name, model in chosen.items() if model]
     if learned and not all(map(importlib.util.find_spec, ("torch", "transformers"))):
         raise MedjuryError(f"{learned[0]} needs torch and transformers: pip install 'medjury[neural]'")
-    return MetricRaters({name: str(model) for name, model in chosen.items()})
+    models = {name: str(model) for name, model in chosen.items()}
+    return MetricRaters(models, _needs_of(needs, models))
+
+
+def rated_dimensions(instrument: Instrument) -> list[str]:
+    """The dimensions that a metric rates, each with the same number: all, the reversed and the composites too."""
+    derived = (*(each.name for each in instrument.reversed), *(each.name for each in instrument.composites))
+    return [*(each.name for each in instrument.dimensions), *derived]
+
+
+def _read(entry: str | Mapping[str, str | float | None]) -> tuple[str, str, Need | None]:
+    """The metric's word, its model ("" where none is named), and what a worker needs for it, where that is said."""
+    entries = {entry: None} if isinstance(entry, str) else dict(entry)
+    stated = {name: entries.pop(name) for name in _NEEDS if name in entries}
+    if len(entries) != 1 or any(isinstance(model, float | int) for model in entries.values()):
+        raise MedjuryError(
+            "a metric is a word such as `rouge_l`, or a word and its model, `{sbert: FOLDER}`, and what a worker "
+            "of a cluster needs for it: `{sbert: FOLDER, gpus: 1}`"
+        )
+    for name, value in stated.items():
+        if not isinstance(value, float | int) or not 0 < value <= _NEEDS[name]:
+            raise MedjuryError(f"{name}: is a number above 0 and at most {_NEEDS[name]:g}, not {value!r}")
+    [(word, model)] = entries.items()
+    numbers = {name: float(value) for name, value in stated.items() if isinstance(value, float | int)}
+    return word, str(model or ""), Need(**numbers) if stated else None
+
+
+def _needs_of(stated: Sequence[tuple[str, str, Need]], models: Mapping[str, str]) -> dict[str, Need]:
+    """What was stated of each metric, under the names by which they rate: `nli@small` where there are several."""
+    found = {}
+    for name, model, need in stated:
+        for rater, used in models.items():
+            mine = rater == name or (
+                base_name(rater) == name and bool(model) and Path(used).name == Path(model).name
+            )
+            if mine:
+                found[rater] = need
+    return found
+
+
+def _identity(model: str) -> str:
+    folder, bits = split_bits(model)
+    if not model or not Path(folder).is_dir():
+        return model
+    return folder_fingerprint(Path(folder)) + (f":{bits}bit" if bits else "")
+
+
+def _label(instrument: Instrument) -> str:
+    return f"{instrument.name}@{instrument.version}"
+
+
+def _hashed(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _impact_estimates(cases: Sequence[Case]) -> Column:
@@ -174,5 +264,5 @@ def _rating(
         tokens_out=None,
         cost=None,
         created_at=when,
-        key=hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest(),
+        key=key,
     )

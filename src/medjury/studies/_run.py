@@ -47,6 +47,7 @@ from medjury.studies._interrupts import interrupts
 from medjury.studies._lock import only_run
 from medjury.studies._material.hashed import HashedCases
 from medjury.studies._notebook import Stopper, Watcher, notebook_bar
+from medjury.studies._planning.loading import LoadedFirst
 from medjury.studies._planning.plan import RunPlan, plan_study, with_preflight
 from medjury.studies._planning.preflight import MARK, Preflight
 from medjury.studies._planning.timing import timed_plan
@@ -249,8 +250,9 @@ async def _judge(
     async with StoreDesk(store, run) as desk:
         batches = Batches(desk, log=log_name(log), wait=how.wait, stop=stop, poll=poll_seconds())
         gate = Gate(
-            cache=desk, budget=budget, audit=AuditLog(log), before=preflight, batches=batches, **common
-        )
+            cache=desk, budget=budget, audit=AuditLog(log), before=LoadedFirst(models, preflight), batches=batches,
+            **common,
+        )  # fmt: skip
         drawing = asyncio.create_task(_draw(how.watch, progress, gate, prices.currency))
         try:
             with interrupts(stop, outcome, progress, how.stopper):
@@ -296,9 +298,12 @@ async def _draw(watch: Watcher | None, progress: Progress, gate: Gate, currency:
         await asyncio.sleep(0.2)
 
 
-def check_study(study: Study, *, preflight: bool = True) -> RunPlan:
-    """Everything short of the first call: hosts, prices, cases, clinicians' ratings. For `--dry-run`."""
+def check_study(study: Study, *, preflight: bool = True, cluster: bool = False) -> RunPlan:
+    """Everything short of the first call: hosts, prices, cases, clinicians' ratings. For `--dry-run`. Models of a
+    study that a `cluster` judges are not loaded here, so that the time they take is a guess."""
     whole = study
+    if cluster:
+        refuse_for_cluster(study)
     prices = study_prices(study)
     _check(study, prices)
     if study.drafter is not None:
@@ -308,7 +313,7 @@ def check_study(study: Study, *, preflight: bool = True) -> RunPlan:
     read_humans(study, rehearse=True)
     if not preflight:
         return plan
-    if study.drafter is None:
+    if study.drafter is None and not cluster:
         plan = run_async(timed_plan(study, plan))
     return with_preflight(plan, whole.models, prices)
 

@@ -53,8 +53,8 @@ class Study:
         return {
             judge.name: most
             if (most := max((model.batch.size for model in judge.models if model.batch), default=0))
-            else 2  # a model inside this process answers one question at a time
-            if all(model.host is None for model in judge.models)
+            else max(2, *((model.concurrency or 1) * 3 // 2 for model in judge.models))
+            if all(model.host is None for model in judge.models)  # mostly one question at a time
             else max(2, (part.concurrency or DEFAULT_CONCURRENCY) * 3 // 2)
             for judge, part in zip(self.jury.judges, self.settings.judges, strict=True)
         }

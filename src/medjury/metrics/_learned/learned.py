@@ -42,6 +42,7 @@ Model = str | Path
 Models = Mapping[str, Model | Sequence[Model]]
 Found = tuple[NDArray[np.float64], dict[int, str], str]
 Loader = Callable[[Model, Kind], Loaded]
+Kept = dict[tuple[str, Kind], Loaded]  # by model and what is wanted of it
 
 
 def models_of(metrics: Sequence[str], models: Models) -> dict[str, Model]:
@@ -89,6 +90,7 @@ def learned_scores(
     *,
     device: str | None,
     allow_download: bool,
+    kept: Kept | None = None,
 ) -> dict[str, Found]:
     """Values, reasons where undefined, and the model used, for every learned metric with its chosen model."""
     reasons = {
@@ -97,7 +99,7 @@ def learned_scores(
         if not said.split() or not heard.split()
     }
     rows = [row for row in range(len(references)) if row not in reasons]
-    loaded: dict[tuple[str, Kind], Loaded] = {}
+    loaded: Kept = {} if kept is None else kept
 
     def model_of(name: Model, kind: Kind) -> Loaded:
         key = (str(name), kind)
@@ -107,13 +109,13 @@ def learned_scores(
 
     found: dict[str, Found] = {}
     for metric, model in chosen.items():
-        values, kept, why = np.full(len(references), np.nan), rows, dict(reasons)
+        values, whole, why = np.full(len(references), np.nan), rows, dict(reasons)
         if base_name(metric) == "semantic_wer_ellis":
             why |= {row: TOO_LONG for row in rows if _cells(references[row], hypotheses[row]) > MOST_CELLS}
-            kept = [row for row in rows if row not in why]
-        if kept:
-            said, heard = ([side[row] for row in kept] for side in (references, hypotheses))
-            values[kept] = SCORERS[base_name(metric)](said, heard, model, model_of)
+            whole = [row for row in rows if row not in why]
+        if whole:
+            said, heard = ([side[row] for row in whole] for side in (references, hypotheses))
+            values[whole] = SCORERS[base_name(metric)](said, heard, model, model_of)
         found[metric] = values, why, f"model {model}"
     return found
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from medjury.errors import MedjuryError
-from medjury.metrics._learned.bits import loading_options, split_bits
+from medjury.models import loading_options, split_bits
 
 Kind = Literal["encoder", "classifier", "sequence_to_sequence"]
 CLASSES = {

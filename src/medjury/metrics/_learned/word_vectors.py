@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.metrics._learned.bits import split_bits
 from medjury.metrics._learned.neural import Loaded, batches
+from medjury.models import split_bits
 
 Floats = NDArray[np.float64]
 Pooling = Literal["mean", "cls", "pooler"]

@@ -90,6 +90,10 @@ class EmbeddedModel(PlainModel):
         if self._weights is not None and not self._weights.exists():
             raise MedjuryError(f"model {self.name}: weights: {no_such(self._weights)}")
 
+    async def load(self) -> None:
+        runtime = self._shared()
+        await asyncio.get_running_loop().run_in_executor(runtime.thread, runtime.load)
+
     async def count_tokens(self, request: Request) -> int | None:
         """The tokens of the prompt by the model's own tokenizer; None where its template hides them."""
         runtime = self._shared()

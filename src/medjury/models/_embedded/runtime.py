@@ -89,10 +89,14 @@ class Runtime:
         self.thread = ThreadPoolExecutor(1, thread_name_prefix="medjury-embedded")
         weakref.finalize(self, self.thread.shutdown, wait=False)
 
-    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        """The library's answer, with the seconds it took and the tokens that were in memory."""
+    def load(self) -> None:
+        """Once; where it cannot be done, every question says so."""
         if self._server is None:
             self._server = self._load()
+
+    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        """The library's answer, with the seconds it took and the tokens that were in memory."""
+        self.load()
         started = time.perf_counter()
         messages = question["messages"]
         prompt = hashlib.sha256(json.dumps(messages).encode()).hexdigest()
@@ -119,8 +123,7 @@ class Runtime:
         """How many tokens a prompt has, told by the library without reading it in: with padding that no context
         holds, it refuses the prompt and says how long it is. What is in memory stays there. None where the
         model's template takes no second message by the user."""
-        if self._server is None:
-            self._server = self._load()
+        self.load()
         padding = {"role": "user", "content": " a" * (self._context + 256)}
         once, twice = (self._refused_at([*messages, *[padding] * times]) for times in (1, 2))
         return None if once is None or twice is None else 2 * once - twice

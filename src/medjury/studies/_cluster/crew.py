@@ -30,8 +30,13 @@ from medjury.studies._study import Study
 _LANES = 2  # shares at a time for one worker: while one ends the next has begun
 _MOST_DEATHS = 10  # of workers, with nothing done in between
 _PATIENCE = 300.0  # seconds in which a first worker must have started
+_NO_PLACE = (
+    f"no worker could start within {_PATIENCE:.0f} s: `ray status` tells whether the cluster has room for it"
+)
 _LOOK_SECONDS = 1.0
 _CLOSE_SECONDS = 60.0
+_PLACE_SECONDS = 30.0  # in which a worker that loads a model has a place, where there is one
+_MOST_LOADS = 3  # workers that may die while they load the same model
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,9 @@ async def judge_on_cluster(
     before = audit_totals(file)
     begin_account(store, log, before)
     planned = {each.name: plan.cases * study.jury.repeats * len(each.groups) for each in study.jury.judges}
+    if study.metrics is not None:
+        outcome.scored_elsewhere = study.metrics.for_workers
+        planned |= dict.fromkeys(study.metrics.for_workers, plan.cases)
     judges = {name: JudgeProgress(planned=units) for name, units in planned.items()}
     outcome.progress = progress = Progress(planned=sum(planned.values()), judges=judges)
     stop = asyncio.Event()
@@ -132,7 +140,8 @@ class Crew:
         self._actors: dict[Seat, Any] = {}  # those that are ready
         self._used: dict[str, dict[str, Any]] = {}  # by worker, what it last said it has used
         self._done = self._deaths = 0
-        self._expected = signature(study)
+        self._expected = {group: signature(study, group.judges, group.metrics) for group in groups}
+        self._proven: dict[Seat, Any] = {}  # workers that have loaded a model, and have nothing to do yet
         self._worker = ray.remote(Worker)
         self._ready = asyncio.Event()  # a first worker has started
         self._seats: dict[Seat, asyncio.Task[None]] = {}
@@ -155,13 +164,22 @@ class Crew:
 
     async def work(self) -> None:
         """Until every share is done, or a stop is asked for, or nothing more can succeed."""
-        seats = [Seat(group, place) for group in self._queues for place in range(group.workers)]
-        self._seats = {seat: asyncio.create_task(self._fill(seat)) for seat in seats}
-        finished = asyncio.create_task(self._finished())
-        others = [finished, asyncio.create_task(self._stopping()), asyncio.create_task(self._begun())]
+        stopping, begun = asyncio.create_task(self._stopping()), asyncio.create_task(self._begun())
+        proving = asyncio.create_task(self._prove())
+        others = [stopping, begun, proving]
         try:
-            waiting = {*self._seats.values(), finished, others[2]}
-            while not finished.done() and not waiting <= {finished, others[2]}:
+            waiting = {stopping, begun, proving}
+            while not proving.done() and not stopping.done():
+                done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+                for each in done:
+                    each.result()
+            if stopping.done():
+                return
+            seats = [Seat(group, place) for group in self._queues for place in range(group.workers)]
+            self._seats = {seat: asyncio.create_task(self._fill(seat)) for seat in seats}
+            others.append(finished := asyncio.create_task(self._finished()))
+            waiting = {*self._seats.values(), finished, begun}
+            while not finished.done() and not waiting <= {finished, begun}:
                 done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
                 for each in done:
                     if not each.cancelled():
@@ -188,14 +206,13 @@ class Crew:
 
     async def _fill(self, seat: Seat) -> None:
         """One worker after another, for as long as there is work."""
-        group = seat.group
-        order = replace(self._order, judges=group.judges, place=seat.place, workers=group.workers)
         while not self._stop.is_set():
-            actor = self._worker.options(**group.options()).remote(order)
+            proven = self._proven.pop(seat, None)
+            actor = proven or self._hired(seat)
             try:
-                self._check(await _asked(actor.start.remote()))
+                if proven is None:
+                    await self._started(seat, actor)
                 self._actors[seat] = actor
-                self._ready.set()
                 await self._serve(seat, actor)
                 await self._put_away(seat, actor)
                 return
@@ -208,6 +225,62 @@ class Crew:
             finally:
                 if seat not in self._actors:
                     self._kill(actor)
+
+    def _hired(self, seat: Seat) -> Any:
+        group = seat.group
+        order = replace(
+            self._order, judges=group.judges, metrics=group.metrics, place=seat.place, workers=group.workers,
+            no_gpu=not group.gpus,
+        )  # fmt: skip
+        return self._worker.options(**group.options()).remote(order)
+
+    async def _started(self, seat: Seat, actor: Any) -> None:
+        """It has a place, reads the study as we do, and has loaded the models that run in it."""
+        await _asked(actor.there.remote())
+        self._ready.set()
+        self._check(seat.group, await _asked(actor.start.remote()))
+        if seat.group.loads and self._order.ask:
+            self._heed(await _asked(actor.load.remote()))
+
+    async def _prove(self) -> None:
+        """Before anybody is asked anything, one worker of each group loads the models that run in it: one that
+        cannot be loaded ends the run while nothing is paid for. Those workers then do the work; but where the
+        cluster has no place for all of them at once, the first give way."""
+        for group in self._queues:
+            if group.loads and self._order.ask:
+                seat = Seat(group, 0)
+                for again in reversed(range(_MOST_LOADS)):
+                    if await self._proves(seat, again):
+                        break
+
+    async def _proves(self, seat: Seat, again: int) -> bool:
+        """Whether a worker could load; False where it died, and it may be tried `again`."""
+        actor = self._hired(seat)
+        try:
+            there = asyncio.ensure_future(_asked(actor.there.remote()))
+            waited = 0.0
+            while not (await asyncio.wait({there}, timeout=_PLACE_SECONDS))[0]:
+                waited = 0.0 if self._proven else waited + _PLACE_SECONDS
+                if self._proven:
+                    self._kill(self._proven.pop(next(iter(self._proven))))
+                elif waited >= _PATIENCE:
+                    raise MedjuryError(f"{seat.group.names}: {_NO_PLACE}")
+            await self._started(seat, actor)
+        except self._ray.exceptions.RayTaskError as error:
+            self._kill(actor)
+            raise MedjuryError(f"a worker failed ({type(error.cause).__name__})") from None
+        except self._ray.exceptions.RayError as error:
+            if not again:
+                raise MedjuryError(
+                    f"{seat.group.names}: {_MOST_LOADS} workers died while they loaded its model "
+                    f"({type(error).__name__}). Is there memory enough? Nothing was asked"
+                ) from None
+            return False
+        except BaseException:
+            self._kill(actor)
+            raise
+        self._proven[seat] = actor
+        return True
 
     async def _put_away(self, seat: Seat, actor: Any) -> None:
         """Its group has nothing left to do: another group may be waiting for its place."""
@@ -255,10 +328,10 @@ class Crew:
         if self._outcome.fatal or self._outcome.unreachable:
             self._stop.set()
 
-    def _check(self, said: dict[str, Any]) -> None:
+    def _check(self, group: Group, said: dict[str, Any]) -> None:
         self._heed(said)
         theirs = said["signature"]
-        for name, hash in self._expected.items():
+        for name, hash in self._expected[group].items():
             if theirs.get(name) != hash:
                 raise MedjuryError(
                     f"a worker reads {name!r} of this study otherwise than this machine does. The study file, its "
@@ -289,10 +362,7 @@ class Crew:
         try:
             await asyncio.wait_for(self._ready.wait(), _PATIENCE)
         except TimeoutError:
-            raise MedjuryError(
-                f"no worker could start within {_PATIENCE:.0f} s: `ray status` tells whether the cluster has a CPU "
-                "that is free"
-            ) from None
+            raise MedjuryError(_NO_PLACE) from None
 
     async def _close(self) -> None:
         """Let workers put away what they hold, then end them."""
@@ -302,7 +372,7 @@ class Crew:
         for task in closing:
             task.cancel()
         await asyncio.gather(*closing, return_exceptions=True)
-        for actor in self._actors.values():
+        for actor in (*self._actors.values(), *self._proven.values()):
             self._kill(actor)
 
     def _kill(self, actor: Any) -> None:

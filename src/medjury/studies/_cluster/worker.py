@@ -1,4 +1,5 @@
-"""One worker: it loads the study where it is, and judges shares of its cases in the same loop as any run.
+"""One worker: it loads the study where it is, and judges shares of its cases in the same loop as any run, or scores
+them with text metrics.
 
 Nothing in this file knows Ray. Everything a worker says is counts, hashes and messages that hold no text of a case.
 """
@@ -6,8 +7,9 @@ Nothing in this file knows Ray. Everything a worker says is counts, hashes and m
 from __future__ import annotations
 
 import asyncio
+import os
 import traceback
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +18,11 @@ from medjury.instruments import TRANSIENT, Reason
 from medjury.judging import Breaker, Progress, UnreachableError, judge_all
 from medjury.models import Gate, MemoryCache, ModelError
 from medjury.ratings import Account, SharedBudget, SharedPace, StoreDesk, StoreStopped, open_store
+from medjury.studies._cluster.scoring import Scoring
 from medjury.studies._cluster.shares import Share, Window, cases_hash
 from medjury.studies._cluster.tally import counts_of
 from medjury.studies._gate_settings import gate_settings, study_prices
+from medjury.studies._planning.loading import load_models
 from medjury.studies._planning.preflight import MARK, Preflight
 from medjury.studies._study import Study, load_study
 from medjury.version import __version__
@@ -28,7 +32,8 @@ CHANGED = "the cases changed while they were judged; run again with the file as 
 
 @dataclass(frozen=True)
 class Order:
-    """What a worker is told. `judges` are those that it asks; `place` is its number among `workers` like it."""
+    """What a worker is told. `judges` are those that it asks, `metrics` those that it scores; `place` is its number
+    among `workers` like it. With `no_gpu` it may use none, though its machine has some: they are another's."""
 
     file: str
     overrides: tuple[str, ...]
@@ -42,12 +47,16 @@ class Order:
     keep_going: bool = False
     preflight: bool = True
     ask: bool = True
+    metrics: tuple[str, ...] = ()
+    no_gpu: bool = False
 
 
-def signature(study: Study) -> dict[str, str]:
-    """What must be the same wherever the study is loaded, or keys would not be."""
-    judges = {judge.name: judge.settings_hash() for judge in study.jury.judges}
-    return {"medjury": __version__, "instrument": study.instrument.fingerprint(), **judges}
+def signature(study: Study, judges: Collection[str], metrics: Collection[str] = ()) -> dict[str, str]:
+    """What must be the same wherever the study is loaded, or keys would not be: of the judges and metrics that a
+    worker has to do with, for the weights of others need not be where it is."""
+    asked = {judge.name: judge.settings_hash() for judge in study.jury.judges if judge.name in judges}
+    scored = {} if study.metrics is None else {name: study.metrics.identities[name] for name in metrics}
+    return {"medjury": __version__, "instrument": study.instrument.fingerprint(), **asked, **scored}
 
 
 class Worker:
@@ -57,6 +66,11 @@ class Worker:
         self._order = order
         self._running: dict[int, Progress] = {}
         self._study: Study | None = None
+        self._scoring: Scoring | None = None
+
+    async def there(self) -> bool:
+        """That it has a place, and can be asked."""
+        return True
 
     async def start(self) -> Mapping[str, Any]:
         """Load the study and open its store; what it is known by."""
@@ -65,10 +79,20 @@ class Worker:
         except Exception as error:
             return _told(error)
         assert self._study is not None
-        return {"signature": signature(self._study)}
+        return {"signature": signature(self._study, self._order.judges, self._order.metrics)}
+
+    async def load(self) -> Mapping[str, Any]:
+        """Load the models that run in this worker; what is told of one that cannot be loaded."""
+        try:
+            await load_models(self._models)
+        except Exception as error:
+            return _told(error)
+        return {}
 
     def _open(self) -> None:
         order = self._order
+        if order.no_gpu:  # read by CUDA and ROCm when they are first used
+            os.environ.update(CUDA_VISIBLE_DEVICES="", HIP_VISIBLE_DEVICES="")
         study = load_study(order.file, skip_bad_cases=order.skip_bad_cases, overrides=order.overrides)
         prices = study_prices(study)
         self._study = study
@@ -79,6 +103,8 @@ class Worker:
         self._breaker = Breaker(keep_going=order.keep_going)
         self._store = open_store(study.store, reconnect_seconds=study.settings.store_reconnect_seconds)
         self._desk = StoreDesk(self._store, order.run)
+        if order.metrics:
+            self._scoring = Scoring(study, order.metrics, self._desk, order.run)
         account = Account(self._desk, order.log)
         caps = study.settings.budget
         budget = SharedBudget(account, money=caps.money, calls=caps.calls if order.ask else 0)
@@ -118,6 +144,10 @@ class Worker:
         cases = self._window.take(share)
         if cases_hash(cases) != share.hash:
             raise ModelError(Reason.INPUT, CHANGED, fatal=True)
+        retry = frozenset(Reason) if order.retry_unscored else TRANSIENT
+        if self._scoring is not None:
+            await self._scoring.score(cases, progress, retry, self._stop)
+            return
         jury = self._study.jury
         await judge_all(
             cases,
@@ -126,13 +156,24 @@ class Worker:
             gate=self._gate,
             ledger=self._desk,
             run=order.run,
-            retry=frozenset(Reason) if order.retry_unscored else TRANSIENT,
-            workers={name: max(2, -(-units // order.workers)) for name, units in self._study.workers.items()},
+            retry=retry,
+            workers=self._in_flight(),
             progress=progress,
             stop=self._stop,
             again=order.retry_unscored,
             watched_by=self._breaker,
         )
+
+    def _in_flight(self) -> dict[str, int]:
+        """Units at a time for each judge: shared out over the workers, but for models that each of them has."""
+        assert self._study is not None
+        units, workers = self._study.workers, self._order.workers
+        return {
+            judge.name: units[judge.name]
+            if all(model.host is None for model in judge.models)
+            else max(2, -(-units[judge.name] // workers))
+            for judge in self._judges
+        }
 
     async def look(self) -> Mapping[str, Any]:
         """How far the shares are that this worker is at."""
@@ -148,6 +189,8 @@ class Worker:
         if self._study is None:
             return
         await self._desk.close()
+        if self._scoring is not None:
+            self._scoring.close()
         for model in self._models:
             await model.close()
         self._store.close()

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from medjury.judging import UNTOUCHABLE, Truncation
-from medjury.models import KINDS
+from medjury.models import KINDS, split_bits
 from medjury.studies._file._part import Name, Part
 
 ModelCheck = Literal["tell", "strict"]
@@ -67,10 +67,14 @@ class ModelPart(Part):
         return dict(self.model_extra or {})
 
     def options_in(self, folder: Path) -> dict[str, Any]:
-        """The same; a file of recorded answers lies where the study file does."""
+        """The same; a file of recorded answers lies where the study file does, and so may weights: a worker of a
+        cluster is started elsewhere."""
         options = self.options
         if self.kind == "recorded" and isinstance(options.get("file"), str):
             options["file"] = str(folder / options["file"])
+        weights = options.get("weights")
+        if isinstance(weights, str) and (folder / split_bits(weights)[0]).exists():
+            options["weights"] = str(folder / weights)
         return options
 
 

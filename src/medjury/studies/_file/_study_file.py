@@ -25,9 +25,8 @@ class StudyFile(Part):
     jury: JuryPart | None = JuryPart()  # None: the judges stand side by side
     juries: list[NamedJuryPart] | None = Field(default=None, min_length=1)
     repeats: int = Field(default=1, ge=1, le=1000)
-    metrics: list[
-        str | dict[str, str]
-    ] = []  # text metrics that rate beside the judges: see docs/text-metrics.md
+    # Text metrics that rate beside the judges (docs/text-metrics.md), and what a worker of a cluster needs for one.
+    metrics: list[str | dict[str, str | float | None]] = []
     drafting: DraftingPart | None = None
     humans: HumansPart | None = None
     output: str | None = None

@@ -51,12 +51,14 @@ _PACKAGES = (
 
 
 def run_name(study: Study, plan: RunPlan, humans: Humans | None = None) -> str:
-    """The run's name in its store: the study's, and a hash of the data, the instrument, the jury and the
-    clinicians' ratings. A changed study is another run, which finds in the store what it shares with the first.
-    """
+    """The run's name in its store: the study's, and a hash of the data, the instrument, the jury, the learned
+    metrics and the clinicians' ratings. A changed study is another run, which finds in the store what it shares
+    with the first."""
     parts = [plan.data_hash, study.instrument.fingerprint(), str(study.jury.repeats)]
     parts.append("" if humans is None else humans.fingerprint())
     parts += [f"{judge.name} {judge.settings_hash()}" for judge in study.jury.judges]
+    if study.metrics is not None:  # only those that may be in the store
+        parts += [f"{name} {study.metrics.identities[name]}" for name in study.metrics.for_workers]
     return f"{study.name}@{hashlib.sha256(chr(10).join(parts).encode()).hexdigest()[:12]}"
 
 
