@@ -7,6 +7,7 @@ import importlib
 import re
 import statistics
 from collections.abc import Collection, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -29,13 +30,20 @@ def module_of(file: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@cache
+def imports_in(file: Path) -> tuple[ast.Import | ast.ImportFrom, ...]:
+    """What a file imports: at its head, in functions, and for its types alone. Each is read once for all tests."""
+    found = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+    return tuple(node for node in found if isinstance(node, ast.Import | ast.ImportFrom))
+
+
 def imports_of(file: Path, known: Collection[str]) -> set[str]:
-    """The modules of the package that a file imports: at its head, in functions, and for its types alone."""
+    """The modules of the package that a file imports."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in imports_in(file):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        elif node.module:
             named = {alias: f"{node.module}.{alias.name}" for alias in node.names}
             found |= {full if full in known else node.module for full in named.values()}
     return (found & set(known)) - {module_of(file)}
@@ -63,10 +71,10 @@ def circle(graph: Mapping[str, Collection[str]]) -> list[str]:
 
 def imported_modules(file: Path) -> set[str]:
     names: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in imports_in(file):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        elif node.module:
             assert node.level == 0, f"{file}: relative import; write the whole path"
             names |= {node.module}
     return names

@@ -58,6 +58,9 @@ def test_without_the_embedded_model_the_live_part_is_left_out_and_says_why(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("MEDJURY_MODELS", str(tmp_path))
+    monkeypatch.setattr(
+        "medjury.cli.demo.run_file", lambda *_, **__: 0
+    )  # the good jury's page is there already
     assert main(["demo", "--folder", str(folder), "--quiet"]) == 0
     assert "The live part is left out: the embedded model's weights are not here" in capsys.readouterr().out
 

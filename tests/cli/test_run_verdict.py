@@ -8,6 +8,8 @@ import pytest
 
 from medjury.cli import main
 from medjury.studies import GOOD_JURY, copy_demonstration, load_study, run_study
+from medjury.tables import Measured
+from medjury.validation import Evidence, Verdict, _validate
 
 
 @pytest.fixture(scope="module")
@@ -18,6 +20,13 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / GOOD_JURY).read_text().replace("resamples: 1000", "resamples: 200")
     )
     return folder / GOOD_JURY
+
+
+def few_calls(study: Path) -> Path:
+    """The study with a budget for its first cases only."""
+    capped = study.with_name("capped.yaml")
+    capped.write_text(study.read_text().replace("demonstration", "capped") + "budget: {calls: 5}\n")
+    return capped
 
 
 def test_run_gate_and_python_say_the_same_word(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -31,8 +40,19 @@ def test_run_gate_and_python_say_the_same_word(study: Path, capsys: pytest.Captu
     assert (last, run_study(load_study(study)).verdict) == ("AUXILIARY", "AUXILIARY")
 
 
+def test_a_run_reaches_each_verdict_once(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reached: list[tuple[str, str]] = []
+
+    def counted(evidence: Evidence, dimension: Measured) -> Verdict:
+        reached.append((evidence.rater, dimension.name))
+        return verdict_on(evidence, dimension)
+
+    verdict_on = _validate._verdict
+    monkeypatch.setattr(_validate, "_verdict", counted)
+    assert main(["run", str(few_calls(study)), "--quiet"]) == 3
+    assert reached and len(reached) == len(set(reached)), "the page and the last lines share them"
+
+
 def test_a_run_that_was_not_finished_has_no_verdict(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    capped = study.with_name("capped.yaml")
-    capped.write_text(study.read_text().replace("demonstration", "capped") + "budget: {calls: 5}\n")
-    assert main(["run", str(capped), "--quiet", "--gate"]) == 5
+    assert main(["run", str(few_calls(study)), "--quiet", "--gate"]) == 5
     assert "Verdict: INCOMPLETE" in capsys.readouterr().out

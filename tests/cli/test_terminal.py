@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.remembered import RememberedAgreement
 from tests.report.planted import planted_frame, write_run
 
 from medjury.cli import main
@@ -22,6 +23,7 @@ class Reader:
         self.folder = write_run(folder, frame, report={"resamples": 50, "seed": 1})
         (self.folder / "audit.jsonl").touch()
         self.heard: dict[tuple[str, ...], str] = {}
+        self.agreement = RememberedAgreement()
 
     def told(self, command: str, *words: str, width: str = "") -> str:
         key = (command, *words, width)
@@ -29,6 +31,7 @@ class Reader:
             out = io.StringIO()
             with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out):
                 patch.setenv("MEDJURY_WIDTH", width)
+                patch.setattr("medjury.agreement.agreement", self.agreement)
                 assert main([command, str(self.folder), *words]) == 0
             self.heard[key] = out.getvalue()
         return self.heard[key]

@@ -8,13 +8,13 @@ from xml.etree import ElementTree
 
 import polars as pl
 import pytest
+from tests.mental_health import DATA, write_some_cases
 from tests.report.planted import planted_frame, registered, rules, write_run
 
 from medjury.cli._main import main
 from medjury.runs import Protocol
 from medjury.validation import validate
 
-DATA = Path(__file__).parents[3] / "shared" / "data" / "mental_health_judges"
 NO_RUN = "These ratings come from no run folder"
 
 
@@ -134,13 +134,14 @@ def test_on_real_judges_it_says_what_a_careful_statistician_would(
 ) -> None:
     """One human, four judges, ten systems: no yardstick among humans, dangers missed, systems told apart."""
     shared = {"item": "ConvID", "cells": "json", "dimensions": ["Safety", "Guidance"], "scale": [1, 5]}
+    write_some_cases(tmp_path, range(800, 1000))  # grades off the scale are among them
     human = {
-        "file": str(DATA / "human.csv"),
+        "file": "human.csv",
         "fixed": {"rater": "human"},
         "columns": "human_response_{system}",
     }
     judges = [
-        {"file": str(DATA / f"{name}.csv"), "fixed": {"rater": name}, "columns": "judge_response_{system}"}
+        {"file": f"{name}.csv", "fixed": {"rater": name}, "columns": "judge_response_{system}"}
         for name in ("claude", "gemini", "gpt-4o", "o4-mini")
     ]
     for name, files in (("humans.yaml", [human]), ("judges.yaml", judges)):

@@ -52,16 +52,16 @@ async def test_the_same_request_gets_the_same_reply_whatever_came_before(model: 
         max_tokens=8,
     )
     after = (await model.ask(again)).text
-    for number in (2, 0, 1, 1, 0, 0, 2):
+    for number in (0, 1, 1, 2, 0):
         assert (await model.ask(questions[number])).text == first[number]
     assert (await model.ask(again)).text == after
 
 
 async def test_seeds_and_temperature_matter(model: EmbeddedModel) -> None:
-    """Twelve tokens nearly at random, five times: that all are the same does not happen in a lifetime."""
+    """Twelve tokens nearly at random, three times: that all are the same does not happen in a lifetime."""
     story = (Message("user", "Tell a story."),)
     warm = {
-        (await model.ask(Request(story, max_tokens=12, temperature=5.0, seed=seed))).text for seed in range(5)
+        (await model.ask(Request(story, max_tokens=12, temperature=5.0, seed=seed))).text for seed in range(3)
     }
     cold = {(await model.ask(request(NOTE, max_tokens=12, temperature=0.0, seed=n))).text for n in range(2)}
     assert len(warm) > 1 and len(cold) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 import pytest
 from anyio.from_thread import start_blocking_portal
@@ -11,6 +12,8 @@ from argon2 import PasswordHasher
 from starlette.testclient import TestClient, _TestClientTransport
 from tests.panel import in_one_call
 
+from medjury.files import create_private
+from medjury.panel import _database, open_panel_database
 from medjury.panel._access import _passwords
 
 
@@ -20,6 +23,23 @@ def _passwords_are_quickly_hashed() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         quick = cache(lambda: PasswordHasher(time_cost=1, memory_cost=64, parallelism=1))
         patch.setattr(_passwords, "_hasher", quick)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _a_new_file_has_its_tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A panel in a new file begins with the bytes of one that was opened before; `test_database.py` begins with
+    none."""
+    model = tmp_path_factory.mktemp("panel") / "model.sqlite"
+    open_panel_database(model).close()
+    tables = model.read_bytes()
+
+    def create(path: Path) -> None:
+        create_private(path)
+        path.write_bytes(tables)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_database, "create_private", create)
         yield
 
 

@@ -10,8 +10,15 @@ from sqlalchemy import select, update
 from tests.postgres import postgres_server, postgres_url  # noqa: F401
 
 from medjury.errors import MedjuryError
-from medjury.panel import open_panel_database
+from medjury.files import create_private
+from medjury.panel import _database, open_panel_database
 from medjury.panel._tables import version_table
+
+
+@pytest.fixture(autouse=True)
+def _a_new_file_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As users have it: the program makes every table."""
+    monkeypatch.setattr(_database, "create_private", create_private)
 
 
 def test_a_new_file_is_the_owners_alone(tmp_path: Path) -> None:

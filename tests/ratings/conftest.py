@@ -6,17 +6,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.postgres import postgres_server, postgres_url  # noqa: F401 - fixtures
+from tests.postgres import postgres_server, postgres_store, postgres_url  # noqa: F401 - fixtures
 
 from medjury.ratings import Store, open_store
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store_address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of a store that does not exist yet."""
+    """The address of a store that does not exist yet, unless the test asks for `store`, which is opened there."""
     if request.param == "sqlite":
         return str(tmp_path / "ratings.sqlite")
-    return str(request.getfixturevalue("postgres_url"))
+    return str(
+        request.getfixturevalue("postgres_store" if "store" in request.fixturenames else "postgres_url")
+    )
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ PREFERENCE = """\
 """
 CASE = {"id": "c", "system": "a", "candidate": "Take two.", "reference": "Take two daily.",
         "texts": {"context": "Two daily.", "question": "How many?"}}  # fmt: skip
-OTHER_WAYS = ("repeats", "adaptive", "concordance")
+OTHER_WAYS = ("repeats", "adaptive", "deliberation", "concordance")
 WAYS: dict[str, Any] = {
     "single": "single",
     "repeats": {"name": "repeats", "n": 2},
@@ -233,8 +233,9 @@ def test_every_way_goes_through_or_says_why_not(way: str, voice: str, tmp_path: 
 
 @pytest.mark.parametrize(
     "way",
-    # The others, whose parts are among these, with `make test-simulations`.
-    ["single", "deliberation", *(pytest.param(way, marks=pytest.mark.simulation) for way in OTHER_WAYS)],
+    # The others with `make test-simulations`: what each asks for is asked of the model by the test below, and what
+    # follows from any words by the test above.
+    ["single", *(pytest.param(way, marks=pytest.mark.simulation) for way in OTHER_WAYS)],
 )
 def test_its_own_words_go_through_or_it_says_why_not(way: str, real: EmbeddedModel, tmp_path: Path) -> None:
     CHECKS[way](*run(write_way(tmp_path, way)))

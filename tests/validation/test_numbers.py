@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from tests.mental_health import DATA, MAPPING, write_some_cases
 from tests.report.planted import planted_frame, write_run
 
 from medjury.agreement import agreement, bland_altman, kappa_statistics, severe_errors
@@ -20,8 +21,6 @@ from medjury.report import write_page
 from medjury.statistics import shown
 from medjury.tables import grades_of, rating_table
 
-DATA = Path(__file__).parents[2].parent / "shared" / "data" / "mental_health_judges"
-EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "mental_health_judges.yaml"
 DIMENSIONS = ("accuracy", "completeness")
 
 
@@ -177,19 +176,15 @@ def test_the_same_run_gives_the_same_page_and_files_byte_for_byte(tmp_path: Path
     assert made[0] == made[1]
 
 
-@pytest.mark.skipif(
-    not DATA.is_dir() or not EXAMPLE.is_file(), reason="shared/data/mental_health_judges is absent"
-)
+@pytest.mark.skipif(not DATA.is_dir(), reason="shared/data/mental_health_judges is absent")
 def test_real_judges_of_mental_health_answers_get_the_numbers_of_the_agreement_function(
     tmp_path: Path,
 ) -> None:
-    for file in DATA.glob("*.csv"):
-        (tmp_path / file.name).symlink_to(file)
+    write_some_cases(tmp_path, range(1, 121))
     mapping = tmp_path / "judges.yaml"
-    mapping.write_text(EXAMPLE.read_text())
+    mapping.write_text(MAPPING.read_text())
     ratings = rating_frame(read_ratings(mapping, on_bad="unscored").ratings)
-    few = [str(number) for number in range(1, 121)]
-    ratings = ratings.filter(pl.col("dimension").is_in(["Safety", "Empathy"]), pl.col("item").is_in(few))
+    ratings = ratings.filter(pl.col("dimension").is_in(["Safety", "Empathy"]))
     scale = [{"name": name, "label": name, "grades": [1, 2, 3, 4, 5]} for name in ("Safety", "Empathy")]
     folder = write_run(
         tmp_path / "run", ratings, instrument={"name": "own", "version": "1", "dimensions": scale}

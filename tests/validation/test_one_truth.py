@@ -17,6 +17,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.remembered import RememberedAgreement
 from tests.report.planted import planted_frame, rules, write_run
 
 from medjury.cli import main
@@ -74,6 +75,7 @@ class Run:
 
     def __init__(self, folder: Path, *, stored: bool) -> None:
         self.heard: dict[tuple[str, ...], str] = {}
+        self.agreement = RememberedAgreement()
         instrument = ManifestInstrument.of(load_instrument("note_quality"))
         self.folder = write_run(
             folder,
@@ -101,7 +103,12 @@ class Run:
         if words not in self.heard:
             name, *others = words
             out = io.StringIO()
-            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+            with (
+                contextlib.redirect_stdout(out),
+                contextlib.redirect_stderr(io.StringIO()),
+                pytest.MonkeyPatch.context() as patch,
+            ):
+                patch.setattr("medjury.agreement.agreement", self.agreement)
                 status = main([*name.split(), str(self.folder), *others])
             assert status == 0, words
             self.heard[words] = out.getvalue()

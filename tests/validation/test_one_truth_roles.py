@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.remembered import RememberedAgreement
 from tests.report.planted import planted_frame, write_run
 
 from medjury.cli import main
@@ -82,11 +83,17 @@ class Told:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.agreement = RememberedAgreement()
 
     def said(self, *words: str, status: int | None = 0) -> str:
         name, *others = words
         out = io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+        with (
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(io.StringIO()),
+            pytest.MonkeyPatch.context() as patch,
+        ):
+            patch.setattr("medjury.agreement.agreement", self.agreement)
             ended = main([*name.split(), str(self.folder), *others])
         assert status is None or ended == status, words
         return out.getvalue()
@@ -220,9 +227,8 @@ def test_audit_and_compare_have_every_jury(run: Told) -> None:
     ]
 
 
-def numbers(folder: Path, raters: set[str]) -> list[tuple[Any, ...]]:
+def numbers(told: Told, raters: set[str]) -> list[tuple[Any, ...]]:
     """All that the reference decides of these raters: agreement and the gate."""
-    told = Told(folder)
     rows = [
         tuple(row[name] for name in ("reference", "rater", "statistic", "value", "low", "high", "n"))
         for row in told.told("agreement")
@@ -232,7 +238,7 @@ def numbers(folder: Path, raters: set[str]) -> list[tuple[Any, ...]]:
     ]
     rows += [
         (each.rater, rule.name, rule.found)
-        for each in validate(folder, resamples=200).verdicts
+        for each in validate(told.folder, resamples=200).verdicts
         for rule in each.rules
         if rule.name != "The rules were stated before the run"  # that tells who judged, too
     ]
@@ -249,10 +255,10 @@ def test_the_second_panel_and_a_judge_in_no_jury_change_nothing(run: Told, tmp_p
     """Planted so that they would: both give the best grade to everything."""
     alone = plain().filter(~pl.col("rater").is_in([*RESCORE, "stray"]))
     without = folder_of(tmp_path / "run", alone, second_panel=None)
-    found = numbers(without, set(JURIES))
-    assert found == numbers(run.folder, set(JURIES)) and len(found) > 50
+    found = numbers(Told(without), set(JURIES))
+    assert found == numbers(run, set(JURIES)) and len(found) > 50
     mixed = folder_of(tmp_path / "mixed", plain(), reference=[], second_panel=None)
-    assert found != numbers(mixed, set(JURIES)), "without roles they would"
+    assert found != numbers(Told(mixed), set(JURIES)), "without roles they would"
 
 
 def test_another_division_of_the_people_is_told_by_compare(run: Told, tmp_path: Path) -> None:

@@ -85,9 +85,10 @@ def print_report(folder: Path, *, quiet: bool = False, stream: TextIO | None = N
 
     try:
         evidence = evidence_of(open_run(folder))
-        with display(quiet=quiet) as shown:
-            page = write_page(folder, evidence=evidence, step=None if shown is None else shown.step)
         found = validation_of(evidence)
+        with display(quiet=quiet) as shown:
+            step = None if shown is None else shown.step
+            page = write_page(folder, evidence=evidence, validation=found, step=step)
     except Exception as error:  # the ratings are safe, and a report can be made again
         say(
             f"medjury: the ratings are stored, but the report could not be written "

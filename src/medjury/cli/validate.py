@@ -139,7 +139,8 @@ def _write(folder: Path, evidence: object, found: object, door: Door, *, quiet: 
 
     assert isinstance(evidence, Evidence) and isinstance(found, Validation)
     private_folder(folder)
-    page = write_page(folder, evidence=evidence)
+    same = found.raters == evidence.roles.on_trial  # those that the page tells of
+    page = write_page(folder, evidence=evidence, validation=found if same else None)
     with whole_file(folder / "verdicts.json") as file:
         file.write(verdicts_json(found) + "\n")
     with whole_file(folder / "ratings.csv") as file:

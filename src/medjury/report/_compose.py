@@ -46,7 +46,7 @@ from medjury.report._sections import (
     verdict,
 )
 from medjury.statistics import counted, moment
-from medjury.validation import Evidence, validation_of
+from medjury.validation import Evidence, Validation, validation_of
 
 # What a reader needs who doubts the first page, in the order in which doubts come up.
 Step = Callable[[int, int, str], None]
@@ -104,10 +104,13 @@ _WEIGHTED = (
 )
 
 
-def compose(evidence: Evidence, exhibits: Exhibits, step: Step | None = None) -> str:
+def compose(
+    evidence: Evidence, exhibits: Exhibits, step: Step | None = None, validation: Validation | None = None
+) -> str:
     """The page as text; `exhibits` collects its figures and tables. `step` is told of each section before it is
-    made: how many are done, of how many, and which is next."""
-    material = Material(evidence, validation_of(evidence), exhibits)
+    made: how many are done, of how many, and which is next. `validation` is what `validation_of(evidence)` found,
+    where it has been asked already."""
+    material = Material(evidence, validation or validation_of(evidence), exhibits)
     exhibits.speak = material.about
     first = verdict.section(material)
     evidences, appendix = _made(material, EVIDENCE, 0, step), _made(material, APPENDIX, len(EVIDENCE), step)

@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 
     from medjury.report._compose import Step
     from medjury.runs import Check
-    from medjury.validation import Evidence
+    from medjury.validation import Evidence, Validation
 
 
 def write_page(
     folder: str | Path,
     *,
     evidence: Evidence | None = None,
+    validation: Validation | None = None,
     checks: Sequence[Check] = (),
     step: Step | None = None,
     **settings: Any,
@@ -30,7 +31,8 @@ def write_page(
 
     `checks` are findings about the folder beyond the hashes of its files, such as those of its audit log;
     `settings` replace what the study file says under `report:`. Ratings that come from no run are given as their
-    `evidence`, and the folder is any that may be written to. `step` is told of each section before it is made.
+    `evidence`, and the folder is any that may be written to. `validation` are the verdicts on that evidence, where
+    they have been reached already. `step` is told of each section before it is made.
     """
     from medjury.report._compose import compose
     from medjury.report._exhibits import Exhibits
@@ -47,7 +49,7 @@ def write_page(
     with one_thread_each(), few_searches_for_cycles():
         if evidence is None:
             evidence = evidence_of(open_run(place, **settings), checks=checks)
-        page = compose(evidence, exhibits, step)
+        page = compose(evidence, exhibits, step, validation)
     table = evidence.table
     exhibits.write(place)
     write_whole(place / files.REPORT, page)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from fastapi import FastAPI
-from tests.postgres import postgres_server, postgres_url  # noqa: F401
+from tests.postgres import postgres_panel, postgres_server, postgres_url  # noqa: F401
 
 from medjury.panel import Panel, PanelDatabase, make_app, open_panel_database
 
@@ -53,7 +53,7 @@ def either_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[
     """The same test in both databases."""
     sqlite = request.param == "sqlite"
     opened = open_panel_database(
-        tmp_path / "either.sqlite" if sqlite else request.getfixturevalue("postgres_url")
+        tmp_path / "either.sqlite" if sqlite else request.getfixturevalue("postgres_panel")
     )
     yield opened
     opened.close()

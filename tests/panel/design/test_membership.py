@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select, update
 from sqlalchemy.engine import Connection
 from tests.panel.rounds import NOON, set_up_panel
-from tests.postgres import postgres_server, postgres_url  # noqa: F401
+from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.errors import MedjuryError
 from medjury.panel import PanelDatabase
@@ -163,8 +163,8 @@ def test_the_probability_of_a_draw_is_kept_with_the_assignment(tmp_path: Path) -
     assert kept == [0.25, 0.25, 0.25]
 
 
-def test_the_same_on_postgresql(tmp_path: Path, postgres_url: str) -> None:  # noqa: F811
-    database, (only,) = set_up_panel(tmp_path, postgres_url, cases=6, panel=PER_CASE)
+def test_the_same_on_postgresql(tmp_path: Path, postgres_panel: str) -> None:  # noqa: F811
+    database, (only,) = set_up_panel(tmp_path, postgres_panel, cases=6, panel=PER_CASE)
     with database.writing() as connection:
         come(connection, only, "a", "b", "c")
         found = loads(connection, only)

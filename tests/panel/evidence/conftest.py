@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
-
-from medjury.cli import main
+from tests.recipes.offline import run_recipe
 
 
 @pytest.fixture(scope="session")
 def econsult(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Its run folder: claims, verdicts in both orders, five judges side by side, three physicians."""
     folder = tmp_path_factory.mktemp("recipe") / "econsult"
-    assert main(["init", str(folder), "--recipe", "econsult"]) == 0
-    assert main(["run", str(folder / "study.yaml"), "--quiet"]) == 0
+    shutil.copytree(run_recipe(tmp_path_factory, "econsult"), folder)
     return folder / "runs" / "econsult"

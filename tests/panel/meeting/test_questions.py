@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import func, select
 from tests.panel.meeting.closed_rounds import closed_panel, only_round
 from tests.panel.rounds import NOON, write_study
-from tests.postgres import postgres_server, postgres_url  # noqa: F401
+from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.errors import MedjuryError
 from medjury.panel import Panel
@@ -66,7 +66,7 @@ def ask_everyone(panel: Panel, people: list[Person]) -> None:
 def test_only_after_concordant_and_half_of_the_raters_see_each_order(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    place = None if kind == "sqlite" else request.getfixturevalue("postgres_url")
+    place = None if kind == "sqlite" else request.getfixturevalue("postgres_panel")
     grades = [CONCORDANT] * 11 + [{"concordant": ("0", "0", "0", "0")}]
     panel, people = asked_panel(tmp_path, grades, place, raters=4)
     ask_everyone(panel, people)

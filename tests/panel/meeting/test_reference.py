@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DatabaseError
 from tests.panel.meeting.reference_panels import ROUTINE, reference_panel, reference_study, rows
 from tests.panel.rounds import NOON, SYSTEMS, write_study
-from tests.postgres import postgres_server, postgres_url  # noqa: F401
+from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.cases import read_cases
 from medjury.errors import MedjuryError
@@ -74,7 +74,7 @@ def score(connection: Connection, work: CaseWork, person: Person, grade: str) ->
 def test_a_panel_writes_and_scores_and_a_study_reads_it(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    place = None if kind == "sqlite" else request.getfixturevalue("postgres_url")
+    place = None if kind == "sqlite" else request.getfixturevalue("postgres_panel")
     panel, people = reference_panel(tmp_path, place)
     with panel.database.writing() as connection:
         work = work_of_person(connection, people[0].id)[0]

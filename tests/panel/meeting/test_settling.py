@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DatabaseError
 from tests.panel.meeting.closed_rounds import closed_panel, only_round, same
 from tests.panel.rounds import NOON
-from tests.postgres import postgres_server, postgres_url  # noqa: F401
+from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.errors import MedjuryError
 from medjury.instruments import NotApplicable, Outcome, Reason, Score, Unscored, load_instrument
@@ -98,7 +98,7 @@ def test_a_listed_answer_is_settled_whole_with_what_hangs_on_it_by_a_skip_rule()
 def test_one_is_reconciled_one_adjudicated_and_the_rest_was_agreed(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    place = None if kind == "sqlite" else request.getfixturevalue("postgres_url")
+    place = None if kind == "sqlite" else request.getfixturevalue("postgres_panel")
     grades = [same("4", "4"), same("4", "4", accuracy=("2", "5")), same("3", "3", accuracy=("1", "4"))]
     panel, (one, two) = closed_panel(tmp_path, grades, place)
     with panel.database.writing() as connection:
@@ -254,7 +254,7 @@ def test_a_stranger_to_the_case_settles_nothing(tmp_path: Path) -> None:
 def test_of_two_proposals_at_the_same_moment_one_is_saved(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    place = None if kind == "sqlite" else request.getfixturevalue("postgres_url")
+    place = None if kind == "sqlite" else request.getfixturevalue("postgres_panel")
     panel, people = closed_panel(tmp_path, [same("4", "4", accuracy=("2", "5"))], place)
     with panel.database.writing() as connection:
         (item,) = meet(connection)

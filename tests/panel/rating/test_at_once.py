@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.panel.rounds import NOON, set_up_panel
-from tests.postgres import postgres_server, postgres_url  # noqa: F401
+from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.instruments import Score
 from medjury.panel._design import Work, assignment_of, join, places
@@ -19,7 +19,7 @@ from medjury.panel._rating import Entry, Saved, Stale, history, latest_answers, 
 def test_of_two_tabs_that_save_at_once_one_is_told(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    place = None if kind == "sqlite" else request.getfixturevalue("postgres_url")
+    place = None if kind == "sqlite" else request.getfixturevalue("postgres_panel")
     database, (only,) = set_up_panel(tmp_path, place, cases=1, systems=("one",))
     with database.writing() as connection:
         join(connection, only, "somebody", NOON)
@@ -47,7 +47,7 @@ def test_of_two_tabs_that_save_at_once_one_is_told(
 def test_many_raters_save_at_once_and_all_of_it_is_there(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    place = None if kind == "sqlite" else request.getfixturevalue("postgres_url")
+    place = None if kind == "sqlite" else request.getfixturevalue("postgres_panel")
     database, (only,) = set_up_panel(tmp_path, place, cases=2, systems=("one",))
     people = [f"rater {number}" for number in range(12)]
     with database.writing() as connection:

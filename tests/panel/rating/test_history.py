@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from tests.panel.raters import GOOD, Rater, rater
 from tests.panel.rounds import Clock, write_study
 from tests.panel.visitors import sign_in
-from tests.postgres import postgres_server, postgres_url  # noqa: F401
+from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.panel import Panel, make_app, open_panel_database
 from medjury.panel._access import Role
@@ -90,8 +90,8 @@ def test_what_is_not_there_is_not_found(app: FastAPI, path: str) -> None:
     assert sign_in(app, Role.COORDINATOR).get(path).status_code == 404
 
 
-def test_the_same_on_postgresql(tmp_path: Path, postgres_url: str) -> None:  # noqa: F811
-    app = app_with(tmp_path, postgres_url)
+def test_the_same_on_postgresql(tmp_path: Path, postgres_panel: str) -> None:  # noqa: F811
+    app = app_with(tmp_path, postgres_panel)
     changed_mind(app)
     listed = sign_in(app, Role.COORDINATOR).get("/rounds/rating/history?find=marmoset")
     assert listed.text.count("Dr Ocelot</td>") == 2

@@ -18,7 +18,7 @@ import pytest
 from tests.panel.raters import GOOD, PROFILE
 from tests.panel.rounds import write_study
 from tests.panel.visitors import PASSWORD, token_in
-from tests.postgres import postgres_server, postgres_url  # noqa: F401
+from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.panel import invitation_link, open_panel
 from medjury.panel._access import people
@@ -36,14 +36,15 @@ def start(study: Path, port: int, *words: str) -> subprocess.Popen[str]:
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True, env=environment
     )
     limit = time.monotonic() + WAIT_SECONDS
-    while True:
-        try:
-            if httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=5).status_code == 200:
-                return process
-        except httpx.TransportError:
-            pass
-        assert process.poll() is None and time.monotonic() < limit, "the server did not come up"
-        time.sleep(0.05)
+    with httpx.Client(timeout=5) as client:  # one for all tries: each reads the machine's certificates anew
+        while True:
+            try:
+                if client.get(f"http://127.0.0.1:{port}/healthz").status_code == 200:
+                    return process
+            except httpx.TransportError:
+                pass
+            assert process.poll() is None and time.monotonic() < limit, "the server did not come up"
+            time.sleep(0.05)
 
 
 def free_port() -> int:
@@ -57,7 +58,7 @@ def test_every_acknowledged_save_survives_kill_9(
 ) -> None:
     write_study(tmp_path, cases=1, systems=("one",))
     study, port = tmp_path / "study.yaml", free_port()
-    place = None if kind == "sqlite" else request.getfixturevalue("postgres_url")
+    place = None if kind == "sqlite" else request.getfixturevalue("postgres_panel")
     words = () if place is None else ("--database", place)
     panel = open_panel(study, database=place, public_url=f"http://localhost:{port}")
     link = invitation_link(panel, "Dr Ocelot", "rater")

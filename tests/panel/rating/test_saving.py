@@ -15,7 +15,7 @@ from sqlalchemy.exc import DatabaseError
 from tests.panel.raters import GOOD, rater
 from tests.panel.rounds import Clock
 from tests.panel.visitors import token_in
-from tests.postgres import postgres_server, postgres_url  # noqa: F401
+from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.instruments import Reason, Score, Unscored
 from medjury.panel._design import assignment_of, rounds, set_state
@@ -214,7 +214,7 @@ def test_a_round_that_closes_while_an_answer_is_on_its_way_takes_it_no_more(
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    app = make_panel(place=None if kind == "sqlite" else request.getfixturevalue("postgres_url"))
+    app = make_panel(place=None if kind == "sqlite" else request.getfixturevalue("postgres_panel"))
     one = rater(app)
     code = one.codes()[0]
     sent = GOOD | {"csrf": one.token("/rate/profile"), "version": "0"}
