@@ -29,6 +29,7 @@ WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 # Many tests start processes: where bytecode may not be kept, each of them would compile the package anew.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: install browser ## run every test (OPTIONS="--hypothesis-seed=1" for pytest)
+	$(BIN)/python -m compileall -q -j 0 src
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(OPTIONS)
 
 test-simulations: install ## do intervals hold? studies drawn by the hundred (minutes; `make bench` has the whole table)
