@@ -151,6 +151,24 @@ class PoweredMeans:
     labelled_cases: int
     warnings: tuple[str, ...]
 
+    def averages(self, size: int, confidence: float) -> list[Estimate]:
+        """The average of every `size` means in their order, with Student's t by case, on fewer degrees of freedom
+        where few cases decide the error."""
+        from scipy.special import stdtrit
+
+        values = self.values.reshape(-1, size).mean(axis=1)
+        errors = self.errors.reshape(len(self.errors), -1, size).mean(axis=2)
+        counts = np.array(self.labels).reshape(-1, size).sum(axis=1)
+        found = []
+        for value, own, count in zip(values.tolist(), errors.T, counts.tolist(), strict=True):
+            freedom = _with_tails(self.labelled_cases - 1, own)
+            half = float(stdtrit(freedom, 0.5 + confidence / 2.0)) * float((own**2).sum()) ** 0.5
+            method = (
+                f"PPI++, {100 * confidence:g} % cluster-robust by case, Student t with {freedom:.1f} df"
+            ).replace(".0 df", " df")
+            found.append(Estimate(value, value - half, value + half, count, method))
+        return found
+
 
 def powered_means(
     labels: ArrayLike,
