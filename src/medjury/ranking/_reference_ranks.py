@@ -83,8 +83,8 @@ def reference_ranks(
         for place in listed
     )  # fmt: skip
     whose = ", ".join(ranked.reference)
-    labels = sum(each.n for each in averages)
-    title = f"as {whose} would rank them: estimated from {labels:,} labels and the scores of " \
+    counted = sum(each.n for each in averages)
+    title = f"as {whose} would rank them: estimated from {counted:,} labels and the scores of " \
             f"{', '.join(ranked.raters)} ({ranked.scale.words})"  # fmt: skip
     return Part(title, rows, tuple(dict.fromkeys(means.warnings)))  # said once, not for every mean
 

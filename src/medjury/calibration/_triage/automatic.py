@@ -100,12 +100,12 @@ def automatic_decisions(
     bad = wanted[tested] < threshold - 1e-9
     n_decided, n_wrong = int(decided[tested].sum()), int((decided[tested] & wrong).sum())
     fresh = ~np.isnan(given) & ~training
-    allowed = partial(_with_rule, cut=cut, tested=len(tested))
+    of_rule = partial(_with_rule, cut=cut, tested=len(tested))
     return AutomaticDecisions(
         decisions.astype(str),
-        allowed(counted_share(decided[fresh], names[fresh])),
-        allowed(error_rate(wrong[decided[tested]])),
-        allowed(error_rate((decided & passes)[tested][bad])),
+        of_rule(counted_share(decided[fresh], names[fresh])),
+        of_rule(error_rate(wrong[decided[tested]])),
+        of_rule(error_rate((decided & passes)[tested][bad])),
         cut,
         len(teachers),
         len(tested),
