@@ -70,6 +70,8 @@ SIZES = (20, 50, 200)
 LOWEST, HIGHEST, ERROR = 0.92, 0.985, 0.06
 # The studies on which methods were chosen, and others, on which they were only tried.
 CHOSEN_ON = 7
+# A cell of a design of which only others were named.
+NOT_DRAWN = "not drawn"
 # A study whose truth is its own, as that of maps which it fitted, gives it beside the estimate.
 Study = Callable[[list[int], int, int], Mapping[str, Estimate] | Mapping[str, Truthful]]
 
@@ -281,7 +283,7 @@ def _section(design: Design, cells: Mapping[int, Mapping[str, Tally]], studies: 
     lines.append(_head("statistic", "truth"))
     for name in dict.fromkeys(name for cell in cells.values() for name in cell):
         known = [cell[name] for cell in cells.values() if name in cell]
-        shown = [_cell(cells[n][name], made) if name in cells.get(n, {}) else "" for n in SIZES]
+        shown = [_cell(cells[n][name], made) if name in cells.get(n, {}) else NOT_DRAWN for n in SIZES]
         true = "its own" if known[0][2] is None else f"{known[0][2]:.3f}"
         lines.append(f"| `{name}` | {true} | {' | '.join(shown)} |")
     return lines

@@ -32,7 +32,7 @@ Marks = NDArray[np.bool_]
 LEAST_LABELS = 5
 # With fewer labels of a class the intervals of Rogan and Gladen and of the plug-in held in 99 to 100 % of simulated
 # studies.
-LEAST_BOTH_WAYS, LEAST_PLUG_IN = 20, 10
+LEAST_BOTH_WAYS, LEAST_PLUG_IN = 30, 10
 UNINFORMATIVE = "sensitivity and specificity add up to 1 or less: the jury's verdicts cannot be corrected"
 
 

@@ -24,6 +24,8 @@ from medjury.validation._runs.run_comparison import RunChange
 from medjury.validation._ways.spending import AMOUNTS, spent, together
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
+# With fewer cases both offsets are surely on one side by luck alone.
+FEWEST_FOR_SIZE = 30
 _NAMES = {
     "rmse": "RMSE against clinicians",
     "offset": "offset against clinicians",
@@ -69,7 +71,7 @@ class Drawing:
         signs = [_side_of_zero(each) for each in signed]
         if not gaps.any():
             difference = made.difference("second offset", "first offset", confidence=self.confidence)
-        elif all(signs):
+        elif all(signs) and made.units >= FEWEST_FOR_SIZE:
             turned = dict(zip(("first offset", "second offset"), signs, strict=True))
             mirrored = replace(
                 made,
@@ -82,8 +84,10 @@ class Drawing:
             difference = mirrored.difference("second offset", "first offset", confidence=self.confidence)
         else:
             value = (sizes[1].value or 0.0) - (sizes[0].value or 0.0)
-            why = "no interval: an offset may lie on either side of zero; the change of the offset has one"
-            difference = Estimate(value, None, None, sizes[1].n, why)
+            why = "an offset may lie on either side of zero; the change of the offset has one"
+            if all(signs):
+                why = f"{made.units} cases are too few, at least {FEWEST_FOR_SIZE} are needed"
+            difference = Estimate(value, None, None, sizes[1].n, f"no interval: {why}")
         shown = [replace(each, low=None, high=None, method="as observed") for each in sizes]
         return RunChange(label, "size of the offset", shown[0], shown[1], difference)
 
