@@ -217,12 +217,12 @@ def coverage(design: Design, n: int, studies: int, seed: int | None = None) -> d
             if design.only and name not in design.only:
                 continue
             estimate, true = (made, truths()[name + design.suffix]) if isinstance(made, Estimate) else made
-            tally = found.setdefault(name, [0, 0, true])
+            tally = found.setdefault(name, [0, 0, float(true)])
             if tally[2] is not None and abs(tally[2] - true) > 1e-12:
                 tally[2] = None
             if estimate.low is not None and estimate.high is not None:
                 tally[0] += 1
-                tally[1] += estimate.low - 1e-9 <= true <= estimate.high + 1e-9
+                tally[1] += bool(estimate.low - 1e-9 <= true <= estimate.high + 1e-9)
     return found
 
 

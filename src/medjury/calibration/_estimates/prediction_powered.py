@@ -23,12 +23,12 @@ All of it rests on one thing that no data can show: that the labelled items were
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from medjury.calibration._estimates.prediction_powered_part import Part, codes_of, part_of
+from medjury.calibration._estimates.prediction_powered_part import FEW_CASES, Part, codes_of, part_of
 from medjury.calibration._estimates.prediction_powered_warnings import warnings_of
 from medjury.calibration._maps.calibrator import Floats, check_confidence
 from medjury.calibration._maps.folds import Cases
@@ -136,7 +136,16 @@ def estimate_mixture(
         part_of(wanted[names == name], given[names == name], codes[names == name], size, f"stratum {name!r}")
         for name in used
     ]
-    return _combine(parts, list(used.values()), labels_random, confidence, "weighted to the target, ")
+    found = _combine(parts, list(used.values()), labels_random, confidence, "weighted to the target, ")
+    if found.n_labelled_cases >= FEW_CASES:
+        return found
+    why = f"no interval: {found.n_labelled_cases} labelled cases are too few, at least {FEW_CASES} are needed"
+    made = (
+        replace(each, low=None, high=None, method=why)
+        for each in (found.power_tuned, found.fixed, found.classical)
+    )
+    tuned, fixed, classical = made
+    return replace(found, power_tuned=tuned, fixed=fixed, classical=classical)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
