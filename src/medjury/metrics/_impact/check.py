@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 LEVELS = (0, 1, 2)
 # With fewer pairs the interval of a rate held in all of 120 simulated studies of 20 calls.
-FEWEST_OF_A_LEVEL = 30
+FEWEST_OF_A_LEVEL = 50
 
 
 @dataclass(frozen=True, slots=True, eq=False)
