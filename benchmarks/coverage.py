@@ -1,11 +1,12 @@
 """Do the default intervals hold? `python -m benchmarks coverage` simulates studies and writes docs/statistics.md.
 
 Every cell of the tables is the share of simulated studies (`STUDIES` of them, 500 unless that variable says
-otherwise) whose 95 % interval holds the truth, among those that give one. It takes about half an hour on one core.
+otherwise) whose 95 % interval holds the truth, among those that give one. It takes about an hour on one core.
 Where the variable `COVERAGE_FILE` names a file, finished cells are kept there and not simulated again. Where
-`COVERAGE_CELLS` names some, as in "One answer to a case 20; Two grades, one answer to a case 50", these alone are
-simulated, with more studies say, and take their places in the tables with a star. `COVERAGE_STATISTICS` limits
-studies of two raters to these: "fleiss_kappa,mcc" say, which is much quicker. `COVERAGE_SEED` draws other studies.
+`COVERAGE_CELLS` names some, as in "One answer to a case 20; Two grades, one answer to a case 50", or whole designs
+without a number, these alone are simulated and take their places in the tables: with a star where their number of
+studies is not the page's. `COVERAGE_STATISTICS` limits studies of two raters to these: "fleiss_kappa,mcc" say,
+which is much quicker. `COVERAGE_SEED` draws other studies.
 """
 
 from __future__ import annotations
@@ -13,14 +14,35 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from benchmarks._audit_studies import (
+    consistency_study,
+    error_study,
+    group_study,
+    place_study,
+    stability_study,
+    text_study,
+    vendor_study,
+)
 from benchmarks._calibrated_studies import calibrated_study
-from benchmarks._jury_studies import estimated_study, jury_truths, panel_study, set_study
+from benchmarks._clinician_studies import beside_study, fewer_study, together_study
+from benchmarks._comparison_studies import (
+    benchmark_study,
+    candidate_study,
+    contrast_study,
+    harm_study,
+    round_study,
+    run_study,
+)
+from benchmarks._danger_studies import danger_study, powered_study, weighted_study
+from benchmarks._jury_studies import estimated_study, panel_study, set_study
+from benchmarks._queue_studies import automatic_study, doubt_study, queue_study, reliability_study
+from benchmarks._rate_studies import paired_study, share_study
 from benchmarks._studies import (
     MARGIN,
     RATERS,
@@ -37,7 +59,7 @@ from benchmarks._studies import (
     truths,
     weighted_severe_study,
 )
-from benchmarks._system_studies import system_study, system_truths
+from benchmarks._system_studies import system_study
 from medjury.statistics import Estimate
 
 # Not among the benchmarks that run where none is named.
@@ -48,19 +70,30 @@ SIZES = (20, 50, 200)
 LOWEST, HIGHEST, ERROR = 0.92, 0.985, 0.06
 # The studies on which methods were chosen, and others, on which they were only tried.
 CHOSEN_ON = 7
+# A cell of a design of which only others were named.
+NOT_DRAWN = "not drawn"
 # A study whose truth is its own, as that of maps which it fitted, gives it beside the estimate.
 Study = Callable[[list[int], int, int], Mapping[str, Estimate] | Mapping[str, Truthful]]
 
 
+# How many studies gave an interval, how many intervals held, and the truth, where all studies share one.
+Tally = list[Any]
+
+
 @dataclass(frozen=True)
 class Design:
-    """A kind of study; `answers` to a case, `suffix` of its statistics' names among the truths."""
+    """A kind of study; `answers` to a case, `suffix` of its statistics' names among the truths; of what takes long
+    only a `part` of the studies is made."""
 
     name: str
     study: Study
     answers: int = 1
     suffix: str = ""
     only: tuple[str, ...] = ()
+    part: float = 1.0
+
+    def studies(self, stated: int) -> int:
+        return round(stated * self.part)
 
 
 _TWO_GRADES = ("sensitivity", "specificity", "precision", "f1", "auc", "mcc")
@@ -85,6 +118,43 @@ DESIGNS = (
     Design("Jury and second panel, four answers to a case", panel_study, 4),
     Design("Sets of grades, one answer to a case", set_study),
     Design("Sets of grades, four answers to a case", set_study, 4),
+    Design("Three clinicians, one answer to a case", together_study, part=0.5),
+    Design("The jury beside three clinicians", beside_study, part=0.5),
+    Design("A judge asked three times", stability_study, part=0.5),
+    Design("A judge asked three times, four answers to a case", stability_study, 4, part=0.5),
+    Design("Length of the answer", text_study, part=0.5),
+    Design("Length of the answer, four answers to a case", text_study, 4, part=0.5),
+    Design("A group of three cases in ten", group_study),
+    Design("A group of three cases in ten, four answers to a case", group_study, 4),
+    Design("The joint model of the judge's error", error_study, part=0.5),
+    Design("Pairs shown in both orders", place_study, part=0.5),
+    Design("Pairs shown in both orders, four pairs to a case", place_study, 4, part=0.5),
+    Design("Three dimensions of one judge", consistency_study, part=0.5),
+    Design("Four judges and twelve systems of six vendors", vendor_study, part=0.5),
+    Design("Review queues, one answer to a case", queue_study, part=0.5),
+    Design("Review queues, four answers to a case", queue_study, 4, part=0.5),
+    Design("Decisions without a clinician", automatic_study),
+    Design("Doubt in the routine diagnosis", doubt_study),
+    Design("Where the jury says 4, one answer to a case", reliability_study, part=0.5),
+    Design("Where the jury says 4, four answers to a case", reliability_study, 4, part=0.5),
+    Design("Shares of dangerous answers by n labels and ten times as many jury scores", danger_study),
+    Design("Shares of dangerous answers by labels of n cases, four answers to a case", danger_study, 4),
+    Design("Differences and mixtures by n labels and ten times as many jury scores", powered_study, part=0.5),
+    Design("n labels drawn with unequal chances and ten times as many jury scores", weighted_study, part=0.5),
+    Design("Counted shares, one answer to a case", share_study),
+    Design("Counted shares, four answers to a case", share_study, 4),
+    Design("Two error rates on the same answers", paired_study),
+    Design("Two error rates on the same answers, four answers to a case", paired_study, 4),
+    Design("Two runs on the same answers", run_study, part=0.5),
+    Design("Two runs on the same answers, four answers to a case", run_study, 4, part=0.5),
+    Design("Offset by Student's t, one answer to a case", contrast_study),
+    Design("Offset by Student's t, four answers to a case", contrast_study, 4),
+    Design("A jury of two beside one of five", fewer_study, part=0.5),
+    Design("Six systems on n benchmarks", benchmark_study, part=0.5),
+    Design("A model beside a trivial answer", candidate_study),
+    Design("A model beside a trivial answer, four items to a patient", candidate_study, 4),
+    Design("A metric beside labels of harm, four pairs to a call", harm_study, 4, part=0.5),
+    Design("A round so far, one answer to a case", round_study, part=0.5),
 )
 TESTS = {
     "three clinicians, one answer to a case": (1, 3),
@@ -100,10 +170,11 @@ def run() -> Iterator[dict[str, Any]]:
     kept = _Kept(os.environ.get("COVERAGE_FILE"))
     other = f" seed {named}" if (named := os.environ.get("COVERAGE_SEED")) else ""
 
-    def tallied(design: Design, n: int) -> dict[str, list[int]]:
+    def tallied(design: Design, n: int) -> dict[str, Tally]:
         of = "".join(f" {name}" for name in statistics_asked() or ())
-        found: dict[str, list[int]] = kept(
-            f"{design.name} {n} {studies}{of}{other}", partial(coverage, design, n, studies)
+        made = design.studies(studies)
+        found: dict[str, Tally] = kept(
+            f"{design.name} {n} {made}{of}{other}", partial(coverage, design, n, made)
         )
         return found
 
@@ -112,7 +183,7 @@ def run() -> Iterator[dict[str, Any]]:
             found = tallied(design, n)
             put_in(PAGE, design, n, found, studies)
             for name, tally in found.items():
-                good = holds(tally, studies)
+                good = holds(tally, design.studies(studies))
                 yield _row(f"{name}, {design.name.lower()}, n = {n}", tally, good)
         return
     tables = {design: {n: tallied(design, n) for n in SIZES} for design in DESIGNS}
@@ -127,27 +198,31 @@ def run() -> Iterator[dict[str, Any]]:
     for design, cells in tables.items():
         for n, cell in cells.items():
             for name, tally in cell.items():
-                yield _row(f"{name}, {design.name.lower()}, n = {n}", tally, holds(tally, studies))
+                good = holds(tally, design.studies(studies))
+                yield _row(f"{name}, {design.name.lower()}, n = {n}", tally, good)
     for name, rates in errors.items():
         for n, rate in rates.items():
-            wrong = [2 * studies, round(2 * rate * studies)]
+            wrong = [2 * studies, round(2 * rate * studies), None]
             row = _row(f"non-inferiority, {name}, n = {n}", wrong, rate <= ERROR)
             yield row | {"peer": f"{2 * studies} studies", "target": f"<= {ERROR:.0%}"}
 
 
-def coverage(design: Design, n: int, studies: int, seed: int | None = None) -> dict[str, list[int]]:
-    """For each statistic, how many of the studies of `n` cases gave an interval, and how many intervals held."""
-    found: dict[str, list[int]] = {}
+def coverage(design: Design, n: int, studies: int, seed: int | None = None) -> dict[str, Tally]:
+    """For each statistic, how many of the studies of `n` cases gave an interval, how many intervals held, and the
+    truth: none where each study has its own."""
+    found: dict[str, Tally] = {}
     seed = _seed() if seed is None else seed
     for place in range(studies):
         for name, made in design.study([seed, n, design.answers, place], n, design.answers).items():
             if design.only and name not in design.only:
                 continue
             estimate, true = (made, truths()[name + design.suffix]) if isinstance(made, Estimate) else made
-            tally = found.setdefault(name, [0, 0])
+            tally = found.setdefault(name, [0, 0, float(true)])
+            if tally[2] is not None and abs(tally[2] - true) > 1e-12:
+                tally[2] = None
             if estimate.low is not None and estimate.high is not None:
                 tally[0] += 1
-                tally[1] += estimate.low - 1e-9 <= true <= estimate.high + 1e-9
+                tally[1] += bool(estimate.low - 1e-9 <= true <= estimate.high + 1e-9)
     return found
 
 
@@ -161,14 +236,14 @@ def type_one(answers: int, raters: int, n: int, studies: int, seed: int | None =
     return sum(called) / studies
 
 
-def holds(tally: Sequence[int], studies: int) -> bool:
+def holds(tally: Tally, studies: int) -> bool:
     """Whether a cell is as it should be: 92 to 98.5 %, or refused."""
-    given, held = tally
+    given, held, *_ = tally
     return given < 0.1 * studies or LOWEST <= held / given <= HIGHEST
 
 
 def text(
-    tables: Mapping[Design, Mapping[int, Mapping[str, Sequence[int]]]],
+    tables: Mapping[Design, Mapping[int, Mapping[str, Tally]]],
     errors: Mapping[str, Mapping[int, float]],
     studies: int,
 ) -> str:
@@ -183,12 +258,7 @@ def text(
         ),
     ]
     for design, cells in tables.items():
-        lines += ["", f"### {design.name}", "", _head("statistic", "truth")]
-        for name in dict.fromkeys(name for cell in cells.values() for name in cell):
-            shown = [_cell(cells[n].get(name, (0, 0)), studies) for n in SIZES]
-            known = {**truths(), **jury_truths(), **system_truths()}.get(name + design.suffix)
-            true = "its maps'" if known is None else f"{known:.3f}"
-            lines.append(f"| `{name}` | {true} | {' | '.join(shown)} |")
+        lines += ["", *_section(design, cells, studies)]
     lines += [
         "",
         "### Non-inferiority: called although the jury is the margin below",
@@ -204,6 +274,21 @@ def text(
     return "\n".join(lines)
 
 
+def _section(design: Design, cells: Mapping[int, Mapping[str, Tally]], studies: int) -> list[str]:
+    """The table of one design."""
+    made = design.studies(studies)
+    lines = [f"### {design.name}", ""]
+    if made != studies:
+        lines += [f"{made} studies in each cell.", ""]
+    lines.append(_head("statistic", "truth"))
+    for name in dict.fromkeys(name for cell in cells.values() for name in cell):
+        known = [cell[name] for cell in cells.values() if name in cell]
+        shown = [_cell(cells[n][name], made) if name in cells.get(n, {}) else NOT_DRAWN for n in SIZES]
+        true = "its own" if known[0][2] is None else f"{known[0][2]:.3f}"
+        lines.append(f"| `{name}` | {true} | {' | '.join(shown)} |")
+    return lines
+
+
 def write(page: Path, tables: str) -> None:
     """Put the tables between the markers of the page."""
     before, rest = page.read_text(encoding="utf-8").split(BEGIN)
@@ -212,9 +297,14 @@ def write(page: Path, tables: str) -> None:
 
 
 def cells_named(words: str) -> list[tuple[Design, int]]:
-    """The cells that a text such as "One answer to a case 20; Four answers to a case 50" names."""
+    """The cells that a text such as "One answer to a case 20; Four answers to a case 50" names; a design without a
+    number is all of its cells."""
     found = []
+    whole = {each.name: each for each in DESIGNS}
     for word in filter(None, map(str.strip, words.split(";"))):
+        if word in whole:
+            found += [(whole[word], n) for n in SIZES]
+            continue
         name, _, size = word.rpartition(" ")
         design = next((each for each in DESIGNS if each.name == name), None)
         if design is None or not size.isdigit() or int(size) not in SIZES:
@@ -223,11 +313,17 @@ def cells_named(words: str) -> list[tuple[Design, int]]:
     return found
 
 
-def put_in(page: Path, design: Design, n: int, cell: Mapping[str, Sequence[int]], studies: int) -> None:
-    """Put a cell's new numbers into their places in the page, with a star."""
+def put_in(page: Path, design: Design, n: int, cell: Mapping[str, Tally], studies: int) -> None:
+    """Put a cell's new numbers into their places in the page, with a star where they come from another number of
+    studies than the page states. A design that the page lacks is added before the test of non-inferiority."""
     before, rest = page.read_text(encoding="utf-8").split(BEGIN)
     tables, after = rest.split(END)
     parts = re.split(r"(?m)^(?=### )", tables)
+    usual = f"{studies} simulated studies in each cell" in parts[0]
+    star = "" if usual else "*"
+    if not any(part.startswith(f"### {design.name}\n") for part in parts):
+        section = "\n".join(_section(design, {n: cell}, studies))
+        parts.insert(len(parts) - 1, f"{section}\n\n")
     # The columns of a row between its bars: nothing, statistic, truth, then the sizes.
     column = 3 + SIZES.index(n)
     for place, part in enumerate(parts):
@@ -236,11 +332,11 @@ def put_in(page: Path, design: Design, n: int, cell: Mapping[str, Sequence[int]]
             for row, line in enumerate(lines):
                 columns = line.split("|")
                 if len(columns) > column and (name := columns[1].strip(" `")) in cell:
-                    columns[column] = f" {_cell(cell[name], studies)}* "
+                    columns[column] = f" {_cell(cell[name], design.studies(studies))}{star} "
                     lines[row] = "|".join(columns)
             parts[place] = "\n".join(lines)
     starred = f" A star: {studies:,} studies."
-    if starred not in parts[0]:
+    if star and starred not in parts[0]:
         parts[0] = f"{parts[0].rstrip()}{starred}\n\n"
     page.write_text(f"{before}{BEGIN}{''.join(parts)}{END}{after}", encoding="utf-8")
 
@@ -254,16 +350,16 @@ def _head(first: str, second: str) -> str:
     return f"| {first} | {second} | {sizes} |\n|---|---|{'---|' * len(SIZES)}"
 
 
-def _cell(tally: Sequence[int], studies: int) -> str:
-    given, held = tally
+def _cell(tally: Tally, studies: int) -> str:
+    given, held, *_ = tally
     if given < 0.1 * studies:
         return "refused"
     refused = f" (refused in {100 * (1 - given / studies):.0f} %)" if given < 0.95 * studies else ""
     return f"{100 * held / given:.1f} %{refused}"
 
 
-def _row(name: str, tally: Sequence[int], good: bool) -> dict[str, Any]:
-    given, held = tally
+def _row(name: str, tally: Tally, good: bool) -> dict[str, Any]:
+    given, held, *_ = tally
     ours = f"{100 * held / given:.1f} %" if given else "refused"
     return {
         "name": name,

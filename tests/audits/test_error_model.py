@@ -120,6 +120,26 @@ def test_answers_that_share_a_judges_score_are_not_taken_for_independent() -> No
     assert missed["model"] >= 16
 
 
+def test_robust_errors_are_those_of_leaving_out_a_case_at_a_time() -> None:
+    """Where no intercept varies the model is least squares, and the jackknife over cases is exact."""
+    generator = np.random.default_rng(8)
+    case = np.repeat(np.arange(12), 4)
+    x = np.column_stack([np.ones(48), generator.normal(size=12)[case], generator.normal(size=48)])
+    groups = {"physician": np.tile([0, 1, 0, 1], 12), "component": np.tile([0, 0, 1, 1], 12)}
+    noise = generator.normal(size=48)
+    for who in groups.values():
+        noise -= np.array([noise[who == each].mean() for each in (0, 1)])[who]
+    found = fit_crossed_model(x @ [1.0, 0.5, 0.2] + noise, x, ["all", "a", "b"], groups=groups, clusters=case)
+    assert found.model.variances["physician"] == found.model.variances["component"] == 0.0
+    y = x @ [1.0, 0.5, 0.2] + noise
+    whole = np.linalg.lstsq(x, y, rcond=None)[0]
+    without = np.array(
+        [np.linalg.lstsq(x[case != each], y[case != each], rcond=None)[0] for each in range(12)]
+    )
+    wanted = 11 / 12 * (without - whole).T @ (without - whole)
+    assert found.robust == pytest.approx(wanted, rel=1e-6)
+
+
 def planted(**changes: object) -> pl.DataFrame:
     """One judge is a grade too kind to the surgeons' answers."""
     frame = planted_frame(

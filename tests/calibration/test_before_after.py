@@ -115,11 +115,24 @@ def test_a_reliability_curve_tells_what_the_reference_said_at_each_score() -> No
         here = scores == point.score
         assert point.label.value == pytest.approx(labels[here].mean())
         assert point.label.n == here.sum()
-        # A bin of a few cases is absent from many resamples, and then has no interval.
-        if point.label.n >= 10:
+        # A bin of a few answers says too little of the clinicians' mean there.
+        assert (point.label.low is None) == (point.label.n < 30)
+        if point.label.low is not None:
             assert point.label.low <= point.label.value <= point.label.high
     calibrated = cross_fit(scores, labels, cases=cases, scale=SCALE).out_of_fold.calibrated
     assert reliability(calibrated, labels, cases=cases, resamples=0).error < curve.error / 2
+
+
+def test_each_bin_of_a_reliability_curve_stands_on_its_own_cases() -> None:
+    """31 answers of five cases are five cases, though the other bin has forty."""
+    scores = np.repeat([4.0, 5.0], [40, 31])
+    cases = [*range(40), *(100 + place % 5 for place in range(31))]
+    labels = np.where(np.arange(71) % 3 == 0, 3.0, 4.0)
+    first, second = (point.label for point in reliability(scores, labels, cases=cases, resamples=200).points)
+    assert first.low is not None and "BCa-t" in first.method
+    assert (
+        second.low is None and second.method == "no interval: 5 clusters are too few, at least 30 are needed"
+    )
 
 
 def test_many_distinct_scores_share_bins_and_no_item_is_lost() -> None:

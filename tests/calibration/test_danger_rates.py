@@ -54,8 +54,11 @@ def test_the_numbers_are_those_of_another_package(stratum: str) -> None:
     theirs = OTHER["rogan_gladen"][stratum]
     assert found.rogan_gladen.value == pytest.approx(theirs["value"])
     # Theirs takes the three shares as independent; they are not, for the labelled answers count in all of them.
-    assert found.rogan_gladen.low == pytest.approx(theirs["low"], abs=0.016)
-    assert found.rogan_gladen.high == pytest.approx(theirs["high"], abs=0.016)
+    rarer = min(np.nansum(labels), np.nansum(1 - labels))
+    assert (found.rogan_gladen.low is None) == (rarer < 30)
+    if found.rogan_gladen.low is not None:
+        assert found.rogan_gladen.low == pytest.approx(theirs["low"], abs=0.016)
+        assert found.rogan_gladen.high == pytest.approx(theirs["high"], abs=0.016)
     powered = estimate_mean(labels, verdicts, cases=range(len(labels)), labels_random=True).power_tuned
     # Theirs takes the normal quantile, ours Student's, on as many degrees of freedom as the method tells.
     told = re.search(r"Student t with ([\d.]+) df", powered.method)
@@ -90,9 +93,27 @@ def test_intervals_cover(n: int, m: int, share: float, right: tuple[float, float
         found = danger_rates(labels, verdicts, cases=cases)
         for name in NAMES:
             estimate = getattr(found, name)
-            if estimate.value is not None:
+            if estimate.low is not None:
                 covered[name].append(estimate.low <= share <= estimate.high)
-    assert all(0.92 <= np.mean(each) <= 0.99 for each in covered.values())
+    for each in covered.values():
+        assert len(each) < 25 or 0.92 <= np.mean(each) <= 0.99
+
+
+def test_with_few_labels_of_a_kind_the_share_has_a_value_and_no_interval() -> None:
+    """With five to ten labels of the rarer kind the intervals held in 99 to 100 % of simulated studies."""
+    labels = np.concatenate([np.repeat([1.0, 0.0], [12, 60]), np.full(400, np.nan)])
+    verdicts = np.concatenate(
+        [np.repeat([1.0, 0.0, 1.0, 0.0], [10, 2, 6, 54]), np.arange(400) % 4 == 0]
+    ).astype(float)
+    found = danger_rates(labels, verdicts, cases=range(len(labels)))
+    assert found.rogan_gladen.value is not None and found.rogan_gladen.low is None
+    assert found.rogan_gladen.method == (
+        "no interval: 12 labels are of the rarer kind, dangerous or safe; 30 are the least"
+    )
+    assert found.plug_in.low is not None and found.by_verdict.low is not None
+    labels[:3] = np.nan
+    few = danger_rates(labels, verdicts, cases=range(len(labels))).plug_in
+    assert few.value is not None and few.low is None and "9 labels are of the rarer kind" in few.method
 
 
 def test_labels_given_out_by_the_verdict_make_the_estimate_by_verdict_narrower_and_leave_it_right() -> None:

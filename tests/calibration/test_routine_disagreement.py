@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 from scipy.special import expit
+from scipy.stats import t
 
 from medjury.calibration._triage.logistic import fit_logistic
 from medjury.calibration._triage.routine_disagreement import disagreement_curve
@@ -28,7 +29,8 @@ def test_the_fit_is_that_of_a_second_implementation() -> None:
     other = sm.Logit(disagrees[::4], sm.add_constant(means)).fit(disp=0, cov_type="HC0")
     assert found.slope.value == pytest.approx(other.params[1], rel=1e-6)
     half = (found.slope.high - found.slope.low) / 2
-    assert half == pytest.approx(1.959964 * other.bse[1] * (200 / 199) ** 0.5, rel=1e-5)
+    assert half == pytest.approx(t.ppf(0.975, 198) * other.bse[1] * (200 / 199) ** 0.5, rel=1e-5)
+    assert found.p_value == pytest.approx(2 * t.sf(abs(found.slope.value) / (half / t.ppf(0.975, 198)), 198))
     expected = other.predict(sm.add_constant(np.array([1.0, 2.0, 3.0, 4.0, 5.0])))
     assert [each.value for _, each in found.curve] == pytest.approx(expected, rel=1e-6)
 

@@ -153,6 +153,7 @@ stability-people / test_spreads_of_repeats_with_their_ends: SD within an answer 
 stability-people / test_spreads_of_repeats_with_their_ends: answers that change ends | mean CV | mean CV ends
 stability-people / test_spreads_of_repeats_with_their_ends: answers | answers that change
 stability-people / test_spreads_of_repeats_with_their_ends: two repeats differ | two repeats differ ends
+stability-people / test_what_is_left_out_listed_and_put_in_order: repeats for a mean within ±0.25
 standardised / test_iccs_of_z_scores_with_their_ends: averaged first | averaged first ends | each rater first
 standardised / test_iccs_of_z_scores_with_their_ends: each rater first ends
 standardised / test_the_icc_on_z_scores_in_both_orders: n

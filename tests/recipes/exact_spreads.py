@@ -13,8 +13,9 @@ from tests.recipes.exact_baseline import few_shared, mean_of_pairs, pooled_momen
 from tests.recipes.exact_checks import pair_draws, resamples_of
 from tests.recipes.exact_people import of_people
 from tests.recipes.rated import Rated
-from tests.recipes.same_draws import ends, equals, same_draws
+from tests.recipes.same_draws import ends, equals, has_no_ends, same_draws
 from tests.recipes.second_opinion import Numbers, Statistic, per_row
+from tests.recipes.share_checks import exact, wilson
 
 
 def stability_is_right(
@@ -44,16 +45,24 @@ def stability_is_right(
         rows = np.array([features[each] for each in sorted(features)])
         draws = same_draws(rows, None, times)
         assert amount(row["answers"]) == len(own)
-        equals(
-            row,
-            "SD within an answer",
-            lambda w, r=rows: np.sqrt(w @ r[:, 2] / (w @ r[:, 0])),
-            draws,
-            "spread",
-        )
-        equals(row, "mean CV", lambda w, r=rows: w @ r[:, 3] / (w @ r[:, 4]), draws, "spread")
-        equals(row, "two repeats differ", lambda w, r=rows: w @ r[:, 5] / (w @ r[:, 0]), draws, "part")
-        equals(row, "answers that change", lambda w, r=rows: w @ r[:, 6] / (w @ r[:, 0]), draws, "part")
+        spread: dict[str, tuple[Statistic, str]] = {
+            "SD within an answer": (lambda w, r=rows: np.sqrt(w @ r[:, 2] / (w @ r[:, 0])), "size"),
+            "mean CV": (lambda w, r=rows: w @ r[:, 3] / (w @ r[:, 4]), "spread"),
+            "two repeats differ": (lambda w, r=rows: w @ r[:, 5] / (w @ r[:, 0]), "part"),
+        }
+        few = int((rows[:, 1] > 0).sum())
+        for column, (statistic, scale) in spread.items():
+            if 0 < few < 5:
+                has_no_ends(row, column, float(statistic(np.ones((1, len(rows))))[0]))
+            else:
+                equals(row, column, statistic, draws, scale)
+        change = rows[:, 6].sum()
+        if len(own) > len(rows):
+            equals(row, "answers that change", lambda w, r=rows: w @ r[:, 6] / (w @ r[:, 0]), draws, "part")
+        else:
+            wanted = wilson(change, len(own)) if 0 < change < len(own) else exact(change, len(own))
+            shown = [amount(row[f"answers that change{end}"]) for end in ("", " low", " high")]
+            assert shown == pytest.approx([change / len(own), *wanted], abs=1e-9), row
 
 
 def icc_of_z(x: Numbers, y: Numbers) -> Statistic:

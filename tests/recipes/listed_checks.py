@@ -107,17 +107,12 @@ def orders_beside_are_right(
 
 def repeats_are_right(rated: Rated) -> None:
     """`repeats for a mean within ±0.25`: the fewest by which 1.96 standard errors of a mean are 0.25 at most, from
-    the spread within an answer and from its ends."""
+    the spread within an answer. A whole number, without an interval."""
     for table in ("stability", "stability-people"):
         for row in rated.table(table):
-            spreads = [row[f"SD within an answer{end}"] for end in ("", " low", " high")]
-            needed = [
-                max(1, int(np.ceil((stats.norm.ppf(0.975) * float(each) / 0.25) ** 2 - 1e-9)))
-                for each in spreads
-                if each
-            ]
-            text = f"{needed[0]} ({needed[1]} to {needed[2]})" if len(needed) > 1 else f"{needed[0]}"
-            assert row["repeats for a mean within ±0.25"] == text, row
+            spread = float(row["SD within an answer"])
+            needed = max(1, int(np.ceil((stats.norm.ppf(0.975) * spread / 0.25) ** 2 - 1e-9)))
+            assert row["repeats for a mean within ±0.25"] == f"{needed}", row
 
 
 def preferences_are_right(rated: Rated) -> None:

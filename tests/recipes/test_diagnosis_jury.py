@@ -517,13 +517,17 @@ def labels_found_are_right(row: Row, score: Numbers, labelled: Numbers) -> None:
         ("share to review to find 80 %", reading, 2e-6),
     ):
         made = statistic(draws.resampled)
-        low, high = ends(0.5, made, np.ones(2), "part", "percentile")
-        assert "percentile" in row[f"{column} method"]
         assert near(row[column], statistic(everybody)[0], tolerance), (
             column,
             statistic(everybody),
             row[column],
         )
+        if labelled.sum() < 30:
+            assert not row[f"{column} low"] and not row[f"{column} high"], row
+            assert "cases hold a case labelled" in row[f"{column} method"], row
+            continue
+        low, high = ends(0.5, made, np.ones(2), "part", "percentile")
+        assert "percentile" in row[f"{column} method"]
         assert near(row[f"{column} low"], low, tolerance), (column, low, row)
         assert near(row[f"{column} high"], high, tolerance), (column, high, row)
 
@@ -589,7 +593,10 @@ def test_stability_of_judges_and_of_panels(folder: Path) -> None:
         assert near(row["SD within an answer"], float(np.sqrt(np.mean(spread**2))))
         assert near(row["mean CV"], float(np.mean(spread / drawn.mean(axis=1))))
         assert near(row["answers that change"], float(np.mean(np.ptp(drawn, axis=1) > 0)))
-        assert float(row["SD within an answer low"]) >= 0 and float(row["answers that change high"]) <= 1
+        few = np.count_nonzero(spread) < 5
+        assert bool(row["SD within an answer low"]) != few, row
+        assert few or float(row["SD within an answer low"]) >= 0
+        assert float(row["answers that change high"]) <= 1
 
 
 def test_every_exhibit_of_the_page_is_in_its_report(folder: Path) -> None:

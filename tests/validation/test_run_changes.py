@@ -77,8 +77,26 @@ def test_offsets_that_lie_on_two_sides_of_zero_differ_in_size_by_less_than_in_si
         if "offset" in row[0]
     ] == [
         ("offset against clinicians", -0.8, 1.4, 2.2, 1.958, 2.487, 40),
-        ("size of the offset", 0.8, 1.4, 0.6, 0.31, 0.958, 40),
+        ("size of the offset", 0.8, 1.4, 0.6, 0.27, 1.0, 40),
     ]
+
+
+def test_where_an_offset_may_lie_on_either_side_of_zero_its_change_in_size_has_no_interval() -> None:
+    level = [score + (place % 4 == 0) - (place % 4 == 1) for place, score in enumerate([3, 4, 3, 4] * 10)]
+    rows = compare_runs(
+        table({"clinician a": [3, 4, 3, 4] * 10, "jury": level}),
+        table({"clinician a": [3, 4, 3, 4] * 10, "jury": [5, 4, 4, 4] * 10}),
+        resamples=200,
+    ).rows
+    size, signed = (
+        next(row.difference for row in rows if row.what == what)
+        for what in ("size of the offset", "offset against clinicians")
+    )
+    assert (size.value, size.low, size.high) == (0.75, None, None)
+    assert size.method == (
+        "no interval: an offset may lie on either side of zero; the change of the offset has one"
+    )
+    assert signed.low < signed.value < signed.high
 
 
 def test_offsets_that_are_surely_below_zero_mirror_their_change_in_size() -> None:

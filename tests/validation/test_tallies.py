@@ -46,12 +46,21 @@ def test_a_pair_without_a_verdict_in_both_orders_counts_as_failed_and_as_nothing
     assert (tally.first, tally.decided, tally.both_first, tally.both_second) == (0, 0, 0, 0)
 
 
-def test_the_lean_is_a_share_of_patients_with_an_exact_interval() -> None:
+def test_the_lean_is_a_share_of_patients_with_wilsons_interval() -> None:
     tally = OrderTally()
     for patient, places in (("a", (1, 1)), ("b", (1, 1)), ("c", (2, 2)), ("d", (1, 2))):
         tally.note(f"case of {patient}", patient, orders(*places))
-    assert tally.bias() == proportion(2, 3, confidence=0.95), "who leans to neither place is no evidence"
-    assert tally.bias(0.8) == proportion(2, 3, confidence=0.8)
+    wilson = proportion(2, 3, interval="wilson")
+    assert tally.bias() == wilson, "who leans to neither place is no evidence"
+    assert tally.bias(0.8) == proportion(2, 3, interval="wilson", confidence=0.8)
+
+
+def test_two_patients_who_lean_alike_prove_nothing() -> None:
+    tally = OrderTally()
+    for patient in "ab":
+        tally.note(f"case of {patient}", patient, orders(1, 1))
+    assert tally.bias() == proportion(2, 2), "exact, where all lean to one place"
+    assert tally.bias().low < 0.5
 
 
 def test_without_a_lean_there_is_no_share_and_a_reason() -> None:
@@ -59,7 +68,7 @@ def test_without_a_lean_there_is_no_share_and_a_reason() -> None:
     tally.note("case 1", "a", orders(1, 2))
     found = tally.bias()
     assert (found.value, found.n, found.reason) == (None, 0, "no case leans to a place")
-    assert found.method == "Clopper-Pearson exact"
+    assert found.method == "Wilson score"
 
 
 def adaptive(stopped: str, *calls: tuple[str, dict[str, Any]], maximum: int = 3) -> AdaptiveBody:

@@ -15,7 +15,7 @@ from medjury.audits._audited import JUDGES, Audited, audited
 from medjury.audits._draws import with_draws
 from medjury.audits._resampled import Floats, sums_by_cluster
 from medjury.errors import MedjuryError
-from medjury.statistics import Estimate, Read, side_by_side
+from medjury.statistics import Estimate, Read, Replicates, counted_share, side_by_side
 from medjury.tables import Names, rating_table
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ STATISTICS = ("sd", "within_sd", "cv", *FLIPS)
 METHOD = "repeats of the same judge on the same answer; intervals resample cases"
 # From repeats of fewer cases an interval is rough.
 FEW_CASES = 10
+# A spread that fewer cases show is known from too few of them.
+FEW_DIFFERING = 5
 AMONG_CLINICIANS = "clinicians among themselves"
 
 
@@ -149,16 +151,9 @@ def _findings(
     width: float,
     threshold: float | None,
 ) -> list[Finding]:
-    drawn = about.drawn(*_sums(part))
     crossing = "" if threshold is None else f"score ≥ {threshold:g}"
-    found = {
-        name: replace(
-            drawn.estimate(name, confidence=about.confidence, reason="every answer's mean score is zero"),
-            n=part.height,
-        )
-        for name in STATISTICS
-    }
-    needed = _needed(found["within_sd"], part["sd"].to_numpy(), width, about.confidence)
+    found = steadiness(part, about.drawn(*sums_of(part)), about.confidence)
+    needed = repeats_needed(found["within_sd"], part["sd"].to_numpy(), width, about.confidence)
     return [
         *(
             Finding(name, estimate, rater, dimension, crossing if name in FLIPS else "")
@@ -169,6 +164,26 @@ def _findings(
             for name, estimate in needed.items()
         ),
     ]
+
+
+def steadiness(part: polars.DataFrame, drawn: Replicates, confidence: float) -> dict[str, Estimate]:
+    """Every statistic of one rater and dimension. Where each case has one answer, the share that changed is a share
+    of counted answers. A spread that rests on fewer than five cases has no interval: most of such samples hold
+    none of the answers on which the judge wavers most."""
+    reason = "every answer's mean score is zero"
+    found = {
+        name: replace(drawn.estimate(name, confidence=confidence, reason=reason), n=part.height)
+        for name in STATISTICS
+    }
+    cases, changed = part["cluster"].to_numpy(), part["levels"].to_numpy() > 1
+    if len(np.unique(cases)) == part.height:
+        found["changed_share"] = counted_share(changed, confidence=confidence)
+    for name in STATISTICS[:-1]:
+        differing = len(np.unique(cases[changed if name in FLIPS else part["sd"].to_numpy() > 0]))
+        if differing < FEW_DIFFERING and found[name].low is not None:
+            why = f"no interval: repeats differ in {differing} cases, at least {FEW_DIFFERING} are needed"
+            found[name] = replace(found[name], low=None, high=None, method=why)
+    return found
 
 
 def _warnings(about: Audited, answers: polars.DataFrame, repeated: polars.DataFrame) -> list[str]:
@@ -186,7 +201,7 @@ def _warnings(about: Audited, answers: polars.DataFrame, repeated: polars.DataFr
     return warnings
 
 
-def _sums(part: polars.DataFrame) -> tuple[Floats, Callable[[Floats], Read]]:
+def sums_of(part: polars.DataFrame) -> tuple[Floats, Callable[[Floats], Read]]:
     """Of every case the sums that the statistics are made of, and how to read them."""
     repeats = part["repeats"].to_numpy().astype(np.float64)
     sd, mean = part["sd"].to_numpy(), part["mean"].to_numpy()
@@ -213,7 +228,8 @@ def _sums(part: polars.DataFrame) -> tuple[Floats, Callable[[Floats], Read]]:
     return sums_by_cluster(features, part["cluster"].to_list()), statistics
 
 
-def _needed(within: Estimate, spreads: Floats, width: float, confidence: float) -> dict[str, Estimate]:
+def repeats_needed(within: Estimate, spreads: Floats, width: float, confidence: float) -> dict[str, Estimate]:
+    """How often to ask, of a usual answer and of one of the most unsteady tenth: whole numbers, and no interval."""
     from scipy.special import ndtri
 
     z = float(ndtri(0.5 + confidence / 2.0))
@@ -222,11 +238,14 @@ def _needed(within: Estimate, spreads: Floats, width: float, confidence: float) 
         # Rounded first, so that an exact whole number does not become the next one.
         return None if sd is None else float(max(1, math.ceil(round((2.0 * z * sd / width) ** 2, 9))))
 
-    ends = repeats(within.low), repeats(within.high)
     worst = float(np.quantile(spreads, 0.9))
     return {
         "repeats_needed": Estimate(
-            repeats(within.value), *ends, within.n, f"(2·z·within_sd/width)² rounded up; {within.method}"
+            repeats(within.value),
+            None,
+            None,
+            within.n,
+            "no interval: (2·z·within_sd/width)² rounded up is a step; within_sd has one",
         ),
         "repeats_needed_worst_tenth": Estimate(
             repeats(worst),

@@ -47,7 +47,8 @@ def reliability(
     """Mean label by score: one bin per distinct score where there are at most `bins`, else bins of equal
     size.
 
-    A calibrated judge lies on the diagonal. Intervals resample whole cases.
+    A calibrated judge lies on the diagonal. Intervals resample the whole cases of a bin (BCa-t); a bin of fewer
+    than 30 answers or ten cases, or in which all labels are the same, has a value and no interval.
 
     >>> curve = reliability([1, 1, 2, 2], [1, 2, 2, 3], cases="abcd", resamples=100)
     >>> [(point.score, point.label.value) for point in curve.points], curve.error
@@ -60,29 +61,19 @@ def reliability(
     names = np.array([str(case) for case in cases], dtype=object)[known]
     given, wanted = given[known], wanted[known]
     place = _bins(given, bins)
-    size = int(place.max()) + 1
-
-    def means(rows: Floats) -> Callable[[Floats], dict[str, Floats]]:
-        inside = np.eye(size)[rows[:, 0].astype(np.int64)]
-        labelled = inside * rows[:, 1:2]
-        return lambda weights: {
-            str(number): values for number, values in enumerate((weights @ labelled / (weights @ inside)).T)
-        }
-
-    found = bootstrap(
-        np.column_stack([place, wanted]),
-        means,
-        clusters=names,
-        resamples=resamples,
-        seed=seed,
-        confidence=confidence,
-        method="percentile",
-    )
     points = []
-    for number in range(size):
-        here = given[place == number]
-        made = found[str(number)]
-        label = Estimate(made.value, made.low, made.high, len(here), made.method)
+    for number in range(int(place.max()) + 1):
+        inside = place == number
+        here = given[inside]
+        # Each bin by itself: fifty cases of all say nothing of a bin that holds three.
+        label = bootstrap(
+            wanted[inside],
+            _mean,
+            clusters=names[inside],
+            resamples=resamples,
+            seed=seed,
+            confidence=confidence,
+        )["label_mean"]
         points.append(ReliabilityPoint(float(here.min()), float(here.max()), float(here.mean()), label))
     error = sum(abs(point.score - (point.label.value or 0.0)) * point.label.n for point in points) / len(
         given
@@ -96,6 +87,10 @@ def calibration_curve(fitted: CrossFitted, at: Sequence[float]) -> dict[str, tup
     maps: dict[str, Calibrator] = {"final": fitted.final}
     maps |= {f"without fold {number}": each for number, each in enumerate(fitted.calibrators, start=1)}
     return {name: tuple(each.predict(list(at)).tolist()) for name, each in maps.items()}
+
+
+def _mean(rows: Floats) -> Callable[[Floats], dict[str, Floats]]:
+    return lambda weights: {"label_mean": weights @ rows[:, 0] / weights.sum(axis=-1)}
 
 
 def _bins(scores: Floats, bins: int) -> NDArray[np.int64]:

@@ -51,8 +51,6 @@ def reference_ranks(
 ) -> Part[ReferenceStanding]:
     """Rank systems by the reference's mean over dimensions. Ranks hold together: all pairs are looked at at once,
     by the largest difference among draws of the cases' errors (Gaussian multipliers)."""
-    from scipy.special import stdtrit
-
     if ranked.composites or "benchmark" in ranked.table.rows.columns:
         raise MedjuryError("it is estimated for dimensions, not for composites or benchmarks")
     if len(ranked.raters) != 1:
@@ -71,24 +69,22 @@ def reference_ranks(
     apart = separate(values, values + draws, freedom=freedom, confidence=confidence)
     listed = sorted(range(len(systems)), key=lambda place: (-values[place], systems[place]))
     letters, (low, high) = tie_groups(listed, apart.separated), rank_limits(values, apart.separated)
-    half = float(stdtrit(freedom, 0.5 + confidence / 2.0)) * np.sqrt((errors**2).sum(axis=0))
-    counts = np.array(means.labels).reshape(len(systems), -1).sum(axis=1)
-    method = f"PPI++, {100 * confidence:g} % cluster-robust by case, Student t with {freedom} df"
+    averages = means.averages(len(dimensions), confidence)
     rows = tuple(
         ReferenceStanding(
             systems[place],
             1 + int(np.count_nonzero(values > values[place] + SAME)),
             low[place],
             high[place],
-            Estimate(float(values[place]), float(values[place] - half[place]), float(values[place] + half[place]),
-                     int(counts[place]), method),
+            averages[place],
             letters[place],
-            int(counts[place]),
+            averages[place].n,
         )
         for place in listed
     )  # fmt: skip
     whose = ", ".join(ranked.reference)
-    title = f"as {whose} would rank them: estimated from {int(counts.sum()):,} labels and the scores of " \
+    counted = sum(each.n for each in averages)
+    title = f"as {whose} would rank them: estimated from {counted:,} labels and the scores of " \
             f"{', '.join(ranked.raters)} ({ranked.scale.words})"  # fmt: skip
     return Part(title, rows, tuple(dict.fromkeys(means.warnings)))  # said once, not for every mean
 

@@ -59,6 +59,7 @@ from medjury.statistics._scores import (
     tied,
 )
 from medjury.statistics._shares.clustered_proportion import clustered_proportion
+from medjury.statistics._shares.counted_share import counted_share
 from medjury.statistics._shares.error_rate import error_rate
 from medjury.statistics._shares.paired_rates import difference_of, paired_rate_difference
 from medjury.statistics._shares.post_strata import PostStrata, by_strata, drawn_from, post_strata
@@ -113,6 +114,7 @@ __all__ = [
     "complete_rows",
     "concordance",
     "counted",
+    "counted_share",
     "difference_mean",
     "difference_of",
     "drawn_from",

@@ -47,13 +47,14 @@ def estimates(
     reason: Callable[[str], str],
     note: str = "",
     n: int | None = None,
+    known_as: Mapping[str, str] | None = None,
     **options: Unpack[Options],
 ) -> dict[str, Estimate]:
     """Every value of `statistics` on `rows` as an estimate.
 
     `kept` marks which of the caller's items the rows are, so that `clusters` can be cut to them; `reason`
     says why a value does not exist; `analytic` makes the analytic intervals if they are asked for; `note`
-    (what was left out) joins every method.
+    (what was left out) joins every method; `known_as` names a value's statistic where its own name does not tell.
     """
     clusters = options.get("clusters")
     interval = options.get("interval", default if clusters is None else "bca_t")
@@ -92,7 +93,8 @@ def estimates(
             results[name] = _analytic(name, value, made.n, confidence, note, analytic_of)
         else:
             resampled = "percentile" if interval == "none" else interval
-            estimate = made.estimate(name, method=resampled, confidence=confidence)
+            statistic = (known_as or {}).get(name, "")
+            estimate = made.estimate(name, method=resampled, confidence=confidence, statistic=statistic)
             results[name] = replace(estimate, method=estimate.method + note)
     return results
 

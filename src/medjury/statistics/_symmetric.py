@@ -24,6 +24,7 @@ FEWEST_ITEMS = {
     "limit_of_agreement_low": 30,
     "limit_of_agreement_high": 30,
     "gwet_ac2_quadratic": 30,
+    "label_mean": 30,
 }
 _COEFFICIENTS = (
     "kappa",
@@ -61,11 +62,11 @@ _SHARES = (
     "recall",
     "auc",
 )
-_SIZES = ("rmse", "mae")
+_SIZES = ("rmse", "mae", "within_sd")
 # Of whole grades these are one of a few steps: an interval is the step itself, or holds in all studies.
 _QUARTILES, _FEW_STEPS = ("median_difference", "difference_q1", "difference_q3"), 20
 # Of repeats, where often none differs, and of wins: as they are, but no end where no value can be.
-_SPREADS, _PARTS = ("sd", "within_sd", "cv"), ("flip_rate", "changed_share", "win_rate")
+_SPREADS, _PARTS = ("sd", "cv"), ("flip_rate", "changed_share", "win_rate")
 # An end lies no nearer to a bound than this, so that its turned value is finite.
 _NEAR = 1e-4
 # An interval of a coefficient, which has a room of 2 (a share: of 1), that is wider than this tells nothing.
@@ -120,7 +121,7 @@ def symmetric(name: str, values: Floats) -> Turn:
     """The scale for the statistic called `name`, of which these are values."""
     short = plain(name)
     turn = AS_IT_IS
-    if short.startswith("icc") and short.endswith(("_k", "_k_z")):
+    if short == "cronbach_alpha" or (short.startswith("icc") and short.endswith(("_k", "_k_z"))):
         turn = _OF_MEANS
     elif "_minus_" in short or "_change" in short:
         turn = AS_IT_IS

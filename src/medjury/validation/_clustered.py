@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from medjury.statistics import Estimate, Floats, clustered_proportion, effective_n, proportion, undefined
+from medjury.statistics import Estimate, Floats, counted_share, effective_n, proportion, undefined
 from medjury.tables import RatingTable
 
 
@@ -23,12 +23,12 @@ def patients(table: RatingTable) -> dict[str, str]:
 def clustered_share(
     table: RatingTable, hits: Sequence[bool], items: Sequence[str], *, confidence: float = 0.95
 ) -> Estimate:
-    """A share with an exact interval; where a patient stands more than once (cases, systems, repeats), for as many
+    """A share with its interval; where a patient stands more than once (cases, systems, repeats), for as many
     rows as these are worth, as rows of one patient are not independent. Its `n` counts patients, not rows. An item
     without a patient stands for itself."""
     whose = patients(table)
     clusters = [whose.get(item, item) for item in items]
-    return replace(clustered_proportion(hits, clusters, confidence=confidence), n=len(set(clusters)))
+    return replace(counted_share(hits, clusters, confidence=confidence), n=len(set(clusters)))
 
 
 def clustered_contrast(

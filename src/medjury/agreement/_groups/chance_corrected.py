@@ -37,6 +37,8 @@ from medjury.statistics import (
 Coefficient = Literal["gwet", "fleiss", "conger", "brennan_prediger"]
 # 1 − p_e closer to zero than this is zero: chance agreement is complete.
 NO_ROOM = 1e-12
+# Its interval needs more items than those of the others.
+QUADRATIC = "gwet_ac2_quadratic"
 
 
 def gwet_ac(
@@ -199,7 +201,7 @@ def _coefficient(
         details = linearised(table, known, agreement_weights(known.positions, weights))
         if options.get("interval") == "gwet":
             return {name: _student(details[name])}
-        return {name: _log_student(details[name], "gwet_ac2_quadratic" if weights == "quadratic" else name)}
+        return {name: _log_student(details[name], QUADRATIC if weights == "quadratic" else name)}
 
     return estimates(
         # Only Conger asks who gave a score; for the others sorted rows leave fewer distinct ones to resample.
@@ -209,6 +211,7 @@ def _coefficient(
         analytic=analytic,
         reason=lambda _: _reason(table),
         note=note,
+        known_as={name: QUADRATIC} if name == "gwet" and weights == "quadratic" else None,
         **options,
     )[name]
 

@@ -44,7 +44,6 @@ def cronbach_alpha(scores: Scores, *, standardised: bool = False, **options: Unp
         statistics,
         kept=kept,
         analytic=lambda: {"cronbach_alpha": feldt},
-        default="analytic",
         reason=lambda _: undefined_reason(rows, lost),
         note=f"; {lost} of {len(table)} items with missing scores left out" if lost else "",
         **options,

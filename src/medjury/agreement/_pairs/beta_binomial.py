@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import betainc, betaln, xlogy
 
 from medjury.errors import MedjuryError
-from medjury.statistics import Estimate, proportion
+from medjury.statistics import Estimate, error_rate
 
 FLAT, JEFFREYS = 1.0, 0.5
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
@@ -55,7 +55,7 @@ def _expected_cdf(density: tuple[float, float], cdf: tuple[float, float]) -> flo
 
 @dataclass(frozen=True, slots=True)
 class RateComparison:
-    """Two error rates with counts and exact intervals, and the posterior probability that the first is
+    """Two error rates with counts and intervals (`error_rate`), and the posterior probability that the first is
     lower, under a flat and under Jeffreys's prior. Where the two priors differ, the prior is speaking, not
     the data."""
 
@@ -87,8 +87,8 @@ def compare_rates(
         n_1,
         errors_2,
         n_2,
-        proportion(errors_1, n_1, confidence=confidence),
-        proportion(errors_2, n_2, confidence=confidence),
+        _rate(errors_1, n_1, confidence),
+        _rate(errors_2, n_2, confidence),
         flat,
         jeffreys,
         False,
@@ -109,5 +109,9 @@ def compare_paired_rates(
     n = both + only_1 + only_2 + neither
     flat, jeffreys = (float(betainc(only_1 + prior, only_2 + prior, 0.5)) for prior in (FLAT, JEFFREYS))
     errors_1, errors_2 = both + only_1, both + only_2
-    first, second = (proportion(errors, n, confidence=confidence) for errors in (errors_1, errors_2))
+    first, second = (_rate(errors, n, confidence) for errors in (errors_1, errors_2))
     return RateComparison(errors_1, n, errors_2, n, first, second, flat, jeffreys, True)
+
+
+def _rate(errors: int, n: int, confidence: float) -> Estimate:
+    return error_rate(np.arange(n) < errors, confidence=confidence)

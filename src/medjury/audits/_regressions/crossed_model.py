@@ -72,9 +72,10 @@ def fit_crossed_model(
 
     With Λ = diag(σ_g/σ) and L Lᵀ = ΛZᵀZΛ + I, the profiled criterion is
     −2ℓ = 2 log|L| + log|XᵀV⁻¹X| + (n − p)(1 + log(2π r²/(n − p))); Bates et al. (2015) J Stat Softw 67(1).
-    The robust covariance is A⁻¹ (WᵀZ D ZᵀW + G/(G − 1) Σ_c s_c s_cᵀ) A⁻¹ with A = XᵀV⁻¹X, W = V⁻¹X, D the
-    variances of the intercepts and s_c = Σ w_i ε̂_i over the rows of a cluster: the intercepts' part is the model's,
-    that of the residuals allows for any dependence within a cluster (Liang & Zeger (1986) Biometrika 73:13-22).
+    The robust covariance is A⁻¹ (WᵀZ D ZᵀW + (G − 1)/G Σ_c s_c s_cᵀ) A⁻¹ with A = XᵀV⁻¹X, W = V⁻¹X, D the
+    variances of the intercepts and s_c = A (A − A_c)⁻¹ Σ w_i ε̂_i over the rows of a cluster, A_c its part of A: the
+    intercepts' part is the model's, that of the residuals allows for any dependence within a cluster (Liang & Zeger
+    (1986) Biometrika 73:13-22) and is the jackknife's, for few of them.
 
     >>> score = [3, 4, 1, 2, 4, 5, 2, 3.5, 5, 5, 4, 4.5]
     >>> design = [[1, x] for x in [0, 1] * 6]
@@ -128,8 +129,11 @@ def fit_crossed_model(
     count = int(cluster.max()) + 1
     sums = np.zeros((count, len(terms)))
     np.add.at(sums, cluster, weighted * left_over[:, None])
+    own = np.zeros((count, len(terms), len(terms)))
+    np.add.at(own, cluster, x[:, :, None] * weighted[:, None, :])
+    sums = _as_left_out(sums, own, left[:-1, :-1])
     of_levels = (weighted.T @ z) * scale
-    middle = residual * of_levels @ of_levels.T + sums.T @ sums * count / max(count - 1, 1)
+    middle = residual * of_levels @ of_levels.T + sums.T @ sums * (count - 1) / count
     robust = inverse @ middle @ inverse
     variances = {name: residual * float(ratio) for name, ratio in zip(groups, ratios, strict=True)}
     warnings = [
@@ -153,3 +157,14 @@ def fit_crossed_model(
         warnings=tuple(warnings),
     )
     return CrossedModel(model, np.asarray(robust, dtype=np.float64), count)
+
+
+def _as_left_out(sums: Floats, own: Floats, information: Floats) -> Floats:
+    """What each cluster adds to the score, as it would look from a fit without it: A (A − A_c)⁻¹ s_c. A cluster
+    draws the line to itself, so that its own residuals are too small; with 20 cases intervals held in 90 % of
+    simulated studies without this (Bell & McCaffrey 2002, Surv Methodol 28:169-181)."""
+    rest = information - (own + own.transpose(0, 2, 1)) / 2.0
+    apart = np.linalg.eigvalsh(rest)[:, 0] > 1e-9 * np.linalg.eigvalsh(information)[-1]
+    found = sums.copy()
+    found[apart] = np.linalg.solve(rest[apart], sums[apart][..., None])[..., 0] @ information
+    return found

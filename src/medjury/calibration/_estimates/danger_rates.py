@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ from medjury.statistics import Estimate, undefined
 Marks = NDArray[np.bool_]
 # Fewer labels of a class say nothing of the share of it.
 LEAST_LABELS = 5
+# With fewer labels of a class the intervals of Rogan and Gladen and of the plug-in held in 99 to 100 % of simulated
+# studies.
+LEAST_BOTH_WAYS, LEAST_PLUG_IN = 30, 10
 UNINFORMATIVE = "sensitivity and specificity add up to 1 or less: the jury's verdicts cannot be corrected"
 
 
@@ -159,7 +162,8 @@ def _rogan_gladen(
     errors /= informative
     alone, together = float((errors**2).sum()), float((np.bincount(codes, weights=errors) ** 2).sum())
     widened = math.sqrt(max(together / alone, 1.0)) if alone > 0 else 1.0
-    return _around(value, errors, codes, known, confidence, name), widened
+    found = _around(value, errors, codes, known, confidence, name)
+    return _with_enough(found, int(min(ill.sum(), well.sum())), LEAST_BOTH_WAYS), widened
 
 
 def _plug_in(labels: Floats, called: Floats, codes: NDArray[np.int64], confidence: float) -> Estimate:
@@ -179,7 +183,16 @@ def _plug_in(labels: Floats, called: Floats, codes: NDArray[np.int64], confidenc
     value, middle, half = found
     half *= _rogan_gladen(labels, called, codes, confidence)[1]
     method = f"{name}, {100 * confidence:g} % normal, a success and a failure added to every count"
-    return _clipped(value, middle - half, middle + half, int(known.sum()), method)
+    estimate = _clipped(value, middle - half, middle + half, int(known.sum()), method)
+    return _with_enough(estimate, min(map(len, right.values())), LEAST_PLUG_IN)
+
+
+def _with_enough(found: Estimate, fewest: int, needed: int) -> Estimate:
+    """The value alone where too few labels of a class say how often the jury is right."""
+    if fewest >= needed:
+        return found
+    why = f"no interval: {fewest} labels are of the rarer kind, dangerous or safe; {needed} are the least"
+    return replace(found, low=None, high=None, method=why)
 
 
 def plug_in(

@@ -23,12 +23,12 @@ All of it rests on one thing that no data can show: that the labelled items were
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from medjury.calibration._estimates.prediction_powered_part import Part, codes_of, part_of
+from medjury.calibration._estimates.prediction_powered_part import FEW_CASES, Part, codes_of, part_of
 from medjury.calibration._estimates.prediction_powered_warnings import warnings_of
 from medjury.calibration._maps.calibrator import Floats, check_confidence
 from medjury.calibration._maps.folds import Cases
@@ -136,7 +136,16 @@ def estimate_mixture(
         part_of(wanted[names == name], given[names == name], codes[names == name], size, f"stratum {name!r}")
         for name in used
     ]
-    return _combine(parts, list(used.values()), labels_random, confidence, "weighted to the target, ")
+    found = _combine(parts, list(used.values()), labels_random, confidence, "weighted to the target, ")
+    if found.n_labelled_cases >= FEW_CASES:
+        return found
+    why = f"no interval: {found.n_labelled_cases} labelled cases are too few, at least {FEW_CASES} are needed"
+    made = (
+        replace(each, low=None, high=None, method=why)
+        for each in (found.power_tuned, found.fixed, found.classical)
+    )
+    tuned, fixed, classical = made
+    return replace(found, power_tuned=tuned, fixed=fixed, classical=classical)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,6 +159,24 @@ class PoweredMeans:
     labels: tuple[int, ...]
     labelled_cases: int
     warnings: tuple[str, ...]
+
+    def averages(self, size: int, confidence: float) -> list[Estimate]:
+        """The average of every `size` means in their order, with Student's t by case, on fewer degrees of freedom
+        where few cases decide the error."""
+        from scipy.special import stdtrit
+
+        values = self.values.reshape(-1, size).mean(axis=1)
+        errors = self.errors.reshape(len(self.errors), -1, size).mean(axis=2)
+        counts = np.array(self.labels).reshape(-1, size).sum(axis=1)
+        found = []
+        for value, own, count in zip(values.tolist(), errors.T, counts.tolist(), strict=True):
+            freedom = _with_tails(self.labelled_cases - 1, own)
+            half = float(stdtrit(freedom, 0.5 + confidence / 2.0)) * float((own**2).sum()) ** 0.5
+            method = (
+                f"PPI++, {100 * confidence:g} % cluster-robust by case, Student t with {freedom:.1f} df"
+            ).replace(".0 df", " df")
+            found.append(Estimate(value, value - half, value + half, count, method))
+        return found
 
 
 def powered_means(

@@ -17,13 +17,15 @@ from medjury.calibration._estimates.prediction_powered import (
     estimate_mean,
     estimate_mixture,
 )
+from medjury.calibration._estimates.prediction_powered_part import FEW_CASES
+from medjury.calibration._estimates.share_ends import with_share_ends
 from medjury.calibration._estimates.strata import refuse_missing
 from medjury.calibration._estimates.weighted_estimates import NOT_WEIGHTED, estimate_weighted, no_rates
 from medjury.calibration._maps.calibrator import Floats
 from medjury.calibration._maps.folds import Cases
 from medjury.calibration._part import Marks, Part
 from medjury.errors import MedjuryError
-from medjury.statistics import Estimate, proportion
+from medjury.statistics import Estimate, counted_share
 
 EVERY_SYSTEM = "all"
 RARE = 5
@@ -178,29 +180,40 @@ def share_of(
 
 def as_shares(found: PredictionPowered, rare: bool, cases: float, confidence: float) -> PredictionPowered:
     """Between 0 and 1; and where fewer than five labels are dangerous, or fewer than five are not, no narrower
-    than the exact interval of so many cases: a rare danger that nobody saw is not none."""
+    than the interval of so many cases counted: a rare danger that nobody saw is not none."""
     seen = found.classical.value
     assert seen is not None
     least = max(int(cases), 1)
-    wide = proportion(round(seen * least), least, confidence=confidence) if rare else None
+    hits = np.arange(least) < round(seen * least)
+    wide = counted_share(hits, confidence=confidence) if rare else None
 
     def share(one: Estimate, wide: Estimate | None) -> Estimate:
+        one = with_share_ends(one, confidence)
         if one.value is None or one.low is None or one.high is None:
             return one
         low, high = one.low, one.high
         if wide is not None and wide.low is not None and wide.high is not None:
             low, high = min(low, wide.low), max(high, wide.high)
-        value = min(max(one.value, 0.0), 1.0)
-        method = one.method if wide is None else f"{one.method}, no narrower than Clopper-Pearson by case"
-        return replace(one, value=value, low=max(low, 0.0), high=min(high, 1.0), method=method)
+        method = one.method if wide is None else f"{one.method}, no narrower than a count of cases"
+        return replace(one, low=low, high=high, method=method)
 
     return replace(
         found,
         power_tuned=share(found.power_tuned, wide),
-        fixed=share(found.fixed, wide),
+        fixed=_with_enough_labels(share(found.fixed, None), found.n_labelled_cases),
         classical=share(found.classical, wide),
         naive=share(found.naive, None),
         warnings=tuple(text for text in found.warnings if not (rare and text.startswith("all labelled"))),
+    )
+
+
+def _with_enough_labels(found: Estimate, cases: int) -> Estimate:
+    """With full weight on the jury the interval of a share held in 99 % of simulated studies with 20 labels."""
+    why = f"no interval: {cases} labelled cases are too few, at least {FEW_CASES} are needed"
+    return (
+        replace(found, low=None, high=None, method=why)
+        if cases < FEW_CASES and found.low is not None
+        else found
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from medjury.calibration._estimates.danger_rates import DangerRates
 from medjury.calibration._estimates.prediction_powered import PredictionPowered
 from medjury.calibration._estimates.prediction_powered_part import FEW_CASES, LABELLED_CASES
+from medjury.calibration._estimates.share_ends import with_share_ends
 from medjury.calibration._maps.calibrator import Floats
 from medjury.calibration._maps.folds import Cases
 from medjury.errors import MedjuryError
@@ -61,7 +62,11 @@ def estimate_weighted(
         exact = weighted_proportion(labels[known], weights[known], names[known], confidence=confidence)
         rare = min(np.nansum(labels), np.nansum(1.0 - labels)) < LABELLED_CASES
         classical = exact
-        tuned, fixed = (_as_share(each, exact if rare else None) for each in (tuned, fixed))
+        tuned, fixed = (_as_share(each, exact if rare else None, confidence) for each in (tuned, fixed))
+    if labelled_cases < FEW_CASES:
+        tuned, fixed, classical = (
+            _without_interval(each, labelled_cases) for each in (tuned, fixed, classical)
+        )
     warnings = () if whole else (NOT_WHOLE,)
     few = f"{labelled_cases} labelled cases are few for an interval; {FEW_CASES} or more hold better"
     return PredictionPowered(
@@ -86,16 +91,23 @@ def no_rates(labels: int) -> DangerRates:
     return DangerRates(nothing, nothing, nothing, None, None, (0, 0))
 
 
+def _without_interval(found: Estimate, cases: int) -> Estimate:
+    """With few labels of unequal weight, means held in 89 to 92 % of simulated studies, and shares in all."""
+    why = f"no interval: {cases} labelled cases of unequal probability are too few, at least {FEW_CASES} are needed"
+    return replace(found, low=None, high=None, method=why)
+
+
 def _gain(one: Estimate, other: Estimate) -> float:
     if one.low is None or one.high is None or other.low is None or other.high is None:
         return 1.0
     return ((one.high - one.low) / (other.high - other.low)) ** 2 if other.high > other.low else 1.0
 
 
-def _as_share(one: Estimate, wide: Estimate | None) -> Estimate:
+def _as_share(one: Estimate, wide: Estimate | None, confidence: float) -> Estimate:
+    one = with_share_ends(one, confidence)
     if one.value is None or one.low is None or one.high is None:
         return one
     low, high = one.low, one.high
     if wide is not None and wide.low is not None and wide.high is not None:
         low, high = min(low, wide.low), max(high, wide.high)
-    return replace(one, value=min(max(one.value, 0.0), 1.0), low=max(low, 0.0), high=min(high, 1.0))
+    return replace(one, low=low, high=high)

@@ -239,14 +239,13 @@ def _curve(
         {FULL: fixed_scores(table, table.everybody), **scores},
         resamples=min(effort.resamples, _CURVE_RESAMPLES),
         seed=effort.seed,
-        jackknife=False,
     )
     return tuple(
         JuryCurvePoint(
             tolerance,
             _calls_share(table, order, calls),
             spent_share(calls, order, wanted.prices) if wanted.priced else None,
-            made.estimate(name + LOST, method="percentile", confidence=effort.confidence),
+            made.estimate(name + LOST, confidence=effort.confidence),
             *_spread(lost_at_random(table, chosen, calls, _CURVE_DRAWS, effort.seed)),
         )
         for name, (tolerance, calls) in sorted(points.items(), key=lambda point: point[1][0])

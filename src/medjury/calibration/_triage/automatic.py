@@ -9,8 +9,8 @@ arXiv:2110.01052).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -21,10 +21,11 @@ from medjury.calibration._maps.calibrator import Floats, on_scale
 from medjury.calibration._maps.folds import CASES_PER_FOLD, Cases
 from medjury.calibration._maps.ordinal import Ordinal
 from medjury.errors import MedjuryError
-from medjury.statistics import Estimate, bootstrap, proportion
+from medjury.statistics import Estimate, counted_share, error_rate
 
 Decide = Literal["both", "pass", "fail"]
 REFER, PASS, FAIL = "refer", "pass", "fail"
+FEWEST_TESTED = 50
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +66,8 @@ def automatic_decisions(
     Half of the labelled cases teach P(label ≥ threshold | score). On the other half, one random item per
     case, ever looser rules are tested in a fixed order, each by an exact binomial test of "more than
     `error` of its decisions are wrong" at 1 − `confidence`; the first that fails ends the search.
-    `decide="pass"` lets only good cases through and refers all others.
+    `decide="pass"` lets only good cases through and refers all others. Nothing is resampled: `resamples` is
+    taken, as by every analysis, and changes nothing.
     """
     given, wanted = on_scale(scores, scale, "the judge's"), on_scale(labels, scale, "the reference's")
     if not (0 < error < 0.5 and 0.5 < confidence < 1):
@@ -96,14 +98,14 @@ def automatic_decisions(
     decided = certainty >= cut if cut is not None else np.zeros(len(given), dtype=bool)
     decisions = np.where(np.isnan(given), "", np.where(decided, np.where(passes, PASS, FAIL), REFER))
     bad = wanted[tested] < threshold - 1e-9
-    passed = int((bad & decided[tested] & passes[tested]).sum())
     n_decided, n_wrong = int(decided[tested].sum()), int((decided[tested] & wrong).sum())
     fresh = ~np.isnan(given) & ~training
+    of_rule = partial(_with_rule, cut=cut, tested=len(tested))
     return AutomaticDecisions(
         decisions.astype(str),
-        _share(decided[fresh], names[fresh], resamples, seed),
-        proportion(n_wrong, n_decided),
-        proportion(passed, int(bad.sum())),
+        of_rule(counted_share(decided[fresh], names[fresh])),
+        of_rule(error_rate(wrong[decided[tested]])),
+        of_rule(error_rate((decided & passes)[tested][bad])),
         cut,
         len(teachers),
         len(tested),
@@ -151,14 +153,16 @@ def _one_per_case(names: NDArray[np.object_], chosen: NDArray[np.bool_], seed: i
     return np.array(sorted(picked), dtype=np.int64)
 
 
-def _share(decided: NDArray[np.bool_], names: NDArray[np.object_], resamples: int, seed: int) -> Estimate:
-    def mean(rows: Floats) -> Callable[[Floats], dict[str, Floats]]:
-        return lambda weights: {"share": weights @ rows[:, 0] / weights.sum(axis=-1)}
-
-    made = bootstrap(
-        decided.astype(float), mean, clusters=names, resamples=resamples, seed=seed, method="percentile"
-    )
-    return made["share"]
+def _with_rule(found: Estimate, cut: float | None, tested: int) -> Estimate:
+    """No rule decides nothing, whatever the next cases are. And a rule that the tested cases chose looks the better
+    on them the fewer they are: with 25 of them the error's interval held in 89 % of simulated studies. What is
+    promised is the stated error, and that holds."""
+    if found.value is None or (cut is not None and tested >= FEWEST_TESTED):
+        return found
+    why = "no rule passed the test, so none decides"
+    if cut is not None:
+        why = f"{tested} cases were tested, at least {FEWEST_TESTED} are needed"
+    return replace(found, low=None, high=None, method=f"no interval: {why}")
 
 
 def _guarantee(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -12,11 +12,22 @@ from numpy.typing import NDArray
 from medjury.calibration._maps.calibrator import Floats, check_confidence
 from medjury.calibration._maps.folds import Cases
 from medjury.errors import MedjuryError
-from medjury.statistics import Estimate, Replicates, joined, on_columns, replicates
+from medjury.statistics import (
+    Estimate,
+    Replicates,
+    counted_share,
+    joined,
+    on_columns,
+    replicates,
+)
 
 FRACTIONS = tuple(round(0.05 * step, 2) for step in range(1, 20))
 # The share to review is searched among so many steps of equal size: to one part in a million.
 _STEPS = 2**20
+# With fewer cases to catch the intervals held in 76 to 92 % of simulated studies.
+FEWEST_TO_CATCH = 30
+# With less than half a case caught, or left, resamples are nearly all the same.
+FEW_BEYOND = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +92,12 @@ def review_curves(
             clusters=clusters,
             resamples=resamples,
             seed=seed,
-            jackknife=False,
         )
 
-    return ReviewCurves(tuple(priorities), tuple(fractions), rule, confidence, cache(replicates_of), {})
+    behind = len(set(clusters[target].tolist()))
+    return ReviewCurves(
+        tuple(priorities), tuple(fractions), rule, confidence, what, behind, cache(replicates_of), {}
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,6 +108,8 @@ class ReviewCurves(Mapping[str, ReviewCurve]):
     fractions: tuple[float, ...]
     rule: str | None
     confidence: float
+    what: str
+    cases: int  # that hold what is to be caught
     replicates_of: Callable[[int], Replicates]
     made: dict[str, ReviewCurve]
 
@@ -109,16 +124,39 @@ class ReviewCurves(Mapping[str, ReviewCurve]):
         made = self.replicates_of(self.names.index(name))
 
         def read(what: str) -> Estimate:
-            return made.estimate(what, method="percentile", confidence=self.confidence)
+            return self._allowed(made.estimate(what, method="percentile", confidence=self.confidence))
 
         saved = None
         if self.rule is not None and name != self.rule:
             both = joined({"this": made, "rule": self.replicates_of(self.names.index(self.rule))})
-            saved = both.difference(
-                "this review", "rule review", method="percentile", confidence=self.confidence
+            saved = self._allowed(
+                both.difference("this review", "rule review", method="percentile", confidence=self.confidence)
             )
-        caught = tuple(read(f"at {fraction:g}") for fraction in self.fractions)
-        return ReviewCurve(name, self.fractions, caught, read("review"), read("area"), saved)
+        caught = tuple(self._caught(read(f"at {fraction:g}")) for fraction in self.fractions)
+        # The mean over a whole curve is no step: plain percentiles of it held in 91 % of simulated studies.
+        area = self._allowed(made.estimate("area", confidence=self.confidence, statistic="accuracy"))
+        return ReviewCurve(name, self.fractions, caught, read("review"), area, saved)
+
+    def _allowed(self, found: Estimate) -> Estimate:
+        """Of few dangerous answers, no resample shows those that the next study would hold."""
+        if self.cases >= FEWEST_TO_CATCH or found.value is None:
+            return found
+        why = f"no interval: {self.cases} cases hold a {self.what}, at least {FEWEST_TO_CATCH} are needed"
+        return replace(found, low=None, high=None, method=why)
+
+    def _caught(self, found: Estimate) -> Estimate:
+        """Where nearly all is caught, or nearly nothing, few resamples differ, and none where all is: no narrower
+        than the share of as many cases, counted."""
+        value = found.value
+        if value is None or found.low is None or found.high is None:
+            return found
+        if min(value, 1.0 - value) * self.cases >= FEW_BEYOND:
+            return found
+        hits = round(value * self.cases)
+        wide = counted_share(np.arange(self.cases) < hits, confidence=self.confidence)
+        low, high = min(found.low, wide.low or 0.0), max(found.high, wide.high or 1.0)
+        said = f"{found.method}, no narrower than {wide.method.partition(' % ')[2]} of {self.cases} cases"
+        return replace(found, low=low, high=high, method=said)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)

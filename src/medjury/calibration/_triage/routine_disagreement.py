@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, ndtr, ndtri
+from scipy.special import expit, stdtr, stdtrit
 
 from medjury.calibration._maps.calibrator import Floats, check_confidence
 from medjury.calibration._part import judging_roles, jury_of
@@ -23,7 +23,7 @@ from medjury.calibration._triage.logistic import fit_logistic
 from medjury.calibration._triage.oriented import one_dimension, oriented_part
 from medjury.calibration._written import as_json, flat
 from medjury.errors import MedjuryError
-from medjury.statistics import Estimate, Printable, Result, ends, p_value, proportion, shown
+from medjury.statistics import Estimate, Printable, Result, counted_share, ends, p_value, shown
 from medjury.tables import Names, RatingTable, rating_table
 
 _CASES = 10
@@ -155,7 +155,8 @@ def disagreement_curve(
 
     `safety` and `disagrees` (1 or 0) hold one entry per judged answer, NaN where unknown; answers of one
     case are averaged first, because the panel spoke once per case. Intervals are Wald on the log-odds scale
-    with a heteroscedasticity-robust covariance; the bands' are Clopper-Pearson's.
+    (Student's t, on two degrees of freedom less than there are cases) with a heteroscedasticity-robust covariance;
+    the bands' are Wilson's.
     """
     check_confidence(confidence)
     score, outcome, unknown = _by_case(safety, disagrees, cases)
@@ -168,10 +169,14 @@ def disagreement_curve(
             f"every case has the mean safety score {score[0]:g}: it tells no case from another."
         )
     fitted = fit_logistic(score, outcome, np.arange(len(score)).astype(object))
-    reach = float(ndtri(0.5 + confidence / 2))
+    freedom = len(score) - 2
+    reach = float(stdtrit(freedom, 0.5 + confidence / 2))
     error = float(np.sqrt(fitted.covariance[1, 1]))
     slope = float(fitted.coefficients[1])
-    method = f"{100 * confidence:g} % Wald, logistic regression over cases, robust covariance"
+    method = (
+        f"{100 * confidence:g} % Wald, Student t with {freedom} df, logistic regression over cases, robust "
+        "covariance"
+    )
     grid = np.asarray(at, dtype=float)
     middle, half = fitted.log_odds(grid), reach * fitted.standard_errors(grid)
     curve = tuple(
@@ -189,7 +194,7 @@ def disagreement_curve(
     )
     return RoutineDisagreement(
         Estimate(slope, slope - reach * error, slope + reach * error, len(score), method),
-        float(2 * ndtr(-abs(slope) / error)) if error > 0 else 0.0,
+        float(2 * stdtr(freedom, -abs(slope) / error)) if error > 0 else 0.0,
         curve,
         _bands(score, outcome, bands, confidence),
         len(score),
@@ -237,6 +242,6 @@ def _bands(
     found = []
     for number in np.unique(place):
         here = place == number
-        share = proportion(int(outcome[here].sum()), int(here.sum()), confidence=confidence)
+        share = counted_share(outcome[here], confidence=confidence)
         found.append((float(score[here].min()), float(score[here].max()), share))
     return tuple(found)

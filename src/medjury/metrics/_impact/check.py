@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 LEVELS = (0, 1, 2)
+# With fewer pairs the interval of a rate held in all of 120 simulated studies of 20 calls.
+FEWEST_OF_A_LEVEL = 50
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +71,6 @@ def check_impact(
     Word lists, features, prior and thresholds are fixed; only coefficients and cuts are learned in a fold.
     """
     from medjury.agreement import cohen_kappa, kendall_tau_b
-    from medjury.statistics import bootstrap, clustered_proportion
 
     truth = np.asarray(labels, dtype=np.int64)
     if not len(truth) == len(references) == len(calls):
@@ -94,16 +95,29 @@ def check_impact(
     estimates = {
         "kendall_tau_b": kendall_tau_b(scores, truth, **options),
         "kappa_quadratic": cohen_kappa(truth, levels, scale=LEVELS, weights="quadratic", **options),
-        **bootstrap(np.column_stack([truth, levels]), _rates, **options),
+        **rates(truth, levels, options),
     }
-    # No resample moves a rate of 0 or 1, and it is not certain for that.
-    for name, counted in (("accuracy", truth >= 0), ("recall_2", truth == 2), ("precision_2", levels == 2)):
-        if estimates[name].value in (0.0, 1.0):
-            hits, whose = (truth == levels)[counted], np.asarray(names, dtype=object)[counted]
-            estimates[name] = clustered_proportion(hits, whose)
     confusion = np.zeros((3, 3), dtype=np.int64)
     np.add.at(confusion, (truth, levels), 1)
     return ImpactCheck(levels, scores, estimates, confusion, len(set(names)))
+
+
+def rates(
+    truth: NDArray[np.int64], levels: NDArray[np.int64], options: dict[str, Any]
+) -> dict[str, Estimate]:
+    """Accuracy, and of level 2 recall and precision, with intervals that resample whole calls."""
+    from medjury.statistics import bootstrap, clustered_proportion
+
+    found = bootstrap(np.column_stack([truth, levels]).astype(np.float64), _rates, **options)
+    calls = np.asarray(options["clusters"], dtype=object)
+    for name, counted in (("accuracy", truth >= 0), ("recall_2", truth == 2), ("precision_2", levels == 2)):
+        if found[name].value in (0.0, 1.0):
+            # No resample moves a rate of 0 or 1, and it is not certain for that.
+            found[name] = clustered_proportion((truth == levels)[counted], calls[counted])
+        elif counted.sum() < FEWEST_OF_A_LEVEL and found[name].low is not None:
+            why = f"no interval: {counted.sum()} pairs are too few, at least {FEWEST_OF_A_LEVEL} are needed"
+            found[name] = replace(found[name], low=None, high=None, method=why)
+    return found
 
 
 def _rates(rows: Floats) -> Callable[[Floats], dict[str, Floats]]:

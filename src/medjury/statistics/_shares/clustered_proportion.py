@@ -51,13 +51,14 @@ def clustered_proportion(hits: ArrayLike, clusters: Clusters = None, *, confiden
         return Estimate(events / n, found.low, found.high, n, f"{found.method}; {why}")
     if count < 2:
         return undefined("all answers belong to one cluster", n, f"{share} Clopper-Pearson, clustered")
-    worth = _worth(np.bincount(codes, flags).astype(np.float64), sizes, confidence)
+    worth = worth_of(np.bincount(codes, flags).astype(np.float64), sizes, confidence)
     low, high = _clopper_pearson(events / n * worth, worth, confidence)
     method = f"{share} Clopper-Pearson; {n} answers of {count} clusters are worth {worth:.1f}"
     return Estimate(events / n, low, high, n, f"{method} (Korn & Graubard 1998)")
 
 
-def _worth(events: Floats, sizes: Floats, confidence: float) -> float:
+def worth_of(events: Floats, sizes: Floats, confidence: float) -> float:
+    """How many independent answers those of all clusters are worth, never too many."""
     n, count = float(sizes.sum()), len(sizes)
     share = float(events.sum()) / n
     between = count / (count - 1.0) * float(((events - share * sizes) ** 2).sum()) / n**2

@@ -91,13 +91,16 @@ def difference_mean(
     own = np.bincount(codes, share * np.where(known, y - label, 0.0))
     jury = np.bincount(codes, centred / len(y) - share * (centred - on_labelled))
     spread = float(jury @ jury)
+    estimated = 0
     if trust is None:
         trust = min(max(-float(own @ jury) / spread, 0.0), 1.0) if spread > 0 else 0.0
+        estimated = int(0.0 < trust < 1.0)
     value = label - trust * on_labelled
     name = "difference estimator, weighted by 1/probability"
     found = around(
-        value, codes, own + trust * jury, w[known], confidence, name, labelled=codes[known], by_cluster=True
-    )
+        value, codes, own + trust * jury, w[known], confidence, name, labelled=codes[known], by_cluster=True,
+        estimated=estimated,
+    )  # fmt: skip
     return found, trust
 
 
@@ -174,8 +177,11 @@ def around(
     *,
     labelled: Integers | None = None,
     by_cluster: bool = False,
+    estimated: int = 0,
 ) -> Estimate:
-    """The value with a t interval: clusters add up what their answers add to its error."""
+    """The value with a t interval: clusters add up what their answers add to its error. The degrees of freedom are
+    those that the weights and the `estimated` parameters leave, fewer where few clusters decide the error (their
+    excess kurtosis, as in the default interval)."""
     whose = codes if labelled is None else labelled
     n = len(weights)
     sizes = np.bincount(whose, weights).astype(np.float64)
@@ -183,8 +189,13 @@ def around(
     if len(sizes) < 2:
         return Estimate(value, None, None, n, "no interval: all ratings belong to one case")
     sums = influence if by_cluster else np.bincount(codes, influence)
-    freedom = max(_freedom(sizes), 1.0)
-    error = math.sqrt(len(sizes) / (len(sizes) - 1.0) * float((sums**2).sum()))
+    left = max(_freedom(sizes), 1.0)
+    freedom = max(left - estimated, 1.0)
+    square = float((sums**2).sum())
+    error = math.sqrt(len(sizes) / (len(sizes) - 1.0) * square * left / freedom)
+    if square > 0.0:
+        excess = max(len(sizes) * float((sums**4).sum()) / square**2 - 3.0, 0.0)
+        freedom = max(2.0 / (2.0 / freedom + excess / len(sizes)), 1.0)
     half = float(stdtrit(freedom, 0.5 + confidence / 2.0)) * error
     method = (
         f"{name}, {100 * confidence:g} % cluster-robust by case, Student t with {freedom:.1f} df; {n} ratings are "

@@ -11,8 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+import numpy as np
+
 from medjury.errors import MedjuryError
-from medjury.statistics import Estimate, counted, fisher_test, percent, proportion
+from medjury.statistics import Estimate, counted, error_rate, fisher_test, percent
 from medjury.statistics import p_value as shown_p
 
 NEARLY = 0.8  # share of the second half's words that come back in their order
@@ -83,7 +85,7 @@ def completion_probe(
         returned,
         len(others),
         control_returned,
-        proportion(returned, len(kept), confidence=confidence),
+        error_rate(np.arange(len(kept)) < returned, confidence=confidence),
         _p(returned, len(kept), control_returned, len(others)),
         _detectable(len(kept), control_returned, len(others), level),
         len(items) + len(control) - len(kept) - len(others),

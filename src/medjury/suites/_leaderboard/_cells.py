@@ -16,7 +16,7 @@ from medjury.statistics import (
     Floats,
     Read,
     bootstrap,
-    clustered_proportion,
+    counted_share,
     ends,
     undefined,
 )
@@ -188,13 +188,13 @@ def _cell(
 def mean_estimate(
     values: Floats, weights: Floats, clusters: Sequence[str], *, confidence: float, resamples: int, seed: int
 ) -> Estimate:
-    """The mean with an interval that holds where all items go one way: of right or wrong, Clopper and Pearson's; of
+    """The mean with an interval that holds where all items go one way: of right or wrong, `counted_share`; of
     anything between, the bootstrap over patients (items, where none is known)."""
     if not len(values):
         return undefined("no item has a score", 0, "")
     rows = np.column_stack([values, weights])
     if _right_or_wrong(rows):
-        return clustered_proportion(values, clusters, confidence=confidence)
+        return counted_share(values, clusters, confidence=confidence)
     made = bootstrap(rows, _mean, clusters=clusters, resamples=resamples, confidence=confidence, seed=seed)
     return made["mean"]
 

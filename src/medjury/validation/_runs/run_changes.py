@@ -14,7 +14,6 @@ from medjury.statistics import (
     Replicates,
     Statistics,
     combined,
-    difference_of,
     on_columns,
     paired_rate_difference,
     replicates,
@@ -25,6 +24,8 @@ from medjury.validation._runs.run_comparison import RunChange
 from medjury.validation._ways.spending import AMOUNTS, spent, together
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
+# With fewer cases both offsets are surely on one side by luck alone.
+FEWEST_FOR_SIZE = 30
 _NAMES = {
     "rmse": "RMSE against clinicians",
     "offset": "offset against clinicians",
@@ -60,21 +61,33 @@ class Drawing:
         return RunChange(label, what, first, second, difference)
 
     def size_of_offset(self, made: Replicates, label: str) -> RunChange:
-        """The size of the offset, whatever its sign, and how it changed. Where both offsets are surely on one side,
-        or the same in every resample, the change of size is the signed one, or its mirror; elsewhere it follows
-        from the two sizes' own intervals, since an interval of resampled sizes fails near zero."""
+        """The size of the offset, whatever its sign, and how it changed. Where each offset is surely on one side of
+        zero, its size is the offset or its mirror on every resample; elsewhere the change has no interval: that of
+        resampled sizes fails near zero, and one that follows from the two sizes' own intervals held in 98 to 99 %
+        of simulated studies, since both stand on the same cases."""
         gaps = made.resampled["second offset"] - made.resampled["first offset"]
         signed = [made.estimate(f"{side} offset", confidence=self.confidence) for side in ("first", "second")]
         sizes = [absolute_offset(each) for each in signed]
-        change = made.difference("second offset", "first offset", confidence=self.confidence)
-        if not gaps.any() or all(each.low is not None and each.low > 0 for each in signed):
-            difference = change
-        elif all(each.high is not None and each.high < 0 for each in signed):
-            difference = made.difference("first offset", "second offset", confidence=self.confidence)
-        else:
-            difference = difference_of(
-                sizes[1], sizes[0], f"from the intervals of both sizes; {sizes[1].method}"
+        signs = [_side_of_zero(each) for each in signed]
+        if not gaps.any():
+            difference = made.difference("second offset", "first offset", confidence=self.confidence)
+        elif all(signs) and made.units >= FEWEST_FOR_SIZE:
+            turned = dict(zip(("first offset", "second offset"), signs, strict=True))
+            mirrored = replace(
+                made,
+                observed={name: sign * made.observed[name] for name, sign in turned.items()},
+                resampled={name: sign * made.resampled[name] for name, sign in turned.items()},
+                left_out={
+                    name: sign * made.left_out[name] for name, sign in turned.items() if name in made.left_out
+                },
             )
+            difference = mirrored.difference("second offset", "first offset", confidence=self.confidence)
+        else:
+            value = (sizes[1].value or 0.0) - (sizes[0].value or 0.0)
+            why = "an offset may lie on either side of zero; the change of the offset has one"
+            if all(signs):
+                why = f"{made.units} cases are too few, at least {FEWEST_FOR_SIZE} are needed"
+            difference = Estimate(value, None, None, sizes[1].n, f"no interval: {why}")
         shown = [replace(each, low=None, high=None, method="as observed") for each in sizes]
         return RunChange(label, "size of the offset", shown[0], shown[1], difference)
 
@@ -163,6 +176,13 @@ def _graded(
         )
         found.append(RunChange(dimension.label, "rate of severe errors", rates[0], rates[1], change))
     return found
+
+
+def _side_of_zero(offset: Estimate) -> int:
+    """1 surely above, −1 surely below, 0 where it may be either."""
+    if offset.low is None or offset.high is None:
+        return 0
+    return 1 if offset.low > 0 else -1 if offset.high < 0 else 0
 
 
 def _observed(made: Replicates, name: str) -> Estimate:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from medjury.statistics import Estimate, proportion, undefined
+from medjury.statistics import Estimate, counted_share, undefined
 
 if TYPE_CHECKING:
     from medjury.judging import RecordedOrder
@@ -44,8 +44,9 @@ class OrderTally:
 
     def bias(self, confidence: float = 0.95) -> Estimate:
         """Of the cases (a patient's together) whose verdicts lean to one place, the share that lean to the first:
-        half, where the order does not matter. An exact interval, so that two cases prove nothing."""
+        half, where the order does not matter. Where all lean to one place the interval is exact, so that two cases
+        prove nothing."""
         leaning = [lean for lean in self.lean.values() if lean]
         if not leaning:
-            return undefined("no case leans to a place", 0, "Clopper-Pearson exact")
-        return proportion(sum(lean > 0 for lean in leaning), len(leaning), confidence=confidence)
+            return undefined("no case leans to a place", 0, "Wilson score")
+        return counted_share([lean > 0 for lean in leaning], confidence=confidence)

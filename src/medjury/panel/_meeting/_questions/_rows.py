@@ -16,7 +16,7 @@ from medjury.panel._meeting._questions._asking import LEFT, RIGHT, applies
 from medjury.panel._meeting._tables import asked_table, replies_table
 from medjury.panel._rating._saving import newest
 from medjury.ratings import guard_frame
-from medjury.statistics import Estimate, clustered_proportion, shown, undefined
+from medjury.statistics import Estimate, counted_share, shown, undefined
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -114,7 +114,7 @@ def _left_share(replies: list[QuestionReply]) -> Estimate:
     raters = [each.person for each in chose]
     if len(set(raters)) < 2:
         return undefined("two raters or more must have chosen a side", len(chose), "none")
-    return clustered_proportion([each.choice == LEFT for each in chose], raters)
+    return counted_share([each.choice == LEFT for each in chose], raters)
 
 
 def write_question_replies(replies: Iterable[QuestionReply], file: str | Path) -> int:

@@ -1,0 +1,141 @@
+"""Every public function that gives an interval is on the page on statistics, with the table that checks it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+from benchmarks.coverage import DESIGNS
+
+ROOT = Path(__file__).parents[2]
+SOURCE, PAGE = ROOT / "src" / "medjury", ROOT / "docs" / "statistics.md"
+# Their types share a name with one that holds an interval, or carry it as it is, without making one.
+NOT_OF_INTERVALS = {
+    "inspection": {"look"},
+    "judging": {"ask_for"},
+    "passports": {"check_passport"},
+    "ratings": {"open_store"},
+    "statistics": {"joined", "undefined"},
+    "studies": {"open_run"},
+    "suites": {"read_results", "run_suite"},
+    "tuning": {"read_settings"},
+}
+
+
+@cache
+def _trees() -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py")}
+
+
+def _words(node: ast.expr) -> set[str]:
+    return set(re.findall(r"\w+", ast.unparse(node)))
+
+
+@cache
+def _types_with_an_estimate() -> frozenset[str]:
+    """`Estimate`, and every class of which a field, a method or a base gives one."""
+    behind: dict[str, set[str]] = {}
+    for tree in _trees().values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                said = behind.setdefault(node.name, set())
+                for part in node.body:
+                    if isinstance(part, ast.AnnAssign):
+                        said |= _words(part.annotation)
+                    elif (
+                        isinstance(part, ast.FunctionDef) and part.returns is not None and part.name[0] != "_"
+                    ):
+                        said |= _words(part.returns)
+                for base in node.bases:
+                    said |= _words(base)
+    known = {"Estimate"}
+    while more := {name for name, said in behind.items() if name not in known and said & known}:
+        known |= more
+    return frozenset(known)
+
+
+def _public(room: Path) -> set[str]:
+    for node in _trees()[room / "__init__.py"].body:
+        if isinstance(node, ast.Assign) and any(
+            getattr(each, "id", "") == "__all__" for each in node.targets
+        ):
+            return set(ast.literal_eval(node.value))
+    return set()
+
+
+def functions_with_intervals() -> dict[str, set[str]]:
+    """By room, the public functions whose result holds an estimate."""
+    found: dict[str, set[str]] = {}
+    for room in sorted(path.parent for path in SOURCE.glob("*/__init__.py")):
+        names = _public(room)
+        found[room.name] = {
+            node.name
+            for path, tree in _trees().items()
+            if room in path.parents
+            for node in tree.body
+            if isinstance(node, ast.FunctionDef) and node.name in names and node.returns is not None
+            if _words(node.returns) & _types_with_an_estimate()
+        } - NOT_OF_INTERVALS.get(room.name, set())
+    return {room: names for room, names in found.items() if names}
+
+
+def _rows() -> list[tuple[set[str], str]]:
+    """Of every row of the page's table the functions, and where they are checked."""
+    section = PAGE.read_text(encoding="utf-8").split("## Where each interval is checked")[1].split("<!--")[0]
+    rows = [line.strip("| \n").split(" | ") for line in section.splitlines() if line.startswith("| `")]
+    return [(set(re.findall(r"`(\w+)`", row[0])), row[2]) for row in rows]
+
+
+def test_every_public_function_that_gives_an_interval_is_named() -> None:
+    named = set().union(*(names for names, _ in _rows()))
+    missing = {
+        f"{room}.{name}" for room, names in functions_with_intervals().items() for name in names - named
+    }
+    assert not missing, (
+        "name them in docs/statistics.md, with the table of `benchmarks coverage` that checks them"
+    )
+
+
+def test_no_function_is_named_that_is_not_there() -> None:
+    known = set().union(*functions_with_intervals().values())
+    assert set().union(*(names for names, _ in _rows())) <= known
+
+
+def test_functions_of_several_rooms_are_seen() -> None:
+    found = functions_with_intervals()
+    assert {"cohen_kappa", "agreement", "non_inferiority"} <= found["agreement"]
+    assert "stability" in found["audits"] and "triage" in found["calibration"] and "rank" in found["ranking"]
+    assert "cases" not in found
+
+
+def test_every_table_that_is_named_is_on_the_page_and_every_design_checks_something() -> None:
+    headings = re.findall(r"(?m)^### (.+)$", PAGE.read_text(encoding="utf-8"))
+    tables = {name for _, where in _rows() for name in re.findall(r"\*([^*]+)\*", where)}
+    for names, where in _rows():
+        assert "*" in where or where.startswith("none"), names
+    for table in tables:
+        assert any(heading.startswith(table) for heading in headings), table
+    for design in DESIGNS:
+        assert design.name in headings, f"`python -m benchmarks coverage` has not drawn {design.name!r}"
+        assert any(design.name.startswith(table) for table in tables), design.name
+
+
+def test_every_cell_of_the_page_holds() -> None:
+    """92 to 98.5 %, or refused; and of non-inferiority at most 6 % errors."""
+    drawn, tested = (
+        PAGE.read_text(encoding="utf-8").split("<!-- coverage begins -->")[1].split("### Non-inferiority")
+    )
+    cells = re.findall(r"(?m)^\| `([^`]+)` \| [^|]+ \| (.+) \|$", drawn)
+    assert len(cells) > 300
+    for name, row in cells:
+        for cell in row.split(" | "):
+            share = re.match(r"([\d.]+) %", cell)
+            assert cell in ("refused", "not drawn") or (share and 92.0 <= float(share[1]) <= 98.5), (
+                name,
+                row,
+            )
+    errors = re.findall(r"(?m)^\| [^|]+ \| 0.1 \| (.+) \|$", tested)
+    assert len(errors) == 4
+    assert all(float(cell.removesuffix(" %")) <= 6.0 for row in errors for cell in row.split(" | "))
