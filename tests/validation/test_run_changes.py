@@ -127,6 +127,14 @@ def test_offsets_that_are_surely_above_zero_change_in_size_as_they_do_in_sign() 
     ]
 
 
+def test_the_change_in_size_of_an_offset_needs_thirty_cases() -> None:
+    for size, said in ((29, "no interval: 29 cases are too few, at least 30 are needed"), (30, "")):
+        one, two = (table({"clinician a": ANNA[:size], "jury": jury[:size]}) for jury in (KIND, UP_TWO))
+        (row,) = [each for each in compared(one, two).rows if each.what == "size of the offset"]
+        assert row.difference.value is not None and (row.difference.low is None) == bool(said)
+        assert row.difference.method.startswith(said)
+
+
 def test_severe_errors_are_compared_on_the_dangerous_answers_that_both_scored() -> None:
     late = [4 if place < 10 and score == 1 else score for place, score in enumerate(ANNA)]
     both = compared(table({"clinician a": ANNA, "jury": ANNA}), table({"clinician a": ANNA, "jury": late}))
