@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.ratings.conftest import postgres_server, postgres_url, store, store_address  # noqa: F401 - fixtures
+from tests.ratings.conftest import (  # noqa: F401 - fixtures
+    postgres_server,
+    postgres_store,
+    postgres_url,
+    store,
+    store_address,
+)
 
 from medjury.ratings import Busy, Claimed, Store, new_owner
 from medjury.ratings._store.owner import STALE_AFTER_SECONDS, Heartbeats

@@ -75,7 +75,11 @@ def test_what_is_too_narrow_or_far_too_wide_does_not_hold() -> None:
 def test_the_tables_are_written_between_the_markers(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"before\n{BEGIN}\nstale\n{END}\nafter\n", encoding="utf-8")
-    cells = {BY_NAME["One answer to a case"]: {n: {"kappa": [100, 95], "rmse": [0, 0]} for n in SIZES}}
+    cells = {
+        BY_NAME["One answer to a case"]: {
+            n: {"kappa": [100, 95, 0.282], "rmse": [0, 0, 0.943]} for n in SIZES
+        }
+    }
     write(page, text(cells, {"three": dict.fromkeys(SIZES, 0.04)}, 100))
     written = page.read_text(encoding="utf-8")
     assert written.startswith("before\n") and written.endswith("after\n") and "stale" not in written
@@ -93,7 +97,7 @@ def test_the_page_shows_other_studies_than_those_on_which_methods_were_chosen() 
 def test_cells_that_are_simulated_again_take_their_places_with_a_star(tmp_path: Path) -> None:
     page, one = tmp_path / "page.md", BY_NAME["One answer to a case"]
     page.write_text(f"before\n{BEGIN}\nstale\n{END}\nafter\n", encoding="utf-8")
-    made = {n: {"kappa": [100, 95], "mae": [100, 94], "rmse": [0, 0]} for n in SIZES}
+    made = {n: {"kappa": [100, 95, 0.282], "mae": [100, 94, 0.606], "rmse": [0, 0, 0.943]} for n in SIZES}
     write(
         page,
         text(

@@ -160,15 +160,14 @@ standardised / test_the_icc_on_z_scores_in_both_orders: n
 text-metrics / test_how_a_metric_rises_with_harm: clinicians differ | metric undefined
 text-metrics / test_metrics_beside_labels_with_their_ends: Kendall's tau-b | Kendall's tau-b ends | answers
 text-metrics / test_metrics_beside_labels_with_their_ends: enrichment (2 − 0) | enrichment (2 − 0) ends
-triage / test_which_answers_a_clinician_must_see_first: dangerous | mean share caught | mean share caught ends
+triage / test_which_answers_a_clinician_must_see_first: dangerous | mean share caught
 triage / test_which_answers_a_clinician_must_see_first: rated answers | share to review to catch 80 %
-triage / test_which_answers_a_clinician_must_see_first: share to review to catch 80 % ends
 triage-labels / test_wrong_routine_diagnoses_with_the_ward_as_reference: cases | labelled | log-odds per point
 triage-labels / test_wrong_routine_diagnoses_with_the_ward_as_reference: log-odds per point ends
-triage-labels / test_wrong_routine_diagnoses_with_the_ward_as_reference: mean share found | mean share found ends
+triage-labels / test_wrong_routine_diagnoses_with_the_ward_as_reference: mean share found
 triage-labels / test_wrong_routine_diagnoses_with_the_ward_as_reference: median score, label 0
 triage-labels / test_wrong_routine_diagnoses_with_the_ward_as_reference: median score, label 1
-triage-labels / test_wrong_routine_diagnoses_with_the_ward_as_reference: share to review to find 80 % | share to review to find 80 % ends
+triage-labels / test_wrong_routine_diagnoses_with_the_ward_as_reference: share to review to find 80 %
 triage-labels-by-system / test_wrong_routine_diagnoses_by_the_ward_s_own_scores: answers | highest
 triage-labels-by-system / test_wrong_routine_diagnoses_by_the_ward_s_own_scores: lower quartile | lowest
 triage-labels-by-system / test_wrong_routine_diagnoses_by_the_ward_s_own_scores: median | upper quartile

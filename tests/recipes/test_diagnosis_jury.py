@@ -566,7 +566,7 @@ def test_wrong_routine_diagnoses_with_the_ward_as_reference(folder: Path) -> Non
 
         labels_found_are_right(row, mean, wrong)
         slope, error = logistic_slope(mean, wrong)
-        reach = stats.norm.ppf(0.975) * error
+        reach = stats.t.ppf(0.975, len(mean) - 2) * error
         assert near(row["log-odds per point"], slope)
         assert near(row["log-odds per point low"], slope - reach)
         assert near(row["log-odds per point high"], slope + reach)

@@ -81,7 +81,7 @@ def test_the_shares_are_those_of_the_table(tmp_path: Path, systems: tuple[str, .
         assert float(row["answer preferred"]) == pytest.approx((taste == 1).mean())
         assert float(row["specialist preferred"]) == pytest.approx((taste == -1).mean())
         assert row["neither"] == str((taste == 0).sum())
-        assert row["answer preferred method"] == "95 % Clopper-Pearson exact"
+        assert row["answer preferred method"] == "95 % Wilson score"
 
 
 def test_rows_of_one_case_are_resampled_together(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from tests.validation.on_trial import on_trial
 
-from medjury.statistics import Replicates, clustered_proportion
+from medjury.statistics import Replicates, counted_share
 from medjury.validation._beyond_doubt import below_zero, p_below
 from medjury.validation._clustered import clustered_contrast, clustered_share, patients
 
@@ -54,9 +54,7 @@ def test_whose_each_case_is() -> None:
             ["case 0", "case 1", "case 2", "elsewhere"],
             confidence=0.9,
         )
-        == replace(
-            clustered_proportion([True, True, False, True], ["p", "p", "q", "r"], confidence=0.9), n=3
-        ),
+        == replace(counted_share([True, True, False, True], ["p", "p", "q", "r"], confidence=0.9), n=3),
     ) == ({"case 0": "patient p", "case 1": "patient p", "case 2": "item case 2"}, True)
 
 

@@ -19,7 +19,7 @@ def with_share_ends(one: Estimate, confidence: float) -> Estimate:
 
     >>> found = with_share_ends(Estimate(0.1, 0.0, 0.2, 50, "t"), 0.95)
     >>> round(found.low, 3), round(found.high, 3)
-    (0.035, 0.256)
+    (0.037, 0.243)
     """
     if one.value is None or one.low is None or one.high is None:
         return one

@@ -32,7 +32,7 @@ def paired_rate_difference(
 
     >>> found = paired_rate_difference([1, 0, 0, 0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
     >>> found.value, round(found.low, 2), round(found.high, 2)
-    (-0.1, -0.45, 0.22)
+    (-0.1, -0.4, 0.22)
     """
     one, two = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
     if not len(one):
