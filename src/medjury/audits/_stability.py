@@ -181,8 +181,8 @@ def steadiness(part: polars.DataFrame, drawn: Replicates, confidence: float) -> 
     for name in STATISTICS[:-1]:
         differing = len(np.unique(cases[changed if name in FLIPS else part["sd"].to_numpy() > 0]))
         if differing < FEW_DIFFERING and found[name].low is not None:
-            why = f"no interval: repeats differ in {differing} cases, at least {FEW_DIFFERING} are needed"
-            found[name] = replace(found[name], low=None, high=None, method=why)
+            why = f"repeats differ in {differing} cases, at least {FEW_DIFFERING} are needed"
+            found[name] = found[name].without_interval(why)
     return found
 
 

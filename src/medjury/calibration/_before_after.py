@@ -118,8 +118,8 @@ def before_after(
 
 
 def _too_few(found: Estimate, units: int, fewest: int) -> Estimate:
-    few = f"no interval: {units} cases are too few after calibration, at least {fewest} are needed"
-    return found if found.low is None else replace(found, low=None, high=None, method=few)
+    few = f"{units} cases are too few after calibration, at least {fewest} are needed"
+    return found if found.low is None else found.without_interval(few)
 
 
 def _stretched(found: Estimate, folds: int, least: float, most: float) -> Estimate:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,10 @@ class Estimate:
     @property
     def defined(self) -> bool:
         return self.value is not None
+
+    def without_interval(self, why: str) -> Estimate:
+        """The value alone, where its interval would not hold, and the reason in place of the method."""
+        return replace(self, low=None, high=None, method=f"no interval: {why}")
 
 
 def undefined(reason: str, n: int, method: str) -> Estimate:

@@ -184,7 +184,7 @@ def _with_rare_classes(pair: Pair, on: Counted, estimates: Mapping[str, Estimate
     rows = on.grades.grade(pair.rows)
     levels = tuple(float(value) for value in on.grades.values)
     return {
-        name: replace(found, low=None, high=None, method=f"no interval: {why}")
+        name: found.without_interval(why)
         for name, found in estimates.items()
         if found.low is not None
         and (why := too_rare(name, rows, levels, clustered=pair.clusters is not None))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -249,8 +249,8 @@ def measure_sets(
         hits = int(rows[:, 0].sum())
         coverage = proportion(hits, len(rows), interval="wilson", confidence=confidence)
     elif made.units < _FEWEST_CASES and coverage.low is not None:
-        few = f"no interval: {made.units} cases are too few, at least {_FEWEST_CASES} are needed"
-        coverage = replace(coverage, low=None, high=None, method=few)
+        few = f"{made.units} cases are too few, at least {_FEWEST_CASES} are needed"
+        coverage = coverage.without_interval(few)
     return HeldOutSets(sets, coverage, made.estimate("width", confidence=confidence))
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,8 +191,8 @@ def _with_enough(found: Estimate, fewest: int, needed: int) -> Estimate:
     """The value alone where too few labels of a class say how often the jury is right."""
     if fewest >= needed:
         return found
-    why = f"no interval: {fewest} labels are of the rarer kind, dangerous or safe; {needed} are the least"
-    return replace(found, low=None, high=None, method=why)
+    why = f"{fewest} labels are of the rarer kind, dangerous or safe; {needed} are the least"
+    return found.without_interval(why)
 
 
 def plug_in(

@@ -139,13 +139,13 @@ def estimate_mixture(
     found = _combine(parts, list(used.values()), labels_random, confidence, "weighted to the target, ")
     if found.n_labelled_cases >= FEW_CASES:
         return found
-    why = f"no interval: {found.n_labelled_cases} labelled cases are too few, at least {FEW_CASES} are needed"
-    made = (
-        replace(each, low=None, high=None, method=why)
-        for each in (found.power_tuned, found.fixed, found.classical)
+    why = f"{found.n_labelled_cases} labelled cases are too few, at least {FEW_CASES} are needed"
+    return replace(
+        found,
+        power_tuned=found.power_tuned.without_interval(why),
+        fixed=found.fixed.without_interval(why),
+        classical=found.classical.without_interval(why),
     )
-    tuned, fixed, classical = made
-    return replace(found, power_tuned=tuned, fixed=fixed, classical=classical)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -209,12 +209,8 @@ def as_shares(found: PredictionPowered, rare: bool, cases: float, confidence: fl
 
 def _with_enough_labels(found: Estimate, cases: int) -> Estimate:
     """With full weight on the jury the interval of a share held in 99 % of simulated studies with 20 labels."""
-    why = f"no interval: {cases} labelled cases are too few, at least {FEW_CASES} are needed"
-    return (
-        replace(found, low=None, high=None, method=why)
-        if cases < FEW_CASES and found.low is not None
-        else found
-    )
+    why = f"{cases} labelled cases are too few, at least {FEW_CASES} are needed"
+    return found.without_interval(why) if cases < FEW_CASES and found.low is not None else found
 
 
 def _rare(labels: Floats) -> bool:

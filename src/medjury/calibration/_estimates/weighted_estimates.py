@@ -93,8 +93,8 @@ def no_rates(labels: int) -> DangerRates:
 
 def _without_interval(found: Estimate, cases: int) -> Estimate:
     """With few labels of unequal weight, means held in 89 to 92 % of simulated studies, and shares in all."""
-    why = f"no interval: {cases} labelled cases of unequal probability are too few, at least {FEW_CASES} are needed"
-    return replace(found, low=None, high=None, method=why)
+    why = f"{cases} labelled cases of unequal probability are too few, at least {FEW_CASES} are needed"
+    return found.without_interval(why)
 
 
 def _gain(one: Estimate, other: Estimate) -> float:

@@ -9,7 +9,7 @@ arXiv:2110.01052).
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -162,7 +162,7 @@ def _with_rule(found: Estimate, cut: float | None, tested: int) -> Estimate:
     why = "no rule passed the test, so none decides"
     if cut is not None:
         why = f"{tested} cases were tested, at least {FEWEST_TESTED} are needed"
-    return replace(found, low=None, high=None, method=f"no interval: {why}")
+    return found.without_interval(why)
 
 
 def _guarantee(

@@ -141,8 +141,8 @@ class ReviewCurves(Mapping[str, ReviewCurve]):
         """Of few dangerous answers, no resample shows those that the next study would hold."""
         if self.cases >= FEWEST_TO_CATCH or found.value is None:
             return found
-        why = f"no interval: {self.cases} cases hold a {self.what}, at least {FEWEST_TO_CATCH} are needed"
-        return replace(found, low=None, high=None, method=why)
+        why = f"{self.cases} cases hold a {self.what}, at least {FEWEST_TO_CATCH} are needed"
+        return found.without_interval(why)
 
     def _caught(self, found: Estimate) -> Estimate:
         """Where nearly all is caught, or nearly nothing, few resamples differ, and none where all is: no narrower

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -115,8 +115,8 @@ def rates(
             # No resample moves a rate of 0 or 1, and it is not certain for that.
             found[name] = clustered_proportion((truth == levels)[counted], calls[counted])
         elif counted.sum() < FEWEST_OF_A_LEVEL and found[name].low is not None:
-            why = f"no interval: {counted.sum()} pairs are too few, at least {FEWEST_OF_A_LEVEL} are needed"
-            found[name] = replace(found[name], low=None, high=None, method=why)
+            why = f"{counted.sum()} pairs are too few, at least {FEWEST_OF_A_LEVEL} are needed"
+            found[name] = found[name].without_interval(why)
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib.util
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
@@ -21,7 +22,7 @@ from medjury.models._wording import with_schema_spelled_out
 _DEFAULT_WINDOW = 4096  # where neither the study nor the folder says
 
 
-class FolderModel(PlainModel):
+class FolderModel(PlainModel, ABC):
     """A causal language model with a chat template, in a folder as transformers saves it; `FOLDER:4bit` and
     `FOLDER:8bit` make its weights smaller as they are read. Models with the same settings share one copy in memory.
     """
@@ -61,9 +62,9 @@ class FolderModel(PlainModel):
         """What else determines an answer of this kind."""
         return {}
 
+    @abstractmethod
     def engine(self) -> Engine:
         """The weights, loaded. `MedjuryError` where they cannot be."""
-        raise NotImplementedError
 
     @property
     def label(self) -> str:

@@ -9,7 +9,7 @@ towards one half, so that the interval would miss the very win rate it belongs t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -258,7 +258,7 @@ def _without(estimate: Estimate, why: str | None) -> Estimate:
     interval without width that promises too much."""
     if why is None and estimate.low is not None and estimate.low == estimate.high:
         why = "the same in all resamples"
-    return estimate if why is None else replace(estimate, low=None, high=None, method=f"no interval: {why}")
+    return estimate if why is None else estimate.without_interval(why)
 
 
 def _sd(values: Sequence[float]) -> float | None:
