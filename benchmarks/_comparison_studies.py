@@ -111,7 +111,7 @@ def candidate_study(seed: list[int], cases: int, answers: int) -> dict[str, Trut
 
 
 def harm_study(seed: list[int], cases: int, answers: int) -> dict[str, Truthful]:
-    """A metric beside clinicians' labels of harm (0, 1, 2), eight pairs to a call."""
+    """A metric beside clinicians' labels of harm (0, 1, 2), one or several pairs to a call."""
     generator = np.random.default_rng(seed)
     truth, whose = quality(generator, cases, answers)
     labels, metric, levels, shares = _harmed(generator, truth)

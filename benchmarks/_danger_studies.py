@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from benchmarks._studies import CLINICIAN, JURY, POPULATION, STRICT, Scores, Truthful, graded, quality
+from benchmarks._studies import CLINICIAN, JURY, POPULATION, SHARED, STRICT, Scores, Truthful, graded, quality
 from medjury.calibration._estimates.danger_rates import danger_rates
 from medjury.calibration._estimates.prediction_powered import (
     estimate_difference,
@@ -45,33 +45,34 @@ def danger_study(seed: list[int], cases: int, answers: int) -> dict[str, Truthfu
 def powered_study(seed: list[int], cases: int, answers: int) -> dict[str, Truthful]:
     """Two systems on the same cases, their difference; and a mean in another mixture of easy and hard cases."""
     generator = np.random.default_rng(seed)
-    total = cases * (1 + UNLABELLED)
-    of_case = generator.normal(size=total)
-    hard = generator.random(total) < 0.5
-    sides = [np.sqrt(0.5) * of_case + np.sqrt(0.5) * generator.normal(size=total) - WORSE * place
+    whose = np.repeat(np.arange(cases * (1 + UNLABELLED)), answers)
+    total, both = len(whose), np.tile(whose, 2).tolist()
+    of_case = generator.normal(size=cases * (1 + UNLABELLED))[whose]
+    hard = (generator.random(cases * (1 + UNLABELLED)) < 0.5)[whose]
+    sides = [np.sqrt(SHARED) * of_case + np.sqrt(1 - SHARED) * generator.normal(size=total) - WORSE * place
              for place in range(2)]  # fmt: skip
     labels = [graded(generator, each, CLINICIAN) for each in sides]
     jury = [graded(generator, each, JURY, STRICT) for each in sides]
-    known = np.tile(np.arange(total) < cases, 2)
+    known = np.tile(whose < cases, 2)
     wanted, given = np.concatenate(labels), np.concatenate(jury)
     wanted = np.where(known, wanted, np.nan)
     names = np.repeat(["a", "b"], total)
     apart = estimate_difference(
-        wanted, given, systems=names.tolist(), first="a", second="b", cases=np.tile(np.arange(total), 2).tolist(),
+        wanted, given, systems=names.tolist(), first="a", second="b", cases=both,
         labels_random=True,
     )  # fmt: skip
     seen = sides[0] - 2 * WORSE * hard
     label, said = graded(generator, seen, CLINICIAN), graded(generator, seen, JURY, STRICT)
-    label[np.arange(total) >= cases] = np.nan
+    label[whose >= cases] = np.nan
     try:
         mixed = estimate_mixture(
             label, said, strata=np.where(hard, "hard", "easy").tolist(), shares={"hard": 0.2, "easy": 0.8},
-            cases=np.arange(total).tolist(), labels_random=True,
+            cases=whose.tolist(), labels_random=True,
         ).power_tuned  # fmt: skip
     except MedjuryError as error:
         mixed = undefined(str(error), cases, "")
     ranked = powered_means(
-        wanted, given, groups=names.tolist(), order=["a", "b"], cases=np.tile(np.arange(total), 2).tolist(),
+        wanted, given, groups=names.tolist(), order=["a", "b"], cases=both,
         labels_random=True,
     ).averages(1, 0.95)  # fmt: skip
     difference, mixture, first, second = _powered_truths()
@@ -87,12 +88,11 @@ def powered_study(seed: list[int], cases: int, answers: int) -> dict[str, Truthf
 def weighted_study(seed: list[int], cases: int, answers: int) -> dict[str, Truthful]:
     """Answers that the jury scores low are labelled four times as often as the others; n labels on average."""
     generator = np.random.default_rng(seed)
-    total = cases * (1 + UNLABELLED)
-    truth, whose = quality(generator, total, 1)
+    truth, whose = quality(generator, cases * (1 + UNLABELLED) // answers, answers)
     clinician, jury = graded(generator, truth, CLINICIAN), graded(generator, truth, JURY, STRICT)
     chance = np.where(jury <= DANGEROUS, 4.0, 1.0)
     chance *= cases / chance.sum()
-    drawn = generator.random(total) < chance
+    drawn = generator.random(len(whose)) < chance
     labels, weights = np.where(drawn, clinician, np.nan), 1.0 / chance
     bad = np.where(drawn, clinician <= DANGEROUS, np.nan)
     said = (jury <= DANGEROUS).astype(float)
