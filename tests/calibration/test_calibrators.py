@@ -71,6 +71,27 @@ def test_ordinal_survives_scores_that_separate_the_grades_perfectly() -> None:
     assert fitted.predict([1, 2, 3]) == pytest.approx([2, 3, 5], abs=1e-4)
 
 
+def test_ordinal_fits_made_together_are_those_made_alone_to_the_last_digit() -> None:
+    generator = np.random.default_rng(11)
+    several = []
+    for size in (12, 60, 200, 60, 90):
+        truth = generator.normal(size=size)
+        scores = np.clip(np.round((3 + truth + generator.normal(size=size)) * 4) / 4, 1, 5)
+        several.append((scores, np.clip(np.round(3.2 + truth), 1, 5)))
+    several += [
+        (np.arange(1.0, 5.0), np.array([4.0, 3.0, 2.0, 1.0])),
+        (np.repeat([1.0, 2.0, 3.0], 2), np.repeat([2.0, 3.0, 5.0], 2)),
+        (np.array([1.0, 5.0]), np.array([1.0, 5.0])),
+    ]
+    alone = [Ordinal.fit(*pair, scale=SCALE) for pair in several]
+    assert Ordinal.fit_each(several, scale=SCALE) == alone
+    assert Ordinal.fit_each(several[::-1], scale=SCALE) == alone[::-1]
+    assert len({each.grades for each in alone}) > 2 and alone[5].slope == 0.0
+    # Levels of the score that one of them alone has change no digit of the others.
+    odd = np.concatenate([several[1][0], generator.uniform(1, 5, 40)]), np.tile(several[1][1], 2)[:100]
+    assert Ordinal.fit_each([*several, odd], scale=SCALE)[:-1] == alone
+
+
 def test_offset_and_linear_by_hand() -> None:
     assert Offset.fit([1, 2, 3, 4], [2, 2, 4, 4], scale=SCALE).shift == pytest.approx(0.5)
     line = Linear.fit([1, 2, 3, 4], [2, 2, 4, 4], scale=SCALE)

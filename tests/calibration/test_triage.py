@@ -161,6 +161,16 @@ def test_the_share_to_review_is_the_first_step_at_which_enough_is_caught(catch: 
     assert before.value < catch - 1e-12 <= at.value
 
 
+def test_where_nothing_more_is_caught_for_long_the_first_step_counts() -> None:
+    """Four of five are caught by the first fifth, the last one among the last: 80 % is reached on a flat line."""
+    target = np.isin(np.arange(100), [2, 5, 11, 19, 98])
+    for catch, share in ((0.8, 0.20), (0.6, 0.12), (1.0, 0.99)):
+        found = review_curves(
+            {"all": -np.arange(100.0)}, target, cases=np.arange(100), catch=catch, resamples=0
+        )
+        assert found["all"].review_to_catch.value == pytest.approx(share, abs=2e-6)
+
+
 def test_a_resample_without_anything_to_catch_has_no_share_to_review() -> None:
     target = np.arange(12) == 11
     found = review_curves({"all": np.arange(12.0)}, target, cases=np.arange(12), resamples=200)

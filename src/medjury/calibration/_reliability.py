@@ -65,15 +65,17 @@ def reliability(
     for number in range(int(place.max()) + 1):
         inside = place == number
         here = given[inside]
-        # Each bin by itself: fifty cases of all say nothing of a bin that holds three.
-        label = bootstrap(
-            wanted[inside],
-            _mean,
-            clusters=names[inside],
-            resamples=resamples,
-            seed=seed,
-            confidence=confidence,
-        )["label_mean"]
+        label = Estimate(float(wanted[inside].mean()), None, None, int(inside.sum()), "no interval")
+        if resamples:
+            # Each bin by itself: fifty cases of all say nothing of a bin that holds three.
+            label = bootstrap(
+                wanted[inside],
+                _mean,
+                clusters=names[inside],
+                resamples=resamples,
+                seed=seed,
+                confidence=confidence,
+            )["label_mean"]
         points.append(ReliabilityPoint(float(here.min()), float(here.max()), float(here.mean()), label))
     error = sum(abs(point.score - (point.label.value or 0.0)) * point.label.n for point in points) / len(
         given

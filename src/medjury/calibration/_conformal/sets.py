@@ -101,38 +101,19 @@ class ConformalSets:
         name, which makes coverage exact, and `"conservative"` keeps every tied grade, which makes sets
         larger.
         """
-        known_grades = tuple(float(grade) for grade in grades)
-        span = (known_grades[0], known_grades[-1])
-        check_level(level)
-        given, wanted = on_scale(scores, span, "the judge's"), on_scale(labels, span, "the reference's")
-        taught = ~np.isnan(given) & ~np.isnan(wanted)
-        x, y = given[taught], nearest_grade(wanted[taught], known_grades)
-        names = np.array([str(case) for case in cases], dtype=object)[taught]
-        of = _group_names(groups, len(given))[taught]
-        if method == "split":
-            training = first_share(names, 0.5, seed)
-            if min(len(set(names[training])), len(set(names[~training]))) < CASES_PER_FOLD:
-                raise MedjuryError(
-                    f"too few labels: {len(set(names))} labelled cases; a split needs 10 or more."
-                )
-            splits = [(training, ~training)]
-        else:
-            fold = case_folds(names, folds=folds, seed=seed)
-            splits = [(fold != number, fold == number) for number in range(folds)]
-        tested = np.any([held for _, held in splits], axis=0)
-        n_cases = {group: len(set(names[tested & (of == group)])) for group in sorted(set(of))}
-        parts = []
-        for training, held in splits:
-            model = Ordinal.fit(x[training], y[training], scale=span)
-            values = _strange(model, known_grades, x[held])[
-                np.arange(int(held.sum())), np.searchsorted(known_grades, y[held])
-            ]
-            by_group = {
-                group: strangeness(values[of[held] == group], names[held][of[held] == group], n_cases[group])
-                for group in n_cases
-            }
-            parts.append(_Part(model, by_group))
-        return cls(tuple(parts), known_grades, level, method, ties, seed, groups is not None, n_cases)
+        taught = Taught.by(
+            scores,
+            labels,
+            cases=cases,
+            grades=grades,
+            level=level,
+            method=method,
+            groups=groups,
+            ties=ties,
+            folds=folds,
+            seed=seed,
+        )
+        return fit_sets([taught])[0]
 
     def predict(self, scores: ArrayLike, *, cases: Cases, groups: Sequence[str] | None = None) -> GradeSets:
         """The set of every item. A group without labelled cases is refused."""
@@ -174,6 +155,97 @@ class ConformalSets:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Taught:
+    """What labelled items teach: scores and grades, and of each split who teaches the model and who the sets."""
+
+    scores: Floats
+    labels: Floats
+    cases: NDArray[np.object_]
+    groups: NDArray[np.object_]
+    splits: Sequence[tuple[NDArray[np.bool_], NDArray[np.bool_]]]
+    grades: tuple[float, ...]
+    level: float
+    method: SetMethod
+    ties: Ties
+    seed: int
+    grouped: bool
+
+    @classmethod
+    def by(
+        cls,
+        scores: ArrayLike,
+        labels: ArrayLike,
+        *,
+        cases: Cases,
+        grades: Sequence[float],
+        level: float,
+        method: SetMethod,
+        ties: Ties,
+        seed: int,
+        groups: Sequence[str] | None = None,
+        folds: int = FOLDS,
+    ) -> Taught:
+        """The labelled items, split as the method wants; refused where they are too few."""
+        known_grades = tuple(float(grade) for grade in grades)
+        span = (known_grades[0], known_grades[-1])
+        check_level(level)
+        given, wanted = on_scale(scores, span, "the judge's"), on_scale(labels, span, "the reference's")
+        taught = ~np.isnan(given) & ~np.isnan(wanted)
+        names = np.array([str(case) for case in cases], dtype=object)[taught]
+        if method == "split":
+            training = first_share(names, 0.5, seed)
+            if min(len(set(names[training])), len(set(names[~training]))) < CASES_PER_FOLD:
+                raise MedjuryError(
+                    f"too few labels: {len(set(names))} labelled cases; a split needs 10 or more."
+                )
+            splits = [(training, ~training)]
+        else:
+            fold = case_folds(names, folds=folds, seed=seed)
+            splits = [(fold != number, fold == number) for number in range(folds)]
+        x, y = given[taught], nearest_grade(wanted[taught], known_grades)
+        of = _group_names(groups, len(given))[taught]
+        return cls(x, y, names, of, splits, known_grades, level, method, ties, seed, groups is not None)
+
+    def pairs(self) -> list[tuple[Floats, Floats]]:
+        """Scores and grades that teach the model of each split."""
+        return [(self.scores[training], self.labels[training]) for training, _ in self.splits]
+
+    def sets(self, models: Sequence[Ordinal]) -> ConformalSets:
+        tested = np.any([held for _, held in self.splits], axis=0)
+        n_cases = {
+            group: len(set(self.cases[tested & (self.groups == group)])) for group in sorted(set(self.groups))
+        }
+        parts = []
+        for model, (_, held) in zip(models, self.splits, strict=True):
+            values = _strange(model, self.grades, self.scores[held])[
+                np.arange(int(held.sum())), np.searchsorted(self.grades, self.labels[held])
+            ]
+            names, of = self.cases[held], self.groups[held]
+            by_group = {
+                group: strangeness(values[of == group], names[of == group], n_cases[group])
+                for group in n_cases
+            }
+            parts.append(_Part(model, by_group))
+        return ConformalSets(
+            tuple(parts),
+            self.grades,
+            self.level,
+            self.method,
+            self.ties,
+            self.seed,
+            self.grouped,
+            n_cases,
+        )
+
+
+def fit_sets(several: Sequence[Taught]) -> list[ConformalSets]:
+    """Sets of each, their models fitted together; all have the same scale."""
+    scale = several[0].grades[0], several[0].grades[-1]
+    models = iter(Ordinal.fit_each([pair for each in several for pair in each.pairs()], scale=scale))
+    return [each.sets([next(models) for _ in each.splits]) for each in several]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class HeldOutSets:
     """Sets of every item from other cases' labels, and what they hold on the labelled ones."""
 
@@ -204,18 +276,26 @@ def held_out_sets(
     fold = np.array([number.get(name, folds) for name in names.tolist()])
     size = len(grades)
     member, low, high = np.zeros((len(given), size), dtype=bool), given * np.nan, given * np.nan
-    for here in (fold == each for each in np.unique(fold)):
-        made = ConformalSets.fit(
+    parts = [fold == each for each in np.unique(fold)]
+    taught_by = [
+        Taught.by(
             given[~here],
             wanted[~here],
             cases=names[~here],
             grades=grades,
             level=level,
+            method="cv+",
             groups=None if groups is None else of[~here].tolist(),
             ties=ties,
             folds=folds,
             seed=seed,
-        ).predict(given[here], cases=names[here], groups=None if groups is None else of[here].tolist())
+        )
+        for here in parts
+    ]
+    for here, fitted in zip(parts, fit_sets(taught_by), strict=True):
+        made = fitted.predict(
+            given[here], cases=names[here], groups=None if groups is None else of[here].tolist()
+        )
         member[here], low[here], high[here] = made.member, made.low, made.high
     sets = GradeSets(tuple(float(grade) for grade in grades), member, low, high)
     return measure_sets(sets, wanted, cases=names, resamples=resamples, seed=seed)

@@ -16,8 +16,8 @@ from medjury.calibration._part import Part, instruments_of, part_of, scaled
 from medjury.calibration._saved import case_hash
 from medjury.calibration._stored_triage.result import AppliedTriage
 from medjury.calibration._stored_triage.rule import StoredTriage
-from medjury.calibration._triage.review_order import Lesson
-from medjury.calibration._triage.signals import Items, signals_of, spread_of
+from medjury.calibration._triage.review_order import lessons
+from medjury.calibration._triage.signals import Items, spread_of
 from medjury.errors import MedjuryError
 from medjury.statistics import counted
 from medjury.tables import ABSENT, Grades, Grid, Names, RatingTable, add_jury, rating_table
@@ -57,8 +57,8 @@ def _placed(stored: StoredTriage, new: Items) -> tuple[Floats, dict[str, Floats]
     """Priority, signals and conformal sets of the new units; nothing for one without a score of the jury."""
     teachers = stored.taught.part(~np.isnan(stored.taught.jury))
     scored = ~np.isnan(new.jury)
-    found, made = signals_of(new.part(scored), teachers)
-    given = Lesson.of(teachers, stored.folds).priority(found, by_rank=stored.by_rank)
+    [((found, made), lesson)] = lessons([(new.part(scored), teachers)], stored.folds)
+    given = lesson.priority(found, by_rank=stored.by_rank)
 
     def on_all(values: Floats) -> Floats:
         wide = np.full(len(scored), np.nan)

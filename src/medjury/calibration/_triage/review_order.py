@@ -16,9 +16,9 @@ from medjury.calibration._triage.review_curve import ReviewCurve, review_curves
 from medjury.calibration._triage.signals import (
     SIGNALS,
     Items,
-    held_out_signals,
+    Signals,
     mean_rank,
-    signals_of,
+    signals_of_each,
     signals_without_labels,
     spread_of,
 )
@@ -164,16 +164,35 @@ class Lesson:
     inner: Mapping[str, Floats]
     rule: _Rule | None
 
-    @classmethod
-    def of(cls, training: Items, folds: int) -> Lesson:
-        inner = held_out_signals(training, folds)
-        return cls(training, inner, _rule(inner, training))
-
     def priority(self, signals: Mapping[str, Floats], *, by_rank: bool = False) -> Floats:
         """Log-odds by the rule, or the mean of the signals' ranks among the training items."""
         if by_rank or self.rule is None:
             return mean_rank(signals, self.inner)
         return self.rule.log_odds(signals)
+
+
+def lessons(several: Sequence[tuple[Items, Items]], folds: int) -> list[tuple[Signals, Lesson]]:
+    """For each target and its training items, the target's signals and the lesson.
+
+    Within the training items the signals are cross-fitted once more before the rule is learnt from them, so that
+    the rule sees them as they will be: made without the item's own label."""
+    parts = [
+        case_folds(training.cases, folds=folds, seed=training.seed + 1, minimum=2) for _, training in several
+    ]
+    wanted = []
+    for (target, training), fold in zip(several, parts, strict=True):
+        wanted.append((target, training))
+        wanted += [(training.part(fold == each), training.part(fold != each)) for each in range(folds)]
+    made = iter(signals_of_each(wanted))
+    found = []
+    for (_, training), fold in zip(several, parts, strict=True):
+        of_target = next(made)
+        inner = {name: np.full(len(training.jury), np.nan) for name in SIGNALS}
+        for each in range(folds):
+            for name, values in next(made)[0].items():
+                inner[name][fold == each] = values
+        found.append((of_target, Lesson(training, inner, _rule(inner, training))))
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -187,11 +206,7 @@ class _Learnt:
 
 
 def _learn(items: Items, folds: int, what: str) -> _Learnt:
-    """Signals and priority, fold by fold: nothing about a fold's cases was learnt from their own labels.
-
-    Within each training part the signals are cross-fitted once more before the rule is learnt from them, so
-    that the rule sees them as they will be: made without the item's own label.
-    """
+    """Signals and priority, fold by fold: nothing about a fold's cases was learnt from their own labels."""
     taught = ~np.isnan(items.labels) & ~np.isnan(items.jury)
     number = case_folds(items.cases[taught], folds=folds, seed=items.seed)
     fold_of = dict(zip(items.cases[taught].tolist(), number.tolist(), strict=True))
@@ -200,20 +215,19 @@ def _learn(items: Items, folds: int, what: str) -> _Learnt:
     by_rule, by_rank = np.full(len(items.jury), np.nan), np.full(len(items.jury), np.nan)
     member = np.zeros((len(items.jury), len(items.grades)), dtype=bool)
     low, high = np.full(len(items.jury), np.nan), np.full(len(items.jury), np.nan)
-    lessons: dict[int, Lesson] = {}
-    for each in range(-1, folds):
-        here = (fold == each) & ~np.isnan(items.jury)
-        training = items.part(taught & (fold != each))
-        found, made = signals_of(items.part(here), training)
+    targets = [(fold == each) & ~np.isnan(items.jury) for each in range(-1, folds)]
+    training = [items.part(taught & (fold != each)) for each in range(-1, folds)]
+    pairs = [(items.part(here), others) for here, others in zip(targets, training, strict=True)]
+    learnt = lessons(pairs, folds)
+    for here, ((found, made), lesson) in zip(targets, learnt, strict=True):
         member[here], low[here], high[here] = made.member, made.low, made.high
-        lessons[each] = lesson = Lesson.of(training, folds)
         by_rank[here] = lesson.priority(found, by_rank=True)
         by_rule[here] = lesson.priority(found)
         for name in SIGNALS:
             signals[name][here] = found[name]
     sets = GradeSets(items.grades, member, low, high)
-    final = lessons[-1].rule
-    if final is None or any(each.rule is None for each in lessons.values()):
+    final = learnt[0][1].rule
+    if final is None or any(lesson.rule is None for _, lesson in learnt):
         # Log-odds and ranks cannot be compared, so all folds use ranks where one has to.
         how = f"mean of the signals' ranks: fewer than {_CASES} cases with a {what} to learn weights from"
         return _Learnt(by_rank, signals, fold, sets, how, None)

@@ -8,15 +8,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.calibration._conformal.sets import ConformalSets, GradeSets
+from medjury.calibration._conformal.sets import GradeSets, Taught, fit_sets
 from medjury.calibration._maps.calibrator import Floats
-from medjury.calibration._maps.folds import case_folds
 from medjury.calibration._maps.ordinal import Ordinal
 from medjury.tables import mean_of_raters
 
@@ -42,21 +41,37 @@ class Items:
         return replace(self, **{name: getattr(self, name)[chosen] for name in by_item})
 
 
-def signals_of(target: Items, training: Items) -> tuple[dict[str, Floats], GradeSets]:
-    """The four signals of the target and its conformal sets, from models fitted on the training items."""
-    span = (target.grades[0], target.grades[-1])
-    model = Ordinal.fit(training.jury, training.labels, scale=span)
-    harm = ((span[1] - np.asarray(model.grades)) / (span[1] - span[0])) ** 2
-    sets = ConformalSets.fit(
-        training.jury,
-        training.labels,
-        cases=training.cases,
-        grades=target.grades,
-        level=target.level,
-        method="split",
-        ties="conservative",
-        seed=target.seed,
-    ).predict(target.jury, cases=target.cases)
+Signals = tuple[dict[str, Floats], GradeSets]
+
+
+def signals_of_each(several: Sequence[tuple[Items, Items]]) -> list[Signals]:
+    """The four signals of each target and its conformal sets, from models fitted on its training items."""
+    span = several[0][0].grades[0], several[0][0].grades[-1]
+    models = Ordinal.fit_each([(training.jury, training.labels) for _, training in several], scale=span)
+    sets = fit_sets(
+        [
+            Taught.by(
+                training.jury,
+                training.labels,
+                cases=training.cases,
+                grades=target.grades,
+                level=target.level,
+                method="split",
+                ties="conservative",
+                seed=target.seed,
+            )
+            for target, training in several
+        ]
+    )
+    return [
+        _signals(target, model, conformal.predict(target.jury, cases=target.cases))
+        for (target, _), model, conformal in zip(several, models, sets, strict=True)
+    ]
+
+
+def _signals(target: Items, model: Ordinal, sets: GradeSets) -> Signals:
+    low, high = target.grades[0], target.grades[-1]
+    harm = ((high - np.asarray(model.grades)) / (high - low)) ** 2
     probabilities = model.probabilities(target.jury)
     signals = {
         "expected_harm": probabilities @ harm,
@@ -65,17 +80,6 @@ def signals_of(target: Items, training: Items) -> tuple[dict[str, Floats], Grade
         "conformal_width": sets.width,
     }
     return signals, sets
-
-
-def held_out_signals(training: Items, folds: int) -> dict[str, Floats]:
-    """The training items' own signals, each from the other training folds."""
-    fold = case_folds(training.cases, folds=folds, seed=training.seed + 1, minimum=2)
-    signals = {name: np.full(len(training.jury), np.nan) for name in SIGNALS}
-    for number in range(folds):
-        here = fold == number
-        for name, values in signals_of(training.part(here), training.part(~here))[0].items():
-            signals[name][here] = values
-    return signals
 
 
 def signals_without_labels(items: Items) -> dict[str, Floats]:

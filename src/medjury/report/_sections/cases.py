@@ -11,6 +11,8 @@ from medjury.report._html import Cell, Html, element, paragraph, table_classes, 
 from medjury.report._material import Material, Section
 from medjury.statistics import shown
 
+# By rater and repeat, then by dimension, the row of the table.
+Votes = dict[tuple[str, int | None], dict[str, dict[str, Any]]]
 _CHARACTERS = 1200
 _DIMENSIONS = 12
 
@@ -22,8 +24,10 @@ def section(material: Material) -> Section | None:
     if not chosen:
         return None
     keys = pl.DataFrame({"item": [each[0] for each in chosen], "system": [each[1] for each in chosen]})
-    votes = evidence.table.rows.join(keys, on=["item", "system"], how="semi")
-    blocks = [_block(material, number, each, votes) for number, each in enumerate(chosen, start=1)]
+    votes = _votes(evidence.table.rows.join(keys, on=["item", "system"], how="semi"))
+    blocks = [
+        _block(material, number, each, votes.get(each[:2], {})) for number, each in enumerate(chosen, start=1)
+    ]
     against = "the clinicians" if evidence.clinicians else "one another, for want of clinicians"
     lead = material.about(
         f"The answers on which the jury differs most from {against}, with every vote and explanation."
@@ -66,22 +70,26 @@ def _chosen(material: Material) -> list[tuple[str, str, str, float, str]]:
     return [(item, system, name, gap, why) for (item, system), (gap, name, why) in ordered]
 
 
-def _block(
-    material: Material, number: int, chosen: tuple[str, str, str, float, str], votes: pl.DataFrame
-) -> Html:
-    item, system, dimension, gap, why = chosen
-    evidence = material.evidence
-    here = votes.filter((pl.col("item") == item) & (pl.col("system") == system))
+def _votes(rows: pl.DataFrame) -> dict[tuple[str, str], Votes]:
+    """What was said of every answer, clinicians first, then the jury, then judges."""
     kind = pl.col("rater_kind").replace_strict(
         {"clinician": 0, "jury": 1, "judge": 2}, default=3, return_dtype=pl.Int8
     )
-    here = here.sort(kind, "rater", "repeat", "dimension")
+    found: dict[tuple[str, str], Votes] = {}
+    for row in rows.sort(kind, "rater", "repeat", "dimension").iter_rows(named=True):
+        said = found.setdefault((row["item"], row["system"]), {})
+        said.setdefault((row["rater"], row["repeat"]), {})[row["dimension"]] = row
+    return found
+
+
+def _block(material: Material, number: int, chosen: tuple[str, str, str, float, str], votes: Votes) -> Html:
+    item, system, dimension, gap, why = chosen
+    evidence = material.evidence
     names = [each.name for each in evidence.table.dimensions][:_DIMENSIONS]
     if dimension not in names:
         names = [dimension, *names[:-1]]
     rows = []
-    for (rater, repeat), part in here.group_by("rater", "repeat", maintain_order=True):
-        said = {row["dimension"]: row for row in part.iter_rows(named=True)}
+    for (rater, repeat), said in votes.items():
         label = f"{rater}, repeat {repeat + 1}" if isinstance(repeat, int) and repeat else str(rater)
         cells = [element("th", label, scope="row")]
         cells += [element("td", _score(said.get(name)), class_="number") for name in names]
