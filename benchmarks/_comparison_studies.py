@@ -22,6 +22,7 @@ from benchmarks._studies import (
 )
 from medjury.agreement import (
     area_statistics,
+    area_under_curve,
     difference_statistics,
     icc_statistics,
     kappa_statistics,
@@ -29,10 +30,10 @@ from medjury.agreement import (
     krippendorff_alpha,
 )
 from medjury.metrics._impact.check import rates
-from medjury.metrics._meta_evaluation import _enrichment as enrichment
+from medjury.metrics._meta_evaluation import enrichment_of
 from medjury.panel._live._agreeing import _change as change_of_rater
 from medjury.ranking import rank
-from medjury.statistics import bootstrap, replicates
+from medjury.statistics import bootstrap, replicates, undefined
 from medjury.suites._baselines._beats import above_baseline
 from medjury.validation._clustered import clustered_contrast
 from medjury.validation._runs.run_changes import Drawing, _both, _means
@@ -116,12 +117,19 @@ def harm_study(seed: list[int], cases: int, answers: int) -> dict[str, Truthful]
     truth, whose = quality(generator, cases, answers)
     labels, metric, levels, shares = _harmed(generator, truth)
     drawn: dict[str, Any] = {"clusters": whose, "resamples": RESAMPLES, "seed": seed[-1]}
-    found = bootstrap(np.column_stack([labels, metric]), enrichment, **drawn)
-    found |= rates(labels.astype(np.int64), levels.astype(np.int64), drawn)
+    found = {"enrichment": enrichment_of(labels, metric, drawn)}
+    # Rates of exactly 0 or 1 have exact intervals, which promise 95 % at the least and hold in more.
+    found |= {
+        name: undefined("an exact interval", each.n, "") if each.value in (0.0, 1.0) else each
+        for name, each in rates(labels.astype(np.int64), levels.astype(np.int64), drawn).items()
+    }
     found["kendall_tau_b of a metric"] = kendall_tau_b(metric, labels, **drawn)
-    found["auc of a share"] = bootstrap(
-        np.column_stack([(labels > 0).astype(float), shares]), area_statistics(1.0), **drawn
-    )["auc"]
+    harmed = (labels > 0).astype(float)
+    found["auc of a share"] = (
+        bootstrap(np.column_stack([harmed, shares]), area_statistics(1.0), **drawn)["auc"]
+        if answers > 1
+        else area_under_curve(harmed, shares)
+    )
     return {name: (found[name], true) for name, true in _harm_truths().items()}
 
 

@@ -32,9 +32,9 @@ def test_without_one_of_the_classes_enrichment_is_undefined() -> None:
 
 def test_intervals_resample_whole_calls() -> None:
     generator = np.random.default_rng(0)
-    labels = np.repeat(generator.integers(0, 3, 20), 10)
-    scores = 1.0 - 0.3 * labels + np.repeat(generator.normal(0, 0.2, 20), 10)
-    calls = np.repeat(np.arange(20), 10).tolist()
+    labels = np.repeat(generator.integers(0, 3, 30), 10)
+    scores = 1.0 - 0.3 * labels + np.repeat(generator.normal(0, 0.2, 30), 10)
+    calls = np.repeat(np.arange(30), 10).tolist()
 
     def width(clusters: list[int] | None) -> float:
         (found,) = meta_evaluate({"chrf": scores}, labels.tolist(), clusters=clusters, resamples=500)
@@ -42,6 +42,24 @@ def test_intervals_resample_whole_calls() -> None:
         return found.enrichment.high - found.enrichment.low
 
     assert width(calls) > 1.5 * width(None)
+
+
+@pytest.mark.parametrize(
+    ("calls", "of_each", "said"),
+    [
+        (30, 2, ""),
+        (29, 2, "no interval: 29 calls are too few, at least 30 are needed"),
+        (50, 1, ""),
+        (49, 1, "no interval: 49 pairs are too few, at least 50 are needed"),
+    ],
+)
+def test_enrichment_needs_thirty_calls_and_fifty_pairs(calls: int, of_each: int, said: str) -> None:
+    labels = np.arange(calls * of_each) % 3
+    scores = 1.0 - 0.3 * labels + np.random.default_rng(0).normal(0, 0.2, len(labels))
+    whose = np.repeat(np.arange(calls), of_each).tolist()
+    (found,) = meta_evaluate({"chrf": scores}, labels.tolist(), clusters=whose, resamples=200)
+    assert found.enrichment.value is not None and (found.enrichment.low is None) == bool(said)
+    assert found.enrichment.method.startswith(said)
 
 
 def test_wrong_labels_and_lengths_are_refused() -> None:

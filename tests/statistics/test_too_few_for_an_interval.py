@@ -78,6 +78,20 @@ def test_labels_drawn_with_unequal_chances_need_thirty_cases(labelled: int) -> N
     assert [told(each) for each in (found.power_tuned, found.fixed, found.classical)] == [expected] * 3
 
 
+@pytest.mark.parametrize("labelled", [79, 80])
+def test_a_share_by_unequal_chances_and_the_jury_needs_eighty_cases(labelled: int) -> None:
+    truth, jury, _ = _jury_and_truth(300)
+    bad = np.where(np.arange(300) < labelled, truth <= 3, np.nan)
+    weights = np.where(np.arange(300) % 2, 5.0, 300 / labelled)
+    found = estimate_weighted(
+        bad, (jury <= 3).astype(float), weights, cases=range(300), confidence=0.95, share=True
+    )
+    why = "no interval: 79 labelled cases of unequal probability are too few, at least 80 are needed"
+    expected = (True, True, "") if labelled == 80 else (True, False, why)
+    assert [told(each) for each in (found.power_tuned, found.fixed)] == [expected] * 2
+    assert told(found.classical) == (True, True, "")
+
+
 @pytest.mark.parametrize("harmful", [49, 50])
 def test_recall_of_a_level_of_harm_needs_fifty_pairs_of_it(harmful: int) -> None:
     truth = np.where(np.arange(300) < harmful, 2, np.arange(300) % 2)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import polars as pl
+import pytest
 from tests.tables.run_folders import rows_of
 
 from medjury.runs import GateRules, Manifest
@@ -61,7 +62,7 @@ def test_a_kinder_second_run_is_told_on_every_number() -> None:
         ("mean score", 3.2, 3.8, 0.6, 0.441, 0.759, 40),
         ("RMSE against clinicians", 0.447, 0.894, 0.447, 0.3, 0.606, 40),
         ("offset against clinicians", 0.2, 0.8, 0.6, 0.441, 0.759, 40),
-        ("size of the offset", 0.2, 0.8, 0.6, 0.441, 0.759, 40),
+        ("size of the offset", 0.2, 0.8, 0.6, None, None, 40),
         ("ICC(2,1) with clinicians", 0.951, 0.804, -0.147, -0.207, -0.096, 40),
         ("weighted kappa with clinicians", 0.95, 0.8, -0.15, -0.211, -0.098, 40),
         ("rate of severe errors", 0.0, 0.0, 0.0, -0.206, 0.206, 16),
@@ -72,12 +73,13 @@ def test_offsets_that_lie_on_two_sides_of_zero_differ_in_size_by_less_than_in_si
     assert [
         row
         for row in changes(
-            table({"clinician a": ANNA, "jury": STRICT}), table({"clinician a": ANNA, "jury": UP_TWO})
+            table({"clinician a": ANNA * 5, "jury": STRICT * 5}),
+            table({"clinician a": ANNA * 5, "jury": UP_TWO * 5}),
         )
         if "offset" in row[0]
     ] == [
-        ("offset against clinicians", -0.8, 1.4, 2.2, 1.958, 2.487, 40),
-        ("size of the offset", 0.8, 1.4, 0.6, 0.27, 1.0, 40),
+        ("offset against clinicians", -0.8, 1.4, 2.2, 2.095, 2.32, 200),
+        ("size of the offset", 0.8, 1.4, 0.6, 0.457, 0.79, 200),
     ]
 
 
@@ -103,13 +105,13 @@ def test_offsets_that_are_surely_below_zero_mirror_their_change_in_size() -> Non
     assert [
         row
         for row in changes(
-            table({"clinician a": [3, 4, 5] * 10, "jury": [2, 3, 4, 2, 3, 3] * 5}),
-            table({"clinician a": [3, 4, 5] * 10, "jury": [2, 2, 3, 1, 3, 4] * 5}),
+            table({"clinician a": [3, 4, 5] * 70, "jury": [2, 3, 4, 2, 3, 3] * 35}),
+            table({"clinician a": [3, 4, 5] * 70, "jury": [2, 2, 3, 1, 3, 4] * 35}),
         )
         if "offset" in row[0]
     ] == [
-        ("offset against clinicians", -1.167, -1.5, -0.333, -0.633, -0.05, 30),
-        ("size of the offset", 1.167, 1.5, 0.333, 0.05, 0.633, 30),
+        ("offset against clinicians", -1.167, -1.5, -0.333, -0.435, -0.219, 210),
+        ("size of the offset", 1.167, 1.5, 0.333, 0.219, 0.435, 210),
     ]
 
 
@@ -117,22 +119,35 @@ def test_offsets_that_are_surely_above_zero_change_in_size_as_they_do_in_sign() 
     assert [
         row
         for row in changes(
-            table({"clinician a": [3, 2, 1] * 10, "jury": [4, 3, 2, 4, 3, 3] * 5}),
-            table({"clinician a": [3, 2, 1] * 10, "jury": [4, 4, 3, 5, 3, 2] * 5}),
+            table({"clinician a": [3, 2, 1] * 70, "jury": [4, 3, 2, 4, 3, 3] * 35}),
+            table({"clinician a": [3, 2, 1] * 70, "jury": [4, 4, 3, 5, 3, 2] * 35}),
         )
         if "offset" in row[0]
     ] == [
-        ("offset against clinicians", 1.167, 1.5, 0.333, 0.033, 0.633, 30),
-        ("size of the offset", 1.167, 1.5, 0.333, 0.033, 0.633, 30),
+        ("offset against clinicians", 1.167, 1.5, 0.333, 0.232, 0.435, 210),
+        ("size of the offset", 1.167, 1.5, 0.333, 0.232, 0.435, 210),
     ]
 
 
-def test_the_change_in_size_of_an_offset_needs_thirty_cases() -> None:
-    for size, said in ((29, "no interval: 29 cases are too few, at least 30 are needed"), (30, "")):
-        one, two = (table({"clinician a": ANNA[:size], "jury": jury[:size]}) for jury in (KIND, UP_TWO))
-        (row,) = [each for each in compared(one, two).rows if each.what == "size of the offset"]
-        assert row.difference.value is not None and (row.difference.low is None) == bool(said)
-        assert row.difference.method.startswith(said)
+@pytest.mark.parametrize(
+    ("size", "of_a_patient", "said"),
+    [
+        (200, 0, ""),
+        (199, 0, "no interval: 199 answers are too few, at least 200 are needed"),
+        (210, 7, ""),
+        (203, 7, "no interval: 29 cases are too few, at least 30 are needed"),
+    ],
+)
+def test_the_change_in_size_of_an_offset_needs_thirty_cases_and_two_hundred_answers(
+    size: int, of_a_patient: int, said: str
+) -> None:
+    one, two = (
+        table({"clinician a": (ANNA * 6)[:size], "jury": (jury * 6)[:size]}, patients=of_a_patient)
+        for jury in (KIND, UP_TWO)
+    )
+    (row,) = [each for each in compared(one, two).rows if each.what == "size of the offset"]
+    assert row.difference.value is not None and (row.difference.low is None) == bool(said)
+    assert row.difference.method.startswith(said)
 
 
 def test_severe_errors_are_compared_on_the_dangerous_answers_that_both_scored() -> None:

