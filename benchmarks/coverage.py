@@ -1,7 +1,7 @@
 """Do the default intervals hold? `python -m benchmarks coverage` simulates studies and writes docs/statistics.md.
 
 Every cell of the tables is the share of simulated studies (`STUDIES` of them, 500 unless that variable says
-otherwise) whose 95 % interval holds the truth, among those that give one. It takes about an hour on one core.
+otherwise) whose 95 % interval holds the truth, among those that give one. It takes about an hour and a half of CPU.
 Where the variable `COVERAGE_FILE` names a file, finished cells are kept there and not simulated again. Where
 `COVERAGE_CELLS` names some, as in "One answer to a case 20; Two grades, one answer to a case 50", or whole designs
 without a number, these alone are simulated and take their places in the tables: with a star where their number of
@@ -195,8 +195,19 @@ def run() -> Iterator[dict[str, Any]]:
         )
         return found
 
+    def error(name: str, n: int) -> float:
+        rate: float = kept(
+            f"error {name} {n} {studies}{other}", partial(type_one, *TESTS[name], n, 2 * studies)
+        )
+        return rate
+
     if named := os.environ.get("COVERAGE_CELLS"):
         for design, n in cells_named(named):
+            if isinstance(design, str):
+                rate = error(design, n)
+                put_in(PAGE, design, n, {design: rate}, studies)
+                yield _test_row(design, n, rate, studies)
+                continue
             found = tallied(design, n)
             put_in(PAGE, design, n, found, studies)
             for name, tally in found.items():
@@ -204,13 +215,7 @@ def run() -> Iterator[dict[str, Any]]:
                 yield _row(f"{name}, {design.name.lower()}, n = {n}", tally, good)
         return
     tables = {design: {n: tallied(design, n) for n in SIZES} for design in DESIGNS}
-    errors = {
-        name: {
-            n: kept(f"error {name} {n} {studies}{other}", partial(type_one, *how, n, 2 * studies))
-            for n in SIZES
-        }
-        for name, how in TESTS.items()
-    }
+    errors = {name: {n: error(name, n) for n in SIZES} for name in TESTS}
     write(PAGE, text(tables, errors, studies))
     for design, cells in tables.items():
         for n, cell in cells.items():
@@ -219,9 +224,7 @@ def run() -> Iterator[dict[str, Any]]:
                 yield _row(f"{name}, {design.name.lower()}, n = {n}", tally, good)
     for name, rates in errors.items():
         for n, rate in rates.items():
-            wrong = [2 * studies, round(2 * rate * studies), None]
-            row = _row(f"non-inferiority, {name}, n = {n}", wrong, rate <= ERROR)
-            yield row | {"peer": f"{2 * studies} studies", "target": f"<= {ERROR:.0%}"}
+            yield _test_row(name, n, rate, studies)
 
 
 def coverage(design: Design, n: int, studies: int, seed: int | None = None) -> dict[str, Tally]:
@@ -313,46 +316,54 @@ def write(page: Path, tables: str) -> None:
     page.write_text(f"{before}{BEGIN}\n\n{tables}\n\n{END}{after}", encoding="utf-8")
 
 
-def cells_named(words: str) -> list[tuple[Design, int]]:
+def cells_named(words: str) -> list[tuple[Design | str, int]]:
     """The cells that a text such as "One answer to a case 20; Four answers to a case 50" names; a design without a
-    number is all of its cells."""
-    found = []
-    whole = {each.name: each for each in DESIGNS}
+    number is all of its cells. A test of non-inferiority is named as in its table: "three clinicians, four answers
+    to a case 20"."""
+    found: list[tuple[Design | str, int]] = []
+    whole: dict[str, Design | str] = {each.name: each for each in DESIGNS} | {name: name for name in TESTS}
     for word in filter(None, map(str.strip, words.split(";"))):
         if word in whole:
             found += [(whole[word], n) for n in SIZES]
             continue
         name, _, size = word.rpartition(" ")
-        design = next((each for each in DESIGNS if each.name == name), None)
+        design = whole.get(name)
         if design is None or not size.isdigit() or int(size) not in SIZES:
             raise SystemExit(f"COVERAGE_CELLS: there is no cell {word!r}; name a design and one of {SIZES}.")
         found.append((design, int(size)))
     return found
 
 
-def put_in(page: Path, design: Design, n: int, cell: Mapping[str, Tally], studies: int) -> None:
+def put_in(page: Path, design: Design | str, n: int, cell: Mapping[str, Any], studies: int) -> None:
     """Put a cell's new numbers into their places in the page, with a star where they come from another number of
     studies than the page states. A design that the page lacks is added before the test of non-inferiority."""
     before, rest = page.read_text(encoding="utf-8").split(BEGIN)
     tables, after = rest.split(END)
     parts = re.split(r"(?m)^(?=### )", tables)
-    usual = f"{studies} simulated studies in each cell" in parts[0]
-    star = "" if usual else "*"
-    if not any(part.startswith(f"### {design.name}\n") for part in parts):
+    stated = re.search(r"(\d+) simulated studies in each cell", parts[0])
+    times = 1.0 if stated is None else studies / int(stated[1])
+    star = "" if times == 1 else "*"
+    heading = f"### {design.name}\n" if isinstance(design, Design) else "### Non-inferiority"
+    if isinstance(design, Design) and not any(part.startswith(heading) for part in parts):
         section = "\n".join(_section(design, {n: cell}, studies))
         parts.insert(len(parts) - 1, f"{section}\n\n")
     # The columns of a row between its bars: nothing, statistic, truth, then the sizes.
     column = 3 + SIZES.index(n)
     for place, part in enumerate(parts):
-        if part.startswith(f"### {design.name}\n"):
+        if part.startswith(heading):
             lines = part.split("\n")
             for row, line in enumerate(lines):
                 columns = line.split("|")
                 if len(columns) > column and (name := columns[1].strip(" `")) in cell:
-                    columns[column] = f" {_cell(cell[name], design.studies(studies))}{star} "
+                    said = (
+                        _cell(cell[name], design.studies(studies))
+                        if isinstance(design, Design)
+                        else f"{100 * cell[name]:.1f} %"
+                    )
+                    columns[column] = f" {said}{star} "
                     lines[row] = "|".join(columns)
             parts[place] = "\n".join(lines)
-    starred = f" A star: {studies:,} studies."
+    starred = f" A star: {times:g} times as many studies."
     if star and starred not in parts[0]:
         parts[0] = f"{parts[0].rstrip()}{starred}\n\n"
     page.write_text(f"{before}{BEGIN}{''.join(parts)}{END}{after}", encoding="utf-8")
@@ -386,6 +397,12 @@ def _row(name: str, tally: Tally, good: bool) -> dict[str, Any]:
         "target": "92 - 98.5 %",
         "holds": good,
     }
+
+
+def _test_row(name: str, n: int, rate: float, studies: int) -> dict[str, Any]:
+    wrong = [2 * studies, round(2 * rate * studies), None]
+    row = _row(f"non-inferiority, {name}, n = {n}", wrong, rate <= ERROR)
+    return row | {"peer": f"{2 * studies} studies", "target": f"<= {ERROR:.0%}"}
 
 
 class _Kept:

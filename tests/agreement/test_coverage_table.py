@@ -112,7 +112,7 @@ def test_cells_that_are_simulated_again_take_their_places_with_a_star(tmp_path: 
     )
     assert "*" not in second, "another design keeps its own"
     written = page.read_text(encoding="utf-8")
-    assert written.count("A star: 2,000 studies.") == 1 and written.startswith("before\n")
+    assert written.count("A star: 20 times as many studies.") == 1 and written.startswith("before\n")
     put_in(page, design, 20, {"mae": [2000, 1900]}, 2000)
     assert page.read_text(encoding="utf-8").count("A star") == 1
     with pytest.raises(SystemExit, match="there is no cell 'One answer 20'"):
