@@ -74,7 +74,7 @@ def meta_evaluate(
 
 
 def enrichment_of(labels: Floats, scores: Floats, options: dict[str, Any]) -> Estimate:
-    """The mean score at label 2 less that at label 0. Of few pairs it has no interval: one that resamples calls held in
+    """The mean score at label 2 less that at label 0. Of few pairs it has no interval: one by calls held in
     88 to 90 % of simulated studies of 20 and 30 pairs."""
     from medjury.statistics import bootstrap
 
