@@ -360,7 +360,7 @@ def put_in(page: Path, design: Design | str, n: int, cell: Mapping[str, Any], st
                         if isinstance(design, Design)
                         else f"{100 * cell[name]:.1f} %"
                     )
-                    columns[column] = f" {said}{star} "
+                    columns[column] = f" {said if said == 'refused' else said + star} "
                     lines[row] = "|".join(columns)
             parts[place] = "\n".join(lines)
     starred = f" A star: {times:g} times as many studies."

@@ -1,22 +1,25 @@
 """Cases: what is judged. Readers turn files into `Case` objects one at a time and report every bad row."""
 
-from medjury.cases._case import Case, MetadataValue, Note, Origin
-from medjury.cases._dates import Period, moment_of, period_of
-from medjury.cases._labs import Lab, Labs, labs_of
-from medjury.cases._marks import content_marks
-from medjury.cases._read import CaseReader, CaseSource, GivenCases, case_from_row, read_cases, read_rows
-from medjury.cases._readers.eval_log import EvalLog, EvalLogError, as_log, is_log, read_eval_log
-from medjury.cases._readers.frame import cases_from_frame
-from medjury.cases._readers.json import Parsed, parse_json
-from medjury.cases._readers.workbook import WorkbookError, open_workbook
-from medjury.cases._redaction.preview import redaction_counts, redaction_preview
-from medjury.cases._redaction.redact import NO_PROMISE, RedactedCases, Redaction, Redactor, Replacement
-from medjury.cases._redaction.settings import added_settings, make_redactor, redact_part
-from medjury.cases._report import SHOWN_PROBLEMS, BadRow, CaseError, list_problems
-from medjury.cases._row import EMPTY, RawRow
-from medjury.cases._tally import CaseSummary, LeftOut
-from medjury.cases._text import clean_text
-from medjury.cases._write import case_to_row, write_cases
+from medjury.doors import on_demand
+
+with on_demand(__name__):
+    from medjury.cases._case import Case, MetadataValue, Note, Origin
+    from medjury.cases._dates import Period, moment_of, period_of
+    from medjury.cases._labs import Lab, Labs, labs_of
+    from medjury.cases._marks import content_marks
+    from medjury.cases._read import CaseReader, CaseSource, GivenCases, case_from_row, read_cases, read_rows
+    from medjury.cases._readers.eval_log import EvalLog, EvalLogError, as_log, is_log, read_eval_log
+    from medjury.cases._readers.frame import cases_from_frame
+    from medjury.cases._readers.json import Parsed, parse_json
+    from medjury.cases._readers.workbook import WorkbookError, open_workbook
+    from medjury.cases._redaction.preview import redaction_counts, redaction_preview
+    from medjury.cases._redaction.redact import NO_PROMISE, RedactedCases, Redaction, Redactor, Replacement
+    from medjury.cases._redaction.settings import added_settings, make_redactor, redact_part
+    from medjury.cases._report import SHOWN_PROBLEMS, BadRow, CaseError, list_problems
+    from medjury.cases._row import EMPTY, RawRow
+    from medjury.cases._tally import CaseSummary, LeftOut
+    from medjury.cases._text import clean_text
+    from medjury.cases._write import case_to_row, write_cases
 
 __all__ = [
     "EMPTY",

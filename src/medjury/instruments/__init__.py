@@ -1,24 +1,27 @@
 """Instruments: what is graded, on which scale, in which words; and how an answer is read against it."""
 
-from medjury.instruments._answer import faults, problems, read_answer, read_grade
-from medjury.instruments._derive import derive
-from medjury.instruments._describe import describe_instrument
-from medjury.instruments._form import AnswerForm
-from medjury.instruments._instrument import (
-    Composite,
-    Dimension,
-    Example,
-    Input,
-    Instrument,
-    Reversed,
-    SkipRule,
-)
-from medjury.instruments._load import InstrumentError, list_instruments, load_instrument
-from medjury.instruments._outcome import TRANSIENT, NotApplicable, Outcome, Reason, Score, Unscored
-from medjury.instruments._reader import AnswerError, AnswerReader, extract_json
-from medjury.instruments._remarks import GRADES_ITSELF, remarked, self_grading_remark
-from medjury.instruments._schema import Explain, output_schema
-from medjury.instruments._skip import apply_skips
+from medjury.doors import on_demand
+
+with on_demand(__name__):
+    from medjury.instruments._answer import faults, problems, read_answer, read_grade
+    from medjury.instruments._derive import derive
+    from medjury.instruments._describe import describe_instrument
+    from medjury.instruments._form import AnswerForm
+    from medjury.instruments._instrument import (
+        Composite,
+        Dimension,
+        Example,
+        Input,
+        Instrument,
+        Reversed,
+        SkipRule,
+    )
+    from medjury.instruments._load import InstrumentError, list_instruments, load_instrument
+    from medjury.instruments._outcome import TRANSIENT, NotApplicable, Outcome, Reason, Score, Unscored
+    from medjury.instruments._reader import AnswerError, AnswerReader, extract_json
+    from medjury.instruments._remarks import GRADES_ITSELF, remarked, self_grading_remark
+    from medjury.instruments._schema import Explain, output_schema
+    from medjury.instruments._skip import apply_skips
 
 __all__ = [
     "GRADES_ITSELF",

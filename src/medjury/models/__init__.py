@@ -1,38 +1,41 @@
 """Models: the `ChatModel` protocol, one file per endpoint kind, and the one gate every call passes."""
 
-from medjury.models._answer import Answer
-from medjury.models._answering import DEPLOYMENTS, NOT_TOLD, asked_name, is_deployment, same_model
-from medjury.models._batches.batch_job import Job, JobCall, JobJournal, PendingError
-from medjury.models._batches.desk import Batches
-from medjury.models._chat import ChatModel, Message, ModelError, Reply, Request
-from medjury.models._embedded.embedded import EmbeddedModel
-from medjury.models._embedded.weights import NAME as EMBEDDED
-from medjury.models._embedded.weights import pull_weights, weights_file
-from medjury.models._endpoint_check import EndpointCheck, check_endpoint
-from medjury.models._finish import Finish, why_unfinished
-from medjury.models._gate.audit import AuditError, AuditLog, AuditTotals, audit_totals, verify_audit_log
-from medjury.models._gate.budget import Budget, Reservation
-from medjury.models._gate.cache import MemoryCache, ReplyCache, request_key
-from medjury.models._gate.context import ContextError, clearly_too_long, excess_tokens, require_fit
-from medjury.models._gate.context_windows import context_window
-from medjury.models._gate.gate import Gate
-from medjury.models._gate.limits import Limits, Pace
-from medjury.models._gate.request_log import RequestLog
-from medjury.models._hosts import forbidden, host_of, is_local, normal_hosts
-from medjury.models._in_process.bits import loading_options, refuse_bits_without_libraries, split_bits
-from medjury.models._in_process.folder import folder_fingerprint
-from medjury.models._in_process.transformers_model import TransformersModel
-from medjury.models._in_process.vllm_model import VllmModel
-from medjury.models._openai.openai import OpenAIModel
-from medjury.models._prices import Price, PriceList
-from medjury.models._recorded.answer_file import AnswerFile, RecordedAs, RecordedFailure, write_answers
-from medjury.models._recorded.failure import failure_of, failure_text
-from medjury.models._recorded.recorded import RecordedModel
-from medjury.models._registry import KINDS, kinds_content, kinds_text, make_model
-from medjury.models._scripted import Scripted
-from medjury.models._sdks.anthropic import AnthropicModel
-from medjury.models._sdks.google import GoogleModel
-from medjury.models._tokens import cautious_tokens, estimate_tokens, most_tokens
+from medjury.doors import on_demand
+
+with on_demand(__name__):
+    from medjury.models._answer import Answer
+    from medjury.models._answering import DEPLOYMENTS, NOT_TOLD, asked_name, is_deployment, same_model
+    from medjury.models._batches.batch_job import Job, JobCall, JobJournal, PendingError
+    from medjury.models._batches.desk import Batches
+    from medjury.models._chat import ChatModel, Message, ModelError, Reply, Request
+    from medjury.models._embedded.embedded import EmbeddedModel
+    from medjury.models._embedded.weights import NAME as EMBEDDED
+    from medjury.models._embedded.weights import pull_weights, weights_file
+    from medjury.models._endpoint_check import EndpointCheck, check_endpoint
+    from medjury.models._finish import Finish, why_unfinished
+    from medjury.models._gate.audit import AuditError, AuditLog, AuditTotals, audit_totals, verify_audit_log
+    from medjury.models._gate.budget import Budget, Reservation
+    from medjury.models._gate.cache import MemoryCache, ReplyCache, request_key
+    from medjury.models._gate.context import ContextError, clearly_too_long, excess_tokens, require_fit
+    from medjury.models._gate.context_windows import context_window
+    from medjury.models._gate.gate import Gate
+    from medjury.models._gate.limits import Limits, Pace
+    from medjury.models._gate.request_log import RequestLog
+    from medjury.models._hosts import forbidden, host_of, is_local, normal_hosts
+    from medjury.models._in_process.bits import loading_options, refuse_bits_without_libraries, split_bits
+    from medjury.models._in_process.folder import folder_fingerprint
+    from medjury.models._in_process.transformers_model import TransformersModel
+    from medjury.models._in_process.vllm_model import VllmModel
+    from medjury.models._openai.openai import OpenAIModel
+    from medjury.models._prices import Price, PriceList
+    from medjury.models._recorded.answer_file import AnswerFile, RecordedAs, RecordedFailure, write_answers
+    from medjury.models._recorded.failure import failure_of, failure_text
+    from medjury.models._recorded.recorded import RecordedModel
+    from medjury.models._registry import KINDS, kinds_content, kinds_text, make_model
+    from medjury.models._scripted import Scripted
+    from medjury.models._sdks.anthropic import AnthropicModel
+    from medjury.models._sdks.google import GoogleModel
+    from medjury.models._tokens import cautious_tokens, estimate_tokens, most_tokens
 
 __all__ = [
     "DEPLOYMENTS",

@@ -7,20 +7,23 @@ rooms to its left.
 
 from __future__ import annotations
 
-from medjury.panel._app import make_app
-from medjury.panel._database import PanelDatabase, open_panel_database
-from medjury.panel._opening import coordinators_link, invitation_link, open_panel
-from medjury.panel._panel import Panel
-from medjury.panel._saving_files import (
-    include_ratings,
-    save_question_replies,
-    save_ratings,
-    save_references,
-    take_in_ratings,
-)
-from medjury.panel._serve import listen, reached_at, serve
-from medjury.panel._trail_text import trail_text
-from medjury.panel._view import serve_evidence, write_evidence_file
+from medjury.doors import on_demand
+
+with on_demand(__name__):
+    from medjury.panel._app import make_app
+    from medjury.panel._database import PanelDatabase, open_panel_database
+    from medjury.panel._opening import coordinators_link, invitation_link, open_panel
+    from medjury.panel._panel import Panel
+    from medjury.panel._saving_files import (
+        include_ratings,
+        save_question_replies,
+        save_ratings,
+        save_references,
+        take_in_ratings,
+    )
+    from medjury.panel._serve import listen, reached_at, serve
+    from medjury.panel._trail_text import trail_text
+    from medjury.panel._view import serve_evidence, write_evidence_file
 
 __all__ = [
     "Panel",

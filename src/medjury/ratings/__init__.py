@@ -1,47 +1,50 @@
 """Ratings: one row shape for clinicians, judges, juries and metrics, and the store that keeps them."""
 
-from medjury.ratings._erasure.erasure import Erased, Selection, day, erase, erasures
-from medjury.ratings._erasure.erasure_log import ErasureEntry
-from medjury.ratings._erasure.erasure_text import erased_text, not_found_text
-from medjury.ratings._export import write_ratings
-from medjury.ratings._files.problems import RatingsError
-from medjury.ratings._files.reading import Reading
-from medjury.ratings._files.table import Table, read_table
-from medjury.ratings._files.text_table import plain_header
-from medjury.ratings._formula import guard_frame, unguard
-from medjury.ratings._frame import rating_frame, ratings_from_frame
-from medjury.ratings._import.cell import shown_of
-from medjury.ratings._import.import_file import (
-    FileImport,
-    export_ratings,
-    import_into_file,
-    import_into_store,
-    runs_content,
-    runs_text,
-)
-from medjury.ratings._import.import_ratings import (
-    ImportedRatings,
-    import_ratings,
-    open_pseudonyms,
-    read_ratings,
-)
-from medjury.ratings._import.redcap import is_redcap
-from medjury.ratings._profiles import PROFILE
-from medjury.ratings._pseudonyms import Pseudonyms, key_file_beside
-from medjury.ratings._question import Question
-from medjury.ratings._rating import RaterKind, Rating, RatingRow, Status
-from medjury.ratings._record import StoredRecord, write_records
-from medjury.ratings._sharing.account import Account, begin_account, spent_together
-from medjury.ratings._sharing.budget import SharedBudget
-from medjury.ratings._sharing.drain import LogDrain
-from medjury.ratings._sharing.pace import SharedPace
-from medjury.ratings._store.copy import CopiedTable, copy_store
-from medjury.ratings._store.database import is_empty_file
-from medjury.ratings._store.desk import StoreDesk
-from medjury.ratings._store.owner import Busy, Claimed, Owner, new_owner
-from medjury.ratings._store.store import RatingCount, Store, open_store
-from medjury.ratings._store.store_error import StoreError, StoreFull, StoreLocked, StoreStopped
-from medjury.ratings._store.transaction import StoredReply
+from medjury.doors import on_demand
+
+with on_demand(__name__):
+    from medjury.ratings._erasure.erasure import Erased, Selection, day, erase, erasures
+    from medjury.ratings._erasure.erasure_log import ErasureEntry
+    from medjury.ratings._erasure.erasure_text import erased_text, not_found_text
+    from medjury.ratings._export import write_ratings
+    from medjury.ratings._files.problems import RatingsError
+    from medjury.ratings._files.reading import Reading
+    from medjury.ratings._files.table import Table, read_table
+    from medjury.ratings._files.text_table import plain_header
+    from medjury.ratings._formula import guard_frame, unguard
+    from medjury.ratings._frame import rating_frame, ratings_from_frame
+    from medjury.ratings._import.cell import shown_of
+    from medjury.ratings._import.import_file import (
+        FileImport,
+        export_ratings,
+        import_into_file,
+        import_into_store,
+        runs_content,
+        runs_text,
+    )
+    from medjury.ratings._import.import_ratings import (
+        ImportedRatings,
+        import_ratings,
+        open_pseudonyms,
+        read_ratings,
+    )
+    from medjury.ratings._import.redcap import is_redcap
+    from medjury.ratings._profiles import PROFILE
+    from medjury.ratings._pseudonyms import Pseudonyms, key_file_beside
+    from medjury.ratings._question import Question
+    from medjury.ratings._rating import RaterKind, Rating, RatingRow, Status
+    from medjury.ratings._record import StoredRecord, write_records
+    from medjury.ratings._sharing.account import Account, begin_account, spent_together
+    from medjury.ratings._sharing.budget import SharedBudget
+    from medjury.ratings._sharing.drain import LogDrain
+    from medjury.ratings._sharing.pace import SharedPace
+    from medjury.ratings._store.copy import CopiedTable, copy_store
+    from medjury.ratings._store.database import is_empty_file
+    from medjury.ratings._store.desk import StoreDesk
+    from medjury.ratings._store.owner import Busy, Claimed, Owner, new_owner
+    from medjury.ratings._store.store import RatingCount, Store, open_store
+    from medjury.ratings._store.store_error import StoreError, StoreFull, StoreLocked, StoreStopped
+    from medjury.ratings._store.transaction import StoredReply
 
 __all__ = [
     "PROFILE",

@@ -1,46 +1,56 @@
 """Runs: what a run folder holds: its manifest, its records, its patients, and the names of its files (`files`)."""
 
-from medjury.runs import files
-from medjury.runs._anchors import LogAnchor, file_hash, refuse_cut_log
-from medjury.runs._answering import changed_models, model_warnings, other_models
-from medjury.runs._body import Body, Grade, RecordedCut, RecordedFailure, RecordedOutcome
-from medjury.runs._check import Check
-from medjury.runs._checks import check_files, record_report, verify_run
-from medjury.runs._folder import open_run_folder
-from medjury.runs._manifest import FORMAT, Manifest, RunStatus, own_hash, read_manifest
-from medjury.runs._manifest_parts import (
-    AnsweringModel,
-    Conclusion,
-    ConsensusRule,
-    Coverage,
-    DraftCounts,
-    ManifestDimension,
-    ManifestDrafting,
-    ManifestHumans,
-    ManifestInstrument,
-    ManifestJudge,
-    ManifestJury,
-    ManifestLeftOut,
-    ManifestModel,
-    ManifestPanel,
-    ManifestReread,
-    PlannedWork,
-    Prices,
-    RereadSource,
-    Shortened,
-    Units,
-)
-from medjury.runs._manifest_tuning import TuningManifest, TuningSplit, read_tuning, tunings_in
-from medjury.runs._part import RunPart
-from medjury.runs._parts import with_parts
-from medjury.runs._patients import with_patients
-from medjury.runs._people import read_labels, read_profiles
-from medjury.runs._protocol import EarlierProtocol, Protocol, SeenRun, TouchedBy, protocols_in, read_protocol
-from medjury.runs._records import Record, Records
-from medjury.runs._signature import check_signature, sign_run
-from medjury.runs._ssh_signature import check_text, sign_text
-from medjury.runs._stated import DangerBy, GateRules, ReportSettings, StatedGate
-from medjury.runs._ways import jury_warnings, mixed_ways, voting_words
+from medjury.doors import on_demand
+
+with on_demand(__name__):
+    from medjury.runs import files
+    from medjury.runs._anchors import LogAnchor, file_hash, refuse_cut_log
+    from medjury.runs._answering import changed_models, model_warnings, other_models
+    from medjury.runs._body import Body, Grade, RecordedCut, RecordedFailure, RecordedOutcome
+    from medjury.runs._check import Check
+    from medjury.runs._checks import check_files, record_report, verify_run
+    from medjury.runs._folder import open_run_folder
+    from medjury.runs._manifest import FORMAT, Manifest, RunStatus, own_hash, read_manifest
+    from medjury.runs._manifest_parts import (
+        AnsweringModel,
+        Conclusion,
+        ConsensusRule,
+        Coverage,
+        DraftCounts,
+        ManifestDimension,
+        ManifestDrafting,
+        ManifestHumans,
+        ManifestInstrument,
+        ManifestJudge,
+        ManifestJury,
+        ManifestLeftOut,
+        ManifestModel,
+        ManifestPanel,
+        ManifestReread,
+        PlannedWork,
+        Prices,
+        RereadSource,
+        Shortened,
+        Units,
+    )
+    from medjury.runs._manifest_tuning import TuningManifest, TuningSplit, read_tuning, tunings_in
+    from medjury.runs._part import RunPart
+    from medjury.runs._parts import with_parts
+    from medjury.runs._patients import with_patients
+    from medjury.runs._people import read_labels, read_profiles
+    from medjury.runs._protocol import (
+        EarlierProtocol,
+        Protocol,
+        SeenRun,
+        TouchedBy,
+        protocols_in,
+        read_protocol,
+    )
+    from medjury.runs._records import Record, Records
+    from medjury.runs._signature import check_signature, sign_run
+    from medjury.runs._ssh_signature import check_text, sign_text
+    from medjury.runs._stated import DangerBy, GateRules, ReportSettings, StatedGate
+    from medjury.runs._ways import jury_warnings, mixed_ways, voting_words
 
 __all__ = [
     "FORMAT",

@@ -1,78 +1,81 @@
 """Suites: benchmarks as data, their items from the source's own files, their marks, and honest leaderboards."""
 
-from medjury.suites._baselines import (
-    AgainstBaseline,
-    BaselineScore,
-    CompletionProbe,
-    ExchangeabilityTest,
-    UnanswerableEffect,
-    baseline_scores,
-    beats_baseline,
-    completion_probe,
-    decided_without_reading,
-    effect_of_unanswerable,
-    exchangeability_test,
-    trivial_answers,
-)
-from medjury.suites._benchmark import Benchmark
-from medjury.suites._exchange import (
-    AnswerJury,
-    JuryAnnotator,
-    Opinion,
-    UnscoredError,
-    deepeval_metric,
-    helm_jury_metric,
-    inspect_scorer,
-    log_to_mlflow,
-    ratings_of_given,
-)
-from medjury.suites._item import Item, Loaded
-from medjury.suites._leaderboard import (
-    Board,
-    Results,
-    board_json,
-    board_of,
-    standings_csv,
-    write_leaderboard,
-)
-from medjury.suites._library import (
-    Guess,
-    guess_columns,
-    inputs_of,
-    library,
-    list_benchmarks,
-    listed,
-    listing_text,
-    load_benchmark,
-    new_benchmark,
-    prompt_of,
-    sample_file,
-)
-from medjury.suites._loaders import (
-    DataCheck,
-    FetchError,
-    check_data,
-    draw_items,
-    fetch_files,
-    fetch_plan,
-    load_items,
-)
-from medjury.suites._mark import Mark
-from medjury.suites._marking import METRICS, CodeCounts, code_counts, mark, mark_all, micro_f1
-from medjury.suites._running import (
-    Suite,
-    SuitePlan,
-    SuiteRun,
-    gold_cases,
-    keep_answerable,
-    keep_probe,
-    load_suite,
-    make_suite,
-    plan_suite,
-    read_results,
-    run_suite,
-)
-from medjury.suites._taxonomy import Coverage, Taxonomy, coverage, read_taxonomy
+from medjury.doors import on_demand
+
+with on_demand(__name__):
+    from medjury.suites._baselines import (
+        AgainstBaseline,
+        BaselineScore,
+        CompletionProbe,
+        ExchangeabilityTest,
+        UnanswerableEffect,
+        baseline_scores,
+        beats_baseline,
+        completion_probe,
+        decided_without_reading,
+        effect_of_unanswerable,
+        exchangeability_test,
+        trivial_answers,
+    )
+    from medjury.suites._benchmark import Benchmark
+    from medjury.suites._exchange import (
+        AnswerJury,
+        JuryAnnotator,
+        Opinion,
+        UnscoredError,
+        deepeval_metric,
+        helm_jury_metric,
+        inspect_scorer,
+        log_to_mlflow,
+        ratings_of_given,
+    )
+    from medjury.suites._item import Item, Loaded
+    from medjury.suites._leaderboard import (
+        Board,
+        Results,
+        board_json,
+        board_of,
+        standings_csv,
+        write_leaderboard,
+    )
+    from medjury.suites._library import (
+        Guess,
+        guess_columns,
+        inputs_of,
+        library,
+        list_benchmarks,
+        listed,
+        listing_text,
+        load_benchmark,
+        new_benchmark,
+        prompt_of,
+        sample_file,
+    )
+    from medjury.suites._loaders import (
+        DataCheck,
+        FetchError,
+        check_data,
+        draw_items,
+        fetch_files,
+        fetch_plan,
+        load_items,
+    )
+    from medjury.suites._mark import Mark
+    from medjury.suites._marking import METRICS, CodeCounts, code_counts, mark, mark_all, micro_f1
+    from medjury.suites._running import (
+        Suite,
+        SuitePlan,
+        SuiteRun,
+        gold_cases,
+        keep_answerable,
+        keep_probe,
+        load_suite,
+        make_suite,
+        plan_suite,
+        read_results,
+        run_suite,
+    )
+    from medjury.suites._taxonomy import Coverage, Taxonomy, coverage, read_taxonomy
 
 __all__ = [
     "METRICS",

@@ -1,23 +1,32 @@
 """Validation: what may be trusted, and why: the evidence of a run, its rules, and the verdict."""
 
-from medjury.validation._clustered import clustered_share, patients
-from medjury.validation._evidence import Evidence, evidence_of
-from medjury.validation._exported import verdicts_json, verdicts_junit, worst_word
-from medjury.validation._rehearsal import rehearse_gate
-from medjury.validation._rules.found import RuleFound
-from medjury.validation._runs.compare_runs import compare_runs
-from medjury.validation._runs.run_comparison import RunChange, RunComparison
-from medjury.validation._second_panel import PanelComparison, PanelSafety, PanelWin, against_panel, panel_of
-from medjury.validation._settling import Settling, SettlingRow, settling
-from medjury.validation._tallies.adaptive import STOPPED, AdaptiveTally
-from medjury.validation._tallies.claims_roc import AnswerId, ShareCurve, share_curve
-from medjury.validation._tallies.deliberation import ENDINGS, DeliberationTally
-from medjury.validation._tallies.loop_gains import Gain, LoopRun, loop_gains
-from medjury.validation._tallies.order import OrderTally
-from medjury.validation._validate import Validation, Verdict, validate, validation_of
-from medjury.validation._ways.compare_ways import compare_ways
-from medjury.validation._ways.ways import FEWEST_CASES, Spent, Way, Ways
-from medjury.validation._words import MEANING, STATISTICS, Word, about_each_judge, about_judge
+from medjury.doors import on_demand
+
+with on_demand(__name__):
+    from medjury.validation._clustered import clustered_share, patients
+    from medjury.validation._evidence import Evidence, evidence_of
+    from medjury.validation._exported import verdicts_json, verdicts_junit, worst_word
+    from medjury.validation._rehearsal import rehearse_gate
+    from medjury.validation._rules.found import RuleFound
+    from medjury.validation._runs.compare_runs import compare_runs
+    from medjury.validation._runs.run_comparison import RunChange, RunComparison
+    from medjury.validation._second_panel import (
+        PanelComparison,
+        PanelSafety,
+        PanelWin,
+        against_panel,
+        panel_of,
+    )
+    from medjury.validation._settling import Settling, SettlingRow, settling
+    from medjury.validation._tallies.adaptive import STOPPED, AdaptiveTally
+    from medjury.validation._tallies.claims_roc import AnswerId, ShareCurve, share_curve
+    from medjury.validation._tallies.deliberation import ENDINGS, DeliberationTally
+    from medjury.validation._tallies.loop_gains import Gain, LoopRun, loop_gains
+    from medjury.validation._tallies.order import OrderTally
+    from medjury.validation._validate import Validation, Verdict, validate, validation_of
+    from medjury.validation._ways.compare_ways import compare_ways
+    from medjury.validation._ways.ways import FEWEST_CASES, Spent, Way, Ways
+    from medjury.validation._words import MEANING, STATISTICS, Word, about_each_judge, about_judge
 
 __all__ = [
     "ENDINGS",
