@@ -128,7 +128,7 @@ def test_every_cell_of_the_page_holds() -> None:
         PAGE.read_text(encoding="utf-8").split("<!-- coverage begins -->")[1].split("### Non-inferiority")
     )
     cells = re.findall(r"(?m)^\| `([^`]+)` \| [^|]+ \| (.+) \|$", drawn)
-    assert len(cells) > 300
+    assert len(cells) > 700
     for name, row in cells:
         for cell in row.split(" | "):
             share = re.match(r"([\d.]+) %", cell)
@@ -138,4 +138,4 @@ def test_every_cell_of_the_page_holds() -> None:
             )
     errors = re.findall(r"(?m)^\| [^|]+ \| 0.1 \| (.+) \|$", tested)
     assert len(errors) == 4
-    assert all(float(cell.removesuffix(" %")) <= 6.0 for row in errors for cell in row.split(" | "))
+    assert all(float(cell.rstrip(" %*")) <= 6.0 for row in errors for cell in row.split(" | "))
