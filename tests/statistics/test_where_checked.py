@@ -128,7 +128,7 @@ def test_every_cell_of_the_page_holds() -> None:
         PAGE.read_text(encoding="utf-8").split("<!-- coverage begins -->")[1].split("### Non-inferiority")
     )
     cells = re.findall(r"(?m)^\| `([^`]+)` \| [^|]+ \| (.+) \|$", drawn)
-    assert len(cells) > 700
+    assert len(cells) > 500
     for name, row in cells:
         for cell in row.split(" | "):
             share = re.match(r"([\d.]+) %", cell)
