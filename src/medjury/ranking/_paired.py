@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from medjury.errors import MedjuryError
+from medjury.ranking._coded import Coded, systems_of
 
 if TYPE_CHECKING:
     import polars
@@ -16,46 +20,58 @@ SHOWN = 8
 FEWEST_CASES = 5
 
 
-def shared_items(rows: polars.DataFrame) -> tuple[polars.DataFrame, tuple[str, ...]]:
+def shared_items(coded: Coded) -> tuple[Coded, tuple[str, ...]]:
     """The rows of items that a rater scored for every system, benchmark by benchmark, and a warning about the
     rest.
 
     "Every system" are those that the rater scored anywhere on the benchmark: a system that lacks all of it is an
     empty cell, which is another matter.
     """
-    import polars as pl
-
-    systems = pl.col("system").n_unique()
-    wanted, found = systems.over("benchmark", "rater"), systems.over("benchmark", "rater", "item")
-    marked = rows.with_columns((wanted == found).alias("shared"))
-    kept = marked.filter("shared")
-    lost = marked.join(kept.select("benchmark", "rater").unique(), on=["benchmark", "rater"], how="anti")
-    if lost.height:
-        benchmark, rater = lost.sort("benchmark", "rater").select("benchmark", "rater").row(0)
+    rows, system, group = coded.rows, coded.codes("system"), coded.together("benchmark", "rater")
+    item = coded.together("benchmark", "rater", "item")
+    shared = systems_of(group, system) == systems_of(item, system)
+    lost = np.bincount(group, shared) == 0
+    if lost.any():
+        first = int(np.flatnonzero(group == np.flatnonzero(lost)[0])[0])
+        benchmark, rater = rows["benchmark"][first], rows["rater"][first]
         by = f" by the rater {rater!r}" if rater else ""
         raise MedjuryError(
             f"no item of {benchmark!r} has a score of every system{by}, so the systems cannot be compared on "
             "it. Let all systems answer the same items, or leave the benchmark or a system out."
         )
-    if kept.height == rows.height:
-        return rows, ()
-    dropped = marked.filter(~pl.col("shared"))
+    if shared.all():
+        return coded, ()
+    dropped = rows.filter(~shared)
     warning = (
         f"{dropped.height} of {rows.height} scores are of items that not every system has a score on, and are "
         f"left out: {by_system(dropped)}"
     )
-    return kept.drop("shared"), (warning,)
+    return coded.part(shared), (warning,)
 
 
-def one_system_each(rows: polars.DataFrame) -> bool:
+def one_system_each(coded: Coded) -> bool:
     """Whether every item was answered by one system alone, of two or more: a design without pairs."""
-    import polars as pl
-
-    several = rows.group_by("block", "item").agg(pl.col("system").n_unique().alias("systems"))
-    return rows["system"].n_unique() > 1 and not several.filter(pl.col("systems") > 1).height
+    return len(coded.names("system")) > 1 and bool((_answering(coded) == 1).all())
 
 
-def enough_cases(rows: polars.DataFrame) -> tuple[polars.DataFrame, tuple[str, ...]]:
+def refuse_strangers(coded: Coded) -> None:
+    """A system none of whose items anyone else answered has no place among the others."""
+    names, system = coded.names("system"), coded.codes("system")
+    accompanied = np.bincount(system, _answering(coded) > 1, len(names)) > 0
+    if not accompanied.all() and len(names) > 1:
+        alone = names[int(np.argmin(accompanied))]
+        raise MedjuryError(
+            f"the system {alone!r} answered no item that another system answered, so it cannot be "
+            "compared. Remove it, or let all systems answer the same items."
+        )
+
+
+def _answering(coded: Coded) -> NDArray[np.int64]:
+    """Of every row, how many systems answered the item."""
+    return systems_of(coded.together("block", "item"), coded.codes("system"))
+
+
+def enough_cases(rows: polars.DataFrame) -> tuple[Coded, tuple[str, ...]]:
     """The rows of systems with enough cases on every benchmark they have, and what to tell: the systems answered
     different cases, so a difference between systems is also one between their cases."""
     import polars as pl
@@ -77,7 +93,7 @@ def enough_cases(rows: polars.DataFrame) -> tuple[polars.DataFrame, tuple[str, .
         named = [f"{system} {count}" for system, count in few.iter_rows()]
         shown = ", ".join(named[:SHOWN]) + (" …" if len(named) > SHOWN else "")
         told.append(f"not ranked, for fewer than {FEWEST_CASES} cases: {shown}")
-    return kept, tuple(told)
+    return Coded(kept), tuple(told)
 
 
 def whole_answers(by_dimension: polars.DataFrame) -> tuple[polars.DataFrame, tuple[str, ...]]:

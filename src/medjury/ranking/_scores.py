@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
@@ -10,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.errors import MedjuryError
-from medjury.ranking._paired import ANSWER, enough_cases, one_system_each, shared_items
+from medjury.ranking._coded import Coded
+from medjury.ranking._paired import ANSWER, enough_cases, one_system_each, refuse_strangers, shared_items
 
 if TYPE_CHECKING:
     import polars
@@ -120,61 +122,76 @@ def from_items(
     items that all of them have from a rater; what that leaves out is told of. Where every item was answered by
     one system alone, or where that is asked for, they are compared `unpaired`, each on all of its items.
     """
-    import polars as pl
-
     if not rows.height:
         raise MedjuryError("no rating has a score, so there is nothing to rank.")
-    unpaired = unpaired or one_system_each(rows)
+    coded = Coded(rows)
+    unpaired = unpaired or one_system_each(coded)
     if not unpaired:
-        _refuse_strangers(rows)
-    silent = sorted(set(unscored["system"].to_list()) - set(rows["system"].to_list()))
-    if silent and rows["system"].n_unique() == 1:
+        refuse_strangers(coded)
+    silent = sorted({str(name) for name in unscored["system"].to_list()} - set(coded.names("system")))
+    if silent and len(coded.names("system")) == 1:
         raise MedjuryError(
             f"a ranking needs two systems or more; there is only {rows['system'][0]!r}, for no answer of "
             f"{', '.join(map(str, silent))} has a score."
         )
-    rows, told = enough_cases(rows) if unpaired else shared_items(rows)
+    coded, told = enough_cases(rows) if unpaired else shared_items(coded)
+    rows = coded.rows
     if silent:
         told = (
             f"not ranked, because none of their ratings has a score: {', '.join(map(str, silent))}",
             *told,
         )
-    used = dict(rows.group_by("system").agg(pl.len()).iter_rows())
+    systems, raters = coded.names("system"), coded.names("rater")
+    used = np.bincount(coded.codes("system"))
     # An answer scored more than once counts once, or it would weigh more than the others' answer to the item.
-    weight = pl.col("weight").mean() if "weight" in rows.columns else pl.lit(1.0)
-    rows = rows.group_by(ANSWER).agg(pl.col("score").mean(), weight.alias("weight")).sort(ANSWER)
-    systems, raters = _names(rows, "system"), _names(rows, "rater")
+    answer = coded.together(*ANSWER)
+    first = np.unique(answer, return_index=True)[1]
+    often = np.bincount(answer)
+    scores = np.bincount(answer, rows["score"].to_numpy()) / often
+    weights = (
+        np.bincount(answer, rows["weight"].to_numpy()) / often
+        if "weight" in rows.columns
+        else np.ones(len(often))
+    )
+    block_of = coded.codes("block")[first]
     blocks = []
-    for (_,), part in sorted(rows.group_by("block"), key=lambda each: str(each[0][0])):
-        benchmarks, clusters = _names(part, "benchmark"), _names(part, "cluster")
+    for block in range(len(coded.names("block"))):
+        here = first[block_of == block]
+        (benchmarks, benchmark), (clusters, cluster) = (
+            _among(coded, column, here) for column in ("benchmark", "cluster")
+        )
         size = len(raters) * len(systems) * len(benchmarks)
-        columns = (_places(part, "rater", raters) * len(systems) + _places(part, "system", systems)) * len(
-            benchmarks
-        ) + _places(part, "benchmark", benchmarks)
-        cells = _places(part, "cluster", clusters) * size + columns
+        columns = (coded.codes("rater")[here] * len(systems) + coded.codes("system")[here]) * len(benchmarks)
+        cells = cluster * size + columns + benchmark
         shape = (len(clusters), size)
-        weights = part["weight"].to_numpy()
+        weight = weights[block_of == block]
         sums, counts = (
             np.bincount(cells, each, len(clusters) * size).reshape(shape).astype(np.float64)
-            for each in (part["score"].to_numpy() * weights, weights)
+            for each in (scores[block_of == block] * weight, weight)
         )
         blocks.append(Block(benchmarks, clusters, sums, counts))
     means = [block_means(np.ones((1, len(b.clusters))), b, len(raters), len(systems))[0] for b in blocks]
-    lost = dict(unscored.group_by("system").len().iter_rows())
-    by_patient = rows["cluster"].n_unique() < rows["item"].n_unique()
-    scores = SystemScores(
+    lost = Counter(map(str, unscored["system"].to_list()))
+    by_patient = len(coded.names("cluster")) < len(coded.names("item"))
+    found = SystemScores(
         systems,
         tuple(name for block in blocks for name in block.benchmarks),
         raters,
         np.hstack(means),
         tuple(blocks),
-        tuple(int(used.get(system, 0)) for system in systems),
-        tuple(int(lost.get(system, 0)) for system in systems),
+        tuple(used.tolist()),
+        tuple(lost[system] for system in systems),
         (*warnings, *told),
         "patients" if by_patient else "cases",
         paired=not unpaired,
     )
-    return complete(scores, missing)
+    return complete(found, missing)
+
+
+def _among(coded: Coded, column: str, rows: NDArray[np.int64]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """The names of a column that these rows have, and each row's place among them."""
+    names, (present, places) = coded.names(column), np.unique(coded.codes(column)[rows], return_inverse=True)
+    return tuple(names[place] for place in present.tolist()), places.astype(np.int64)
 
 
 def complete(scores: SystemScores, missing: Missing) -> SystemScores:
@@ -238,23 +255,6 @@ def _refuse_absent_raters(scores: SystemScores) -> None:
                 f"the rater {scores.raters[rater]!r} has no score of {scores.systems[system]!r} on "
                 f"{block.benchmarks[benchmark]!r}, though others have. Name the raters that scored every system."
             )
-
-
-def _refuse_strangers(rows: polars.DataFrame) -> None:
-    """A system none of whose items anyone else answered has no place among the others."""
-    import polars as pl
-
-    shared = (
-        rows.select("block", "item", "system")
-        .unique()
-        .with_columns(pl.col("system").n_unique().over("block", "item").alias("systems"))
-    )
-    best = shared.group_by("system").agg(pl.col("systems").max()).filter(pl.col("systems") < 2).sort("system")
-    if best.height and rows["system"].n_unique() > 1:
-        raise MedjuryError(
-            f"the system {best['system'][0]!r} answered no item that another system answered, so it cannot be "
-            "compared. Remove it, or let all systems answer the same items."
-        )
 
 
 def _names(table: polars.DataFrame, column: str) -> tuple[str, ...]:

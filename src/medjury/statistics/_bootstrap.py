@@ -152,7 +152,8 @@ class Replicates:
         if method == "bca_t" and (self.units < FEWEST_CLUSTERS or self.n < fewest):
             few = f"no interval: {self.units} {self.unit}s are too few, at least {fewest} are needed"
             return Estimate(float(value), None, None, self.n, few)
-        alike = bool(np.ptp(kept) <= SAME * max(1.0, abs(value)))
+        reach = np.array([kept.min(), kept.max()])
+        alike = bool(reach[1] - reach[0] <= SAME * max(1.0, abs(value)))
         if alike and method == "bca_t":
             return Estimate(
                 float(value), None, None, self.n, f"no interval: the same in all of {self.design}"
@@ -173,7 +174,7 @@ class Replicates:
             confidence=confidence,
             name=name,
         )
-        if method == "bca_t" and symmetric(name, kept).says_nothing(low, high):
+        if method == "bca_t" and symmetric(name, reach).says_nothing(low, high):
             nothing = f"no interval: it would leave nearly every value open; too few {self.unit}s differ"
             return Estimate(float(value), None, None, self.n, nothing)
         notes = f"; undefined in {lost} of them, left out" if lost else ""

@@ -137,7 +137,7 @@ def interval(
     """
     choose(method, get_args(IntervalMethod), "bootstrap interval")
     ordered = np.sort(resampled)
-    turn = symmetric(name, np.concatenate([ordered, left_out]))
+    turn = symmetric(name, np.concatenate([ordered[[0, -1]], left_out]))
     spread = jackknife(left_out, multiplicity, turn) if method == "bca_t" else None
     reach = 0.0 if spread is None else spread.reach(confidence)
     if spread is not None and spread.error > SAME and of_matches(name):
