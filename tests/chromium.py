@@ -69,8 +69,10 @@ def stop() -> None:
 @contextmanager
 def browser() -> Iterator[Browser]:
     """The worker's browser for a file of tests: what they opened in it is closed at the end."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    # A busy machine takes its time; what never comes still fails.
+    expect.set_options(timeout=30_000)
     with sync_playwright() as playwright:
         connected = playwright.chromium.connect_over_cdp(address())
         known = set(connected.contexts)
