@@ -92,6 +92,19 @@ def test_ordinal_fits_made_together_are_those_made_alone_to_the_last_digit() -> 
     assert Ordinal.fit_each([*several, odd], scale=SCALE)[:-1] == alone
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_an_ordinal_fit_does_not_hang_on_the_fits_beside_it(seed: int) -> None:
+    """Fits that need more steps than the others are left behind, at last alone, and must not notice it."""
+    generator = np.random.default_rng(seed)
+    several = []
+    for size in generator.choice([20, 60, 90, 200], generator.integers(2, 6)):
+        truth = generator.normal(size=size)
+        noise = generator.normal(size=size) * generator.choice([0.1, 1, 2])
+        scores = np.clip(np.round((3 + truth * generator.choice([0.2, 1, 3]) + noise) * 4) / 4, 1, 5)
+        several.append((scores, np.clip(np.round(3.2 + truth), 1, 5)))
+    assert Ordinal.fit_each(several, scale=SCALE) == [Ordinal.fit(*pair, scale=SCALE) for pair in several]
+
+
 def test_offset_and_linear_by_hand() -> None:
     assert Offset.fit([1, 2, 3, 4], [2, 2, 4, 4], scale=SCALE).shift == pytest.approx(0.5)
     line = Linear.fit([1, 2, 3, 4], [2, 2, 4, 4], scale=SCALE)

@@ -10,7 +10,7 @@ from medjury.calibration._maps.calibrator import Floats
 from medjury.calibration._maps.cross_fit import OutOfFold
 from medjury.calibration._part import Marks, instrument_grades
 from medjury.calibration._study_result import ComparedScores, RaterCalibration
-from medjury.instruments import Composite, Instrument
+from medjury.instruments import Instrument, derive_columns
 from medjury.tables import Grid
 
 Unit = tuple[str, str]
@@ -87,46 +87,16 @@ def units_of(grid: Grid) -> list[Unit]:
 def derived_values(
     instrument: Instrument, units: Iterable[Unit], parts: Mapping[str, tuple[Grid, Floats, Marks]]
 ) -> dict[str, Floats]:
-    """What follows, unit by unit, from each part's values; the marks tell where a part does not apply. The same as
-    `derive` says of each unit, to the last digit, for all units at once."""
+    """What follows, unit by unit, from each part's values; the marks tell where a part does not apply."""
     place = {unit: number for number, unit in enumerate(dict.fromkeys(units))}
-    nothing = np.full(len(place), np.nan), np.zeros(len(place), dtype=bool)
-    known: dict[str, tuple[Floats, Marks]] = {}
+    given = {}
     for name, (grid, values, applies_not) in parts.items():
-        scores, marks = (each.copy() for each in nothing)
-        told = np.flatnonzero(applies_not | ~np.isnan(values))
-        of = units_of(grid)
+        scores, skipped = np.full(len(place), np.nan), np.zeros(len(place), dtype=bool)
+        told, of = np.flatnonzero(applies_not | ~np.isnan(values)), units_of(grid)
         here = np.array([place[of[row]] for row in told.tolist()], dtype=np.int64)
-        scores[here], marks[here] = np.where(applies_not, np.nan, values)[told], applies_not[told]
-        known[name] = scores, marks
-    for each in instrument.reversed:
-        scores, marks = known.get(each.of, nothing)
-        dimension = instrument.dimension(each.of)
-        known[each.name] = dimension.lowest + dimension.highest - scores, marks
-    for composite in instrument.composites:
-        known[composite.name] = _combined(composite, known, nothing)
-    names = [*(each.name for each in instrument.reversed), *(each.name for each in instrument.composites)]
-    return {name: known[name][0] for name in names}
-
-
-def _combined(
-    composite: Composite, known: Mapping[str, tuple[Floats, Marks]], nothing: tuple[Floats, Marks]
-) -> tuple[Floats, Marks]:
-    """The weighted mean of the parts that apply, of units that lack none of the others; and where none applies."""
-    total, mean = np.zeros(len(nothing[0])), np.zeros(len(nothing[0]))
-    lacks, skips, scored = (np.zeros(len(total), dtype=bool) for _ in range(3))
-    for name, weight in composite.weights.items():
-        if weight > 0:
-            scores, marks = known.get(name, nothing)
-            given = ~np.isnan(scores)
-            total += np.where(given, weight, 0.0)
-            mean += np.where(given, weight * scores, 0.0)
-            lacks, skips, scored = lacks | ~(given | marks), skips | marks, scored | given
-    without = ~scored | (skips if composite.needs_every_part else False)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.where(lacks | without, np.nan, mean / total)
-    # 3.8, not 3.8000000000000003
-    return np.array([round(each, 12) for each in mean.tolist()]), without & ~lacks
+        scores[here], skipped[here] = np.where(applies_not, np.nan, values)[told], applies_not[told]
+        given[name] = scores, skipped
+    return {name: scores for name, (scores, _) in derive_columns(instrument, given, len(place)).items()}
 
 
 def _side(each: RaterCalibration, side: str) -> tuple[Grid, Floats, Marks]:

@@ -5,6 +5,7 @@ from medjury.doors import on_demand
 with on_demand(__name__):
     from medjury.instruments._answer import faults, problems, read_answer, read_grade
     from medjury.instruments._derive import derive
+    from medjury.instruments._derived_columns import derive_columns
     from medjury.instruments._describe import describe_instrument
     from medjury.instruments._form import AnswerForm
     from medjury.instruments._instrument import (
@@ -45,6 +46,7 @@ __all__ = [
     "Unscored",
     "apply_skips",
     "derive",
+    "derive_columns",
     "describe_instrument",
     "extract_json",
     "faults",

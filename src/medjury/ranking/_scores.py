@@ -97,11 +97,10 @@ def from_benchmark_scores(table: polars.DataFrame, *, missing: Missing) -> Syste
             f"there are {count} scores of {system!r} on {benchmark!r}. Keep one, or add a column `item` if they "
             "are the scores of single items."
         )
-    systems, benchmarks = _names(table, "system"), _names(table, "benchmark")
+    coded = Coded(table)
+    systems, benchmarks = coded.names("system"), coded.names("benchmark")
     means = np.full((len(systems), len(benchmarks)), np.nan)
-    places = zip(_places(table, "system", systems), _places(table, "benchmark", benchmarks), strict=True)
-    for (row, column), score in zip(places, table["score"].to_list(), strict=True):
-        means[row, column] = np.nan if score is None else score
+    means[coded.codes("system"), coded.codes("benchmark")] = table["score"].cast(pl.Float64).to_numpy()
     unscored = [int(np.count_nonzero(~np.isfinite(row))) for row in means]
     scores = SystemScores(systems, benchmarks, (), means, (), _counted(means), tuple(unscored), ())
     return complete(scores, missing)
@@ -255,17 +254,6 @@ def _refuse_absent_raters(scores: SystemScores) -> None:
                 f"the rater {scores.raters[rater]!r} has no score of {scores.systems[system]!r} on "
                 f"{block.benchmarks[benchmark]!r}, though others have. Name the raters that scored every system."
             )
-
-
-def _names(table: polars.DataFrame, column: str) -> tuple[str, ...]:
-    return tuple(str(name) for name in table[column].unique().sort().to_list())
-
-
-def _places(table: polars.DataFrame, column: str, names: Sequence[str]) -> NDArray[np.int64]:
-    """The place of every row's name among the names."""
-    import polars as pl
-
-    return table[column].cast(pl.Enum(names)).to_physical().cast(pl.Int64).to_numpy()
 
 
 def _counted(means: Floats) -> tuple[int, ...]:

@@ -92,9 +92,6 @@ def _fitted(
     scale: tuple[float, float],
 ) -> list[Ordinal]:
     """Fits whose labels are the same grades, each over how often every level of the score goes with every grade."""
-    if len(taught) == 1:
-        # Numbers of one fit alone would be added in another order, which changes last digits.
-        return _fitted([*taught, *taught], levels, grades, scale)[:1]
     size = len(levels) * len(grades)
     cells = [
         np.searchsorted(levels, given) * len(grades) + np.searchsorted(grades, wanted)
@@ -209,6 +206,12 @@ def _likelihood(x: Floats, often: Floats, beta: Floats) -> _Likelihood:
     from scipy.special import expit
 
     edges, fits = len(beta) - 1, x.shape[1]
+    # Numbers are added up in the order in which they lie, and those of one fit alone in another order still: last
+    # digits would hang on the company a fit is in.
+    if fits == 1:
+        value, slope, bend = _likelihood(*(np.repeat(each, 2, axis=-1) for each in (x, often, beta)))
+        return value[:1], slope[:, :1], bend[:1]
+    x, often, beta = (np.ascontiguousarray(each) for each in (x, often, beta))
     below = expit(beta[:-1] - (beta[-1] * x)[:, np.newaxis])
     share = np.concatenate([below, np.ones((len(x), 1, fits))], axis=1)
     share[:, 1:] -= below
