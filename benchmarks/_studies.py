@@ -73,7 +73,7 @@ def pair_study(seed: list[int], cases: int, answers: int) -> dict[str, Estimate]
 
 
 def binary_study(seed: list[int], cases: int, answers: int) -> dict[str, Estimate]:
-    """The same with two grades, of which the lower three of five are the positive one."""
+    """The same with two grades, of which the lower four of five are the positive one."""
     generator = np.random.default_rng(seed)
     truth, whose = quality(generator, cases, answers)
     return _pair(_two_grades(generator, truth), whose, RESAMPLES, Grades((0.0, 1.0), "given"))

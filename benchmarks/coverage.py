@@ -123,6 +123,8 @@ DESIGNS = (
     Design("Eight answers to a case", pair_study, 8),
     Design("Fifteen clinicians, two for each case", incomplete_study),
     Design("Two grades, one answer to a case", binary_study, 1, ", two grades", _TWO_GRADES),
+    Design("Two grades, four answers to a case", binary_study, 4, ", two grades", _TWO_GRADES),
+    Design("Two grades, eight answers to a case", binary_study, 8, ", two grades", _TWO_GRADES),
     Design("Gains of a closed loop", loop_study),
     Design("Anchors rated again by a stricter judge", anchor_study),
     *_variants(

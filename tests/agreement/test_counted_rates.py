@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import stdtrit
 
 from medjury.agreement._pairs.estimates import pair_estimates
 from medjury.agreement._pairs.pair import Pair, Settings, counted
@@ -49,7 +50,34 @@ def test_brennan_and_predigers_coefficient_is_a_line_of_the_share_of_matches() -
 
 def test_several_answers_to_a_case_are_not_counted_as_cases() -> None:
     rows, cases = np.tile(ROWS, (2, 1)), np.tile(np.arange(20), 2)
-    assert "BCa-t" in found(rows, cases, TWO, "sensitivity")["sensitivity"].method
+    one = found(rows, cases, TWO, "sensitivity", "specificity", "precision", "f1", "f1_class_1")
+    for each in one.values():
+        assert "jackknife t, each of 20 clusters left out once" in each.method
+    # The same share of the same answers under two names.
+    assert one["f1"] == one["f1_class_1"]
+    # By hand: logit(0.75) and what leaving out one of the twelve cases with positives changes in it.
+    left_out = np.array([8 / 11] * 9 + [9 / 11] * 3 + [9 / 12] * 8)
+    there = np.log(left_out / (1 - left_out))
+    error = np.sqrt(19 / 20 * np.sum((there - there.mean()) ** 2))
+    excess = max(np.mean((there - there.mean()) ** 4) / np.var(there) ** 2 - 3, 0)
+    half = stdtrit(2 / (2 / 19 + excess / 20), 0.975) * error
+    ends = [1 / (1 + np.exp(-(np.log(3) + side * half))) for side in (-1, 1)]
+    assert [one["sensitivity"].low, one["sensitivity"].high] == pytest.approx(ends)
+
+
+@pytest.mark.parametrize(("of_one", "refused"), [(8, False), (9, True)])
+def test_a_rate_mostly_of_one_case_has_no_interval(of_one: int, refused: bool) -> None:
+    said = np.tile([1.0, 1.0, 0.0], 16)
+    rows = np.column_stack([np.repeat([1.0, 0.0], 24), said])
+    cases = np.tile(np.arange(24), 2)
+    cases[:of_one] = 0
+    one = found(rows, cases, TWO, "sensitivity", "specificity")
+    assert one["sensitivity"].value == 2 / 3 and (one["sensitivity"].low is None) == refused
+    assert ("one case has 9 of the 24 answers that count" in one["sensitivity"].method) == refused
+    assert one["specificity"].low is not None
+    # A rate of exactly 1 counts every case once, so that none can have too much.
+    rows[:24, 1] = 1.0
+    assert found(rows, cases, TWO, "sensitivity")["sensitivity"].low is not None
 
 
 def test_with_fewer_than_ten_cases_a_share_has_no_interval() -> None:

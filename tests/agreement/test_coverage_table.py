@@ -38,6 +38,7 @@ BY_NAME = {design.name: design for design in DESIGNS}
         ("One answer to a case", 50),
         ("Four answers to a case", 20),
         ("Two grades, one answer to a case", 50),
+        ("Two grades, four answers to a case", 20),
         ("Severe errors, eight dangerous answers to a case", 20),
     ],
 )

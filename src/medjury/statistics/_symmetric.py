@@ -48,6 +48,11 @@ _OF_MATCHES = (
     "mcc",
     "krippendorff_alpha_nominal",
     "krippendorff_alpha_ordinal",
+    "sensitivity",
+    "specificity",
+    "precision",
+    "recall",
+    "f1",
 )
 _SHARES = (
     "exact_match",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from medjury.agreement._groups.icc import FORMS
-from medjury.agreement._pairs.classification import of_counts, too_rare
+from medjury.agreement._pairs.classification import of_counts, of_one_case, too_rare
 from medjury.agreement._pairs.correlation import correlation_statistics, no_spread_reason
 from medjury.agreement._pairs.differences import absolute_offset
 from medjury.agreement._pairs.kappa import NAMES as KAPPAS
@@ -178,17 +178,22 @@ def _beyond_chance(matches: Estimate, grades: int) -> Estimate:
 
 
 def _with_rare_classes(pair: Pair, on: Counted, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    """Rates of classes, without an interval where a class is too rare for one."""
+    """Rates of classes, without an interval where a class is too rare for one, or mostly of one case."""
     if on.grades is None:
         return {}
     rows = on.grades.grade(pair.rows)
     levels = tuple(float(value) for value in on.grades.values)
-    return {
-        name: found.without_interval(why)
-        for name, found in estimates.items()
-        if found.low is not None
-        and (why := too_rare(name, rows, levels, clustered=pair.clusters is not None))
-    }
+    cases = pair.clusters
+    found = {}
+    for name, each in estimates.items():
+        if each.low is None:
+            continue
+        why = too_rare(name, rows, levels, clustered=cases is not None)
+        if not why and cases is not None and each.value not in (0.0, 1.0):
+            why = of_one_case(name, rows, levels, cases)
+        if why:
+            found[name] = each.without_interval(why)
+    return found
 
 
 def _of_a_constant_rater(pair: Pair, on: Counted, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
