@@ -12,6 +12,7 @@ import os
 import resource
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,7 @@ DIMENSIONS = (
     "synthesized",
 )
 ROOT = Path(__file__).parent.parent
+_TURNS = 3
 
 
 def write_study(folder: Path) -> dict[str, list[str]]:
@@ -53,12 +55,24 @@ def write_study(folder: Path) -> dict[str, list[str]]:
     }  # fmt: skip
 
 
-def cpu_seconds(checkout: Path, command: list[str], compiled: Path) -> float:
-    """Processor time of `medjury` of a checkout, as a user runs it: a process of its own, modules compiled by an
-    earlier one (into the folder `compiled`). The lesser of two: what else the machine does only adds to it."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    environment |= {"PYTHONPATH": str(checkout / "src"), "PYTHONPYCACHEPREFIX": str(compiled)}
-    return min(_cpu_seconds(checkout, command, environment) for _ in range(2))
+def cpu_seconds(checkouts: Mapping[Path, Path], command: list[str]) -> list[float]:
+    """Processor time of `medjury` of each checkout, as a user runs it: a process of its own, modules compiled by an
+    earlier one (into the folder that stands beside the checkout). They take turns, and the least of each counts:
+    what else the machine does only adds to it, and not always to the same one."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    taken: list[list[float]] = []
+    for _ in range(_TURNS):
+        taken.append(
+            [
+                _cpu_seconds(
+                    checkout,
+                    command,
+                    kept | {"PYTHONPATH": str(checkout / "src"), "PYTHONPYCACHEPREFIX": str(compiled)},
+                )
+                for checkout, compiled in checkouts.items()
+            ]
+        )
+    return [min(each) for each in zip(*taken, strict=True)]
 
 
 def _cpu_seconds(checkout: Path, command: list[str], environment: dict[str, str]) -> float:

@@ -68,10 +68,11 @@ def _commands(before: Path | None) -> Iterator[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         for name, command in write_study(place / "study").items():
-            now = cpu_seconds(ROOT, command, place / "compiled")
-            then = (
-                None if before is None else cpu_seconds(before.resolve(), command, place / "compiled before")
-            )
+            checkouts = {ROOT: place / "compiled"}
+            if before is not None:
+                checkouts[before.resolve()] = place / "compiled before"
+            now, *others = cpu_seconds(checkouts, command)
+            then = others[0] if others else None
             yield {
                 "name": f"{name} of {answers} answers, processor time",
                 "ours": f"{now:.1f} s CPU",

@@ -8,14 +8,16 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from medjury.agreement._pairs.correlation import correlation_statistics
 from medjury.agreement._pairs.kappa import kappa_statistics
-from medjury.statistics import Floats, Result, Statistics, read_scale
+from medjury.statistics import Floats, Read, Result, Statistics, read_scale
 from medjury.tables import Grid, Measured, Names, RatingTable, Roles, rating_table
 
 JUDGES, MIXED, HUMANS, WITH_JURY = "judge with judge", "judge with human", "human with human", "with the jury"
 WITH_ADJUDICATOR = "with the adjudicator"
+_FEW_VALUES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,23 +98,46 @@ def _group(table: RatingTable, roles: Roles, humans: tuple[str, ...], first: str
 
 def _rows(grid: Grid, dimension: Measured, groups: Mapping[tuple[str, str], str]) -> list[RaterPair]:
     assert dimension.grades is not None
-    graded = {name: dimension.grades.grade(grid.scores[name]) for pair in groups for name in pair}
+    names = list(dict.fromkeys(name for pair in groups for name in pair))
+    scores = np.column_stack([grid.scores[name] for name in names])
+    pairs = np.array([[names.index(name) for name in pair] for pair in groups])
     kappa = kappa_statistics(read_scale(dimension.grades.values), ["quadratic"])
-    rho = correlation_statistics(["spearman"])
-    rows = []
-    for (first, second), group in groups.items():
-        scores = np.column_stack([grid.scores[first], grid.scores[second]])
-        both = ~np.isnan(scores).any(axis=1)
-        grades = np.column_stack([graded[first], graded[second]])[both]
-        found = _value(kappa, grades), _value(rho, scores[both])
-        rows.append(RaterPair(dimension.name, first, second, group, int(both.sum()), *found))
-    return rows
+    kappas = _values(kappa, dimension.grades.grade(scores), pairs)
+    rhos = _values(correlation_statistics(["spearman"]), scores, pairs)
+    known = (~np.isnan(scores)).astype(np.int64)
+    shared = (known.T @ known)[pairs[:, 0], pairs[:, 1]].tolist()
+    return [
+        RaterPair(dimension.name, first, second, group, items, *found)
+        for ((first, second), group), items, *found in zip(groups.items(), shared, kappas, rhos, strict=True)
+    ]
 
 
-def _value(statistics: Statistics, rows: Floats) -> float | None:
-    """The one value of the statistics on these rows; None where it does not exist."""
-    if not len(rows):
-        return None
+def _values(statistics: Statistics, scores: Floats, pairs: NDArray[np.int64]) -> list[float | None]:
+    """The one value of the statistics for each pair of columns; None where it does not exist.
+
+    Scores take few values, so that two raters are told by how often each two values meet, and all pairs are read at
+    once. Where values are many the pairs are read one by one."""
+    levels = np.unique(scores[~np.isnan(scores)])
+    size = len(levels)
+    if not size:
+        return [None] * len(pairs)
+    if size > _FEW_VALUES:
+        return [_alone(statistics, scores[:, pair]) for pair in pairs]
+    codes = np.where(np.isnan(scores), -1, np.searchsorted(levels, scores))
+    counts = np.empty((len(pairs), size * size))
+    for place, (one, two) in enumerate(codes.T[pairs]):
+        both = (one >= 0) & (two >= 0)
+        counts[place] = np.bincount(one[both] * size + two[both], minlength=size * size)
+    meeting = np.column_stack([np.repeat(levels, size), np.tile(levels, size)])
+    return _read(statistics(meeting), counts)
+
+
+def _alone(statistics: Statistics, rows: Floats) -> float | None:
+    both = rows[~np.isnan(rows).any(axis=1)]
+    return _read(statistics(both), np.ones((1, len(both))))[0] if len(both) else None
+
+
+def _read(read: Read, weights: Floats) -> list[float | None]:
     with np.errstate(divide="ignore", invalid="ignore"):
-        (value,) = statistics(rows)(np.ones((1, len(rows)))).values()
-    return float(value[0]) if np.isfinite(value[0]) else None
+        (values,) = read(weights).values()
+    return [value if np.isfinite(value) else None for value in values.tolist()]

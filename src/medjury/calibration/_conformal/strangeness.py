@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +81,12 @@ def case_uniforms(cases: Cases, seed: int) -> Floats:
 def first_share(cases: Cases, share: float, seed: int) -> NDArray[np.bool_]:
     """Which items belong to the randomly first `share` of the cases, the same for any order of rows."""
     names = [str(case) for case in cases]
-    known = sorted(set(names), key=lambda name: hashlib.sha256(f"split\0{seed}\0{name}".encode()).digest())
+    known = sorted(set(names), key=lambda name: _place(seed, name))
     chosen = set(known[: round(share * len(known))])
     return np.array([name in chosen for name in names], dtype=bool)
+
+
+@lru_cache(maxsize=1 << 16)
+def _place(seed: int, name: str) -> bytes:
+    """What a case is sorted by; a triage splits the same cases many times."""
+    return hashlib.sha256(f"split\0{seed}\0{name}".encode()).digest()
