@@ -60,19 +60,12 @@ def cpu_seconds(checkouts: Mapping[Path, Path], command: list[str]) -> list[floa
     earlier one (into the folder that stands beside the checkout). They take turns, and the least of each counts:
     what else the machine does only adds to it, and not always to the same one."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    taken: list[list[float]] = []
-    for _ in range(_TURNS):
-        taken.append(
-            [
-                _cpu_seconds(
-                    checkout,
-                    command,
-                    kept | {"PYTHONPATH": str(checkout / "src"), "PYTHONPYCACHEPREFIX": str(compiled)},
-                )
-                for checkout, compiled in checkouts.items()
-            ]
-        )
-    return [min(each) for each in zip(*taken, strict=True)]
+    settings = {
+        checkout: kept | {"PYTHONPATH": str(checkout / "src"), "PYTHONPYCACHEPREFIX": str(compiled)}
+        for checkout, compiled in checkouts.items()
+    }
+    turns = [[_cpu_seconds(each, command, settings[each]) for each in checkouts] for _ in range(_TURNS)]
+    return [min(each) for each in zip(*turns, strict=True)]
 
 
 def _cpu_seconds(checkout: Path, command: list[str], environment: dict[str, str]) -> float:
