@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from scipy.special import stdtrit
 
+from medjury.agreement import classification
+from medjury.agreement._pairs.classification import classification_statistics
 from medjury.agreement._pairs.estimates import pair_estimates
 from medjury.agreement._pairs.pair import Pair, Settings, counted
 from medjury.agreement._pairs.statistics import pair_statistics
-from medjury.statistics import Estimate, proportion
+from medjury.statistics import Estimate, proportion, replicates
 from medjury.tables import Grades
 
 # Truth and prediction of 20 cases: 9 true positives, 2 false ones, 3 missed, 6 true negatives.
@@ -65,19 +67,70 @@ def test_several_answers_to_a_case_are_not_counted_as_cases() -> None:
     assert [one["sensitivity"].low, one["sensitivity"].high] == pytest.approx(ends)
 
 
-@pytest.mark.parametrize(("of_one", "refused"), [(8, False), (9, True)])
-def test_a_rate_mostly_of_one_case_has_no_interval(of_one: int, refused: bool) -> None:
-    said = np.tile([1.0, 1.0, 0.0], 16)
-    rows = np.column_stack([np.repeat([1.0, 0.0], 24), said])
-    cases = np.tile(np.arange(24), 2)
-    cases[:of_one] = 0
-    one = found(rows, cases, TWO, "sensitivity", "specificity")
-    assert one["sensitivity"].value == 2 / 3 and (one["sensitivity"].low is None) == refused
-    assert ("one case has 9 of the 24 answers that count" in one["sensitivity"].method) == refused
-    assert one["specificity"].low is not None
+# Answers with the class, by case; 16 and 16 beside ten with two are as 5.1 cases of equal size.
+@pytest.mark.parametrize(
+    ("sizes", "refused"),
+    [
+        ([3] * 6, ""),
+        ([4] * 5, "5.0"),
+        ([2] * 18 + [20], ""),
+        ([2] * 10 + [16, 16], "4.9"),
+        ([20, 20] + [1] * 20, "4.4"),
+    ],
+)
+def test_a_rate_of_a_class_that_comes_from_few_cases_has_no_interval(sizes: list[int], refused: str) -> None:
+    cases = np.concatenate([np.repeat(np.arange(len(sizes)), sizes), 100 + np.arange(40) // 2])
+    truth = np.repeat([1.0, 0.0], [sum(sizes), 40])
+    rows = np.column_stack([truth, np.resize([1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0], len(truth))])
+    one = found(rows, cases, TWO, "sensitivity", "specificity", "recall", "f1", "f1_class_1", "f1_class_0")
+    assert one["sensitivity"].value is not None and (one["sensitivity"].low is None) == bool(refused)
+    if refused:
+        assert f"answers that count are spread as over {refused} cases" in one["sensitivity"].method
+    assert one["sensitivity"] == one["recall"] and one["f1"] == one["f1_class_1"]
+    assert one["specificity"].low is not None and one["f1_class_0"].low is not None
+    # The same by the function of arrays.
+    alone = classification(truth, rows[:, 1], classes=[0.0, 1.0], clusters=cases, resamples=400)
+    for name in ("sensitivity", "specificity", "f1", "f1_class_1"):
+        assert (alone[name].low, alone[name].high) == (one[name].low, one[name].high)
     # A rate of exactly 1 counts every case once, so that none can have too much.
-    rows[:24, 1] = 1.0
+    rows[truth == 1.0, 1] = 1.0
     assert found(rows, cases, TWO, "sensitivity")["sensitivity"].low is not None
+
+
+def test_f1_has_one_interval_under_both_of_its_names() -> None:
+    truth = np.repeat([1.0, 0.0], [12, 68])
+    said = np.where(np.isin(np.arange(80), [0, 1, 2, 30, 40, 50]), 1 - truth, truth)
+    one = found(np.column_stack([truth, said]), np.arange(80) % 20, TWO, "f1", "f1_class_1")
+    assert one["f1"] == one["f1_class_1"]
+    assert one["f1"].method == "no interval: the reference gave 1 only 12 times, at least 15 are needed"
+
+
+def test_the_function_of_arrays_has_the_same_intervals_and_counts_the_class_that_is_named() -> None:
+    words = (
+        [["no", "yes"][int(each)] for each in ROWS[:, 0]],
+        [["no", "yes"][int(each)] for each in ROWS[:, 1]],
+    )
+    alone = classification(*words, classes=["no", "yes"], resamples=400)
+    wanted = {"sensitivity": (9, 12), "specificity": (6, 8), "precision": (9, 11)}
+    for name, (hits, n) in wanted.items():
+        wilson = proportion(hits, n, interval="wilson")
+        assert (alone[name].low, alone[name].high) == (wilson.low, wilson.high)
+    turned = classification(*words, classes=["no", "yes"], positive="no", resamples=400)
+    assert turned["sensitivity"] == alone["specificity"] and turned["specificity"] == alone["sensitivity"]
+    assert turned["f1"] == alone["f1_class_no"] and alone["f1"] == alone["f1_class_yes"]
+
+
+def test_a_jackknife_does_not_speak_of_resamples_that_it_does_not_use() -> None:
+    truth = np.repeat([1.0, 0.0], [16, 224])
+    said = np.where(np.random.default_rng(0).random(240) < 0.75, truth, 1 - truth)
+    rows, statistics = (
+        np.column_stack([truth, said]),
+        classification_statistics([0.0, 1.0], np.array([0.0, 1.0])),
+    )
+    made = replicates(rows, statistics, clusters=np.arange(240) // 4, resamples=2000)
+    assert 0 < np.isnan(made.resampled["sensitivity"]).sum() < 100
+    method = made.estimate("sensitivity").method
+    assert method == "95 % jackknife t, each of 60 clusters left out once"
 
 
 def test_with_fewer_than_ten_cases_a_share_has_no_interval() -> None:

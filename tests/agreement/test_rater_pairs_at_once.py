@@ -5,11 +5,14 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+import polars as pl
 import pytest
 
+from medjury.agreement import rater_pairs
 from medjury.agreement._pairs.correlation import correlation_statistics
 from medjury.agreement._pairs.kappa import kappa_statistics
 from medjury.agreement._pairs.rater_pairs import _alone, _values
+from medjury.tables import rating_table
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -36,3 +39,10 @@ def test_scores_of_many_values_are_read_too() -> None:
     found = _values(correlation_statistics(["spearman"]), scores, np.array([[0, 1], [0, 2], [1, 2]]))
     ranks = scores.argsort(axis=0).argsort(axis=0)
     assert found == pytest.approx(np.corrcoef(ranks.T)[[0, 0, 1], [1, 2, 2]])
+
+
+def test_one_rater_alone_has_no_pair() -> None:
+    rows = [(str(item), "judge", "accuracy", 1 + item % 5) for item in range(12)]
+    frame = pl.DataFrame(rows, schema=["item", "rater", "dimension", "score"], orient="row")
+    found = rater_pairs(rating_table(frame, scale=(1, 5)))
+    assert found.rows == () and found.raters == ("judge",)

@@ -104,8 +104,12 @@ def test_each_clinician_against_the_reconciled_label() -> None:
         for name, value in expected.items():
             estimate = table.find(name, rater=clinician).estimate
             assert estimate.value == pytest.approx(value, abs=1e-12)
-            assert estimate.low <= estimate.value <= estimate.high
             assert estimate.n == 104
+            if (clinician, name) == ("clinician_b", "f1_class_1"):
+                # 15 answers, most of them of five calls.
+                assert estimate.low is None and "spread as over 4.8 cases of equal size" in estimate.method
+                continue
+            assert estimate.low <= estimate.value <= estimate.high
             assert "12 clusters" in estimate.method
 
 

@@ -181,8 +181,10 @@ class Replicates:
         if alike:
             notes += "; all resamples agree, so the interval has no width"
         how = f"{said} bootstrap, {self.design}"
-        if said == JACKKNIFE:
+        if said == JACKKNIFE and left_out is not None:
             how = f"{said}, each of {self.units} {self.unit}s left out once"
+            gone = int(self.multiplicity[~np.isfinite(left_out)].sum())
+            notes = f"; undefined without {gone} of them" if gone else ""
         return Estimate(float(value), low, high, self.n, f"{share} {how}{notes}")
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 
 from medjury.errors import MedjuryError
 from medjury.statistics import (
+    FEWEST_CLUSTERS,
+    RESAMPLES,
     Estimate,
     Floats,
     Level,
@@ -25,14 +28,37 @@ from medjury.statistics import (
     read_scale,
 )
 
+Places = NDArray[np.int64]
 OVERALL = ("accuracy", "balanced_accuracy", "macro_f1", "micro_f1", "mcc")
 # In simulated studies the intervals of F1 and recall held from here on.
 FEWEST_OF_EACH_CLASS, FEWEST_OF_ONE_CLASS, FEWEST_COUNTED = 5, 15, 5
 # Matthews's coefficient of two grades takes few values with fewer items, and its interval holds in up to 99 %.
 FEWEST_OF_TWO_GRADES = 30
-# Where one case has more of the answers, rates of a class held in as little as 87 % of simulated studies.
-MOST_OF_ONE_CASE = 1 / 3
+# Answers that count may be spread unevenly over cases. Where they came from fewer than so many cases of equal size,
+# rates of a class held in as little as 87 % of simulated studies.
+FEWEST_EQUAL_CASES = 6
 BINARY = ("sensitivity", "specificity", "precision", "recall", "f1")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Classes:
+    """The classes by name, where each stands in the rows, and the place of the positive one of two."""
+
+    names: Sequence[Level]
+    positions: Floats
+    positive: int = 1
+
+    def counted(self, rows: Floats) -> tuple[Places, Places, dict[str, NDArray[np.bool_]]]:
+        """The classes of truth and prediction by their places, and of which rows each rate is a share."""
+        truth, said = (level_codes(self.positions, column) for column in rows.T)
+        counted = dict.fromkeys(("exact_match", "accuracy", "micro_f1"), np.ones(len(rows), dtype=bool))
+        for place, name in enumerate(self.names):
+            counted[class_name(name)] = (truth == place) | (said == place)
+        if len(self.names) == 2:
+            counted["f1"] = counted[class_name(self.names[self.positive])]
+            counted["recall"] = counted["sensitivity"] = truth == self.positive
+            counted["precision"], counted["specificity"] = said == self.positive, truth != self.positive
+        return truth, said, counted
 
 
 def classification(
@@ -62,9 +88,21 @@ def classification(
         raise MedjuryError(f"the positive class {positive!r} is not among the classes {list(known.levels)}.")
     pairs = read_pairs(truth, predicted, known)
     statistics = classification_statistics(known.levels, known.positions, positive)
-    return estimates(
+    found = estimates(
         pairs.rows, statistics, kept=pairs.kept, reason=no_rate_reason, note=pairs.note, **options
     )
+    if options.get("interval", "bca_t") != "bca_t" or not options.get("resamples", RESAMPLES):
+        return found
+    place = 1 if positive is None else list(known.levels).index(positive)
+    by_class = Classes(known.levels, known.positions, place)
+    cases = None
+    if (clusters := options.get("clusters")) is not None:
+        known_cases: dict[object, int] = {}
+        codes = np.array([known_cases.setdefault(each, len(known_cases)) for each in clusters])[pairs.kept]
+        cases = codes if len(np.unique(codes)) < len(codes) else None
+    counted = counted_rates(found, pairs.rows, by_class, cases, confidence=options.get("confidence", 0.95))
+    found |= {name: replace(each, method=each.method + pairs.note) for name, each in counted.items()}
+    return found | without_rare_classes(found, pairs.rows, by_class, cases)
 
 
 def classification_statistics(
@@ -139,10 +177,31 @@ def classification_rates(table: Floats) -> dict[str, Floats]:
     }
 
 
+def counted_rates(
+    estimates: Mapping[str, Estimate],
+    rows: Floats,
+    classes: Classes,
+    cases: NDArray[Any] | None,
+    *,
+    confidence: float,
+) -> dict[str, Estimate]:
+    """Intervals of shares of counts: where each row is a case, by their counts; else those that no resample could
+    move, a case with several rows counting as one."""
+    at_an_end = [name for name, each in estimates.items() if each.value in (0.0, 1.0) and each.low is None]
+    enough = cases is None and len(rows) >= FEWEST_CLUSTERS
+    inside = [name for name, each in estimates.items() if enough and each.value is not None]
+    made = {
+        name: of_counts(name, rows, classes, cases, confidence=confidence) for name in (*at_an_end, *inside)
+    }
+    return {
+        name: replace(found, value=estimates[name].value) for name, found in made.items() if found is not None
+    }
+
+
 def of_counts(
     name: str,
     rows: Floats,
-    levels: Sequence[float],
+    classes: Classes,
     cases: NDArray[Any] | None = None,
     *,
     confidence: float = 0.95,
@@ -155,7 +214,7 @@ def of_counts(
     (truth, predicted). With `cases` there is an interval at 0 and 1 alone, of which every resample gives the same,
     and every case is one trial, however many rows it has: rows of one case may all be right together.
     """
-    truth, said, counted = _counted(rows, levels)
+    truth, said, counted = classes.counted(rows)
     if name not in counted or not counted[name].any():
         return None
     hit = truth[counted[name]] == said[counted[name]]
@@ -176,19 +235,40 @@ def of_counts(
     return Estimate(value, low, high, len(rows), method)
 
 
-def too_rare(name: str, rows: Floats, levels: Sequence[float], *, clustered: bool) -> str:
+def without_rare_classes(
+    estimates: Mapping[str, Estimate], rows: Floats, classes: Classes, cases: NDArray[Any] | None
+) -> dict[str, Estimate]:
+    """Rates of classes, without an interval where a class is too rare for one, or comes from too few cases."""
+    found = {}
+    for name, each in estimates.items():
+        if each.low is None:
+            continue
+        why = _too_rare(name, rows, classes, clustered=cases is not None)
+        # A rate of exactly 0 or 1 counts every case once, however many answers it has.
+        if not why and cases is not None and each.value not in (0.0, 1.0):
+            why = _of_few_cases(name, rows, classes, cases)
+        if why:
+            found[name] = each.without_interval(why)
+    return found
+
+
+def _too_rare(name: str, rows: Floats, classes: Classes, *, clustered: bool) -> str:
     """Why a rate of classes has no interval: a class was seen so rarely that nobody knows its rate. A class's own
     F1 is a share of the answers to which anybody gave it; where cases have several its interval is the jackknife's,
     and needs more."""
-    if name == "mcc" and len(levels) == 2 and len(rows) < FEWEST_OF_TWO_GRADES:
+    if name == "mcc" and len(classes.names) == 2 and len(rows) < FEWEST_OF_TWO_GRADES:
         return f"{len(rows)} items of two grades are too few, at least {FEWEST_OF_TWO_GRADES} are needed"
-    truth, said, counted = _counted(rows, levels)
+    if name == "f1" and len(classes.names) == 2:
+        name = class_name(classes.names[classes.positive])
+    truth, said, counted = classes.counted(rows)
     counts = {
-        level: int((truth == place).sum()) for place, level in enumerate(levels) if class_name(level) == name
+        level: int((truth == place).sum())
+        for place, level in enumerate(classes.names)
+        if class_name(level) == name
     }
     who, needed = "the reference gave", FEWEST_OF_ONE_CLASS
     if name in ("macro_f1", "balanced_accuracy"):
-        counts = {levels[place]: int((truth == place).sum()) for place in np.union1d(truth, said)}
+        counts = {classes.names[place]: int((truth == place).sum()) for place in np.union1d(truth, said)}
         needed = FEWEST_OF_EACH_CLASS
     elif not clustered:
         counts = {level: int(counted[class_name(level)].sum()) for level in counts}
@@ -196,23 +276,28 @@ def too_rare(name: str, rows: Floats, levels: Sequence[float], *, clustered: boo
     rare = [level for level, count in counts.items() if count < needed]
     if not rare:
         return ""
-    return f"{who} {rare[0]:g} only {counts[rare[0]]} times, at least {needed} are needed"
+    return f"{who} {_plain(rare[0])} only {counts[rare[0]]} times, at least {needed} are needed"
 
 
-def of_one_case(name: str, rows: Floats, levels: Sequence[float], cases: NDArray[Any]) -> str:
-    """Why the rate of a class has no interval: one case has so many of its answers that the others hardly count."""
-    counted = _counted(rows, levels)[2].get(name)
+def _of_few_cases(name: str, rows: Floats, classes: Classes, cases: NDArray[Any]) -> str:
+    """Why the rate of a class has no interval: its answers come from few cases, or most of them from few. With m
+    answers to a case they are spread as over (Σm)² / Σm² cases of equal size (Kish 1965, Survey Sampling, 11.7)."""
+    counted = classes.counted(rows)[2].get(name)
     if counted is None or not (name in BINARY or name.startswith("f1_class")):
         return ""
-    most = int(np.unique(cases[counted], return_counts=True)[1].max())
-    if most <= MOST_OF_ONE_CASE * counted.sum():
+    each = np.unique(cases[counted], return_counts=True)[1].astype(np.float64)
+    equal = float(each.sum() ** 2 / (each**2).sum())
+    if equal >= FEWEST_EQUAL_CASES:
         return ""
-    return f"one case has {most} of the {counted.sum()} answers that count, at most a third may be of one"
+    return (
+        f"the {int(each.sum())} answers that count are spread as over {equal:.1f} cases of equal size, at least "
+        f"{FEWEST_EQUAL_CASES} are needed"
+    )
 
 
 def class_name(level: Level) -> str:
     """The name under which a class's F1 stands."""
-    return f"f1_class_{level:g}" if isinstance(level, float) else f"f1_class_{level}"
+    return f"f1_class_{_plain(level)}"
 
 
 def no_rate_reason(name: str) -> str:
@@ -229,19 +314,8 @@ def no_rate_reason(name: str) -> str:
     return reasons.get(name, "no item was labelled by both")
 
 
-def _counted(
-    rows: Floats, levels: Sequence[float]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[str, NDArray[np.bool_]]]:
-    """The classes of truth and prediction by their places, and of which rows each rate is a share."""
-    truth, said = (level_codes(np.asarray(levels), column) for column in rows.T)
-    counted = dict.fromkeys(("exact_match", "accuracy", "micro_f1"), np.ones(len(rows), dtype=bool))
-    for place, level in enumerate(levels):
-        counted[class_name(level)] = (truth == place) | (said == place)
-    if len(levels) == 2:
-        counted["f1"] = counted[class_name(levels[1])]
-        counted["recall"] = counted["sensitivity"] = truth == 1
-        counted["precision"], counted["specificity"] = said == 1, truth == 0
-    return truth, said, counted
+def _plain(level: Level) -> str:
+    return f"{level:g}" if isinstance(level, float) else str(level)
 
 
 def _divide(top: Floats, bottom: Floats) -> Floats:

@@ -8,7 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from medjury.agreement._groups.icc import FORMS
-from medjury.agreement._pairs.classification import of_counts, of_one_case, too_rare
+from medjury.agreement._pairs.classification import (
+    Classes,
+    counted_rates,
+    of_counts,
+    without_rare_classes,
+)
 from medjury.agreement._pairs.correlation import correlation_statistics, no_spread_reason
 from medjury.agreement._pairs.differences import absolute_offset
 from medjury.agreement._pairs.kappa import NAMES as KAPPAS
@@ -112,7 +117,9 @@ def _of_items(pair: Pair, on: Counted, parts: PairStatistics, made: Replicates, 
             estimates[name] = replace(estimate, method=estimate.method + note)
     if settings.resamples:
         estimates |= _counted_rates(pair, on, estimates, settings.confidence)
-        estimates |= _with_rare_classes(pair, on, estimates)
+        if on.grades is not None:
+            graded = on.grades.grade(pair.rows)
+            estimates |= without_rare_classes(estimates, graded, _classes(on), pair.clusters)
     if "offset" in estimates:
         estimates["absolute_offset"] = absolute_offset(estimates["offset"])
     estimates |= _area(pair, settings)
@@ -149,24 +156,23 @@ def _counted_rates(
             return {}
         hits = np.full(len(pair.rows), found.value == 1.0)
         return {"exact_match": clustered_proportion(hits, pair.clusters, confidence=confidence)}
-    levels = tuple(float(value) for value in on.grades.values)
-    rows = on.grades.grade(pair.rows)
-    at_an_end = [name for name, each in estimates.items() if each.value in (0.0, 1.0) and each.low is None]
-    enough = pair.clusters is None and len(rows) >= FEWEST_CLUSTERS
-    inside = [name for name, each in estimates.items() if enough and each.value is not None]
-    made = {
-        name: of_counts(name, rows, levels, pair.clusters, confidence=confidence)
-        for name in (*at_an_end, *inside)
-    }
-    if "brennan_prediger" in inside:
+    rows, classes = on.grades.grade(pair.rows), _classes(on)
+    made = counted_rates(estimates, rows, classes, pair.clusters, confidence=confidence)
+    prediger = estimates.get("brennan_prediger")
+    if prediger and prediger.value is not None and pair.clusters is None and len(rows) >= FEWEST_CLUSTERS:
         # A straight line of the share of matches.
-        matches = of_counts("exact_match", rows, levels, confidence=confidence)
-        made["brennan_prediger"] = None if matches is None else _beyond_chance(matches, len(levels))
-    return {
-        name: replace(found, value=estimates[name].value, method=found.method + on.note)
-        for name, found in made.items()
-        if found is not None
-    }
+        matches = of_counts("exact_match", rows, classes, confidence=confidence)
+        if matches is not None:
+            made["brennan_prediger"] = replace(
+                _beyond_chance(matches, len(classes.names)), value=prediger.value
+            )
+    return {name: replace(found, method=found.method + on.note) for name, found in made.items()}
+
+
+def _classes(on: Counted) -> Classes:
+    assert on.grades is not None
+    levels = tuple(float(value) for value in on.grades.values)
+    return Classes(levels, np.asarray(levels))
 
 
 def _beyond_chance(matches: Estimate, grades: int) -> Estimate:
@@ -175,25 +181,6 @@ def _beyond_chance(matches: Estimate, grades: int) -> Estimate:
         for each in (matches.low, matches.high)
     )
     return replace(matches, low=low, high=high)
-
-
-def _with_rare_classes(pair: Pair, on: Counted, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    """Rates of classes, without an interval where a class is too rare for one, or mostly of one case."""
-    if on.grades is None:
-        return {}
-    rows = on.grades.grade(pair.rows)
-    levels = tuple(float(value) for value in on.grades.values)
-    cases = pair.clusters
-    found = {}
-    for name, each in estimates.items():
-        if each.low is None:
-            continue
-        why = too_rare(name, rows, levels, clustered=cases is not None)
-        if not why and cases is not None and each.value not in (0.0, 1.0):
-            why = of_one_case(name, rows, levels, cases)
-        if why:
-            found[name] = each.without_interval(why)
-    return found
 
 
 def _of_a_constant_rater(pair: Pair, on: Counted, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:

@@ -98,6 +98,8 @@ def _group(table: RatingTable, roles: Roles, humans: tuple[str, ...], first: str
 
 def _rows(grid: Grid, dimension: Measured, groups: Mapping[tuple[str, str], str]) -> list[RaterPair]:
     assert dimension.grades is not None
+    if not groups:
+        return []
     names = list(dict.fromkeys(name for pair in groups for name in pair))
     scores = np.column_stack([grid.scores[name] for name in names])
     pairs = np.array([[names.index(name) for name in pair] for pair in groups])
