@@ -73,6 +73,8 @@ def unpack(file: Path, folder: Path) -> Path:
         if hasattr(config, "quantization_config"):
             del config.quantization_config
         whole = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32)
+        # The loader at times leaves an output layer that shares the input's weights without numbers.
+        packed.tie_weights()
         whole.load_state_dict(packed.state_dict())
         part = folder.with_name(f"{folder.name}.part")
         private_folder(part)
