@@ -236,6 +236,9 @@ def test_a_model_of_the_wrong_kind_is_refused(folder: Path) -> None:
         values("nli", folder / "regression")
     with pytest.raises(MedjuryError, match="gives 3 numbers per pair"):
         values("bleurt", folder / "classifier")
+    # A plain encoder has nothing that tells classes apart: the library would draw it at random.
+    with pytest.raises(MedjuryError, match=r"some of its weights are missing \(classifier"):
+        values("nli", folder / "encoder")
 
 
 def test_two_models_of_one_metric_are_two_columns(folder: Path) -> None:
@@ -330,7 +333,7 @@ def test_the_settings_of_few_bits_reach_the_library(
 
     def keep(place: str, **options: Any) -> Any:
         told.update(options, place=place)
-        return plain(place, local_files_only=True)
+        return plain(place, local_files_only=True, output_loading_info=options["output_loading_info"])
 
     monkeypatch.setattr(transformers.AutoModel, "from_pretrained", keep)
     assert load(f"{folder / 'encoder'}:{bits}bit", "encoder", device="cpu").name.endswith(f":{bits}bit")

@@ -6,6 +6,7 @@ import asyncio
 import json
 import shutil
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -289,3 +290,34 @@ async def test_a_question_that_was_given_up_is_not_answered(model: TransformersM
     done = await asyncio.gather(*waiting, return_exceptions=True)
     assert isinstance(done[2], asyncio.CancelledError)
     assert [getattr(each, "tokens_out", None) for each in done] == [6, 6, None, 6]
+
+
+def test_many_threads_that_read_weights_at_once_do_not_harm_one_another(tmp_path: Path) -> None:
+    """The library switches shared weights off while it reads, for all threads: twenty at once left them off."""
+    import transformers
+
+    shared = write_tiny_model(tmp_path / "shared", positions=WINDOW, shared_weights=True)
+    made = transformers.PreTrainedModel.tie_weights
+
+    def read(turn: int) -> bool:
+        model = TransformersModel(weights=str(shared), name=f"judge {turn}")
+        loaded: Any = model.engine()
+        inner = loaded._model
+        return bool((inner.lm_head.weight == inner.get_input_embeddings().weight).all())
+
+    with ThreadPoolExecutor(4) as threads:
+        assert all(threads.map(read, range(20)))
+    assert transformers.PreTrainedModel.tie_weights is made
+
+
+def test_a_folder_without_some_of_its_weights_is_no_judge(folder: Path, tmp_path: Path) -> None:
+    """The library would draw them at random, and the judge would answer."""
+    from safetensors.torch import load_file, save_file
+
+    torn = shutil.copytree(folder, tmp_path / "torn")
+    weights = load_file(str(torn / "model.safetensors"))
+    gone = next(name for name in weights if name.endswith("mlp.up_proj.weight"))
+    del weights[gone]
+    save_file(weights, str(torn / "model.safetensors"), metadata={"format": "pt"})
+    with pytest.raises(MedjuryError, match=rf"cannot be loaded .*some of its weights are missing \({gone}"):
+        TransformersModel(weights=str(torn), name="torn").engine()

@@ -13,7 +13,7 @@ TEMPLATE = (
 MARKS = ["<|pad|>", "<|end|>", "<|system|>", "<|user|>", "<|assistant|>"]
 
 
-def write_tiny_model(folder: Path, *, positions: int = 4096) -> Path:
+def write_tiny_model(folder: Path, *, positions: int = 4096, shared_weights: bool = False) -> Path:
     """Write model and tokenizer as a folder that transformers reads."""
     import tokenizers
     import torch
@@ -36,7 +36,7 @@ def write_tiny_model(folder: Path, *, positions: int = 4096) -> Path:
             vocab_size=len(tokenizer), hidden_size=64, intermediate_size=128, num_hidden_layers=2,
             num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=positions,
             eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id, bos_token_id=None,
-            tie_word_embeddings=False,
+            tie_word_embeddings=shared_weights,
         )
     )  # fmt: skip
     model.save_pretrained(str(folder))

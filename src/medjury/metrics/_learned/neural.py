@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from medjury.errors import MedjuryError
-from medjury.models import loading_options, split_bits
+from medjury.models import loading_options, read_whole, reading_weights, split_bits
 
 Kind = Literal["encoder", "classifier", "sequence_to_sequence"]
 CLASSES = {
@@ -20,6 +20,7 @@ CLASSES = {
     "classifier": "AutoModelForSequenceClassification",
     "sequence_to_sequence": "AutoModelForSeq2SeqLM",
 }
+UNUSED = {"encoder": "pooler."}  # many encoders are saved without it, and no metric reads it
 BATCH = 32
 
 
@@ -61,22 +62,17 @@ def load(name: str | Path, kind: Kind, *, device: str | None = None, allow_downl
     options: dict[str, Any] = {"local_files_only": not allow_download}
     place, bits = split_bits(name)
     smaller = loading_options(name, torch, transformers, where)
-    logging = transformers.utils.logging
-    verbosity = logging.get_verbosity()
-    # Reports of weights that another task does not need say nothing to a reader of metrics.
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
-        model = getattr(transformers, CLASSES[kind]).from_pretrained(place, **options, **smaller)
+        with reading_weights(transformers):
+            tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
+            model = read_whole(
+                getattr(transformers, CLASSES[kind]), place, unused=UNUSED.get(kind), **options, **smaller
+            )
     except (OSError, ValueError) as error:
         hint = (
             "" if allow_download else " Nothing is fetched by itself: give a local folder, or allow_download."
         )
         raise MedjuryError(f"The model {str(name)!r} cannot be loaded: {_first_line(error)}{hint}") from None
-    finally:
-        logging.set_verbosity(verbosity)
-        logging.enable_progress_bar()
     # Weights of few bits are where they belong already, and cannot be moved.
     return Loaded(str(name), tokenizer, (model if bits else model.to(where)).eval(), where)
 

@@ -15,6 +15,7 @@ from medjury.models._in_process.bits import loading_options
 from medjury.models._in_process.folder_model import FolderModel
 from medjury.models._in_process.prompt import Template
 from medjury.models._in_process.running import Engine, Generated
+from medjury.models._in_process.weights import read_whole, reading_weights
 
 _SEVERAL = ("auto", "balanced", "sequential")  # layers are shared out over the GPUs that are there
 _DTYPES = ("auto", "bfloat16", "float16", "float32")
@@ -87,13 +88,10 @@ class TransformersEngine:
             placed |= loading_options(place, torch, transformers, "cuda" if where in _SEVERAL else where)
         if where in _SEVERAL:
             placed["device_map"] = where
-        logging = transformers.utils.logging
-        verbosity = logging.get_verbosity()
-        logging.set_verbosity_error()
-        logging.disable_progress_bar()
         try:
-            self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(str(folder), **options)
-            model: Any = transformers.AutoModelForCausalLM.from_pretrained(str(folder), **options, **placed)
+            with reading_weights(transformers):
+                self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(str(folder), **options)
+                model = read_whole(transformers.AutoModelForCausalLM, str(folder), **options, **placed)
             if "device_map" not in placed:
                 model = model.to(where)
         except Exception as error:  # whatever a damaged folder or a full device makes the library say
@@ -103,9 +101,6 @@ class TransformersEngine:
             raise MedjuryError(
                 f"model {name}: {folder} cannot be loaded ({type(error).__name__}: {first})"
             ) from None
-        finally:
-            logging.set_verbosity(verbosity)
-            logging.enable_progress_bar()
         self._model: Any = model.eval()
         self._template = Template(self._tokenizer, dict(template))
         self._ends = _ends(model, self._tokenizer)

@@ -14,6 +14,7 @@ from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.files import private_folder
+from medjury.models import read_whole, reading_weights
 from medjury.tuning.training._libraries import library
 
 ADAPTER, MERGED, UNPACKED = "adapter", "merged", "unpacked"
@@ -40,11 +41,9 @@ def load_base(where: str | Path, *, four_bit: bool = False) -> Base:
     options: dict[str, Any] = {"dtype": torch.bfloat16 if device == "cuda" else torch.float32}
     if four_bit:
         options |= {"quantization_config": _quantisation(torch, transformers), "device_map": {"": 0}}
-    with _readable(where), quiet(transformers):
+    with _readable(where), reading_weights(transformers):
         tokenizer = transformers.AutoTokenizer.from_pretrained(str(where), local_files_only=True)
-        model = transformers.AutoModelForCausalLM.from_pretrained(
-            str(where), local_files_only=True, **options
-        )
+        model = read_whole(transformers.AutoModelForCausalLM, str(where), local_files_only=True, **options)
     if tokenizer.chat_template is None:
         raise MedjuryError(
             f"the model {str(where)!r} has no chat template, so it cannot be a judge; take an instruct model"
@@ -62,19 +61,17 @@ def unpack(file: Path, folder: Path) -> Path:
         raise MedjuryError(f"there is no file {file}; give the path of the weights")
     library("gguf")
     torch, transformers = library("torch"), library("transformers")
-    options = {"gguf_file": file.name, "local_files_only": True}
-    with _readable(file), quiet(transformers):
+    options: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True}
+    with _readable(file), reading_weights(transformers):
         tokenizer = transformers.AutoTokenizer.from_pretrained(str(file.parent), **options)
-        packed = transformers.AutoModelForCausalLM.from_pretrained(
-            str(file.parent), dtype=torch.float32, **options
+        packed = read_whole(
+            transformers.AutoModelForCausalLM, str(file.parent), dtype=torch.float32, **options
         )
         # It remembers that it was packed, and is refused by trainers for that: the same weights in a new model.
         config = packed.config
         if hasattr(config, "quantization_config"):
             del config.quantization_config
         whole = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32)
-        # The loader at times leaves an output layer that shares the input's weights without numbers.
-        packed.tie_weights()
         whole.load_state_dict(packed.state_dict())
         part = folder.with_name(f"{folder.name}.part")
         private_folder(part)
@@ -88,7 +85,7 @@ def merge(base: str | Path, folder: Path) -> Path:
     """The adapter of a training put into its base, in whole weights, as a folder that any server can load."""
     peft, transformers = library("peft"), library("transformers")
     loaded = load_base(base)
-    with quiet(transformers):
+    with reading_weights(transformers):
         whole = peft.PeftModel.from_pretrained(loaded.model, str(folder / ADAPTER)).merge_and_unload()
         private_folder(folder / MERGED)
         whole.save_pretrained(str(folder / MERGED))
@@ -128,22 +125,6 @@ def _readable(where: str | Path) -> Iterator[None]:
             f"the model {str(where)!r} cannot be loaded: {_first_line(error)}. Nothing is fetched by itself: "
             "give a folder, a .gguf file, or a model that is in the hub's cache on this machine"
         ) from None
-
-
-@contextmanager
-def quiet(transformers: Any) -> Iterator[None]:
-    """Without bars and reports, which say nothing to a reader of results."""
-    logging, datasets = transformers.utils.logging, library("datasets")
-    verbosity = logging.get_verbosity()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    datasets.disable_progress_bars()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(verbosity)
-        logging.enable_progress_bar()
-        datasets.enable_progress_bars()
 
 
 def _first_line(error: Exception) -> str:

@@ -7,12 +7,14 @@ with other settings, lessons or weights is refused there.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.files import private_folder, write_whole
+from medjury.models import quiet_library
 from medjury.tuning.training._base import (
     ADAPTER,
     MERGED,
@@ -21,7 +23,6 @@ from medjury.tuning.training._base import (
     base_hash,
     load_base,
     merge,
-    quiet,
     unpack,
 )
 from medjury.tuning.training._data import DATA, Lessons
@@ -64,7 +65,7 @@ def train(
             f"every lesson is longer than {longest:,} tokens; take a model with a larger window"
         )
     watch = Watch(folder, library("torch"), loaded.device, say)
-    with quiet(library("transformers")):
+    with _quiet():
         trainer = _trainer(loaded, learned, looked_at, settings, folder, watch)
         trainer.train(resume_from_checkpoint=_checkpoint(folder))
         if looked_at and trainer.state.global_step % settings.save_steps:
@@ -113,6 +114,17 @@ def _state(lessons: Lessons, base: str | Path, folder: Path, settings: TrainSett
             )
     else:
         write_whole(plan, json.dumps(stated, indent=1) + "\n")
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    datasets = library("datasets")
+    datasets.disable_progress_bars()
+    try:
+        with quiet_library(library("transformers")):
+            yield
+    finally:
+        datasets.enable_progress_bars()
 
 
 def _checkpoint(folder: Path) -> str | None:
