@@ -82,3 +82,14 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         unpack(tmp_path / "lost.gguf", tmp_path / "out")
     with pytest.raises(MedjuryError, match=r"there is no file .*lost\.gguf"):
         export_gguf(tmp_path, tmp_path / "lost.gguf")
+
+
+def test_weights_are_never_unpacked_without_an_output_layer(
+    packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where something else in this process left the library such that layers do not share their weights."""
+    transformers = pytest.importorskip("transformers")
+    monkeypatch.setattr(transformers.PreTrainedModel, "tie_weights", lambda *_, **__: None)
+    with pytest.raises(MedjuryError, match=r"some of its weights are missing \(lm_head.weight\)"):
+        unpack(packed, tmp_path / "unpacked")
+    assert not (tmp_path / "unpacked").exists()

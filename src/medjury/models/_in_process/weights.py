@@ -41,10 +41,7 @@ def read_whole(kind: Any, place: str, *, unused: str | None = None, **options: A
     The library would draw the others at random and go on.
     """
     model, found = kind.from_pretrained(place, output_loading_info=True, **options)
-    empty = {name for name, each in model.named_parameters() if each.device.type == "meta"}
-    missing = sorted(
-        name for name in {*found["missing_keys"], *empty} if not (unused and name.startswith(unused))
-    )
+    missing = sorted(name for name in found["missing_keys"] if not (unused and name.startswith(unused)))
     if missing:
         named = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
         raise ValueError(f"some of its weights are missing ({named})")
