@@ -24,7 +24,7 @@ from medjury.agreement._design import (
 )
 from medjury.agreement._groups.many_raters import MANY_RATER_STATISTICS
 from medjury.agreement._notes import notes_on, nothing_in_common, unequal_warning
-from medjury.agreement._pairs.classification import BINARY
+from medjury.agreement._pairs.class_rates import BINARY
 from medjury.agreement._pairs.pair import Settings
 from medjury.agreement._pairs.rows import pair_rows
 from medjury.agreement._pairs.safety_rows import severe_error_rows, severe_of, win_rate_rows

@@ -26,7 +26,7 @@ with on_demand(__name__):
     from medjury.statistics._group_ranks import GroupRanks, Groups
     from medjury.statistics._interval import SAME
     from medjury.statistics._memory import keep_freed_memory
-    from medjury.statistics._options import Analytic, Options, estimates
+    from medjury.statistics._options import Analytic, Options, estimates, kept_clusters
     from medjury.statistics._printing.printing import (
         NOTHING,
         Printable,
@@ -45,7 +45,7 @@ with on_demand(__name__):
         levels_of,
         quantiles,
     )
-    from medjury.statistics._resample import RESAMPLES, Floats, sample
+    from medjury.statistics._resample import RESAMPLES, Floats, cluster_codes, sample
     from medjury.statistics._result import Result, ends, html_table
     from medjury.statistics._scores import (
         Level,
@@ -111,6 +111,7 @@ __all__ = [
     "by_strata",
     "centred_midranks",
     "choose",
+    "cluster_codes",
     "clustered_proportion",
     "combined",
     "compare",
@@ -131,6 +132,7 @@ __all__ = [
     "html_table",
     "joined",
     "keep_freed_memory",
+    "kept_clusters",
     "level_codes",
     "levels_of",
     "look",

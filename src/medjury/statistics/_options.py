@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, TypedDict, Unpack, get_args
+from typing import Any, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,11 +68,7 @@ def estimates(
             "An analytic interval takes every item as independent. With clusters, ask for interval='bca_t'."
         )
     if clusters is not None and kept is not None:
-        names = np.empty(len(clusters), dtype=object)
-        names[:] = list(clusters)
-        if len(names) != len(kept):
-            raise MedjuryError(f"There are {len(kept)} items but {len(names)} cluster names.")
-        clusters = names[kept]
+        clusters = kept_clusters(clusters, kept)
     seed = options.get("seed", 0)
     resamples = 0 if by_formula or interval == "none" else options.get("resamples", RESAMPLES)
     made = replicates(
@@ -97,6 +93,15 @@ def estimates(
             estimate = made.estimate(name, method=resampled, confidence=confidence, statistic=statistic)
             results[name] = replace(estimate, method=estimate.method + note)
     return results
+
+
+def kept_clusters(clusters: Sequence[object] | NDArray[Any], kept: NDArray[np.bool_]) -> NDArray[Any]:
+    """The clusters of the items that were kept."""
+    names = np.empty(len(clusters), dtype=object)
+    names[:] = list(clusters)
+    if len(names) != len(kept):
+        raise MedjuryError(f"There are {len(kept)} items but {len(names)} cluster names.")
+    return names[kept]
 
 
 def _analytic(

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
+from medjury.agreement._pairs.class_rates import (
+    BINARY,
+    class_name,
+    class_rows,
+    counted_rates,
+    without_rare_classes,
+)
 from medjury.errors import MedjuryError
 from medjury.statistics import (
-    FEWEST_CLUSTERS,
     RESAMPLES,
     Estimate,
     Floats,
@@ -20,45 +25,16 @@ from medjury.statistics import (
     Read,
     Scores,
     Statistics,
+    cluster_codes,
     complete_rows,
     estimates,
+    kept_clusters,
     level_codes,
-    proportion,
     read_pairs,
     read_scale,
 )
 
-Places = NDArray[np.int64]
 OVERALL = ("accuracy", "balanced_accuracy", "macro_f1", "micro_f1", "mcc")
-# In simulated studies the intervals of F1 and recall held from here on.
-FEWEST_OF_EACH_CLASS, FEWEST_OF_ONE_CLASS, FEWEST_COUNTED = 5, 15, 5
-# Matthews's coefficient of two grades takes few values with fewer items, and its interval holds in up to 99 %.
-FEWEST_OF_TWO_GRADES = 30
-# Answers that count may be spread unevenly over cases. Where they came from fewer than so many cases of equal size,
-# rates of a class held in as little as 87 % of simulated studies.
-FEWEST_EQUAL_CASES = 6
-BINARY = ("sensitivity", "specificity", "precision", "recall", "f1")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Classes:
-    """The classes by name, where each stands in the rows, and the place of the positive one of two."""
-
-    names: Sequence[Level]
-    positions: Floats
-    positive: int = 1
-
-    def counted(self, rows: Floats) -> tuple[Places, Places, dict[str, NDArray[np.bool_]]]:
-        """The classes of truth and prediction by their places, and of which rows each rate is a share."""
-        truth, said = (level_codes(self.positions, column) for column in rows.T)
-        counted = dict.fromkeys(("exact_match", "accuracy", "micro_f1"), np.ones(len(rows), dtype=bool))
-        for place, name in enumerate(self.names):
-            counted[class_name(name)] = (truth == place) | (said == place)
-        if len(self.names) == 2:
-            counted["f1"] = counted[class_name(self.names[self.positive])]
-            counted["recall"] = counted["sensitivity"] = truth == self.positive
-            counted["precision"], counted["specificity"] = said == self.positive, truth != self.positive
-        return truth, said, counted
 
 
 def classification(
@@ -93,16 +69,15 @@ def classification(
     )
     if options.get("interval", "bca_t") != "bca_t" or not options.get("resamples", RESAMPLES):
         return found
-    place = 1 if positive is None else list(known.levels).index(positive)
-    by_class = Classes(known.levels, known.positions, place)
     cases = None
     if (clusters := options.get("clusters")) is not None:
-        known_cases: dict[object, int] = {}
-        codes = np.array([known_cases.setdefault(each, len(known_cases)) for each in clusters])[pairs.kept]
+        codes = cluster_codes(kept_clusters(clusters, pairs.kept), len(pairs.rows))
         cases = codes if len(np.unique(codes)) < len(codes) else None
-    counted = counted_rates(found, pairs.rows, by_class, cases, confidence=options.get("confidence", 0.95))
+    place = 1 if positive is None else list(known.levels).index(positive)
+    rows = class_rows(known.levels, known.positions, pairs.rows, cases, positive=place)
+    counted = counted_rates(found, rows, confidence=options.get("confidence", 0.95))
     found |= {name: replace(each, method=each.method + pairs.note) for name, each in counted.items()}
-    return found | without_rare_classes(found, pairs.rows, by_class, cases)
+    return found | without_rare_classes(found, rows)
 
 
 def classification_statistics(
@@ -177,129 +152,6 @@ def classification_rates(table: Floats) -> dict[str, Floats]:
     }
 
 
-def counted_rates(
-    estimates: Mapping[str, Estimate],
-    rows: Floats,
-    classes: Classes,
-    cases: NDArray[Any] | None,
-    *,
-    confidence: float,
-) -> dict[str, Estimate]:
-    """Intervals of shares of counts: where each row is a case, by their counts; else those that no resample could
-    move, a case with several rows counting as one."""
-    at_an_end = [name for name, each in estimates.items() if each.value in (0.0, 1.0) and each.low is None]
-    enough = cases is None and len(rows) >= FEWEST_CLUSTERS
-    inside = [name for name, each in estimates.items() if enough and each.value is not None]
-    made = {
-        name: of_counts(name, rows, classes, cases, confidence=confidence) for name in (*at_an_end, *inside)
-    }
-    return {
-        name: replace(found, value=estimates[name].value) for name, found in made.items() if found is not None
-    }
-
-
-def of_counts(
-    name: str,
-    rows: Floats,
-    classes: Classes,
-    cases: NDArray[Any] | None = None,
-    *,
-    confidence: float = 0.95,
-) -> Estimate | None:
-    """The interval of a rate that is a share of counts, for F1 that of tp/(tp+fp+fn), of which it is a function: a
-    share of those that anybody called positive. None for a rate that is none.
-
-    Where each row is a case, Wilson's score interval (1927), which with few cases too is near to what it promises
-    (Brown, Cai & DasGupta 2001, Stat Sci 16:101-133); at 0 and 1 Clopper and Pearson's. Rows are complete
-    (truth, predicted). With `cases` there is an interval at 0 and 1 alone, of which every resample gives the same,
-    and every case is one trial, however many rows it has: rows of one case may all be right together.
-    """
-    truth, said, counted = classes.counted(rows)
-    if name not in counted or not counted[name].any():
-        return None
-    hit = truth[counted[name]] == said[counted[name]]
-    n = len(hit) if cases is None else len(np.unique(cases[counted[name]]))
-    if hit.any() == hit.all():
-        found = proportion(n if hit.all() else 0, n, confidence=confidence)
-    elif cases is None:
-        found = proportion(int(hit.sum()), n, interval="wilson", confidence=confidence)
-    else:
-        return None
-    if found.low is None or found.high is None:
-        return None
-    low, high = found.low, found.high
-    value = found.value
-    if name.startswith("f1"):
-        value, low, high = (2 * each / (1 + each) for each in (float(hit.mean()), low, high))
-    method = found.method + ("" if cases is None else f", {n} cases as one each")
-    return Estimate(value, low, high, len(rows), method)
-
-
-def without_rare_classes(
-    estimates: Mapping[str, Estimate], rows: Floats, classes: Classes, cases: NDArray[Any] | None
-) -> dict[str, Estimate]:
-    """Rates of classes, without an interval where a class is too rare for one, or comes from too few cases."""
-    found = {}
-    for name, each in estimates.items():
-        if each.low is None:
-            continue
-        why = _too_rare(name, rows, classes, clustered=cases is not None)
-        # A rate of exactly 0 or 1 counts every case once, however many answers it has.
-        if not why and cases is not None and each.value not in (0.0, 1.0):
-            why = _of_few_cases(name, rows, classes, cases)
-        if why:
-            found[name] = each.without_interval(why)
-    return found
-
-
-def _too_rare(name: str, rows: Floats, classes: Classes, *, clustered: bool) -> str:
-    """Why a rate of classes has no interval: a class was seen so rarely that nobody knows its rate. A class's own
-    F1 is a share of the answers to which anybody gave it; where cases have several its interval is the jackknife's,
-    and needs more."""
-    if name == "mcc" and len(classes.names) == 2 and len(rows) < FEWEST_OF_TWO_GRADES:
-        return f"{len(rows)} items of two grades are too few, at least {FEWEST_OF_TWO_GRADES} are needed"
-    if name == "f1" and len(classes.names) == 2:
-        name = class_name(classes.names[classes.positive])
-    truth, said, counted = classes.counted(rows)
-    counts = {
-        level: int((truth == place).sum())
-        for place, level in enumerate(classes.names)
-        if class_name(level) == name
-    }
-    who, needed = "the reference gave", FEWEST_OF_ONE_CLASS
-    if name in ("macro_f1", "balanced_accuracy"):
-        counts = {classes.names[place]: int((truth == place).sum()) for place in np.union1d(truth, said)}
-        needed = FEWEST_OF_EACH_CLASS
-    elif not clustered:
-        counts = {level: int(counted[class_name(level)].sum()) for level in counts}
-        who, needed = "both together gave", FEWEST_COUNTED
-    rare = [level for level, count in counts.items() if count < needed]
-    if not rare:
-        return ""
-    return f"{who} {_plain(rare[0])} only {counts[rare[0]]} times, at least {needed} are needed"
-
-
-def _of_few_cases(name: str, rows: Floats, classes: Classes, cases: NDArray[Any]) -> str:
-    """Why the rate of a class has no interval: its answers come from few cases, or most of them from few. With m
-    answers to a case they are spread as over (Σm)² / Σm² cases of equal size (Kish 1965, Survey Sampling, 11.7)."""
-    counted = classes.counted(rows)[2].get(name)
-    if counted is None or not (name in BINARY or name.startswith("f1_class")):
-        return ""
-    each = np.unique(cases[counted], return_counts=True)[1].astype(np.float64)
-    equal = float(each.sum() ** 2 / (each**2).sum())
-    if equal >= FEWEST_EQUAL_CASES:
-        return ""
-    return (
-        f"the {int(each.sum())} answers that count are spread as over {equal:.1f} cases of equal size, at least "
-        f"{FEWEST_EQUAL_CASES} are needed"
-    )
-
-
-def class_name(level: Level) -> str:
-    """The name under which a class's F1 stands."""
-    return f"f1_class_{_plain(level)}"
-
-
 def no_rate_reason(name: str) -> str:
     """Why a rate does not exist."""
     if name.startswith("f1"):
@@ -312,10 +164,6 @@ def no_rate_reason(name: str) -> str:
     if name in ("sensitivity", "recall"):
         return "no item is truly positive"
     return reasons.get(name, "no item was labelled by both")
-
-
-def _plain(level: Level) -> str:
-    return f"{level:g}" if isinstance(level, float) else str(level)
 
 
 def _divide(top: Floats, bottom: Floats) -> Floats:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from medjury.agreement._groups.icc import FORMS
-from medjury.agreement._pairs.classification import (
-    Classes,
+from medjury.agreement._pairs.class_rates import (
+    ClassRows,
+    class_rows,
     counted_rates,
     of_counts,
     without_rare_classes,
@@ -115,11 +116,12 @@ def _of_items(pair: Pair, on: Counted, parts: PairStatistics, made: Replicates, 
             )
             note = on.note if name in parts.of_grades else ""
             estimates[name] = replace(estimate, method=estimate.method + note)
-    if settings.resamples:
-        estimates |= _counted_rates(pair, on, estimates, settings.confidence)
-        if on.grades is not None:
-            graded = on.grades.grade(pair.rows)
-            estimates |= without_rare_classes(estimates, graded, _classes(on), pair.clusters)
+    if settings.resamples and on.grades is None:
+        estimates |= _matches(pair, estimates, settings.confidence)
+    elif settings.resamples:
+        rows = _class_rows(pair, on)
+        estimates |= _counted_rates(rows, on.note, estimates, settings.confidence)
+        estimates |= without_rare_classes(estimates, rows)
     if "offset" in estimates:
         estimates["absolute_offset"] = absolute_offset(estimates["offset"])
     estimates |= _area(pair, settings)
@@ -145,34 +147,32 @@ def _area(pair: Pair, settings: Settings) -> dict[str, Estimate]:
     return {"auc": area_under_curve(first, second, positive=positive, confidence=settings.confidence)}
 
 
+def _matches(pair: Pair, estimates: Mapping[str, Estimate], confidence: float) -> dict[str, Estimate]:
+    """The interval of exact matches without grades, where all match or none: no resample could move it."""
+    found = estimates.get("exact_match")
+    if found is None or found.value not in (0.0, 1.0):
+        return {}
+    hits = np.full(len(pair.rows), found.value == 1.0)
+    return {"exact_match": clustered_proportion(hits, pair.clusters, confidence=confidence)}
+
+
 def _counted_rates(
-    pair: Pair, on: Counted, estimates: Mapping[str, Estimate], confidence: float
+    rows: ClassRows, note: str, estimates: Mapping[str, Estimate], confidence: float
 ) -> dict[str, Estimate]:
-    """Intervals of shares of counts: where each row is a case, by their counts; else those that no resample could
-    move, a case with several rows counting as one."""
-    if on.grades is None:
-        found = estimates.get("exact_match")
-        if found is None or found.value not in (0.0, 1.0):
-            return {}
-        hits = np.full(len(pair.rows), found.value == 1.0)
-        return {"exact_match": clustered_proportion(hits, pair.clusters, confidence=confidence)}
-    rows, classes = on.grades.grade(pair.rows), _classes(on)
-    made = counted_rates(estimates, rows, classes, pair.clusters, confidence=confidence)
+    made = counted_rates(estimates, rows, confidence=confidence)
     prediger = estimates.get("brennan_prediger")
-    if prediger and prediger.value is not None and pair.clusters is None and len(rows) >= FEWEST_CLUSTERS:
+    if prediger and prediger.value is not None and rows.cases is None and rows.n >= FEWEST_CLUSTERS:
         # A straight line of the share of matches.
-        matches = of_counts("exact_match", rows, classes, confidence=confidence)
+        matches = of_counts("exact_match", rows, confidence=confidence)
         if matches is not None:
-            made["brennan_prediger"] = replace(
-                _beyond_chance(matches, len(classes.names)), value=prediger.value
-            )
-    return {name: replace(found, method=found.method + on.note) for name, found in made.items()}
+            made["brennan_prediger"] = replace(_beyond_chance(matches, len(rows.names)), value=prediger.value)
+    return {name: replace(found, method=found.method + note) for name, found in made.items()}
 
 
-def _classes(on: Counted) -> Classes:
+def _class_rows(pair: Pair, on: Counted) -> ClassRows:
     assert on.grades is not None
     levels = tuple(float(value) for value in on.grades.values)
-    return Classes(levels, np.asarray(levels))
+    return class_rows(levels, np.asarray(levels), on.grades.grade(pair.rows), pair.clusters)
 
 
 def _beyond_chance(matches: Estimate, grades: int) -> Estimate:
