@@ -21,7 +21,7 @@ DAY = 86_400.0
 
 def jump(store: Store, seconds: float) -> None:  # noqa: F811
     """As if the clock had been set by so much since the last heartbeats."""
-    with store._transaction(write=True) as cursor:
+    with store._connection.transaction(write=True) as cursor:
         cursor.execute(f"UPDATE owners SET heartbeat = heartbeat - {seconds}")
 
 

@@ -106,6 +106,6 @@ def _claims(store: Store) -> list[tuple[str, ...]]:
 
 
 def _rows(store: Store, statement: str) -> list[tuple[str, ...]]:
-    with store._transaction(write=False) as cursor:
+    with store._connection.transaction(write=False) as cursor:
         cursor.execute(statement)
         return [tuple(row) for row in cursor.fetchall()]

@@ -101,7 +101,7 @@ def test_no_table_and_no_column_is_forgotten(tmp_path: Path) -> None:
     """Who works on a store is not copied; everything else is, whatever a later migration adds."""
     from medjury.ratings._store.copy import _TABLES
 
-    with open_store(tmp_path / "s.sqlite") as store, store._transaction(write=False) as cursor:
+    with open_store(tmp_path / "s.sqlite") as store, store._connection.transaction(write=False) as cursor:
         cursor.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
         tables = {row[0] for row in cursor.fetchall()} - {"schema_version", "owners", "claims"}
         columns = {name: {row[1] for row in cursor.execute(f"PRAGMA table_info({name})")} for name in tables}

@@ -62,7 +62,7 @@ def selection(*ids: str, keep_unlinked: bool = False) -> Selection:
 
 def counts(store: Store) -> dict[str, int]:
     found = {}
-    with store._transaction(write=False) as cursor:
+    with store._connection.transaction(write=False) as cursor:
         for table in ("ratings", "replies", "records", "questions", "members"):
             cursor.execute(f"SELECT count(*) FROM {table}")
             found[table] = cursor.fetchone()[0]
@@ -112,7 +112,10 @@ def test_what_is_stored_stays_append_only_afterwards(store: Store) -> None:
     fill(store, 9)
     erase(store, selection("c-7"))
     for table in ("ratings", "replies", "records", "erasures"):
-        with pytest.raises(StoreError, match="append-only"), store._transaction(write=True) as cursor:
+        with (
+            pytest.raises(StoreError, match="append-only"),
+            store._connection.transaction(write=True) as cursor,
+        ):
             cursor.execute(f"DELETE FROM {table}")
 
 
@@ -123,11 +126,11 @@ def test_the_log_names_nobody_and_a_changed_entry_is_found(store: Store) -> None
     first, second = erasures(store)
     assert (first.number, first.by, first.rows["ratings"], second.rows["ratings"]) == (1, "case", 3, 6)
     assert first.names("case", ["c-7"]) and not first.names("case", ["c-8"])
-    with store._transaction(write=False) as cursor:
+    with store._connection.transaction(write=False) as cursor:
         cursor.execute("SELECT entry FROM erasures ORDER BY number")
         lines = [row[0] for row in cursor.fetchall()]
     assert not any(name in line for line in lines for name in ("c-7", "c-6", "plain", SECRET))
-    with store._transaction(write=True) as cursor:
+    with store._connection.transaction(write=True) as cursor:
         cursor.execute("DROP TABLE erasures")
         cursor.execute("CREATE TABLE erasures (number INTEGER PRIMARY KEY, entry TEXT)")
         changed = lines[0].replace('"ratings": 3', '"ratings": 2').replace("'", "''")

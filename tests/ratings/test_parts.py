@@ -139,7 +139,7 @@ def test_a_key_is_looked_up_in_its_own_part_alone(postgres_url: str) -> None:
     with open_store(postgres_url) as store:
         for number in range(12):
             judged(store, f"run {number}", [f"c{number}"])
-        with store._transaction(write=False) as cursor:
+        with store._connection.transaction(write=False) as cursor:
             cursor.execute(f"EXPLAIN {store._sql.find_latest}", {"keys": ["unit c3"], "parts": [4]})
             looked_up = "\n".join(row[0] for row in cursor.fetchall())
             cursor.execute(f"EXPLAIN {store._sql.read_run}", store._values(cursor, "run 3"))

@@ -96,7 +96,7 @@ def test_an_answer_replaces_a_failure_and_both_are_kept(store: Store) -> None:
     store.write(ratings=[unscored(Reason.TIMEOUT), rating(dimension="useful")])
     assert store.write(ratings=[rating(), rating(dimension="useful")]) == 1
     assert [row.status for row in store.ratings()] == ["scored", "scored"]
-    with store._transaction(write=False) as cursor:
+    with store._connection.transaction(write=False) as cursor:
         cursor.execute("SELECT dimension, attempt, status FROM ratings ORDER BY attempt, dimension")
         assert [tuple(row) for row in cursor.fetchall()] == [
             ("accuracy", 1, "unscored"),
@@ -221,7 +221,7 @@ def test_writers_need_not_wait_for_a_reader_that_stops_halfway(store: Store) -> 
 @pytest.mark.parametrize("change", ["UPDATE {} SET key = 'other'", "DELETE FROM {}"])
 def test_what_is_stored_can_be_neither_changed_nor_deleted(store: Store, table: str, change: str) -> None:
     store.write(ratings=[rating()], replies=[StoredReply("key-1", Reply("x"), None)])
-    with pytest.raises(StoreError, match="append-only"), store._transaction(write=True) as cursor:
+    with pytest.raises(StoreError, match="append-only"), store._connection.transaction(write=True) as cursor:
         cursor.execute(change.format(table))
     assert list(store.ratings()) == [rating()]
 
@@ -243,7 +243,7 @@ def test_a_store_can_be_opened_again(store_address: str) -> None:
 
 
 def test_a_store_of_a_newer_version_is_refused(store_address: str) -> None:
-    with open_store(store_address) as store, store._transaction(write=True) as cursor:
+    with open_store(store_address) as store, store._connection.transaction(write=True) as cursor:
         cursor.execute("INSERT INTO schema_version VALUES (99)")
     with pytest.raises(StoreError, match=r"newer medjury \(schema 99.*Upgrade"):
         open_store(store_address)
@@ -251,7 +251,7 @@ def test_a_store_of_a_newer_version_is_refused(store_address: str) -> None:
 
 def test_a_rating_is_never_both_scored_and_unscored_in_the_database(store: Store) -> None:
     store.write(ratings=[rating()])
-    with pytest.raises(StoreError), store._transaction(write=True) as cursor:
+    with pytest.raises(StoreError), store._connection.transaction(write=True) as cursor:
         cursor.execute(
             "INSERT INTO ratings (item, system, rater, rater_kind, instrument, dimension, repeat, score, "
             "status, explanation, created_at, key, attempt) "

@@ -166,7 +166,7 @@ connection.execute("ROLLBACK")
 
 def test_a_locked_server_says_how_to_find_the_holder(postgres_url: str) -> None:
     with open_store(postgres_url) as holder, open_store(postgres_url, wait_seconds=0.2) as store:
-        with pytest.raises(StoreLocked, match="pg_stat_activity"), holder._transaction(write=True):
+        with pytest.raises(StoreLocked, match="pg_stat_activity"), holder._connection.transaction(write=True):
             store.write(ratings=[rating()])
         store.write(ratings=[rating()])
         assert list(store.ratings()) == [rating()]
@@ -175,8 +175,8 @@ def test_a_locked_server_says_how_to_find_the_holder(postgres_url: str) -> None:
 def test_a_full_disk_keeps_all_or_nothing_and_goes_on_when_there_is_room(file: Path) -> None:
     with open_store(file) as store:
         store.write(ratings=[rating(key="before")])
-        pages = store._connection.cursor().execute("PRAGMA page_count").fetchone()[0]
-        store._connection.cursor().execute(f"PRAGMA max_page_count = {pages + 5}")
+        pages = store._connection.open.cursor().execute("PRAGMA page_count").fetchone()[0]
+        store._connection.open.cursor().execute(f"PRAGMA max_page_count = {pages + 5}")
         large = [
             rating(item=f"case-{number}", key=str(number), explanation="x" * 500) for number in range(500)
         ]
@@ -184,7 +184,7 @@ def test_a_full_disk_keeps_all_or_nothing_and_goes_on_when_there_is_room(file: P
             store.write(replies=[StoredReply("a", Reply("yes"), 1.0, "run")], ratings=large)
         assert [row.key for row in store.ratings()] == ["before"]
         assert store.spent("run").calls == 0
-        store._connection.cursor().execute("PRAGMA max_page_count = 1000000")
+        store._connection.open.cursor().execute("PRAGMA max_page_count = 1000000")
         assert store.write(ratings=large) == 500
 
 
@@ -192,15 +192,15 @@ async def test_a_full_disk_reaches_every_task_that_writes(file: Path) -> None:
     with open_store(file) as store:
         async with StoreDesk(store, "run") as desk:
             await desk.write_ratings("run", [rating(key="before")])
-            pages = store._connection.cursor().execute("PRAGMA page_count").fetchone()[0]
-            store._connection.cursor().execute(f"PRAGMA max_page_count = {pages}")
+            pages = store._connection.open.cursor().execute("PRAGMA page_count").fetchone()[0]
+            store._connection.open.cursor().execute(f"PRAGMA max_page_count = {pages}")
             writes = [
                 desk.write_ratings("run", [rating(key=str(number), explanation="x" * 9000)])
                 for number in range(20)
             ]
             results = await asyncio.gather(*writes, return_exceptions=True)
             assert all(isinstance(result, StoreFull) for result in results)
-            store._connection.cursor().execute("PRAGMA max_page_count = 1000000")
+            store._connection.open.cursor().execute("PRAGMA max_page_count = 1000000")
             await desk.write_ratings("run", [rating(key="after")])
         assert sorted(row.key for row in store.ratings("run")) == ["after", "before"]
 

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
-import threading
-import time
-import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -21,23 +16,19 @@ from medjury.ratings._parts.placing import values_of_run
 from medjury.ratings._question import Question
 from medjury.ratings._rating import RaterKind, Rating, RatingRow, Status
 from medjury.ratings._record import StoredRecord
+from medjury.ratings._store.connection import Connection
 from medjury.ratings._store.database import Database, create_schema, locate
 from medjury.ratings._store.escaping import escape, unescape
-from medjury.ratings._store.faults import explain, is_broken
 from medjury.ratings._store.owner import Busy, Claimed, Heartbeats, Owner
 from medjury.ratings._store.rights import refuse_without_rights
 from medjury.ratings._store.schema import is_current, migrate
 from medjury.ratings._store.statements import statements
-from medjury.ratings._store.store_error import StoreError, StoreUnreachable
 from medjury.ratings._store.transaction import StoredReply, Transaction, utc_now
 
 if TYPE_CHECKING:
     import polars
 
 _Result = TypeVar("_Result")
-_ROWS_AT_ONCE = 2_000
-_FIRST_WAIT, _LONGEST_WAIT = 0.1, 2.0  # seconds between attempts to reach a server that went away
-_LOG = logging.getLogger("medjury")
 
 
 class Spent(NamedTuple):
@@ -98,15 +89,9 @@ class Store:
 
     def __init__(self, database: Database, reconnect_seconds: float = 0.0) -> None:
         self._database = database
-        self._reconnect_seconds = reconnect_seconds
-        self._lost_at: float | None = None  # when the server was last found gone, until it answers again
+        self._connection = Connection(database, reconnect_seconds)
         self._heartbeats = Heartbeats()
         self._sql = statements(database.dialect)
-        self._lock = threading.Lock()
-        self._connection: Any = None
-        self._error: type[Exception] = database.engine.dialect.loaded_dbapi.Error
-        self._closed = False
-        self._close_connection: weakref.finalize[Any, Any] | None = None
 
     @property
     def place(self) -> str:
@@ -165,7 +150,7 @@ class Store:
     def put_run(self, run: str, manifest: Mapping[str, Any]) -> None:
         """Record a run, or the newest state of its manifest."""
         values = (escape(run), json.dumps(manifest, sort_keys=True), utc_now())
-        self._patiently(lambda cursor: cursor.execute(self._sql.put_run, values), write=True)
+        self._connection.patiently(lambda cursor: cursor.execute(self._sql.put_run, values), write=True)
 
     # Reading
 
@@ -252,26 +237,16 @@ class Store:
     def in_transaction(self, work: Callable[[Transaction], _Result], *, write: bool = True) -> _Result:
         """Do several steps as one. Each may safely be repeated, which is done where the connection is lost."""
         dialect = self._database.dialect
-        return self._patiently(
-            lambda cursor: work(Transaction(cursor, self._sql, dialect, self._heartbeats)), write
+        return self._connection.patiently(
+            lambda cursor: work(Transaction(cursor, self._sql, dialect, self._heartbeats)), write=write
         )
 
     def outside_transactions(self, work: Callable[[Any, str], _Result]) -> _Result:
         """Do what no transaction may hold, such as VACUUM; `work` is given the cursor and the kind of database."""
-        with self._lock:
-            try:
-                if self._connection is None:
-                    self._connect()
-                with closing(self._connection.cursor()) as cursor:
-                    return work(cursor, self._database.dialect)
-            except self._error as error:
-                raise explain(error, self._database) from error
+        return self._connection.outside_transactions(lambda cursor: work(cursor, self._database.dialect))
 
     def close(self) -> None:
-        with self._lock:
-            self._closed = True
-            self._disconnect()
-        self._database.engine.dispose()
+        self._connection.close()
 
     def __enter__(self) -> Store:
         return self
@@ -287,68 +262,7 @@ class Store:
             cursor.execute(statement, self._values(cursor, run))
             return cursor.fetchall()  # type: ignore[no-any-return]
 
-        return self._patiently(work, write=False)
-
-    def _patiently(self, work: Callable[[Any], _Result], write: bool) -> _Result:
-        """Do it in a transaction; where the server went away, again as soon as it is back, for a stated time. A
-        lost connection alone is made anew at once. After that time each attempt is the last."""
-
-        def attempt() -> _Result:
-            with self._transaction(write) as cursor:
-                return work(cursor)
-
-        return self._until_back(attempt)
-
-    def _until_back(self, attempt: Callable[[], _Result]) -> _Result:
-        wait, again = _FIRST_WAIT, True
-        while True:
-            try:
-                done = attempt()
-            except StoreUnreachable as gone:
-                now = time.monotonic()
-                self._lost_at = now if self._lost_at is None else self._lost_at
-                left = self._lost_at + self._reconnect_seconds - now
-                if not again and left <= 0:
-                    raise self._given_up(gone) from gone
-                if not again:
-                    if wait == _FIRST_WAIT:
-                        _LOG.warning("%s Calls wait; it is tried for %.0f s more.", gone, left)
-                    time.sleep(min(wait, left))
-                    wait = min(2 * wait, _LONGEST_WAIT)
-                again = False
-            else:
-                self._lost_at = None
-                return done
-
-    def _given_up(self, gone: StoreUnreachable) -> StoreUnreachable:
-        tried = f" It was tried for {self._reconnect_seconds:g} s." if self._reconnect_seconds else ""
-        return StoreUnreachable(f"{gone}{tried}")
-
-    @contextmanager
-    def _transaction(self, write: bool) -> Iterator[Any]:
-        with self._lock:
-            try:
-                if self._connection is None:
-                    self._connect()
-                cursor = self._connection.cursor()
-                try:
-                    self._database.begin(cursor, write)
-                    yield cursor
-                    cursor.execute("COMMIT")
-                except BaseException:
-                    with suppress(self._error):
-                        cursor.execute("ROLLBACK")
-                    raise
-                finally:
-                    cursor.close()
-            except self._error as error:
-                lost = self._connection is not None and is_broken(self._connection.driver_connection)
-                if lost:
-                    self._disconnect()
-                explained = explain(error, self._database)
-                if lost and not isinstance(explained, StoreUnreachable):
-                    explained = StoreUnreachable(str(explained))
-                raise explained from error
+        return self._connection.patiently(work, write=False)
 
     def _rows(self, run: str | None) -> Iterator[list[tuple[Any, ...]]]:
         return self._blocks(self._sql.read_all if run is None else self._sql.read_run, run)
@@ -358,57 +272,15 @@ class Store:
         return self._blocks(statement)
 
     def _blocks(self, statement: str, run: str | None = None) -> Iterator[list[tuple[Any, ...]]]:
-        """Blocks of rows on a connection of their own, so that writers need not wait for a slow reader."""
-        postgres = self._database.dialect == "postgresql"
-        try:
-            with closing(self._until_back(self._raw_connection)) as connection:
-                plain = connection.cursor()
-                self._database.begin(plain, write=False)
-                # A named cursor makes PostgreSQL hand out rows as they are asked for.
-                cursor = connection.driver_connection.cursor(name="ratings") if postgres else plain
-                try:
-                    cursor.execute(statement, self._values(plain, run))
-                    while rows := cursor.fetchmany(_ROWS_AT_ONCE):
-                        yield rows
-                finally:  # a reader may stop halfway
-                    with suppress(self._error):
-                        cursor.close()
-        except self._error as error:
-            raise explain(error, self._database) from error
+        return self._connection.blocks(statement, lambda cursor: self._values(cursor, run))
 
     def _prepare(self) -> None:
-        with self._lock:
-            self._connect()
-            cursor = self._connection.cursor()
-            try:
-                refuse_without_rights(self._database, cursor)
-                if not is_current(cursor, self._database.dialect):
-                    self._database.begin(cursor, write=True)
-                    create_schema(self._database, cursor)
-                    migrate(cursor, self._database.dialect, self.place)
-                    cursor.execute("COMMIT")
-            except self._error as error:
-                raise explain(error, self._database) from error
+        def work(cursor: Any) -> None:
+            refuse_without_rights(self._database, cursor)
+            if not is_current(cursor, self._database.dialect):
+                self._database.begin(cursor, write=True)
+                create_schema(self._database, cursor)
+                migrate(cursor, self._database.dialect, self.place)
+                cursor.execute("COMMIT")
 
-    def _raw_connection(self) -> Any:
-        from sqlalchemy.exc import DBAPIError
-
-        if self._closed:
-            raise StoreError(f"{self.place}: this store is closed")
-        try:
-            return self._database.connect()
-        except (DBAPIError, self._error) as error:
-            cause = getattr(error, "orig", None) or error
-            raise explain(cause, self._database) from cause
-
-    def _connect(self) -> None:
-        connection = self._raw_connection()
-        self._connection = connection
-        # A store that is dropped without `close` does not leave the connection to the garbage collector.
-        self._close_connection = weakref.finalize(self, connection.close)
-
-    def _disconnect(self) -> None:
-        if self._close_connection is not None:
-            with suppress(Exception):
-                self._close_connection()
-        self._connection = self._close_connection = None
+        self._connection.outside_transactions(work)
