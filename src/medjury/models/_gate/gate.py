@@ -27,7 +27,8 @@ from medjury.models._gate.context import (
     refused_by_endpoint,
     require_fit,
 )
-from medjury.models._gate.limits import AdaptiveConcurrency, Bucket, Clock, Limits, Pace, Sleep
+from medjury.models._gate.lane import Lane, MakePace
+from medjury.models._gate.limits import Bucket, Clock, Limits, Sleep
 from medjury.models._gate.request_log import RequestLog
 from medjury.models._gate.sending import Counting, Sending, log_entry
 from medjury.models._hosts import forbidden, hosts_allowed, is_local, normal_hosts, require_allowed
@@ -37,20 +38,6 @@ from medjury.models._tokens import most_tokens, request_tokens
 
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 60.0
 _MOST_PATIENCE = 600.0  # a provider that asks for a longer pause is as good as down
-
-MakePace = Callable[[str, float], Pace]  # by what is paced, and so much of it a minute
-
-
-class _Lane:
-    """The pace of one model."""
-
-    def __init__(self, model: ChatModel, limits: Limits, pace: MakePace) -> None:
-        stated = model.batch.size if model.batch is not None else limits.concurrency or model.concurrency
-        self.places = AdaptiveConcurrency(stated)
-        requests, tokens = limits.requests_per_minute, limits.tokens_per_minute
-        self.requests = pace(f"{model.name}: requests", requests) if requests else None
-        self.tokens = pace(f"{model.name}: tokens", tokens) if tokens else None
-        self.closed_until = 0.0
 
 
 class Gate:
@@ -95,7 +82,7 @@ class Gate:
         self._sleep = sleep
         self._pace_of: MakePace = pace or (lambda _, per_minute: Bucket(per_minute, clock, sleep))
         self._chance = chance or random.Random()
-        self._lanes: dict[str, _Lane] = {}
+        self._lanes: dict[str, Lane] = {}
         self._mask = Mask()
         self._unkept: Exception | None = None  # why a reply that was paid for could not be logged or stored
 
@@ -160,7 +147,7 @@ class Gate:
                 if wait is None:
                     raise
                 if error.reason is Reason.RATE_LIMIT and error.retry_after is not None:
-                    lane.closed_until = max(lane.closed_until, self._clock() + wait)  # for every call to it
+                    lane.close(wait)
                 await self._sleep(wait)
         raise AssertionError("the last attempt returns or raises")
 
@@ -256,7 +243,7 @@ class Gate:
         return self._chance.uniform(most / 2, most)  # spread out, so that calls refused together return apart
 
     async def _attempt(
-        self, lane: _Lane, model: ChatModel, request: Request, key: str, attempt: int, fits: bool
+        self, lane: Lane, model: ChatModel, request: Request, key: str, attempt: int, fits: bool
     ) -> Answer:
         """One call. Its place among the calls in flight is kept until the reply is safely stored, so that a
         killed run has paid for no more unstored replies than it had places. Where one cannot be stored, its place
@@ -270,7 +257,7 @@ class Gate:
             reservation = await self._budget.reserve(self._worst(model, request))  # no room, no waiting
             sending = self._sending(lane, model, request, key, attempt, reservation)
             try:
-                await self._pace(lane, expected)
+                await lane.turn(expected)
             except BaseException:
                 sending.unsent()
                 raise
@@ -296,7 +283,7 @@ class Gate:
 
     def _sending(
         self,
-        lane: _Lane,
+        lane: Lane,
         model: ChatModel,
         request: Request,
         key: str,
@@ -307,22 +294,13 @@ class Gate:
             """A further request of the same attempt, in another dialect: its own place in the budget and pace."""
             further = await self._budget.reserve(self._worst(model, request))
             try:
-                await self._pace(lane, 0)
+                await lane.turn(0)
             except BaseException:
                 self._budget.settle(further, cost=0.0, sent=False)
                 raise
             return further
 
         return Sending(self._audit, self._budget, log_entry(model, key, attempt), reservation, another)
-
-    async def _pace(self, lane: _Lane, expected: int) -> None:
-        """Wait for the call's turn: the pause its endpoint asked for, then requests and tokens per minute."""
-        while (pause := lane.closed_until - self._clock()) > 0:
-            await self._sleep(pause)
-        if lane.requests:
-            await lane.requests.take(1)
-        if lane.tokens and expected:
-            await lane.tokens.take(expected)
 
     def _worst(self, model: ChatModel, request: Request) -> float:
         """The most a call may cost, where a cap in money needs to know."""
@@ -388,14 +366,14 @@ class Gate:
         listed = self._prices.cost(model, reply, batch=self._in_batch(model)) if self._prices else None
         return reply.cost if listed is None else listed
 
-    def _lane(self, model: ChatModel) -> _Lane:
+    def _lane(self, model: ChatModel) -> Lane:
         lane = self._lanes.get(model.name)
         if lane is None:
             with hosts_allowed(self._allowed):
                 require_allowed(model.host, f"model {model.name}")
             self._mask.add(model.secrets())
             limits = self._limits.get(model.name, Limits())
-            lane = self._lanes[model.name] = _Lane(model, limits, self._pace_of)
+            lane = self._lanes[model.name] = Lane(model, limits, self._pace_of, self._clock, self._sleep)
         return lane
 
 
