@@ -24,6 +24,8 @@ def main(words: list[str]) -> int:
     names: list[str] = asked.names
     if asked.before is not None and not (asked.before / "src" / "medjury").is_dir():
         parser.error(f"{asked.before} is no checkout: it has no folder src/medjury")
+    if asked.before is not None and asked.before.resolve() == Path(__file__).resolve().parent.parent:
+        parser.error(f"{asked.before} is this checkout itself; give one of an older state")
     known = sorted(file.stem for file in Path(__file__).parent.glob("*.py") if not file.stem.startswith("_"))
     unknown = [name for name in names if name not in known]
     if unknown:
