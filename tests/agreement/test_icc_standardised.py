@@ -10,6 +10,7 @@ import pytest
 from tests.agreement.reference_values import reference
 
 from medjury.agreement import icc, icc_3_k_z, intraclass_correlations, mean_icc_3_k_z, pearson
+from medjury.agreement._groups.icc_standardised import standardised_statistics
 from medjury.errors import MedjuryError
 
 VALUES = reference("icc3k_zscored_two_raters_medhelm")
@@ -206,3 +207,24 @@ def test_fewer_than_ten_such_pairs_have_no_interval() -> None:
     found = mean_icc_3_k_z(sparse(9))
     assert found.value is not None and found.low is None and found.high is None
     assert "no interval: 9 pairs of raters are too few" in found.method
+
+
+@pytest.mark.parametrize("raters", [2, 3, 5])
+@pytest.mark.parametrize("skipped", [0.0, 0.3])
+def test_every_resample_of_single_raters_is_what_z_scores_by_hand_give(raters: int, skipped: float) -> None:
+    """Each rater is z-scored over all of his or her items; the coefficient is read on those that all scored."""
+    chance = np.random.default_rng(raters)
+    true = chance.normal(size=(40, 1))
+    rows = np.clip(np.rint(3 + true + chance.normal(0, 0.8, (40, raters))), 1, 5) + 100.0
+    rows[chance.random(rows.shape) < skipped] = np.nan
+    drawn = chance.multinomial(40, np.full(40, 1 / 40), size=60)
+    # One in which the first rater gives every item the same score, and so has no z-score.
+    drawn[0] = np.where(rows[:, 0] == 103.0, 2, 0)
+    found = standardised_statistics(np.arange(raters))(rows)(drawn.astype(np.float64))["icc_3_k_z"]
+    assert np.isnan(found[0])
+    for value, times in zip(found[1:], drawn[1:], strict=True):
+        items = np.repeat(rows, times, axis=0)
+        scores = (items - np.nanmean(items, axis=0)) / np.nanstd(items, axis=0, ddof=1)
+        scores = scores[~np.isnan(scores).any(axis=1)]
+        expected = icc(scores, "icc_3_k", interval="none").value
+        assert value == pytest.approx(np.nan if expected is None else expected, abs=1e-10, nan_ok=True)

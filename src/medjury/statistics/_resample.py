@@ -34,24 +34,23 @@ JACKKNIFE_GROUPS = 1000
 class Sample:
     """The data as the bootstrap sees them: distinct rows, and which of them each cluster holds.
 
-    `membership[p, q]` tells how often a cluster of pattern p holds the distinct row q (`turned` has rows first),
-    and `multiplicity[p]` how many clusters have that pattern; `membership` is None where every cluster is a single
-    row, so that patterns and distinct rows are the same thing.
+    `held[q, p]` tells how often a cluster of pattern p holds the distinct row q, and `multiplicity[p]` how many
+    clusters have that pattern; `held` is None where every cluster is a single row, so that patterns and distinct
+    rows are the same thing.
     """
 
     rows: Floats
     counts: Floats
     inverse: Integers
     multiplicity: Integers
-    membership: Any | None
-    turned: Any | None
+    held: Any | None
     n: int
     clusters: int
     clustered: bool
 
     def row_weights(self, drawn: Floats) -> Floats:
         """From how often each pattern was drawn to how often each distinct row occurs."""
-        return drawn if self.turned is None else np.asarray((self.turned @ drawn.T).T)
+        return drawn if self.held is None else np.asarray((self.held @ drawn.T).T)
 
 
 def sample(rows: ArrayLike, clusters: Sequence[object] | NDArray[Any] | None = None) -> Sample:
@@ -63,18 +62,17 @@ def sample(rows: ArrayLike, clusters: Sequence[object] | NDArray[Any] | None = N
         raise MedjuryError(f"The rows to resample form a table of items by columns, not {table.ndim} axes.")
     representative, inverse, counts = _distinct(table)
     labels = None if clusters is None else cluster_codes(clusters, len(table))
-    multiplicity, membership, size = counts, None, len(table)
+    multiplicity, held, size = counts, None, len(table)
     if labels is not None:
         size = int(labels.max()) + 1 if labels.size else 0
         if size < len(table):
-            membership, multiplicity = _cluster_patterns(labels, inverse, size, len(counts))
+            held, multiplicity = _cluster_patterns(labels, inverse, size, len(counts))
     return Sample(
         rows=table[representative],
         counts=counts.astype(np.float64),
         inverse=inverse,
         multiplicity=multiplicity,
-        membership=membership,
-        turned=None if membership is None else membership.T,
+        held=held,
         n=len(table),
         clusters=size,
         clustered=clusters is not None,
@@ -105,12 +103,12 @@ def draw(drawn_from: Sample, resamples: int, seed: int) -> Iterator[Floats]:
     Where every patient's answers are unlike any other's, a seed draws the same patients for every pair of raters:
     what was drawn is kept for the next pair."""
     multiplicity = drawn_from.multiplicity
-    block = max(1, BLOCK // max(len(drawn_from.counts), len(multiplicity), 1))
+    block = min(resamples, max(1, BLOCK // max(len(drawn_from.counts), len(multiplicity), 1)))
     if resamples * len(multiplicity) > BLOCK:
         return map(drawn_from.row_weights, _blocks_of_counts(multiplicity, resamples, block, seed))
     kept = _kept_counts(multiplicity.tobytes(), resamples, block, seed)
     step = block
-    if drawn_from.turned is not None:
+    if drawn_from.held is not None:
         # Blocks of one size, in eights as processors like it, are read quicker than a large one and what is left.
         blocks = -(-resamples // block)
         step = 8 * -(-resamples // (8 * blocks))
@@ -181,18 +179,24 @@ def _cluster_patterns(labels: Integers, inverse: Integers, size: int, width: int
     order, and, for a million clusters, different for different ones but for a chance in 10⁷. They are sorted
     by it too, so that neither names nor order of the items decide which resample comes first.
     """
-    from scipy.sparse import csr_array
+    from scipy.sparse import csc_array
 
     tokens = np.random.default_rng(0).integers(0, 1 << 64, size=width, dtype=np.uint64, endpoint=False)
     order = np.argsort(labels, kind="stable")
-    starts = np.searchsorted(labels[order], np.arange(size))
+    cluster, row = labels[order], inverse[order]
+    starts = np.searchsorted(cluster, np.arange(size))
     _, first, multiplicity = np.unique(
-        np.add.reduceat(tokens[inverse[order]], starts), return_index=True, return_counts=True
+        np.add.reduceat(tokens[row], starts), return_index=True, return_counts=True
     )
-    ends = np.append(starts, len(labels))
-    held = csr_array((np.ones(len(labels)), inverse[order], ends), shape=(size, width))
-    held.sum_duplicates()
-    return held[first], np.asarray(multiplicity, dtype=np.int64)
+    patterns = len(first)
+    pattern_of = np.full(size, patterns)
+    pattern_of[first] = np.arange(patterns)
+    pattern = pattern_of[cluster]
+    shown = pattern < patterns  # one cluster of each pattern stands for the others
+    cells, counts = np.unique(pattern[shown] * width + row[shown], return_counts=True)
+    ends = np.searchsorted(cells, np.arange(patterns + 1) * width)
+    held = csc_array((counts.astype(np.float64), cells % width, ends), shape=(width, patterns))
+    return held, np.asarray(multiplicity, dtype=np.int64)
 
 
 def _column_codes(table: Floats) -> tuple[list[Integers], list[int]]:
@@ -259,12 +263,13 @@ def _without_each(drawn_from: Sample) -> Iterator[Floats]:
     block = max(1, BLOCK // max(width, 1))
     for start in range(0, patterns, block):
         stop = min(start + block, patterns)
-        if drawn_from.membership is None:
+        if drawn_from.held is None:
             weights = np.repeat(drawn_from.counts[np.newaxis], stop - start, axis=0)
             weights[np.arange(stop - start), np.arange(start, stop)] -= 1.0
             yield weights
         else:
-            yield drawn_from.counts - drawn_from.membership[start:stop].toarray()
+            gone = drawn_from.held if stop - start == patterns else drawn_from.held[:, start:stop]
+            yield drawn_from.counts - gone.toarray(order="F").T
 
 
 def _without_groups(drawn_from: Sample, seed: int) -> Iterator[Floats]:

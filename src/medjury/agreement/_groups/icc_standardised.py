@@ -205,14 +205,11 @@ def standardised_mean_squares(rows: Floats, owner: Owner) -> Callable[[Floats], 
         [column[~np.isnan(column)].mean() if (~np.isnan(column)).any() else 0.0 for column in rows.T]
     )
     cells = np.where(present, rows - middle, 0.0)
+    if len(np.unique(owner)) == rows.shape[1]:
+        return _single_raters(mask, cells)
 
     def read(weights: Floats) -> MeanSquares:
-        n_rated, total, square = weights @ mask, weights @ cells, weights @ cells**2
-        mean = np.divide(total, n_rated, out=np.zeros_like(total), where=n_rated > 0)
-        variance = (square - n_rated * mean**2) / np.where(n_rated > 1, n_rated - 1.0, np.nan)
-        varies = (n_rated > 1) & (variance > NEGLIGIBLE * square)
-        # Who has no spread in a resample has no z-score there, and no say.
-        per_unit = np.where(varies, 1.0 / np.sqrt(np.where(varies, variance, 1.0)), 0.0)
+        mean, varies, per_unit = _levels_and_spreads(weights @ mask, weights @ cells, weights @ cells**2)
         own = [owner == group for group in range(groups)]
         voices = np.stack([varies[:, each].astype(np.float64) @ mask[:, each].T for each in own], axis=-1)
         standard = np.stack(
@@ -232,6 +229,49 @@ def standardised_mean_squares(rows: Floats, owner: Owner) -> Callable[[Floats], 
             np.einsum("bq,bqg->bg", counting, standard),
             groups,
         )
+
+    return read
+
+
+def _levels_and_spreads(
+    n_rated: Floats, total: Floats, square: Floats
+) -> tuple[Floats, NDArray[np.bool_], Floats]:
+    """By resample and rater: the mean, whether there is any spread, and one over it. Who has no spread in a
+    resample has no z-score there, and no say."""
+    mean = np.divide(total, n_rated, out=np.zeros_like(total), where=n_rated > 0)
+    variance = (square - n_rated * mean**2) / np.where(n_rated > 1, n_rated - 1.0, np.nan)
+    varies = (n_rated > 1) & (variance > NEGLIGIBLE * square)
+    return mean, varies, np.where(varies, 1.0 / np.sqrt(np.where(varies, variance, 1.0)), 0.0)
+
+
+def _single_raters(mask: Floats, cells: Floats) -> Callable[[Floats], MeanSquares]:
+    """The same where every group is one rater: with z = (x - mean) / spread, sums of z and of products of z over
+    the items that all scored follow from sums of x and of products of x, and no z-score need be written down."""
+    raters = mask.shape[1]
+    shared = np.asarray(mask.all(axis=1))
+    scores = cells * shared[:, np.newaxis]
+    first, second = np.triu_indices(raters)
+    features = np.column_stack(
+        [mask, cells, cells**2, scores, scores[:, first] * scores[:, second], shared.astype(np.float64)]
+    )
+    starts = range(0, 4 * raters, raters)
+    often = np.where(first == second, 1.0, 2.0)  # a product of two raters stands in the square of a sum twice
+
+    def read(weights: Floats) -> MeanSquares:
+        sums = weights @ features
+        n_rated, total, square, of_one = (sums[:, start : start + raters] for start in starts)
+        of_two, n = sums[:, 4 * raters : -1], sums[:, -1:]
+        mean, varies, per_unit = _levels_and_spreads(n_rated, total, square)
+        products = (
+            of_two
+            - mean[:, first] * of_one[:, second]
+            - mean[:, second] * of_one[:, first]
+            + mean[:, first] * mean[:, second] * n
+        ) * (per_unit[:, first] * per_unit[:, second])
+        by_rater = per_unit * (of_one - mean * n)
+        squares = products[:, first == second].sum(axis=1)
+        heard = np.where(varies.all(axis=1), n[:, 0], 0.0)
+        return from_sums(heard, products @ often, squares, by_rater, raters)
 
     return read
 
