@@ -20,14 +20,20 @@ def summaries() -> list[str]:
     return [json.loads(line)["candidate"] for line in text.splitlines()[:3]]
 
 
-async def test_the_estimate_is_near_a_real_tokenizer_and_the_bound_above_it() -> None:
-    model = EmbeddedModel(context_window=256)
+@pytest.fixture(scope="module")
+def model() -> EmbeddedModel:
+    """In memory once for all texts."""
+    found = EmbeddedModel(context_window=256)
+    found._shared()
+    return found
+
+
+async def test_the_estimate_is_near_a_real_tokenizer_and_the_bound_above_it(model: EmbeddedModel) -> None:
     for text in summaries():
         asked = Request((Message("system", "x"), Message("user", text)), max_tokens=1)
         whole = await model.count_tokens(asked)
         assert whole is not None and most_tokens(asked) > whole
         assert 0.67 < estimate_tokens(text) / await true_tokens(model, text) < 1.5
-    await model.close()
 
 
 @given(st.text())
@@ -67,14 +73,16 @@ async def true_tokens(model: EmbeddedModel, text: str) -> int:
 
 
 @pytest.mark.parametrize("kind", HARD)
-async def test_the_cautious_count_is_seldom_below_the_truth_whatever_the_text(kind: str) -> None:
-    model = EmbeddedModel(context_window=256)
+async def test_the_cautious_count_is_seldom_below_the_truth_whatever_the_text(
+    kind: str, model: EmbeddedModel
+) -> None:
     ratio = cautious_tokens(HARD[kind]) / await true_tokens(model, HARD[kind])
     assert 0.9 < ratio < 2.0
-    await model.close()
 
 
-async def test_the_cautious_count_is_above_the_truth_on_real_notes_and_dialogues() -> None:
+async def test_the_cautious_count_is_above_the_truth_on_real_notes_and_dialogues(
+    model: EmbeddedModel,
+) -> None:
     data = (
         Path(__file__).parents[3] / "shared" / "data" / "benchmarks" / "aci_bench" / "data" / "challenge_data"
     )
@@ -82,10 +90,8 @@ async def test_the_cautious_count_is_above_the_truth_on_real_notes_and_dialogues
         pytest.skip(f"needs the ACI-Bench data in {data}")
     with (data / "valid.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))[:15]
-    model = EmbeddedModel(context_window=256)
     for text in (row[name] for row in rows for name in ("note", "dialogue")):
         assert 1.0 <= cautious_tokens(text) / await true_tokens(model, text) < 1.6
-    await model.close()
 
 
 @given(st.text())

@@ -64,8 +64,8 @@ def real() -> Iterator[EmbeddedModel]:
 
 
 @pytest.fixture(params=VOICES)
-def voice(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What the model is made to say."""
+def voice(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, real: EmbeddedModel) -> str:
+    """What the model is made to say, once it is in memory."""
     name = str(request.param)
     put_words(monkeypatch, name)
     return name
