@@ -23,11 +23,16 @@ from pathlib import Path
 
 from medjury.cli import main
 
+# Rooms open when somebody enters: their files are named, and a door alone would load nothing.
 _PRELOADED = (
     "aiohttp",
     "medjury.cli._run_file",
-    "medjury.studies",
+    "medjury.models._openai.openai",
+    "medjury.studies._planning.outlook",
+    "medjury.studies._run",
     "psycopg",
+    "scipy.sparse",
+    "scipy.special",
     "sqlalchemy.dialects.postgresql.psycopg",
     "sqlalchemy.dialects.sqlite.pysqlite",
     "uvloop",
