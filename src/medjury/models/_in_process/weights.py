@@ -44,5 +44,8 @@ def read_whole(kind: Any, place: str, *, unused: str | None = None, **options: A
     missing = sorted(name for name in found["missing_keys"] if not (unused and name.startswith(unused)))
     if missing:
         named = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
-        raise ValueError(f"some of its weights are missing ({named})")
+        raise ValueError(
+            f"some of its weights are missing ({named}) and would be drawn at random; copy the model again, whole, "
+            "or take one that was made for this"
+        )
     return model
