@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,6 +32,29 @@ def test_who_switched_the_search_off_keeps_it_off() -> None:
             assert gc.get_threshold()[0] == 0
     finally:
         gc.set_threshold(*before)
+
+
+def test_a_process_that_ends_does_not_go_through_its_objects_but_closes_what_is_open(tmp_path: Path) -> None:
+    """Of two objects that hold one another neither is searched for; what is to be done at the end is done."""
+    told = tmp_path / "told"
+    code = f"""
+import sys, weakref
+from medjury.cli import main
+
+class Held:
+    def __del__(self):
+        print("searched for")
+
+held = Held()
+held.itself = held
+weakref.finalize(Held, lambda: open({str(told)!r}, "w").write("closed"))
+del held
+sys.argv[1:] = ["--version"]
+sys.exit(main())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("medjury ") and "searched for" not in done.stdout
+    assert told.read_text() == "closed"
 
 
 def test_workers_take_long_turns_and_leave_the_switch_as_it_was() -> None:

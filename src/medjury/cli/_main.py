@@ -12,7 +12,7 @@ from typing import TextIO
 
 from medjury.cli._options.shared import complete_options, for_programs
 from medjury.cli._terminal import Parser, reading_screen
-from medjury.cycles import few_searches_for_cycles
+from medjury.cycles import few_searches_for_cycles, no_search_at_the_end
 from medjury.errors import MedjuryError
 from medjury.files import is_full
 
@@ -93,6 +93,8 @@ def say(text: str, stream: TextIO | None = None) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the return value is the exit status."""
+    if arguments is None:  # the process is ours, and ends with this
+        no_search_at_the_end()
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words and words[0] in ("-V", "--version"):
         from medjury.version import __version__

@@ -83,8 +83,8 @@ def _parquet_blocks(path: Path) -> Iterator[polars.DataFrame]:
         raise MedjuryError(f"{path} is not a Parquet file of ratings")
     table = polars.scan_parquet(path)
     height = table.select(polars.len()).collect().item()
-    for start in range(0, height, _ROWS_AT_ONCE):
-        yield _conform(table.slice(start, _ROWS_AT_ONCE).collect())
+    for start in range(0, height, _ROW_GROUP):
+        yield _conform(table.slice(start, _ROW_GROUP).collect())
 
 
 def _conform(frame: polars.DataFrame) -> polars.DataFrame:

@@ -120,8 +120,12 @@ def snapped_levels(values: Floats, reach: float | None = None) -> tuple[Floats, 
     levels, codes = np.unique(values, return_inverse=True)
     if not levels.size:
         return levels, codes
-    near = ROUNDING * (float(np.nanmax(np.abs(levels))) if reach is None else reach)
-    apart = np.diff(levels, prepend=-np.inf) > near
+    if reach is None:
+        highest = levels[-2] if np.isnan(levels[-1]) and len(levels) > 1 else levels[-1]
+        reach = float(max(abs(levels[0]), abs(highest)))
+    apart = np.concatenate([[True], levels[1:] - levels[:-1] > ROUNDING * reach])
+    if apart.all():  # as nearly always: grades, and means of a few of them
+        return levels, np.asarray(codes, dtype=np.int64)
     return levels[apart], np.asarray((np.cumsum(apart) - 1)[codes], dtype=np.int64)
 
 
