@@ -16,7 +16,8 @@ def few_searches_for_cycles() -> Iterator[None]:
     """While it lasts, cycles of objects are searched for less often.
 
     Analyses make few cycles and keep most of what they make, so that the same objects are gone through again and
-    again (measured: a twentieth of a report's processor time, and a tenth of what it takes to import).
+    again (measured: a twentieth of a report's processor time, and a tenth of what it takes to import). A call to a
+    model makes some hundred small objects that die by themselves.
     """
     before = gc.get_threshold()
     gc.set_threshold(max(before[0], _BETWEEN) if before[0] else 0, *before[1:])

@@ -7,16 +7,15 @@ Memory is bounded by the queues, not by the number of cases. Whatever ends the r
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Protocol
 
 from medjury.cases import Case
+from medjury.cycles import few_searches_for_cycles
 from medjury.instruments import TRANSIENT, Reason
 from medjury.judging._breaker import BREAKER, Breaker
 from medjury.judging._line import Line
@@ -162,26 +161,8 @@ async def judge_all(
     crew = [
         asyncio.create_task(work(lines[rater.name])) for rater in raters for _ in range(workers[rater.name])
     ]
-    with _seldom_collected():
+    with few_searches_for_cycles():
         await _finish(feeder, crew, lines.values(), stop)
-
-
-@contextmanager
-def _seldom_collected() -> Iterator[None]:
-    """A call makes some hundred small objects that die by themselves: looking for cycles among them after every
-    few hundred, as Python does, takes a tenth of all the work; and what was there before is not looked through each
-    time. The caller's setting comes back in the end."""
-    before, frozen = gc.get_threshold(), gc.get_freeze_count()
-    if before[0]:  # else the caller has switched it off
-        gc.set_threshold(max(before[0], 10_000), *before[1:])
-    if not frozen:
-        gc.freeze()
-    try:
-        yield
-    finally:
-        if not frozen:
-            gc.unfreeze()
-        gc.set_threshold(*before)
 
 
 async def _finish(

@@ -40,9 +40,9 @@ def make_app(panel: Panel) -> FastAPI:
     links: list[NavigationLink] = [link for part in found for link in getattr(part, "NAVIGATION", ())]
     app.state.look = look_of(found, sorted(links, key=lambda link: link.order))
     app.state.declared_routes = [route for router in routers for route in declared_routes(router)]
-    for router in reversed(
-        routers
-    ):  # addresses are tried in turn, and raters save more often than anyone else
-        app.include_router(router)
+    # Addresses are tried in turn, and raters save more often than anyone else. Routes are taken over as they are:
+    # `include_router` would read every one of them a second time.
+    for router in reversed(routers):
+        app.router.routes.extend(router.routes)
     guard(app, panel)
     return app

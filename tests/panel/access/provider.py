@@ -9,6 +9,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
@@ -21,6 +22,12 @@ CLIENT = "medjury-panel"
 Claims = dict[str, Any]
 
 
+@cache
+def _first_key() -> rsa.RSAPrivateKey:
+    """Made once: it takes half a second."""
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
 class LoopbackProvider:
     """Signs everybody in as `account` at once; what it does wrong is said before."""
 
@@ -30,7 +37,7 @@ class LoopbackProvider:
         self.sign: Callable[[Claims], str] = self.signed
         self.discovery: Claims = {}
         self.codes: dict[str, dict[str, str]] = {}
-        self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        self.key = _first_key()
         self.kid = "one"
         self.asked: list[str] = []
         provider = self
