@@ -62,7 +62,7 @@ COMMANDS = {
     "verify": "check a run folder against its manifest and its audit log",
 }
 
-# Commands that compute and end. A run searches for cycles as seldom while it judges; those that serve pages live long.
+# Commands that compute and end. A run searches as seldom while it judges; those that serve pages live long.
 _ANALYSES = frozenset(
     ("agreement", "audit", "calibrate", "compare", "estimate", "gate", "rank", "report", "triage", "validate")
 )

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from medjury.errors import MedjuryError, no_such
-from medjury.ratings import rating_frame, read_ratings
 from medjury.runs import files
 from medjury.tables._clean import REQUIRED
 from medjury.tables._plain import read_plain_table
@@ -37,6 +36,8 @@ def read_rating_table(path: str | os.PathLike[str]) -> tuple[polars.DataFrame, t
     frame = _long_table(place)
     if frame is not None:
         return frame, ()
+    from medjury.ratings import rating_frame, read_ratings  # most tables need no import
+
     imported = read_ratings(place, on_bad="unscored")
     notes = [line.strip() for line in imported.report.text().splitlines() if not line.startswith("warning:")]
     return rating_frame(imported.ratings), tuple(notes)

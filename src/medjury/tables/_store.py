@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
-from medjury.ratings import open_store
 from medjury.runs import Manifest
 from medjury.tables._roles import Names
 
@@ -31,6 +30,8 @@ def is_store(place: str) -> bool:
 def read_store(place: str, run: Names | None) -> tuple[polars.DataFrame, Manifest | None]:
     """The ratings of the named runs, or of all, and the manifest where one run is named that has an instrument."""
     import polars as pl
+
+    from medjury.ratings import open_store
 
     with open_store(place, create=False) as store:
         runs = {each.name: each for each in store.runs()}

@@ -97,7 +97,7 @@ def _sqlite(path: Path, create: bool, wait_seconds: float) -> Database:
         cursor.execute("PRAGMA synchronous = FULL")
         # The log is put back into the file after 32 MB, not after 4: each time every writer waits.
         cursor.execute("PRAGMA wal_autocheckpoint = 8000")
-        # Keys are hashes and land all over the index: 12 MB are as quick as 32 for 60,000 cases, and a run stays small.
+        # Keys land all over the index. For 60,000 cases 12 MB are as quick as 32, and a run stays small.
         cursor.execute("PRAGMA cache_size = -12288")
         cursor.execute("PRAGMA temp_store = MEMORY")  # no clinical text in temporary files
         cursor.close()

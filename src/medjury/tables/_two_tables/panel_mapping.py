@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
-from medjury.ratings import Reading, rating_frame, read_ratings, read_table, shown_of
+from medjury.ratings import Reading, read_table, shown_of
 
 if TYPE_CHECKING:
     import polars
@@ -60,6 +60,8 @@ def imported_frame(
     """The rows of a table that the import of ratings reads, with the patients that it names, and what is told.
     Who is not named is the clinician, or the judge."""
     import polars as pl
+
+    from medjury.ratings import rating_frame, read_ratings
 
     settings = {name: value for name, value in mapping.items() if name not in _HERE}
     fixed = dict(settings.get("fixed") or {})
