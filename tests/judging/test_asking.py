@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from typing import Any
 
@@ -61,6 +62,34 @@ async def test_what_telling_does_not_mend_is_not_asked_again(reply: Reply, reaso
 async def test_a_passing_failure_keeps_its_reason_and_the_answers_before_it() -> None:
     asked, _ = await ask(["x", ModelError(Reason.TIMEOUT, "no answer in 60 s")])
     assert asked.failure == Unscored(Reason.TIMEOUT, "no answer in 60 s") and len(asked.answers) == 1
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        ["x", "no JSON", '{"verdict": 4}'],
+        ["x", ModelError(Reason.TIMEOUT, "no answer in 60 s")],
+        [ModelError(Reason.PROVIDER, "down")],
+        ['{"verdict": "yes"}'],
+    ],
+    ids=["unusable", "broken off", "failed", "answered"],
+)
+async def test_a_question_leaves_nothing_that_only_a_search_for_cycles_would_free(answers: list[Any]) -> None:
+    """Its prompt and replies would stay in memory until then, and a judge may fail on thousands of cases."""
+
+    def texts() -> int:
+        return sum(isinstance(each, (Message, Reply)) for each in gc.get_objects())
+
+    await ask(list(answers))
+    gc.collect()
+    gc.disable()
+    try:
+        before = texts()
+        for _ in range(20):
+            await ask(list(answers))
+        assert texts() <= before
+    finally:
+        gc.enable()
 
 
 async def test_a_fatal_failure_is_raised() -> None:

@@ -34,26 +34,42 @@ def test_who_switched_the_search_off_keeps_it_off() -> None:
         gc.set_threshold(*before)
 
 
-def test_a_process_that_ends_does_not_go_through_its_objects_but_closes_what_is_open(tmp_path: Path) -> None:
-    """Of two objects that hold one another neither is searched for; what is to be done at the end is done."""
+def test_searches_that_overlap_end_with_the_setting_from_before_all_of_them() -> None:
+    before = gc.get_threshold()
+    first, second = few_searches_for_cycles(30_000), few_searches_for_cycles(40_000)
+    first.__enter__()
+    second.__enter__()
+    assert gc.get_threshold()[0] == 40_000
+    first.__exit__(None, None, None)
+    assert gc.get_threshold()[0] == 40_000
+    second.__exit__(None, None, None)
+    assert gc.get_threshold() == before
+
+
+@pytest.mark.parametrize(("words", "searched"), [(["agreement", "gone.csv"], False), (["--version"], True)])
+def test_an_analysis_ends_without_going_through_its_objects_but_closes_what_is_open(
+    words: list[str], searched: bool, tmp_path: Path
+) -> None:
+    """Of an object that holds itself nobody hears when an analysis ends; what is to be done at the end is done."""
     told = tmp_path / "told"
     code = f"""
-import sys, weakref
+import gc, sys, weakref
 from medjury.cli import main
 
 class Held:
     def __del__(self):
-        print("searched for")
+        print("searched for", flush=True)
 
+gc.disable()
 held = Held()
 held.itself = held
 weakref.finalize(Held, lambda: open({str(told)!r}, "w").write("closed"))
 del held
-sys.argv[1:] = ["--version"]
+sys.argv[1:] = {words!r}
 sys.exit(main())
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("medjury ") and "searched for" not in done.stdout
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ("searched for" in done.stdout) is searched
     assert told.read_text() == "closed"
 
 

@@ -93,8 +93,6 @@ def say(text: str, stream: TextIO | None = None) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the return value is the exit status."""
-    if arguments is None:  # the process is ours, and ends with this
-        no_search_at_the_end()
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words and words[0] in ("-V", "--version"):
         from medjury.version import __version__
@@ -112,6 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with reading_screen(wide=False, raw=False):
             options, command = _parsed(parser, words)
         with reading_screen(wide=getattr(options, "wide", False), raw=for_programs(options)):
+            if arguments is None and options.command in _ANALYSES:  # the process is ours, and ends with this
+                no_search_at_the_end()
             return _run(options, command)
     except MedjuryError as error:  # what the environment says
         say(f"medjury: {error}", sys.stderr)

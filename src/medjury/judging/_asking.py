@@ -27,6 +27,7 @@ _ENCODER = json.JSONEncoder(sort_keys=True)
 _ALL = sys.maxsize  # nothing of an answer can be used
 
 _Value = TypeVar("_Value")
+_Error = TypeVar("_Error", bound=Exception)
 
 
 class Unusable(Exception):  # noqa: N818 - it is not an error of the program
@@ -246,12 +247,12 @@ async def _converse(
                 why = wrong if lasting and wrong is not None else error
                 if not stored:
                     ending.failed(why.reason, why.message, may_pass=error.retry)
-                return _failed(why, answers, best, in_vain=stored)
+                return _failed(_only_told(why), answers, best, in_vain=stored)
             answers.append(answer)
             try:
                 value = read(answer.reply)
             except Unusable as unusable:
-                wrong = unusable
+                wrong = _only_told(unusable)
             else:
                 if not answer.from_cache:
                     ending.answered()
@@ -269,6 +270,13 @@ async def _converse(
         elif not stored:
             ending.failed(wrong.reason, wrong.message)
     return _failed(wrong, answers, best, in_vain=stored)
+
+
+def _only_told(error: _Error) -> _Error:
+    """The error without the way that it came. That holds this very question and its replies, which would then hold
+    one another until somebody searches for cycles; of a judge who answers nothing usable there are thousands."""
+    error.__traceback__ = error.__context__ = error.__cause__ = None
+    return error
 
 
 def _usable_in_part(so_far: Any) -> bool:

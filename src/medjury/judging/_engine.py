@@ -26,6 +26,8 @@ from medjury.ratings import Question, Rating, StoredRecord
 
 # Units looked up in the store at once.
 _LOOKUP = 256
+# New objects between two searches for cycles. A call makes some hundred, which die by themselves.
+_OBJECTS = 10_000
 # How long calls in flight may take to finish after a stop was asked for.
 _GRACE_SECONDS = 30.0
 
@@ -161,7 +163,7 @@ async def judge_all(
     crew = [
         asyncio.create_task(work(lines[rater.name])) for rater in raters for _ in range(workers[rater.name])
     ]
-    with few_searches_for_cycles():
+    with few_searches_for_cycles(_OBJECTS):
         await _finish(feeder, crew, lines.values(), stop)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -97,6 +98,8 @@ def open_panel_database(url_or_path: str | os.PathLike[str]) -> PanelDatabase:
     else:
         engine, place = _sqlite(Path(text))
     database = PanelDatabase(engine, place)
+    # However its process ends, the file is whole: SQLite puts its log back into it when the last connection closes.
+    weakref.finalize(database, engine.dispose)
     _prepare(database)
     return database
 

@@ -65,8 +65,10 @@ def serve(
         timeout_graceful_shutdown=_FULL_STOP_SECONDS,
         ws="none",
     )
-    uvicorn.Server(config).run(sockets=[listening])
-    panel.database.close()
+    try:
+        uvicorn.Server(config).run(sockets=[listening])
+    finally:
+        panel.database.close()
 
 
 def reached_at(panel: Panel, host: str, listening: socket.socket, public_url: str | None) -> Panel:

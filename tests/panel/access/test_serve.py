@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -80,6 +83,19 @@ def test_a_coordinator_who_cannot_sign_in_is_invited_again_from_the_command_line
     with pytest.raises(MedjuryError, match="is coordinator here"):
         invitation_link(panel, "ADA", "rater")
     panel.database.close()
+
+
+def test_a_copy_of_the_file_is_whole_once_a_command_has_ended(study: Path, tmp_path: Path) -> None:
+    """SQLite keeps what is new in a log beside the file until the last connection closes. That is not left to the
+    search for cycles with which most processes end."""
+    words = ["panel", "invite", str(study), "--name", "Ada", "--role", "coordinator"]
+    code = f"import atexit, gc\natexit.register(gc.freeze)\nfrom medjury.cli import main\nmain({words!r})"
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    file = study.parent / "ward.panel.sqlite"
+    assert not file.with_name(f"{file.name}-wal").exists()
+    copy = shutil.copy(file, tmp_path / "copy.sqlite")
+    with closing(sqlite3.connect(copy)) as connection:
+        assert connection.execute("SELECT name FROM people").fetchall() == [("Ada",)]
 
 
 def test_the_trail_is_printed_and_checked(
