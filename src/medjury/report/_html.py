@@ -124,7 +124,6 @@ def _row(row: Sequence[Cell], numeric: Sequence[bool], digits: Sequence[int]) ->
     for place, (value, right) in enumerate(zip(row, numeric, strict=True)):
         number = value.value if isinstance(value, Estimate) else value
         key = f"{number:.6g}" if right and isinstance(number, int | float) else None
-        name, scope = ("th", "row") if place == 0 else ("td", None)
         content = value if isinstance(value, Html) else shown(value, digits[place])
         kind = "number" if right else "short" if len(content) <= _SHORT else None
         if not right and not content.startswith("<") and len(content) > _SENTENCE:
@@ -136,8 +135,11 @@ def _row(row: Sequence[Cell], numeric: Sequence[bool], digits: Sequence[int]) ->
             kind = (
                 f"{kind} reason" if kind else "reason"
             )  # a sentence, which must not make its column a page wide
-        cells.append(element(name, content, scope=scope, class_=kind, data_value=key))
-    return element("tr", *cells)
+        name, opened = ("th", '<th scope="row"') if place == 0 else ("td", "<td")
+        opened += f' class="{kind}"' if kind else ""
+        opened += f' data-value="{key}"' if key else ""
+        cells.append(f"{opened}>{text(content)}</{name}>")
+    return Html(f"<tr>{''.join(cells)}</tr>")
 
 
 def _is_numeric(values: Sequence[Cell]) -> bool:

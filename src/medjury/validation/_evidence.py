@@ -36,6 +36,7 @@ from medjury.tables import (
 )
 from medjury.validation._danger_on_trial import dangers_on_trial
 from medjury.validation._parts import KnownPart, Part, known_parts, parts_of
+from medjury.validation._runs.registered import Standing, standing
 from medjury.validation._trial import Trial
 from medjury.version import __version__
 
@@ -281,6 +282,11 @@ class Evidence:
             grid = self.trial(dimension).grid
             self._parts[dimension.name] = parts_of(self.table, grid, self._known_parts)
         return self._parts[dimension.name]
+
+    @cached_property
+    def standing(self) -> Standing:
+        """How far the rules were stated beforehand: one answer for all dimensions."""
+        return standing(self.table)
 
     @cached_property
     def _more(self) -> dict[Any, AgreementTable | None]:

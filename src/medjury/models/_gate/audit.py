@@ -16,7 +16,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import math
 import os
 import time
 import weakref
@@ -27,20 +26,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from medjury.errors import MedjuryError
+from medjury.models._gate.audit_chain import FIRST, HASH, AuditError, entry_of, position
 
-FIRST = "0" * 64
 _SYNC_SECONDS = 1.0
 _TAIL = 1 << 16
-_HASH = ',"hash":"'
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
-_CALL, _SENT = b'"event":"call"', b'"event":"sent"'
-
-
-class AuditError(MedjuryError):
-    """The log cannot be written, or its chain is broken."""
-
-    exit_status = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,10 +152,10 @@ class AuditLog:
         tail = os.pread(self._descriptor, size - start, start)
         lines = tail.split(b"\n")
         torn = lines.pop()
-        last = next((line for line in reversed(lines) if _parse(line) is not None), None)
+        last = next((line for line in reversed(lines) if entry_of(line) is not None), None)
         if last is None and start > 0:
             raise AuditError(f"{self.path}: the end of the log is unreadable; move it aside and run again")
-        self._number, self._previous = (0, FIRST) if last is None else _position(last)
+        self._number, self._previous = (0, FIRST) if last is None else position(last)
         self._size = size
         if torn:  # the end of its line and the seal go out together: no death falls between them
             self._append([{"event": "sealed", "torn": hashlib.sha256(torn).hexdigest()}], before="\n")
@@ -176,7 +166,7 @@ class AuditLog:
         for number, entry in enumerate(entries, self._number + 1):
             body = _ENCODER.encode({"n": number, "at": now, **entry, **self._mark, "previous": digest})[:-1]
             digest = hashlib.sha256(body.encode()).hexdigest()
-            parts.append(f'{body}{_HASH}{digest}"}}\n')
+            parts.append(f'{body}{HASH}{digest}"}}\n')
         text = "".join(parts).encode()
         written = os.write(self._descriptor, text)
         if written < len(text):  # the disk is full: leave no half line behind
@@ -190,114 +180,6 @@ class AuditLog:
         """Put everything on the disk."""
         if self._descriptor >= 0:
             _flush(self._descriptor)
-
-
-def verify_audit_log(path: str | Path) -> int:
-    """The number of entries of a log whose chain is whole; `AuditError` names the first broken line."""
-    previous, number, torn = FIRST, 0, None
-    try:
-        with Path(path).open("rb") as file:
-            for place, line in enumerate(file, 1):
-                entry = _parse(line.rstrip(b"\n"))
-                where = f"{path}, line {place}"
-                if torn is not None and (
-                    entry is None or entry.get("event") != "sealed" or entry.get("torn") != torn[1]
-                ):
-                    raise AuditError(f"{path}, line {torn[0]}: is damaged, and no later entry seals it")
-                if entry is None:
-                    torn = (place, hashlib.sha256(line.rstrip(b"\n")).hexdigest())
-                    continue
-                torn = None
-                number += 1
-                if entry["n"] != number:
-                    raise AuditError(f"{where}: is entry {entry['n']}, {number} was due; lines are missing")
-                if entry["previous"] != previous:
-                    raise AuditError(f"{where}: does not follow the line before it; the log was changed")
-                previous = entry["hash"]
-    except OSError as error:
-        raise AuditError(f"{path}: the audit log cannot be read ({error.strerror})") from None
-    if torn is not None:
-        raise AuditError(f"{path}, line {torn[0]}: the last line is damaged; the next run seals it")
-    return number
-
-
-@dataclass(frozen=True, slots=True)
-class AuditTotals:
-    """What a log's calls come to: all that were sent, failed ones too, the sum of the known costs, the most that
-    lost answers may cost on top, how many prompts their endpoints seem to have cut, and how many of the calls were
-    announced and have no end: a process was killed, or is still at it."""
-
-    calls: int
-    money: float
-    perhaps: float = 0.0
-    perhaps_cut: int = 0
-    unended: int = 0
-
-
-def audit_totals(path: str | Path) -> AuditTotals:
-    """What all runs that share a log have used. A torn line still tells of a call that was made, at a cost not
-    known. The chain is not verified; a log that is not there has no calls."""
-    calls, costs, perhaps, cut = 0, 0.0, 0.0, 0
-    announced: dict[object, float] = {}
-    try:
-        with Path(path).open("rb") as file:
-            for line in file:
-                if _CALL not in line and _SENT not in line:
-                    continue
-                try:
-                    entry = json.loads(line)
-                except (
-                    ValueError,
-                    RecursionError,
-                ):  # torn: an announcement never left, an end has one before it
-                    calls += _CALL in line and b'"of":' not in line
-                    continue
-                if not isinstance(entry, dict):
-                    continue
-                if entry.get("event") == "sent" and entry.get("for") == "call":
-                    announced[entry.get("n")] = _known_cost(entry.get("perhaps"))
-                elif entry.get("event") == "call":
-                    announced.pop(entry.get("of"), None)
-                    if _in_vain(entry):
-                        continue
-                    calls += entry.get("left") is not False
-                    costs += _known_cost(entry.get("cost"))
-                    perhaps += _known_cost(entry.get("perhaps"))
-                    cut += entry.get("perhaps_cut") is True and entry.get("status") != "cut"
-    except FileNotFoundError:
-        return AuditTotals(0, 0.0)
-    except OSError as error:
-        raise AuditError(f"{path}: the audit log cannot be read ({error.strerror})") from None
-    return AuditTotals(calls + len(announced), costs, perhaps + sum(announced.values()), cut, len(announced))
-
-
-def _in_vain(entry: Mapping[str, Any]) -> bool:
-    """A preflight question that nobody answered: it holds no case, and a server that is away costs nothing."""
-    return entry.get("preflight") is True and "reply" not in entry
-
-
-def _known_cost(cost: Any) -> float:
-    known = isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < math.inf
-    return float(cost) if known else 0.0
-
-
-def _parse(line: bytes) -> dict[str, Any] | None:
-    """The entry, or None where the line is not one or its hash is not its own."""
-    try:
-        text = line.decode()
-        body, _, end = text.rpartition(_HASH)
-        entry = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(entry, dict) or not {"n", "previous", "hash"} <= entry.keys():
-        return None
-    whole = end == f'{entry["hash"]}"}}' and hashlib.sha256(body.encode()).hexdigest() == entry["hash"]
-    return entry if whole else None
-
-
-def _position(line: bytes) -> tuple[int, str]:
-    entry = json.loads(line)
-    return int(entry["n"]), str(entry["hash"])
 
 
 _CLOEXEC = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from medjury.tables import Measured
 from medjury.validation._evidence import Evidence
 from medjury.validation._rules.found import Lines, RuleFound, found
-from medjury.validation._runs.registered import standing
 
 LINES = Lines(
     "What counts as good enough was written down before anybody saw a score.",
@@ -19,7 +18,7 @@ def stated_before(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, .
     """Rules that were registered in time are met. Unregistered ones forbid VALIDATED; rules that were moved after
     they had been stated forbid AUXILIARY too, as any floor can be met that is chosen last."""
     del dimension  # one study, one answer
-    stand = standing(evidence.table)
+    stand = evidence.standing
     return (
         found(
             "The rules were stated before the run",
