@@ -20,12 +20,9 @@ class Listener:
         return Hears(), None, None
 listener = Listener()
 """
-_COMMAND = (sys.executable, "-m", "medjury", "run", "study.yaml", "--dry-run")
-_AS_A_LIBRARY = (
-    sys.executable,
-    "-c",
-    "from medjury.cli._main import main; main(['run', 'study.yaml', '--dry-run'])",
-)
+_WORDS = ("instruments", "show", "note_quality")
+_COMMAND = (sys.executable, "-m", "medjury", *_WORDS)
+_AS_A_LIBRARY = (sys.executable, "-c", f"from medjury.cli._main import main; main({list(_WORDS)})")
 
 
 @pytest.mark.parametrize(("command", "heard"), [(_COMMAND, False), (_AS_A_LIBRARY, True)])
@@ -38,11 +35,6 @@ def test_only_a_process_of_somebody_else_lets_plugins_listen(
     (beside / "listener_plugin.py").write_text(_PLUGIN)
     (told / "METADATA").write_text("Metadata-Version: 2.1\nName: listener\nVersion: 1.0\n")
     (told / "entry_points.txt").write_text("[pydantic]\nlistener = listener_plugin:listener\n")
-    (tmp_path / "cases.csv").write_text("id,candidate,context\n1,No chest pain.,A note.\n")
-    (tmp_path / "study.yaml").write_text(
-        "study: quiet\ncases: cases.csv\ninstrument: note_quality\n"
-        "judges: [{kind: scripted, name: a, answers: ['{}']}]\n"
-    )
     environment = {name: value for name, value in os.environ.items() if name != "PYDANTIC_DISABLE_PLUGINS"}
     environment |= {"PYTHONPATH": f"{beside}", "HEARD": str(tmp_path / "heard.txt")}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)

@@ -94,9 +94,8 @@ def say(text: str, stream: TextIO | None = None) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the return value is the exit status."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if (
-        arguments is None
-    ):  # the process is ours: no plugin of another package sees what pydantic checks for us
+    if arguments is None:
+        # The process is ours: no plugin of another package sees what pydantic checks for us.
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     if words and words[0] in ("-V", "--version"):
         from medjury.version import __version__

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -106,7 +106,9 @@ def draw(drawn_from: Sample, resamples: int, seed: int) -> Iterator[Floats]:
     block = min(resamples, max(1, BLOCK // max(len(drawn_from.counts), len(multiplicity), 1)))
     if resamples * len(multiplicity) > BLOCK:
         return map(drawn_from.row_weights, _blocks_of_counts(multiplicity, resamples, block, seed))
-    kept = _kept_counts(multiplicity.tobytes(), resamples, block, seed)
+    # A product with clusters goes along the resamples: kept so, they need not be turned for every pair.
+    order: Literal["C", "F"] = "C" if drawn_from.held is None else "F"
+    kept = _kept_counts(multiplicity.tobytes(), resamples, block, seed, order)
     step = block
     if drawn_from.held is not None:
         # Blocks of one size, in eights as processors like it, are read quicker than a large one and what is left.
@@ -116,9 +118,11 @@ def draw(drawn_from: Sample, resamples: int, seed: int) -> Iterator[Floats]:
 
 
 @lru_cache(maxsize=4)
-def _kept_counts(multiplicity: bytes, resamples: int, block: int, seed: int) -> Floats:
+def _kept_counts(
+    multiplicity: bytes, resamples: int, block: int, seed: int, order: Literal["C", "F"]
+) -> Floats:
     blocks = _blocks_of_counts(np.frombuffer(multiplicity, dtype=np.int64), resamples, block, seed)
-    kept = np.concatenate(list(blocks))
+    kept = np.asarray(np.concatenate(list(blocks)), order=order)
     kept.flags.writeable = False
     return kept
 
