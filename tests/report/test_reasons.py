@@ -73,6 +73,20 @@ def test_every_next_step_names_the_numbers_it_comes_from(material: Material) -> 
     assert without == ["State the rules before the next run: `medjury register STUDY`."]
 
 
+@pytest.mark.parametrize(
+    ("status", "said"), [("complete", "Every answer has"), ("incomplete", "judged so far has")]
+)
+def test_a_run_that_stopped_does_not_say_that_every_answer_has_a_score(
+    status: str, said: str, tmp_path: Path
+) -> None:
+    run = write_run(tmp_path, planted_frame(cases=1, unscored=0.0), status=status, protocol=None)
+    evidence = evidence_of(open_run(run, resamples=200))
+    made = Material(evidence, validation_of(evidence), Exhibits())
+    assert f"{said} a score." in verdict.section(made).body
+    step = next(step for step in next_steps(made) if "held-out cases" in step)
+    assert step.endswith("says how many (1 case now, 100 needed).")
+
+
 def test_the_first_page_has_no_double_not_and_no_bare_code(material: Material) -> None:
     said = re.sub(r"<[^>]+>", "\n", re.sub(r"</?(?:strong|code)>", "", verdict.section(material).body))
     for line in said.splitlines():

@@ -125,5 +125,8 @@ def _scored(material: Material, facts: Sequence[Facts]) -> Number:
     compared = [each for each in facts if each.agreed is not None and each.agreed.value is not None]
     few = min(compared or facts, key=lambda each: each.cases)
     line = f"Held-out cases with scores of clinicians and of the jury; {rules.minimum_cases:,} are needed. "
-    line += "Every answer has a score." if worst.share is not None else ""
+    if worst.share is not None:
+        manifest = material.evidence.table.manifest
+        whole = manifest is None or manifest.status == "complete"
+        line += f"Every answer{'' if whole else ' that was judged so far'} has a score."
     return "Cases behind these numbers", f"{few.cases:,}", line

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from medjury.statistics import counted
 from medjury.tables import Measured
 from medjury.validation._evidence import Evidence
 from medjury.validation._rules.found import Lines, RuleFound, found
@@ -20,13 +21,14 @@ def enough_cases(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ..
     wanted, excluded = evidence.rules.minimum_cases, evidence.table.left_aside
     grid, _, _ = evidence.both(dimension.name)
     items, cases = len(np.unique(grid.items)), len(np.unique(grid.clusters))
-    lacking = f"have both a clinician's and the jury's score; {wanted:,} are needed."
+    have = "has" if cases == 1 else "have"
+    lacking = f"{have} both a clinician's and the jury's score; {wanted:,} are needed."
     if items == cases:
         said = f"{cases:,}"
-        why = f"Only {cases:,} held-out cases {lacking}"
+        why = f"Only {counted(cases, 'held-out case')} {lacking}"
     else:
-        said = f"{cases:,} patients with {items:,} cases; a patient counts once"
-        why = f"Only {cases:,} patients, with {items:,} held-out cases, {lacking}"
+        said = f"{counted(cases, 'patient')} with {items:,} cases; a patient counts once"
+        why = f"Only {counted(cases, 'patient')}, with {items:,} held-out cases, {lacking}"
     if (weights := evidence.trial(dimension).weights) is not None:
         rated = evidence.trial(dimension).both
         said += f"; as they were drawn, {rated.sum():,} ratings are worth {weights[rated].sum():,.0f}"
@@ -41,7 +43,7 @@ def enough_cases(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ..
             cases >= wanted,
             essential=True,
             why=why,
-            numbers=f"{cases:,} {'cases' if items == cases else 'patients'} now, {wanted:,} needed",
+            numbers=f"{counted(cases, 'case' if items == cases else 'patient')} now, {wanted:,} needed",
             lines=LINES if evidence.clinicians else LINES.asking(),
         ),
     )
