@@ -14,7 +14,7 @@ import pytest
 
 from medjury.cycles import few_searches_for_cycles
 from medjury.statistics import sample, side_by_side
-from medjury.statistics._resample import draw
+from medjury.statistics._resample import _blocks_of_counts, draw
 
 
 def test_cycles_are_searched_for_less_often_and_then_as_before() -> None:
@@ -97,3 +97,16 @@ def test_a_seed_draws_the_same_again_whoever_read_the_resamples_before() -> None
     (weights,) = draw(single, 300, 1)
     with pytest.raises(ValueError, match="read-only"):
         weights += 1.0
+
+
+@pytest.mark.parametrize("resamples", [40, 300, 2_000])
+def test_what_is_kept_of_clusters_is_what_would_be_drawn_anew(resamples: int) -> None:
+    """However it lies in memory and into whatever blocks it is cut."""
+    generator = np.random.default_rng(11)
+    data = sample(generator.integers(1, 6, (120, 3)), np.repeat(np.arange(40), 3))
+    assert data.held is not None
+    kept = np.concatenate(list(draw(data, resamples, 5)))
+    anew = [
+        data.row_weights(block) for block in _blocks_of_counts(data.multiplicity, resamples, resamples, 5)
+    ]
+    assert np.array_equal(kept, np.concatenate(anew))

@@ -106,14 +106,15 @@ def draw(drawn_from: Sample, resamples: int, seed: int) -> Iterator[Floats]:
     block = min(resamples, max(1, BLOCK // max(len(drawn_from.counts), len(multiplicity), 1)))
     if resamples * len(multiplicity) > BLOCK:
         return map(drawn_from.row_weights, _blocks_of_counts(multiplicity, resamples, block, seed))
-    # A product with clusters goes along the resamples: kept so, they need not be turned for every pair.
-    order: Literal["C", "F"] = "C" if drawn_from.held is None else "F"
-    kept = _kept_counts(multiplicity.tobytes(), resamples, block, seed, order)
+    order: Literal["C", "F"] = "C"
     step = block
     if drawn_from.held is not None:
+        # A product with clusters goes along the resamples: kept so, they need not be turned for every pair.
+        order = "F"
         # Blocks of one size, in eights as processors like it, are read quicker than a large one and what is left.
         blocks = -(-resamples // block)
         step = 8 * -(-resamples // (8 * blocks))
+    kept = _kept_counts(multiplicity.tobytes(), resamples, block, seed, order)
     return (drawn_from.row_weights(kept[start : start + step]) for start in range(0, resamples, step))
 
 

@@ -114,19 +114,19 @@ def _severe(material: Material, facts: Sequence[Facts]) -> Number:
 
 
 def _scored(material: Material, facts: Sequence[Facts]) -> Number:
-    rules = material.evidence.rules
+    rules, manifest = material.evidence.rules, material.evidence.table.manifest
+    whole = manifest is None or manifest.status == "complete"
+    so_far = "" if whole else " that were judged so far"  # nothing is counted of what was never asked for
     worst = min(facts, key=lambda each: 2.0 if each.share is None else each.share)
     if (worst.share is not None and worst.share < 1) or not material.evidence.clinicians:
         line = (
-            f"{worst.scored:,} of {worst.asked:,} answers got a score; {percent(rules.coverage)} is needed. "
+            f"{worst.scored:,} of {worst.asked:,} answers{so_far} got a score; {percent(rules.coverage)} is "
+            f"needed. "
             f"{_where(facts, worst, 'lowest')}."
         )
         return "Answers with a score", percent(worst.share, 1), line
     compared = [each for each in facts if each.agreed is not None and each.agreed.value is not None]
     few = min(compared or facts, key=lambda each: each.cases)
     line = f"Held-out cases with scores of clinicians and of the jury; {rules.minimum_cases:,} are needed. "
-    if worst.share is not None:
-        manifest = material.evidence.table.manifest
-        whole = manifest is None or manifest.status == "complete"
-        line += f"Every answer{'' if whole else ' that was judged so far'} has a score."
+    line += f"All answers{so_far} have a score." if worst.share is not None else ""
     return "Cases behind these numbers", f"{few.cases:,}", line
