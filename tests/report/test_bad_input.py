@@ -80,7 +80,7 @@ def test_one_judge_one_dimension_one_case(tmp_path: Path) -> None:
         cases=1, dimensions=("accuracy",), judges={"only": 0.1}, clinicians={"doctor": 0.1}
     )
     page = page_of(write_run(tmp_path, ratings))
-    assert "NOT VALIDATED" in page and "Only 1 held-out cases" in page
+    assert "NOT VALIDATED" in page and "Only 1 held-out case has both" in page
     assert "one judge, no jury" in page
 
 

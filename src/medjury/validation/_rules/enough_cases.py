@@ -28,7 +28,7 @@ def enough_cases(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, ..
         why = f"Only {counted(cases, 'held-out case')} {lacking}"
     else:
         said = f"{counted(cases, 'patient')} with {items:,} cases; a patient counts once"
-        why = f"Only {counted(cases, 'patient')}, with {items:,} held-out cases, {lacking}"
+        why = f"Only {counted(cases, 'patient')}, with {counted(items, 'held-out case')}, {lacking}"
     if (weights := evidence.trial(dimension).weights) is not None:
         rated = evidence.trial(dimension).both
         said += f"; as they were drawn, {rated.sum():,} ratings are worth {weights[rated].sum():,.0f}"
