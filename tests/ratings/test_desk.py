@@ -205,6 +205,19 @@ async def test_what_is_asked_at_once_is_one_transaction(
     assert transactions == 2
 
 
+@pytest.mark.parametrize(("seconds", "between"), [(0.0, 0.005), (0.2, 0.012), (60.0, 0.025)])
+async def test_batches_are_as_far_apart_as_calls_are_long_within_limits(
+    desk: StoreDesk, seconds: float, between: float
+) -> None:
+    assert desk.seconds_between_batches == 0.005, "nothing is known of the calls yet"
+    await asyncio.gather(*(desk.put(str(number), Reply("x", seconds=seconds), 0.0) for number in range(200)))
+    assert desk.seconds_between_batches == pytest.approx(between, rel=0.01)
+    await asyncio.gather(
+        *(desk.put(str(number), Reply("x", seconds=0.01), 0.0) for number in range(200, 500))
+    )
+    assert desk.seconds_between_batches == 0.005, "the endpoint is quick now"
+
+
 async def test_a_failing_store_tells_everyone_who_waits_and_recovers(
     store: Store, desk: StoreDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

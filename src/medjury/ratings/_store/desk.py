@@ -27,9 +27,11 @@ from medjury.ratings._store.store_error import StoreError, ValueRefused
 from medjury.ratings._store.transaction import StoredReply, Transaction
 
 _HEARTBEAT_SECONDS = 5.0
-# Batches leave no faster than this: a commit costs about as much as ten rows, so answers that trickle in one
-# by one are better kept together. A batch after a pause leaves at once.
-_BATCH_SECONDS = 0.005
+# A commit costs about as much as the rows of three calls, so answers that trickle in one by one are better kept
+# together: between two batches passes a small share of the time that calls take, and no less or more than these
+# seconds. A call's place waits half of that on average. A batch after a pause leaves at once.
+_SHARE_OF_A_CALL, _LEAST_BETWEEN, _MOST_BETWEEN = 0.06, 0.005, 0.025
+_LESSON = 0.05  # how much the last call counts for what calls take
 _FIRST_WAIT, _LONGEST_WAIT = 0.05, 1.0  # seconds between looks at a call that another process is making
 
 _Value = TypeVar("_Value")
@@ -55,6 +57,7 @@ class StoreDesk:
         self._working = False
         self._closed = False
         self._next_batch = 0.0
+        self._call_seconds = 0.0  # what calls take at present
         # Keys that a task of ours asks for or holds, with the tasks that wait for the outcome.
         self._waiting: dict[str, deque[asyncio.Future[Reply | _YourTurn | None]]] = {}
         # Keys whose reply is being stored, and whether they were released meanwhile.
@@ -93,6 +96,7 @@ class StoreDesk:
         write = Write(self._future(), replies=[StoredReply(key, reply, cost, self._run)], releases=[key])
         self._gather().writes.append(write)
         self._storing[key] = False
+        self._call_seconds += _LESSON * (reply.seconds - self._call_seconds)
         await write.future
 
     async def release(self, key: str) -> None:
@@ -278,10 +282,15 @@ class StoreDesk:
         else:
             self._loop.call_soon(self._send)
 
+    @property
+    def seconds_between_batches(self) -> float:
+        """What passes at least between two batches, as long as calls take what they take at present."""
+        return max(_LEAST_BETWEEN, min(_SHARE_OF_A_CALL * self._call_seconds, _MOST_BETWEEN))
+
     def _send(self) -> None:
         batch, self._batch, self._gathered = self._batch, Batch(), False
         assert self._loop is not None
-        self._next_batch = self._loop.time() + _BATCH_SECONDS
+        self._next_batch = self._loop.time() + self.seconds_between_batches
         self._inbox.put(batch)
 
     def _finish(self, batches: Sequence[Batch]) -> None:
