@@ -66,7 +66,13 @@ with on_demand(__name__):
     from medjury.statistics._shares.error_rate import error_rate
     from medjury.statistics._shares.paired_rates import difference_of, paired_rate_difference
     from medjury.statistics._shares.post_strata import PostStrata, by_strata, drawn_from, post_strata
-    from medjury.statistics._shares.proportion import binomial_test, fisher_test, mcnemar, proportion
+    from medjury.statistics._shares.proportion import (
+        binomial_test,
+        fisher_test,
+        mcnemar,
+        proportion,
+        wilson_ends,
+    )
     from medjury.statistics._shares.weighted import (
         by_last_column,
         difference_mean,
@@ -163,4 +169,5 @@ __all__ = [
     "undefined",
     "weighted_mean",
     "weighted_proportion",
+    "wilson_ends",
 ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Unpack
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import stdtrit
 
 from medjury.statistics import (
     SAME,
@@ -27,6 +27,7 @@ from medjury.statistics import (
     read_pairs,
     tied,
     undefined,
+    wilson_ends,
 )
 
 Difference = Literal[
@@ -238,10 +239,7 @@ def _analytic(rows: Floats) -> dict[str, Analytic]:
     n = len(gap)
 
     def wilson(share: float, confidence: float) -> tuple[float, float, str]:
-        z = float(ndtri(0.5 + confidence / 2.0))
-        centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-        half = z * float(np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))) / (1 + z**2 / n)
-        return max(centre - half, 0.0), min(centre + half, 1.0), "Wilson score"
+        return *wilson_ends(share, n, confidence), "Wilson score"
 
     def student(values: Floats) -> Analytic:
         def ends(mean: float, confidence: float) -> tuple[float, float, str] | None:

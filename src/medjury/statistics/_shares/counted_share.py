@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, ndtri, stdtrit
+from scipy.special import betaincinv, stdtrit
 
 from medjury.statistics._bootstrap import Clusters
 from medjury.statistics._estimate import Estimate
 from medjury.statistics._resample import Floats, cluster_codes
 from medjury.statistics._shares.clustered_proportion import clustered_proportion, worth_of
-from medjury.statistics._shares.proportion import proportion
+from medjury.statistics._shares.proportion import proportion, wilson_ends
 
 
 def counted_share(hits: ArrayLike, clusters: Clusters = None, *, confidence: float = 0.95) -> Estimate:
@@ -57,7 +57,7 @@ def _ends(events: Floats, sizes: Floats, careful: float, confidence: float) -> t
     """Of a share of one half or less."""
     n, count = float(sizes.sum()), len(sizes)
     share, tail = float(events.sum()) / n, (1.0 - confidence) / 2.0
-    low, high = _wilson(share, careful, float(ndtri(1.0 - tail)))
+    low, high = wilson_ends(share, careful, confidence)
     if share < 0.5:
         between = count / (count - 1.0) * float(((events - share * sizes) ** 2).sum()) / n**2
         most = n / (n - 1.0) * share * (1.0 - share)
@@ -65,9 +65,3 @@ def _ends(events: Floats, sizes: Floats, careful: float, confidence: float) -> t
         seen = min(n, (n if between * n <= most else most / between) * student)
         low = float(betaincinv(share * seen + 0.5, (1.0 - share) * seen + 0.5, tail))
     return low, high
-
-
-def _wilson(share: float, n: float, z: float) -> tuple[float, float]:
-    middle = (share * n + z * z / 2.0) / (n + z * z)
-    half = z / (n + z * z) * (n * share * (1.0 - share) + z * z / 4.0) ** 0.5
-    return middle - half, middle + half

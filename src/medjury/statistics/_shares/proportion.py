@@ -39,10 +39,7 @@ def proportion(
     tail = (1 - confidence) / 2
     failures = n - successes
     if interval == "wilson":
-        z = float(ndtri(1 - tail))
-        center = (successes + z * z / 2) / (n + z * z)
-        half = z / (n + z * z) * (successes * failures / n + z * z / 4) ** 0.5
-        low, high = max(0.0, center - half), min(1.0, center + half)
+        low, high = wilson_ends(successes / n, n, confidence)
     elif interval == "clopper_pearson":
         low = float(betaincinv(successes, failures + 1, tail)) if successes else 0.0
         high = float(betaincinv(successes + 1, failures, 1 - tail)) if failures else 1.0
@@ -50,10 +47,21 @@ def proportion(
         prior = 0.5 if interval == "jeffreys" else 1.0
         low = float(betaincinv(successes + prior, failures + prior, tail))
         high = float(betaincinv(successes + prior, failures + prior, 1 - tail))
-    # At the edges rounding may leave 1e-17 where the formula is exactly 0 or 1.
-    if interval == "wilson":
-        low, high = (0.0 if successes == 0 else low), (1.0 if failures == 0 else high)
     return Estimate(successes / n, low, high, n, method)
+
+
+def wilson_ends(share: float, n: float, confidence: float) -> tuple[float, float]:
+    """The ends of Wilson's score interval (1927) of a share of n things; n may be what clustered or weighted things
+    are worth, which is no whole number.
+
+    >>> [round(end, 3) for end in wilson_ends(0.0, 20, 0.95)]
+    [0.0, 0.161]
+    """
+    z = float(ndtri(0.5 + confidence / 2))
+    centre = (share * n + z * z / 2) / (n + z * z)
+    half = z / (n + z * z) * (n * share * (1 - share) + z * z / 4) ** 0.5
+    # At the edges rounding may leave 1e-17 where the formula is exactly 0 or 1.
+    return (0.0 if share == 0 else max(0.0, centre - half)), (1.0 if share == 1 else min(1.0, centre + half))
 
 
 def binomial_test(
