@@ -423,16 +423,26 @@ class TestFrame:
             cases_from_frame(frame, mapping={"reference": "gold"})
 
 
-# A text has something to see in it; a name is also free of lines and tabs, and of blanks at its ends.
-visible = st.characters(codec="utf-8", categories=("L", "M", "N", "P", "S"))
+# A text has something to see in it; a name is also free of lines and tabs, of blanks at its ends and of blanks that
+# cannot be seen, is no number as a spreadsheet rounds it (1.20E+16), and not too long.
+seen = ("L", "M", "N", "P", "S")
 
 
-def around(characters: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    return st.tuples(st.text(characters), visible, st.text(characters)).map("".join)
+def around(
+    characters: st.SearchStrategy[str], one: st.SearchStrategy[str], longest: int | None = None
+) -> st.SearchStrategy[str]:
+    some = st.text(characters, max_size=longest)
+    return st.tuples(some, one, some).map("".join)
 
 
-texts = around(st.characters(codec="utf-8", exclude_characters="\x00"))
-names = around(st.characters(codec="utf-8", exclude_characters="\x00\r\n\t")).map(str.strip)
+texts = around(
+    st.characters(codec="utf-8", exclude_characters="\x00"), st.characters(codec="utf-8", categories=seen)
+)
+names = around(
+    st.characters(codec="utf-8", exclude_characters="\x00\r\n\t\u200b\u2060\ufeff+"),
+    st.characters(codec="utf-8", categories=seen, exclude_characters="+"),
+    longest=200,
+).map(str.strip)
 notes = st.builds(Note, names, texts, st.none() | names, st.none() | names)
 facts = names | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.booleans()
 made_cases = st.builds(
