@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,37 @@ def test_ctrl_c_while_a_page_is_made_names_what_there_is(
     said = capsys.readouterr().out.strip().splitlines()
     assert said[-1].strip() == f"a good jury: {(folder / 'runs/demonstration/report.html').resolve()}"
     assert "Stopped. `medjury demo` goes on from here." in said
+
+
+@pytest.mark.skipif(not weights_file().exists(), reason="the embedded model's weights are not here")
+def test_on_a_slow_machine_the_live_part_is_stopped_and_nothing_has_failed(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = shutil.copytree(folder, tmp_path / "demo")
+    monkeypatch.setattr("medjury.cli.demo._LIVE_SECONDS", 0.6)
+    assert main(["demo", "--folder", str(place), "--quiet"]) == 0
+    said = capsys.readouterr().out
+    assert "The live part was stopped after 0.01 minutes: this machine is slow just now." in said
+    assert f"  a good jury: {(place / 'runs/demonstration/report.html').resolve()}" in said.splitlines()
+    live = (place / "runs/live/report.html").resolve()
+    assert live.exists() == (said.splitlines()[-1] == f"  the small model: {live}")
+
+
+def test_the_clock_stops_a_live_part_that_has_not_begun_to_ask(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def slow(file: str, **_: object) -> int:
+        if Path(file).name == "live.yaml":
+            time.sleep(60)
+            raise AssertionError("nobody stopped it")
+        return 0
+
+    monkeypatch.setattr("medjury.cli.demo._LIVE_SECONDS", 0.3)
+    monkeypatch.setattr("medjury.cli.demo.run_file", slow)
+    monkeypatch.setattr("medjury.studies.why_no_live", lambda: "")
+    assert main(["demo", "--folder", str(folder), "--quiet"]) == 0
+    said = capsys.readouterr().out
+    assert "this machine is slow just now. `medjury demo` goes on from here." in said
 
 
 @pytest.mark.skipif(not weights_file().exists(), reason="the embedded model's weights are not here")
