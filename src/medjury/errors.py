@@ -24,3 +24,8 @@ def no_such(path: str | PathLike[str], what: str = "file") -> str:
     if close:
         return f"{told}; did you mean {close[0]!r}?"
     return f"{told}; check its name and folder"
+
+
+def first_line(error: Exception) -> str:
+    """What an error of a library says first; its name where it says nothing."""
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from medjury.errors import MedjuryError
+from medjury.errors import MedjuryError, first_line
 from medjury.models import loading_options, read_whole, reading_weights, split_bits
 
 Kind = Literal["encoder", "classifier", "sequence_to_sequence"]
@@ -72,7 +72,7 @@ def load(name: str | Path, kind: Kind, *, device: str | None = None, allow_downl
         hint = (
             "" if allow_download else " Nothing is fetched by itself: give a local folder, or allow_download."
         )
-        raise MedjuryError(f"The model {str(name)!r} cannot be loaded: {_first_line(error)}{hint}") from None
+        raise MedjuryError(f"The model {str(name)!r} cannot be loaded: {first_line(error)}{hint}") from None
     # Weights of few bits are where they belong already, and cannot be moved.
     return Loaded(str(name), tokenizer, (model if bits else model.to(where)).eval(), where)
 
@@ -82,7 +82,3 @@ def batches(lengths: Sequence[int], size: int = BATCH) -> Iterator[list[int]]:
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
     for start in range(0, len(order), size):
         yield order[start : start + size]
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

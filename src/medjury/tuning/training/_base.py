@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medjury.errors import MedjuryError
+from medjury.errors import MedjuryError, first_line
 from medjury.files import private_folder
 from medjury.models import read_whole, reading_weights
 from medjury.tuning.training._libraries import library
@@ -122,10 +122,6 @@ def _readable(where: str | Path) -> Iterator[None]:
         yield
     except (OSError, ValueError) as error:
         raise MedjuryError(
-            f"the model {str(where)!r} cannot be loaded: {_first_line(error)}. Nothing is fetched by itself: "
+            f"the model {str(where)!r} cannot be loaded: {first_line(error)}. Nothing is fetched by itself: "
             "give a folder, a .gguf file, or a model that is in the hub's cache on this machine"
         ) from None
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
