@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from medjury.documents import nearest
-from medjury.errors import MedjuryError, no_such
+from medjury.errors import MedjuryError, first_line, no_such
 from medjury.files import private_folder, whole_part
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def read_pairs(path: str | Path, columns: Sequence[str], added: Sequence[str] = 
     except FileNotFoundError:
         raise MedjuryError(no_such(file)) from None
     except (OSError, polars.exceptions.PolarsError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        reason = first_line(error)
         raise MedjuryError(f"{file}: cannot be read as a table: {reason}") from None
     for column in columns:
         if column not in frame.columns:
