@@ -102,3 +102,12 @@ def print_report(folder: Path, *, quiet: bool = False, stream: TextIO | None = N
         if each.rater == found.raters[0] and len(found.verdicts) > 1:
             say(f"  {each.label}: {each.word}", stream)
     return word
+
+
+def name_pages(pages: Sequence[tuple[str, Path]]) -> None:
+    """Say which pages there are to open, each with what it shows."""
+    there = [(what, page.resolve()) for what, page in pages if page.exists()]
+    if there:
+        say("\nOpen the pages:" if len(there) > 1 else "\nOpen the page:")
+    for what, page in there:
+        say(f"  {what}: {page}")

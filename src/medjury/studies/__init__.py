@@ -26,6 +26,7 @@ with on_demand(__name__):
     from medjury.studies._file import ModelPart, PanelPart, RoundPart, StudyFile
     from medjury.studies._gate_settings import study_prices
     from medjury.studies._hosts import check_store_host
+    from medjury.studies._interrupts import stopped_after
     from medjury.studies._lock import only_run
     from medjury.studies._material.hashed import AnswerHashes, HashedCases
     from medjury.studies._notebook import Stopper, Watcher
@@ -125,6 +126,7 @@ __all__ = [
     "run_store",
     "run_study",
     "stated_examples",
+    "stopped_after",
     "study_prices",
     "touched_marks",
     "transcript_study",

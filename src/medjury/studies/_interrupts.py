@@ -1,10 +1,11 @@
-"""Ctrl-C: the first lets calls in flight be stored, the second ends at once."""
+"""Ctrl-C, by hand or by the clock: the first lets calls in flight be stored, the second ends at once."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import signal
+import threading
 from collections.abc import Iterator
 
 from medjury.judging import Progress
@@ -46,3 +47,25 @@ def interrupts(
     finally:
         for each in signals:
             loop.remove_signal_handler(each)
+
+
+@contextlib.contextmanager
+def stopped_after(seconds: float) -> Iterator[threading.Event]:
+    """A Ctrl-C by the clock: a run within this block stores the calls on their way and ends. The event is set where
+    it came to that."""
+    over = threading.Event()
+
+    def stop() -> None:
+        over.set()
+        signal.raise_signal(signal.SIGINT)
+
+    timer = threading.Timer(seconds, stop)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield over
+    except KeyboardInterrupt:  # before the first call, or after the last
+        if not over.is_set():
+            raise
+    finally:
+        timer.cancel()
