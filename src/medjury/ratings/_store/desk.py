@@ -1,7 +1,7 @@
 """The store's front desk for an event loop: everything asked at once is done in one transaction.
 
 One thread owns the connection. While it commits one batch the next one gathers, so that 64 calls at a time
-share one commit, each waits a few milliseconds at most, and the loop never blocks on the disk.
+share one commit, each waits a small share of what calls take, and the loop never blocks on the disk.
 """
 
 from __future__ import annotations
