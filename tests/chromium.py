@@ -72,7 +72,7 @@ def browser() -> Iterator[Browser]:
     from playwright.sync_api import expect, sync_playwright
 
     # A busy machine takes its time; what never comes still fails.
-    expect.set_options(timeout=30_000)
+    expect.set_options(timeout=120_000)
     with sync_playwright() as playwright:
         connected = playwright.chromium.connect_over_cdp(address())
         known = set(connected.contexts)

@@ -72,7 +72,7 @@ def at(browser: Browser, address: str, size: tuple[int, int] = DESKTOP) -> Page:
         is_mobile=is_phone,
         has_touch=is_phone,
     )
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(120_000)
     return context.new_page()
 
 

@@ -40,7 +40,7 @@ def joined(
         base_url=panel.public_url, viewport={"width": 1280, "height": 900}, java_script_enabled=scripts
     )
     page = context.new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(120_000)
     person, path = invited(panel, name, role)
     page.goto(path)
     page.get_by_label("New password").fill(PASSWORD)
