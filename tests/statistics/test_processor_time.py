@@ -100,11 +100,15 @@ def test_a_seed_draws_the_same_again_whoever_read_the_resamples_before() -> None
 
 
 @pytest.mark.parametrize("resamples", [40, 300, 2_000])
-def test_what_is_kept_of_clusters_is_what_would_be_drawn_anew(resamples: int) -> None:
-    """However it lies in memory and into whatever blocks it is cut."""
+@pytest.mark.parametrize("columns, levels, patterns", [(3, 5, 40), (1, 2, 4)])
+def test_what_is_kept_of_clusters_is_what_would_be_drawn_anew(
+    columns: int, levels: int, patterns: int, resamples: int
+) -> None:
+    """However it lies in memory, into whatever blocks it is cut, and however many clusters look the same."""
     generator = np.random.default_rng(11)
-    data = sample(generator.integers(1, 6, (120, 3)), np.repeat(np.arange(40), 3))
+    data = sample(generator.integers(0, levels, (120, columns)), np.repeat(np.arange(40), 3))
     assert data.held is not None
+    assert len(data.multiplicity) == patterns
     kept = np.concatenate(list(draw(data, resamples, 5)))
     anew = [
         data.row_weights(block) for block in _blocks_of_counts(data.multiplicity, resamples, resamples, 5)

@@ -226,8 +226,7 @@ def standardised_mean_squares(rows: Floats, owner: Owner) -> Callable[[Floats], 
             counting.sum(axis=-1),
             np.einsum("bq,bq->b", counting, standard.sum(axis=-1) ** 2),
             np.einsum("bq,bqg->b", counting, standard**2),
-            np.einsum("bq,bqg->bg", counting, standard),
-            groups,
+            np.einsum("bq,bqg->gb", counting, standard),
         )
 
     return read
@@ -236,7 +235,7 @@ def standardised_mean_squares(rows: Floats, owner: Owner) -> Callable[[Floats], 
 def _levels_and_spreads(
     n_rated: Floats, total: Floats, square: Floats
 ) -> tuple[Floats, NDArray[np.bool_], Floats]:
-    """By resample and rater: the mean, whether there is any spread, and one over it. Who has no spread in a
+    """Of each resample and rater the mean, whether there is any spread, and one over it. Who has no spread in a
     resample has no z-score there, and no say."""
     mean = np.divide(total, n_rated, out=np.zeros_like(total), where=n_rated > 0)
     variance = (square - n_rated * mean**2) / np.where(n_rated > 1, n_rated - 1.0, np.nan)
@@ -251,27 +250,27 @@ def _single_raters(mask: Floats, cells: Floats) -> Callable[[Floats], MeanSquare
     shared = np.asarray(mask.all(axis=1))
     scores = cells * shared[:, np.newaxis]
     first, second = np.triu_indices(raters)
-    features = np.column_stack(
-        [mask, cells, cells**2, scores, scores[:, first] * scores[:, second], shared.astype(np.float64)]
-    )
+    both = scores[:, first] * scores[:, second]
+    # A row for each feature, a column for each resample: numpy is slow at many short rows.
+    features = np.vstack([mask.T, cells.T, cells.T**2, scores.T, both.T, shared.astype(np.float64)])
     starts = range(0, 4 * raters, raters)
     often = np.where(first == second, 1.0, 2.0)  # a product of two raters stands in the square of a sum twice
 
     def read(weights: Floats) -> MeanSquares:
-        sums = weights @ features
-        n_rated, total, square, of_one = (sums[:, start : start + raters] for start in starts)
-        of_two, n = sums[:, 4 * raters : -1], sums[:, -1:]
+        sums = features @ weights.T
+        n_rated, total, square, of_one = (sums[start : start + raters] for start in starts)
+        of_two, n = sums[4 * raters : -1], sums[-1]
         mean, varies, per_unit = _levels_and_spreads(n_rated, total, square)
         products = (
             of_two
-            - mean[:, first] * of_one[:, second]
-            - mean[:, second] * of_one[:, first]
-            + mean[:, first] * mean[:, second] * n
-        ) * (per_unit[:, first] * per_unit[:, second])
+            - mean[first] * of_one[second]
+            - mean[second] * of_one[first]
+            + mean[first] * mean[second] * n
+        ) * (per_unit[first] * per_unit[second])
         by_rater = per_unit * (of_one - mean * n)
-        squares = products[:, first == second].sum(axis=1)
-        heard = np.where(varies.all(axis=1), n[:, 0], 0.0)
-        return from_sums(heard, products @ often, squares, by_rater, raters)
+        squares = products[first == second].sum(axis=0)
+        heard = np.where(varies.all(axis=0), n, 0.0)
+        return from_sums(heard, often @ products, squares, by_rater)
 
     return read
 

@@ -29,27 +29,27 @@ class MeanSquares:
 def mean_squares(rows: Floats) -> Callable[[Floats], MeanSquares]:
     """Prepare the complete rows of a table of items by raters; the result reads mean squares from weights."""
     complete = complete_rows(rows)
-    k = rows.shape[1]
     # Mean squares do not change with a shift, and near zero their sums do not cancel.
     shift = rows[complete].mean() if complete.any() else 0.0
     scores = np.where(complete[:, np.newaxis], rows - shift, 0.0)
-    features = np.column_stack(
-        [complete.astype(np.float64), scores.sum(axis=1) ** 2, (scores**2).sum(axis=1), scores]
+    features = np.vstack(
+        [complete.astype(np.float64), scores.sum(axis=1) ** 2, (scores**2).sum(axis=1), scores.T]
     )
 
     def read(weights: Floats) -> MeanSquares:
-        sums = weights @ features
-        return from_sums(sums[..., 0], sums[..., 1], sums[..., 2], sums[..., 3:], k)
+        sums = features @ weights.T
+        return from_sums(sums[0], sums[1], sums[2], sums[3:])
 
     return read
 
 
-def from_sums(n: Floats, totals: Floats, squares: Floats, by_rater: Floats, k: int) -> MeanSquares:
-    """Mean squares from Σ 1, Σ (item total)², Σ x² and each rater's Σ x."""
+def from_sums(n: Floats, totals: Floats, squares: Floats, by_rater: Floats) -> MeanSquares:
+    """Mean squares from Σ 1, Σ (item total)², Σ x² and each rater's Σ x, a row for each rater."""
+    k = len(by_rater)
     n = np.where(n > 1, n, np.nan)
-    correction = by_rater.sum(axis=-1) ** 2 / (n * k)
+    correction = by_rater.sum(axis=0) ** 2 / (n * k)
     between_items = totals / k - correction
-    between_raters = (by_rater**2).sum(axis=-1) / n - correction
+    between_raters = (by_rater**2).sum(axis=0) / n - correction
     error = squares - correction - between_items - between_raters
 
     def mean(sum_of_squares: Floats, freedom: Floats | float) -> Floats:

@@ -127,10 +127,10 @@ def _pearson(first: Floats, second: Floats) -> Read:
     # Centred once on the data's own mean, so that sums of squares do not cancel.
     x = first - (first.mean() if first.size else 0.0)
     y = second - (second.mean() if second.size else 0.0)
-    features = np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y])
+    features = np.vstack([np.ones_like(x), x, y, x * x, y * y, x * y])
 
     def read(weights: Floats) -> dict[str, Floats]:
-        n, sum_x, sum_y, sum_xx, sum_yy, sum_xy = (weights @ features).T
+        n, sum_x, sum_y, sum_xx, sum_yy, sum_xy = features @ weights.T
         spread_x, spread_y = sum_xx - sum_x**2 / n, sum_yy - sum_y**2 / n
         exists = (spread_x > NEGLIGIBLE * sum_xx) & (spread_y > NEGLIGIBLE * sum_yy)
         r = (sum_xy - sum_x * sum_y / n) / np.sqrt(np.where(exists, spread_x * spread_y, np.nan))
@@ -147,14 +147,15 @@ def _rank_correlations(first: Floats, second: Floats, names: list[Correlation]) 
     concordant = concordance(x, y) if "kendall_tau_b" in names else None
 
     def read(weights: Floats) -> dict[str, Floats]:
-        weights_x, weights_y = x.weights(weights), y.weights(weights)
+        # A row for each level, a column for each resample.
+        often = [np.asarray(each.indicator.T @ weights.T) for each in (x, y)]
         values = {}
         if "spearman" in names:
-            values["spearman"] = _spearman(x, y, weights, weights_x, weights_y)
+            values["spearman"] = _spearman(x, y, weights.T, *often)
         if concordant is not None:
             n = weights.sum(axis=-1)
             pairs = n * (n - 1.0) / 2.0
-            untied = [pairs - (each * (each - 1.0)).sum(axis=-1) / 2.0 for each in (weights_x, weights_y)]
+            untied = [pairs - (each * (each - 1.0)).sum(axis=0) / 2.0 for each in often]
             both = np.sqrt(untied[0] * untied[1])
             tau = concordant(weights) / np.where(both > 0, both, np.nan)
             values["kendall_tau_b"] = np.clip(tau, -1.0, 1.0)
@@ -164,10 +165,10 @@ def _rank_correlations(first: Floats, second: Floats, names: list[Correlation]) 
 
 
 def _spearman(x: Levels, y: Levels, weights: Floats, weights_x: Floats, weights_y: Floats) -> Floats:
-    ranks_x, ranks_y = centred_midranks(weights_x), centred_midranks(weights_y)
-    together = np.einsum("bq,bq,bq->b", weights, ranks_x[:, x.codes], ranks_y[:, y.codes])
-    spread_x = np.einsum("bl,bl,bl->b", weights_x, ranks_x, ranks_x)
-    spread_y = np.einsum("bl,bl,bl->b", weights_y, ranks_y, ranks_y)
+    ranks_x, ranks_y = (np.ascontiguousarray(centred_midranks(each.T).T) for each in (weights_x, weights_y))
+    together = np.einsum("qb,qb,qb->b", weights, ranks_x[x.codes], ranks_y[y.codes])
+    spread_x = np.einsum("lb,lb,lb->b", weights_x, ranks_x, ranks_x)
+    spread_y = np.einsum("lb,lb,lb->b", weights_y, ranks_y, ranks_y)
     both = np.sqrt(spread_x * spread_y)
     return np.asarray(np.clip(together / np.where(both > 0, both, np.nan), -1.0, 1.0))
 

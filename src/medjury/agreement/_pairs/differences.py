@@ -208,11 +208,11 @@ def difference_statistics(names: Iterable[Difference]) -> Statistics:
         ordered = any(name in SHARES for name in chosen)
         level = tied(gap, rows) if ordered or "exact_match" in chosen else gap
         present = complete.astype(np.float64)
-        features = np.column_stack([present, present * (level == 0), gap, np.abs(gap), gap**2])
+        features = np.vstack([present, present * (level == 0), gap, np.abs(gap), gap**2])
         levels = levels_of(level[complete] if ordered else np.empty(0))
 
         def read(weights: Floats) -> dict[str, Floats]:
-            n, same, total, absolute, squared = (weights @ features).T
+            n, same, total, absolute, squared = features @ weights.T
             exists = np.where(n > 0, n, np.nan)
             values = {
                 "exact_match": same / exists,

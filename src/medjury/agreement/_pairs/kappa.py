@@ -104,20 +104,21 @@ def kappa_statistics(
         present = complete[:, np.newaxis].astype(np.float64)
         margins = np.hstack([np.eye(size)[first], np.eye(size)[second]]) * present
         paid = {name: penalty[first, second] * present[:, 0] for name, penalty in penalties.items()}
-        # One product gives everything: both margins, and the disagreement paid under each weighting.
-        features = np.column_stack([margins, *paid.values()])
+        # One product gives everything: both margins, and the disagreement paid under each weighting. Each is a row
+        # of its own along the resamples: numpy is slow at many short rows.
+        features = np.vstack([margins.T, *paid.values()])
 
         def read(counts: Floats) -> dict[str, Floats]:
-            sums = counts @ features
-            rows_total, columns_total = sums[..., :size], sums[..., size : 2 * size]
-            n = rows_total.sum(axis=-1)
+            sums = features @ counts.T
+            rows_total, columns_total = sums[:size], sums[size : 2 * size]
+            n = rows_total.sum(axis=0)
             # A rater who always says the same has a kappa of 0 with anybody: it tells nothing, so there is none.
-            varied = ((rows_total > 0).sum(axis=-1) > 1) & ((columns_total > 0).sum(axis=-1) > 1)
+            varied = ((rows_total > 0).sum(axis=0) > 1) & ((columns_total > 0).sum(axis=0) > 1)
             values = {}
             for place, (name, penalty) in enumerate(penalties.items()):
-                expected = ((rows_total @ penalty) * columns_total).sum(axis=-1) / n
+                expected = ((penalty.T @ rows_total) * columns_total).sum(axis=0) / n
                 values[name] = np.where(
-                    varied & (expected > 0), 1.0 - sums[..., 2 * size + place] / expected, np.nan
+                    varied & (expected > 0), 1.0 - sums[2 * size + place] / expected, np.nan
                 )
             return values
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from medjury.agreement._groups.mean_squares import from_sums
 from medjury.agreement._pairs.correlation import Correlation, correlation_statistics
 from medjury.agreement._pairs.pair import Settings
 from medjury.agreement._pairs.systems import (
-    FEW_GROUPS,
     adding_up,
     correlations_of_means,
     fold_of_clusters,
@@ -48,9 +47,7 @@ def collapsed(statistics: Statistics, columns: Sequence[int]) -> Statistics:
             return statistics(narrow)
         together = adding_up(distinct.inverse, len(distinct.rows))
         read = statistics(distinct.rows)
-        # A few columns are read row by row, many column by column.
-        order: Literal["C", "K"] = "C" if len(distinct.rows) <= FEW_GROUPS else "K"
-        return lambda weights: read(np.asarray(together(weights), order=order))
+        return lambda weights: read(together(weights))
 
     return prepare
 
@@ -163,8 +160,7 @@ def _of_means(first: Floats, second: Floats) -> dict[str, Floats]:
         np.full(len(pair), float(pair.shape[1])),
         (pair.sum(axis=2) ** 2).sum(axis=1),
         (pair**2).sum(axis=(1, 2)),
-        pair.sum(axis=1),
-        2,
+        pair.sum(axis=1).T,
     )
     values |= {form: coefficient(squares, form) for form in FORMS}
     # On two z-scored raters ICC(3,k) is exactly this.

@@ -169,22 +169,22 @@ def _within(rows: Floats, kinds: Sequence[str], suffix: str) -> Read:
     sides = [GroupRanks(cells[:, column], system) for column in (0, 1)]
     x, y = cells[:, 0] - rows[:, 0].mean(), cells[:, 1] - rows[:, 1].mean()
     products = (x, y, x * x, y * y, x * y) if "pearson" in kinds else ()
-    sums = [indicator(system, inside.size) * each[:, np.newaxis] for each in products]
+    sums_of = _products([indicator(system, inside.size) * each[:, np.newaxis] for each in products])
 
     def read(weights: Floats) -> dict[str, Floats]:
+        # A row for each system, a column for each resample.
         counts = collapse.sums(weights.T)
-        n = _turned(inside.sums(counts))
+        n = inside.sums(counts)
         found = {}
         if "pearson" in kinds:
-            sum_x, sum_y, sum_xx, sum_yy, sum_xy = (counts.T @ each for each in sums)
+            sum_x, sum_y, sum_xx, sum_yy, sum_xy = sums_of(counts)
             spread = [sum_xx - sum_x**2 / n, sum_yy - sum_y**2 / n]
             found["pearson"] = _ratio(sum_xy - sum_x * sum_y / n, *spread)
         if "spearman" in kinds:
             (first, spread_first), (second, spread_second) = (side.ranks(counts) for side in sides)
             first *= second
             first *= counts
-            together = _turned(inside.sums(first))
-            found["spearman"] = _ratio(together, _turned(spread_first), _turned(spread_second))
+            found["spearman"] = _ratio(inside.sums(first), spread_first, spread_second)
         return {kind + suffix: _weighted_mean(values, n) for kind, values in found.items()}
 
     return read
@@ -199,43 +199,53 @@ def _baseline(rows: Floats, kinds: Sequence[str], suffix: str) -> Read:
     folds = int(fold.max()) + 1
     groups = Groups(distinct.rows[:, 1].astype(np.int64) * folds + fold, int(rows[:, 2].max() + 1) * folds)
     centred = reference - rows[:, 0].mean()
-    of_group = indicator(groups.codes, groups.size) * centred[:, np.newaxis]
+    sums_of = _products([indicator(groups.codes, groups.size) * centred[:, np.newaxis]])
     ranks_of = GroupRanks(reference)
 
     def read(every: Floats) -> dict[str, Floats]:
+        # A row for each system's fold, a column for each resample.
         counts = collapse.sums(every.T)
-        n = _turned(groups.sums(counts))
-        sums = np.asarray(counts.T @ of_group)
+        n = groups.sums(counts)
+        (sums,) = sums_of(counts)
         guess = _cross_fitted(sums, n, folds)
         found = {}
         if "pearson" in kinds:
-            found["pearson"] = _grouped_correlation(guess, n, sums, counts.T @ centred**2)
+            found["pearson"] = _grouped_correlation(guess, n, sums, centred**2 @ counts)
         if "spearman" in kinds:
             ranks, squares = ranks_of.ranks(counts)
             ranks *= counts
-            rank_sums = _turned(groups.sums(ranks))
-            found["spearman"] = _grouped_correlation(tied_ranks(guess, n), n, rank_sums, squares[0])
+            guessed = np.ascontiguousarray(tied_ranks(_turned(guess), _turned(n)).T)
+            found["spearman"] = _grouped_correlation(guessed, n, groups.sums(ranks), squares[0])
         return {kind + suffix: values for kind, values in found.items()}
 
     return read
 
 
+def _products(indicators: Sequence[Any]) -> Callable[[Floats], list[Floats]]:
+    """From counts (rows by resamples) the sums by each indicator (rows by groups), each (groups by resamples). Of
+    plain matrices one product gives everything at the price of one."""
+    if not all(isinstance(each, np.ndarray) for each in indicators):
+        return lambda counts: [np.asarray(each.T @ counts) for each in indicators]
+    together = np.hstack(indicators).T if indicators else np.empty((0, 0))
+    return lambda counts: np.split(together @ counts, len(indicators))
+
+
 def _cross_fitted(sums: Floats, counts: Floats, folds: int) -> Floats:
     """For each system and fold, the mean over that system's other folds."""
-    shape = (len(sums), -1, folds)
+    shape = (-1, folds, sums.shape[1])
     by_fold, size = sums.reshape(shape), counts.reshape(shape)
-    others, left = by_fold.sum(axis=2, keepdims=True) - by_fold, size.sum(axis=2, keepdims=True) - size
-    return np.asarray((others / left).reshape(len(sums), -1))
+    others, left = by_fold.sum(axis=1, keepdims=True) - by_fold, size.sum(axis=1, keepdims=True) - size
+    return np.asarray((others / left).reshape(sums.shape))
 
 
 def _grouped_correlation(guess: Floats, n: Floats, sums: Floats, squares: Floats) -> Floats:
     """Correlation of a value that is one per group with a value of which each group's sum is known."""
     # A group that a resample left empty has no guess and no weight.
     guess = np.where(n > 0, guess, 0.0)
-    total = n.sum(axis=1)
-    mean, other = (n * guess).sum(axis=1) / total, sums.sum(axis=1) / total
-    together = (sums * guess).sum(axis=1) - total * mean * other
-    spread = (n * guess * guess).sum(axis=1) - total * mean**2
+    total = n.sum(axis=0)
+    mean, other = (n * guess).sum(axis=0) / total, sums.sum(axis=0) / total
+    together = (sums * guess).sum(axis=0) - total * mean * other
+    spread = (n * guess * guess).sum(axis=0) - total * mean**2
     return _ratio(together, spread, squares - total * other**2)
 
 
@@ -253,9 +263,9 @@ def _ratio(together: Floats, spread_first: Floats, spread_second: Floats) -> Flo
 
 def _weighted_mean(values: Floats, n: Floats) -> Floats:
     weight = np.where(np.isfinite(values), n, 0.0)
-    total = weight.sum(axis=1)
+    total = weight.sum(axis=0)
     return np.asarray(
-        (np.where(weight > 0, values, 0.0) * weight).sum(axis=1) / np.where(total > 0, total, np.nan)
+        (np.where(weight > 0, values, 0.0) * weight).sum(axis=0) / np.where(total > 0, total, np.nan)
     )
 
 
@@ -266,5 +276,5 @@ def adding_up(codes: Codes, size: int) -> Callable[[Floats], Floats]:
 
 
 def _turned(values: Floats) -> Floats:
-    """Resamples by groups, in that order of memory too: sums along a row are then the same however they came."""
+    """Resamples by groups, in that order of memory too."""
     return np.ascontiguousarray(values.T)
