@@ -1,11 +1,19 @@
-"""Fields of YAML files that people write: text, text that is not empty, and names; each fault says its fix."""
+"""Parts and fields of YAML files that people write: text, text that is not empty, and names; each fault says its
+fix."""
 
 from __future__ import annotations
 
 import re
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+
+class Part(BaseModel):
+    """A part of such a file: what it does not know is an error, not ignored. Its reader is built with the first one
+    that is read: there are dozens of kinds of parts, and a command reads a few of them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 def _text(value: object) -> object:

@@ -7,14 +7,12 @@ from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     StrictBool,
 )
 
-from medjury.fields import Name, Optional, Text
+from medjury.fields import Name, Optional, Part, Text
 from medjury.instruments._instrument import (
     Composite,
     Dimension,
@@ -67,23 +65,19 @@ GradeAnchors = Annotated[dict[int, Text], BeforeValidator(_scale)]
 Weights = Annotated[dict[str, float], BeforeValidator(_weights)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class InputPart(_Part):
+class InputPart(Part):
     name: Name
     label: Text
     description: Optional = ""
     required: StrictBool = True
 
 
-class SkipPart(_Part):
+class SkipPart(Part):
     dimension: Name
     equals: Grade
 
 
-class DimensionPart(_Part):
+class DimensionPart(Part):
     name: Name
     label: Text
     definition: Text
@@ -93,26 +87,26 @@ class DimensionPart(_Part):
     skip: SkipPart | None = None
 
 
-class ReversedPart(_Part):
+class ReversedPart(Part):
     name: Name
     of: Name
     label: Optional = ""
 
 
-class CompositePart(_Part):
+class CompositePart(Part):
     name: Name
     weights: Weights
     label: Optional = ""
     needs_every_part: StrictBool = False
 
 
-class ExamplePart(_Part):
+class ExamplePart(Part):
     inputs: dict[Name, Text] = Field(min_length=1)
     scores: dict[Name, Grade | None] = Field(min_length=1)
     explanation: Optional = ""
 
 
-class InstrumentFile(_Part):
+class InstrumentFile(Part):
     name: Name
     version: Text
     title: Text
@@ -128,7 +122,7 @@ class InstrumentFile(_Part):
     parameters: Annotated[dict[str, Any], AfterValidator(_storable)] = {}
 
 
-class ExamplesFile(_Part):
+class ExamplesFile(Part):
     examples: list[ExamplePart]
 
 

@@ -6,17 +6,16 @@ import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
 from medjury.documents import read_document, validate
 from medjury.errors import MedjuryError
+from medjury.fields import Part
 from medjury.models import host_of, is_local
 
 
-class OpenIdSettings(BaseModel):
+class OpenIdSettings(Part):
     """Which OpenID Connect provider people may sign in with, and under which name the panel is known there."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     issuer: str = Field(max_length=1000)
     client_id: str = Field(min_length=1, max_length=500)

@@ -13,7 +13,9 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,39}|[0-9]+")
 class RunPart(BaseModel):
     """A part of a file in a run folder. What an older or a newer version wrote beside the known names is kept."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False, populate_by_name=True)
+    model_config = ConfigDict(
+        frozen=True, extra="allow", allow_inf_nan=False, populate_by_name=True, defer_build=True
+    )
 
     @property
     def others(self) -> dict[str, Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from medjury.fields import Part
 from medjury.tuning._objective import ObjectiveName
 
 Way = Literal["gepa", "examples"]
@@ -34,10 +35,6 @@ PRESETS: dict[str, dict[str, Any]] = {
         "objective": "quadratic_kappa",
     },
 }
-
-
-class Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class TuningPart(Part):

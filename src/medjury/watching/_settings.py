@@ -5,15 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from medjury.documents import Document, read_document, validate, validate_part
 from medjury.errors import MedjuryError
+from medjury.fields import Part
 from medjury.studies import StudyFile
-
-
-class Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class SourcePart(Part):

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from medjury.documents import Document, read_document, validate
+from medjury.fields import Part
 from medjury.ratings._files.problems import RatingsError
 from medjury.ratings._import.cell import GradeRange, code_of
 from medjury.ratings._import.source import RatingMapping, Source
@@ -22,11 +23,7 @@ _PLACES = ("item", "system", "rater", "dimension", "repeat")
 _PLACE = re.compile(r"\{(\w+)\}")
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class RangePart(_Part):
+class RangePart(Part):
     """Any number from `from` to `to`, not whole numbers alone."""
 
     low: float = Field(alias="from")
@@ -36,7 +33,7 @@ class RangePart(_Part):
 ScalePart = list[int] | RangePart
 
 
-class FixedPart(_Part):
+class FixedPart(Part):
     system: str | None = None
     rater: str | None = None
     repeat: int | None = Field(default=None, ge=0)
@@ -45,7 +42,7 @@ class FixedPart(_Part):
     panel: str | None = None
 
 
-class SourcePart(_Part):
+class SourcePart(Part):
     """What a mapping may say about a file."""
 
     sheet: str | None = None

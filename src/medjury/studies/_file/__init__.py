@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from medjury.fields import FileName as Name
+from medjury.fields import Part
 from medjury.studies._file._cases import CasesPart
 from medjury.studies._file._models import (
     ContextPart,
@@ -12,7 +14,6 @@ from medjury.studies._file._models import (
     PricePart,
 )
 from medjury.studies._file._panel import PanelPart, RoundPart
-from medjury.studies._file._part import Name, Part
 from medjury.studies._file._people import HumansPart, JuryPart, NamedJuryPart
 from medjury.studies._file._rules import BudgetPart, GatePart, ReportPart
 from medjury.studies._file._study_file import RatedStudyFile, StudyFile

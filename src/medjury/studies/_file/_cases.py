@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from medjury.studies._file._part import Part
+from medjury.fields import Part
 
 
 class CasesPart(Part):

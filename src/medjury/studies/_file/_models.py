@@ -8,9 +8,10 @@ from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
+from medjury.fields import FileName as Name
+from medjury.fields import Part
 from medjury.judging import UNTOUCHABLE, Truncation
 from medjury.models import KINDS, split_bits
-from medjury.studies._file._part import Name, Part
 
 ModelCheck = Literal["tell", "strict"]
 
@@ -29,7 +30,7 @@ class ModelPart(Part):
     """A model: its kind and the kind's own options (url, model, key variable and so on), how it is asked, how
     fast, and what it costs. A role of a strategy is one."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
     kind: str
     temperature: float | None = Field(default=0.0, ge=0, le=2)

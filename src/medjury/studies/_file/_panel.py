@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from medjury.fields import FileName as Name
+from medjury.fields import Part
 from medjury.studies._file._cases import CasesPart
-from medjury.studies._file._part import Name, Part
 
 
 class AssignPart(Part):

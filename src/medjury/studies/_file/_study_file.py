@@ -6,10 +6,11 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from medjury.fields import FileName as Name
+from medjury.fields import Part
 from medjury.studies._file._cases import CasesPart
 from medjury.studies._file._models import DraftingPart, ExamplesPart, JudgePart, ModelCheck
 from medjury.studies._file._panel import PanelPart
-from medjury.studies._file._part import Name, Part
 from medjury.studies._file._people import HumansPart, JuryPart, NamedJuryPart
 from medjury.studies._file._rules import BudgetPart, GatePart, ReportPart
 

@@ -7,14 +7,12 @@ from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
-    ConfigDict,
     Field,
     StrictBool,
     StrictInt,
 )
 
-from medjury.fields import Name, Optional, Text
+from medjury.fields import Name, Optional, Part, Text
 from medjury.suites._benchmark import Access, Benchmark, Curation
 
 METRICS = (
@@ -44,23 +42,19 @@ def _address(value: str) -> str:
 FileName = Annotated[Optional, AfterValidator(_file_name)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class FilePart(_Part):
+class FilePart(Part):
     name: FileName
     sha256: Annotated[Optional, AfterValidator(_sha256)] = ""
     address: Annotated[Optional, AfterValidator(_address)] = ""
 
 
-class SamplingPart(_Part):
+class SamplingPart(Part):
     most: Annotated[StrictInt, Field(ge=1)] | None = None
     seed: StrictInt = 0
     split: Optional = ""
 
 
-class BenchmarkFile(_Part):
+class BenchmarkFile(Part):
     name: Name
     version: Text
     title: Text

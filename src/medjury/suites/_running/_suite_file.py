@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from medjury.fields import FileName
+from medjury.fields import FileName, Part
 from medjury.studies import ModelPart
-
-
-class Part(BaseModel):
-    """A part of the file: what it does not know is an error, not ignored."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class BenchmarkPart(Part):
