@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from medjury.agreement._groups.icc import coefficient, f_interval
 from medjury.agreement._groups.mean_squares import NEGLIGIBLE, MeanSquares, from_sums
+from medjury.agreement._pairs.correlation import correlation_statistics
 from medjury.errors import MedjuryError
 from medjury.statistics import (
     FEWEST_CLUSTERS,
@@ -29,6 +30,8 @@ from medjury.statistics import (
     undefined,
 )
 
+# Two raters who differ from opposite ones by less than this are opposite, but for rounding.
+_OPPOSITE = 2e-9
 Order = Literal["average_first", "standardise_first"]
 Owner = NDArray[np.int64]
 
@@ -190,10 +193,28 @@ def standardised_statistics(owner: Owner) -> Statistics:
     """ICC(3,k) on z-scores for the bootstrap engine; `owner` tells each column's group."""
 
     def prepare(rows: Floats) -> Read:
+        if rows.shape[1] == 2 and owner[0] != owner[1] and not np.isnan(rows).any():
+            return _of_two(rows)
         squares = standardised_mean_squares(rows, owner)
         return lambda weights: {"icc_3_k_z": coefficient(squares(weights), "icc_3_k")}
 
     return prepare
+
+
+def _of_two(rows: Floats) -> Read:
+    """Of two raters who scored the same items it is Pearson's r, stepped up."""
+    correlation = correlation_statistics(["pearson"])(rows)
+
+    def read(weights: Floats) -> dict[str, Floats]:
+        r = correlation(weights)["pearson"]
+        return {"icc_3_k_z": stepped_up(r)}
+
+    return read
+
+
+def stepped_up(r: Floats) -> Floats:
+    """2r/(1 + r), Spearman and Brown's step from one rater to the mean of two; NaN where raters are opposite."""
+    return np.asarray(2.0 * r / np.where(1.0 + r > _OPPOSITE, 1.0 + r, np.nan))
 
 
 def standardised_mean_squares(rows: Floats, owner: Owner) -> Callable[[Floats], MeanSquares]:

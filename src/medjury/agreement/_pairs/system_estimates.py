@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.agreement._groups.icc import FORMS, coefficient
+from medjury.agreement._groups.icc_standardised import stepped_up
 from medjury.agreement._groups.mean_squares import from_sums
 from medjury.agreement._pairs.correlation import Correlation, correlation_statistics
 from medjury.agreement._pairs.pair import Settings
@@ -163,7 +164,5 @@ def _of_means(first: Floats, second: Floats) -> dict[str, Floats]:
         pair.sum(axis=1).T,
     )
     values |= {form: coefficient(squares, form) for form in FORMS}
-    # On two z-scored raters ICC(3,k) is exactly this.
-    room = 1.0 + values["pearson"]
-    values["icc_3_k_z"] = 2.0 * values["pearson"] / np.where(room > 1e-12, room, np.nan)
+    values["icc_3_k_z"] = stepped_up(values["pearson"])
     return values
