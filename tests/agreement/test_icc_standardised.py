@@ -10,7 +10,8 @@ import pytest
 from tests.agreement.reference_values import reference
 
 from medjury.agreement import icc, icc_3_k_z, intraclass_correlations, mean_icc_3_k_z, pearson
-from medjury.agreement._groups.icc_standardised import standardised_statistics
+from medjury.agreement._groups.icc import coefficient
+from medjury.agreement._groups.icc_standardised import standardised_mean_squares, standardised_statistics
 from medjury.errors import MedjuryError
 
 VALUES = reference("icc3k_zscored_two_raters_medhelm")
@@ -39,6 +40,24 @@ def test_the_raw_forms_beside_it_equal_psych() -> None:
     for row, form in zip(VALUES["psych_raw"]["results"], found.values(), strict=True):
         assert form.value == pytest.approx(row["icc"], abs=1e-12)
         assert (form.low, form.high) == pytest.approx((row["lower"], row["upper"]), abs=1e-9)
+
+
+def test_of_two_raters_it_is_the_same_whether_stepped_up_or_from_mean_squares() -> None:
+    """On every resample, and it does not exist on the same ones: a rater without spread, opposite raters."""
+    generator = np.random.default_rng(4)
+    alike = generator.integers(1, 6, (12, 2)).astype(float)
+    opposite = np.array([[1.0, 5.0], [2.0, 4.0], [5.0, 1.0], [5.0, 2.0]])
+    lacking = []
+    for rows in (alike, opposite, generator.normal(3.0, 1.0, (9, 2))):
+        weights = generator.multinomial(5, np.full(len(rows), 1 / len(rows)), size=400).astype(float)
+        squares = standardised_mean_squares(rows, np.arange(2))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = standardised_statistics(np.arange(2))(rows)(weights)["icc_3_k_z"]
+            expected = coefficient(squares(weights), "icc_3_k")
+        assert np.isnan(found).tolist() == np.isnan(expected).tolist()
+        lacking.append(int(np.isnan(found).sum()))
+        assert np.nanmax(np.abs(found - expected) / np.maximum(np.abs(expected), 1.0)) < 1e-6
+    assert lacking[0] > 0 and lacking[1] > 0
 
 
 def test_it_is_consistency_a_judge_far_too_high_scores_one() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from medjury.fields import FileName as Name
-from medjury.fields import Part
 from medjury.studies._file._cases import CasesPart
 from medjury.studies._file._models import (
     ContextPart,
@@ -29,10 +27,8 @@ __all__ = [
     "JudgePart",
     "JuryPart",
     "ModelPart",
-    "Name",
     "NamedJuryPart",
     "PanelPart",
-    "Part",
     "PricePart",
     "RatedStudyFile",
     "ReportPart",

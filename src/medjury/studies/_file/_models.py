@@ -8,8 +8,7 @@ from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from medjury.fields import FileName as Name
-from medjury.fields import Part
+from medjury.fields import FileName, Part
 from medjury.judging import UNTOUCHABLE, Truncation
 from medjury.models import KINDS, split_bits
 
@@ -144,7 +143,7 @@ class JudgePart(ModelPart):
     """One judge: a model and the way it judges. `strategy` is a word, or a word with its settings; what they
     are is said by the strategy itself (see `_strategies`)."""
 
-    name: Name | None = None
+    name: FileName | None = None
     instrument: str | None = None  # other words on the same scale, such as a tuned prompt
     trained: str | None = None  # the folder of the training that the model comes from
     explain: bool | Literal["after"] = True
@@ -176,7 +175,7 @@ class DraftingPart(ModelPart):
     """The model that writes the answers which are then judged, what it writes them from, and of which parts they
     consist: see docs/judging/drafting.md."""
 
-    system: Name | None = None  # the name under which the drafts are judged; by default the model's
+    system: FileName | None = None  # the name under which the drafts are judged; by default the model's
     notes: int = Field(default=3, ge=0, le=1000)
     minimum_characters: int = Field(default=3500, ge=0)
     specialty_first: bool = True

@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from medjury.fields import FileName as Name
-from medjury.fields import Part
+from medjury.fields import FileName, Part
 from medjury.studies._file._cases import CasesPart
 
 
@@ -53,7 +52,7 @@ class RoundPart(Part):
     `draw` a file of `medjury plan review`, of which the drawn answers are rated; without any of them it has all
     cases of the study that no training or calibration round uses."""
 
-    name: Name
+    name: FileName
     kind: Literal["training", "calibration", "rating", "rescore"] = "rating"
     assign: AssignPart = AssignPart()
     cases: list[str] | str | None = None
@@ -120,7 +119,7 @@ class QuestionPart(Part):
     """A question that is asked only after a grade. `between` are two texts, shown in either order without a name;
     `choices` then are what can be said besides the left and the right one."""
 
-    name: Name
+    name: FileName
     ask: str = Field(min_length=1)
     when: ConditionPart
     between: tuple[str, str] | None = None

@@ -6,16 +6,15 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from medjury.fields import FileName as Name
-from medjury.fields import Part
+from medjury.fields import FileName, Part
 from medjury.runs import ConsensusRule
 
 
 class JuryPart(Part):
     """How votes become one rating: those of its `members`, or, where none is named, of all judges."""
 
-    name: Name = "jury"
-    members: list[Name] | None = Field(default=None, min_length=1)
+    name: FileName = "jury"
+    members: list[FileName] | None = Field(default=None, min_length=1)
     aggregate: Literal["mean", "median", "majority"] = "mean"
     quorum: int | None = Field(default=None, ge=1)
 
@@ -23,8 +22,8 @@ class JuryPart(Part):
 class NamedJuryPart(JuryPart):
     """One of several juries: it has a name, and says who votes in it."""
 
-    name: Name
-    members: list[Name] = Field(min_length=1)
+    name: FileName
+    members: list[FileName] = Field(min_length=1)
 
 
 class HumansPart(Part):
@@ -40,7 +39,7 @@ class HumansPart(Part):
     second_panel: str | list[str] | None = None
     consensus: ConsensusRule = "mean"
     adjudicator: str | None = None
-    labels: dict[Name, str] = {}
+    labels: dict[FileName, str] = {}
 
     @model_validator(mode="before")
     @classmethod

@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from medjury.fields import FileName as Name
-from medjury.fields import Part
+from medjury.fields import FileName, Part
 from medjury.studies._file._cases import CasesPart
 from medjury.studies._file._models import DraftingPart, ExamplesPart, JudgePart, ModelCheck
 from medjury.studies._file._panel import PanelPart
@@ -18,7 +17,7 @@ from medjury.studies._file._rules import BudgetPart, GatePart, ReportPart
 class StudyFile(Part):
     """The whole file."""
 
-    study: Name
+    study: FileName
     cases: CasesPart
     instrument: str
     dimensions: list[str] | None = Field(default=None, min_length=1)

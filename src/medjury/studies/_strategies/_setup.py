@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from medjury.errors import MedjuryError
+from medjury.fields import Part
 from medjury.instruments import Instrument
 from medjury.judging import DrawnExamples, Speaker
 from medjury.models import ChatModel, make_model
-from medjury.studies._file import JudgePart, ModelPart, Part
+from medjury.studies._file import JudgePart, ModelPart
 
 
 class Settings(Part):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pydantic import Field, ValidationError
 
 from medjury.errors import MedjuryError
+from medjury.fields import FileName, Part
 from medjury.judging import AdaptiveJury, AdaptiveRule, Judge, load_adaptive_rule
 from medjury.models import PriceList
-from medjury.studies._file import ModelPart, Name, Part
+from medjury.studies._file import ModelPart
 from medjury.studies._strategies._setup import Settings, Setup
 
 # Without jurors of other models the judge's own is asked again, which needs draws that can differ.
@@ -17,7 +18,7 @@ _AGAIN, _TEMPERATURE = 3, 1.0
 class JurorPart(ModelPart):
     """A juror. Without a `kind` it is the judge's own model with whatever is stated otherwise: `model`, say."""
 
-    name: Name
+    name: FileName
     kind: str = ""
 
 

@@ -11,6 +11,7 @@ from pydantic import Field, field_validator
 
 from medjury.documents import read_document, validate
 from medjury.errors import MedjuryError
+from medjury.fields import Part
 from medjury.instruments import load_instrument
 from medjury.judging import (
     CLAIM_EXAMPLES,
@@ -22,7 +23,7 @@ from medjury.judging import (
     WorkedClaim,
     WorkedClaims,
 )
-from medjury.studies._file import ModelPart, Part
+from medjury.studies._file import ModelPart
 from medjury.studies._strategies._setup import Settings, Setup
 
 _RULE, _READING = ShareRule(), ClaimReading()

@@ -8,8 +8,9 @@ from pydantic import Field, field_validator
 
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
+from medjury.fields import Part
 from medjury.judging import PERSONA_GROUPS, PERSONAS, Agent, Deliberation, Persona
-from medjury.studies._file import ModelPart, Part
+from medjury.studies._file import ModelPart
 from medjury.studies._strategies._setup import Settings, Setup
 
 
