@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -142,3 +144,36 @@ def test_a_folder_without_one_is_no_run_folder(tmp_path: Path) -> None:
 def test_a_newer_format_asks_for_a_newer_version(tmp_path: Path) -> None:
     with pytest.raises(MedjuryError, match="newer version of medjury"):
         read_manifest(written(tmp_path, {**OLD, "format": FORMAT + 1, "medjury": "99"}))
+
+
+FIRST_READERS = """
+import json, sys, threading
+from medjury.runs import Manifest
+
+sys.setswitchinterval(1e-6)
+content, together, read = json.loads(sys.stdin.read()), threading.Barrier(8), []
+
+def first():
+    together.wait()
+    read.append(Manifest.model_validate(content).model_dump(mode="json"))
+
+threads = [threading.Thread(target=first) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(len(read), all(each == read[0] for each in read))
+"""
+
+
+def test_the_first_manifest_may_be_read_by_many_threads_at_once() -> None:
+    """Its reader is built with the first one: a panel that has just started is asked by several people."""
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_READERS],
+        input=json.dumps(OLD),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.stdout.split() == ["8", "True"], done.stderr
