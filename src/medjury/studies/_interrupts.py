@@ -53,11 +53,14 @@ def interrupts(
 def stopped_after(seconds: float) -> Iterator[threading.Event]:
     """A Ctrl-C by the clock: a run within this block stores the calls on their way and ends. The event is set where
     it came to that."""
-    over = threading.Event()
+    over, runs = threading.Event(), threading.get_ident()
 
     def stop() -> None:
         over.set()
-        signal.raise_signal(signal.SIGINT)
+        if hasattr(signal, "pthread_kill"):  # to the thread that runs, which may sleep or wait
+            signal.pthread_kill(runs, signal.SIGINT)
+        else:
+            signal.raise_signal(signal.SIGINT)
 
     timer = threading.Timer(seconds, stop)
     timer.daemon = True
