@@ -100,14 +100,14 @@ def test_a_seed_draws_the_same_again_whoever_read_the_resamples_before() -> None
 
 
 @pytest.mark.parametrize("resamples", [40, 300, 2_000])
-@pytest.mark.parametrize("columns, levels, patterns", [(3, 5, 40), (1, 2, 4)])
+@pytest.mark.parametrize("visits, columns, levels, patterns", [(3, 3, 5, 40), (3, 1, 2, 4), (1, 1, 9, 9)])
 def test_what_is_kept_of_clusters_is_what_would_be_drawn_anew(
-    columns: int, levels: int, patterns: int, resamples: int
+    visits: int, columns: int, levels: int, patterns: int, resamples: int
 ) -> None:
     """However it lies in memory, into whatever blocks it is cut, and however many clusters look the same."""
     generator = np.random.default_rng(11)
-    data = sample(generator.integers(0, levels, (120, columns)), np.repeat(np.arange(40), 3))
-    assert data.held is not None
+    data = sample(generator.integers(0, levels, (120, columns)), np.repeat(np.arange(120 // visits), visits))
+    assert (data.held is None) == (visits == 1)
     assert len(data.multiplicity) == patterns
     kept = np.concatenate(list(draw(data, resamples, 5)))
     anew = [

@@ -60,14 +60,11 @@ def system_means(rows: Floats) -> Any:
     each `(resamples, systems)`; NaN where a resample holds nothing of a system."""
     system = rows[:, 2].astype(np.int64)
     inside = indicator(system, int(system.max()) + 1)
-    parts = [inside, inside * rows[:, :1], inside * rows[:, 1:2]]
-    # Of plain matrices one product gives everything at the price of one.
-    together = [np.hstack(parts)] if isinstance(inside, np.ndarray) else parts
+    sums_of = _products([inside, inside * rows[:, :1], inside * rows[:, 1:2]])
 
     def read(weights: Floats) -> tuple[Floats, Floats]:
-        sums = np.hstack([weights @ each for each in together])
-        count, first, second = np.split(sums, 3, axis=1)
-        return first / count, second / count
+        count, first, second = sums_of(weights.T)
+        return _turned(first / count), _turned(second / count)
 
     return read
 

@@ -29,7 +29,7 @@ class ModelPart(Part):
     """A model: its kind and the kind's own options (url, model, key variable and so on), how it is asked, how
     fast, and what it costs. A role of a strategy is one."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
+    model_config = ConfigDict(extra="allow")
 
     kind: str
     temperature: float | None = Field(default=0.0, ge=0, le=2)
