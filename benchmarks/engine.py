@@ -114,7 +114,7 @@ def _judge(url: str, calls: int) -> tuple[float, float]:
                     ledger=desk,
                     run="bench",
                     retry=TRANSIENT,
-                    workers={"juror": CONCURRENCY * 3 // 2},
+                    workers={"juror": CONCURRENCY * 2},
                     progress=progress,
                     stop=asyncio.Event(),
                 )

@@ -26,7 +26,7 @@ from medjury.runs import read_manifest, verify_run
 
 Write = Callable[..., Path]
 CASES, CONCURRENCY = 80, 4
-PLACES = CONCURRENCY * 3 // 2  # calls, and answers that are being stored
+PLACES = CONCURRENCY * 2  # calls, and answers that are being stored
 
 
 @pytest.fixture

@@ -225,13 +225,13 @@ async def test_a_place_is_kept_until_the_reply_is_stored() -> None:
     storing, peak = 0, 0
 
     class SlowStore(MemoryCache):
-        async def put(self, key: str, reply: Reply, cost: float | None) -> None:
+        async def put(self, key: str, reply: Reply, cost: float | None, survives: Any = None) -> None:
             nonlocal storing, peak
             storing += 1
             peak = max(peak, storing + server.endpoint.in_flight)
             await asyncio.sleep(0.02)
             storing -= 1
-            await super().put(key, reply, cost)
+            await super().put(key, reply, cost, survives)
 
     with LoopbackServer() as server:
         model = model_at("openai", server.base_url)
@@ -241,10 +241,33 @@ async def test_a_place_is_kept_until_the_reply_is_stored() -> None:
     assert peak <= 3
 
 
+async def test_a_reply_that_is_written_down_leaves_its_place_and_counts_once() -> None:
+    stored = asyncio.Event()
+
+    class WritesDown(MemoryCache):
+        async def put(self, key: str, reply: Reply, cost: float | None, survives: Any = None) -> None:
+            survives()
+            await stored.wait()
+            await super().put(key, reply, cost)
+
+    with LoopbackServer() as server:
+        model = model_at("openai", server.base_url)
+        the_gate = gate(cache=WritesDown(), limits={"juror": Limits(concurrency=2)})
+        asked = [asyncio.create_task(the_gate.ask(model, request(f"{n}"))) for n in range(8)]
+        async with asyncio.timeout(60):
+            while len(server.calls) < 8:  # noqa: ASYNC110 - the endpoint runs in a thread
+                await asyncio.sleep(0.005)
+        assert not any(task.done() for task in asked), "nobody is answered before the reply is stored"
+        stored.set()
+        await asyncio.gather(*asked)
+        assert the_gate.concurrency(model) == (0, 2)
+        await model.close()
+
+
 @pytest.mark.parametrize("places", [1, 3])
 async def test_the_place_of_a_reply_that_cannot_be_stored_is_given_to_no_other_call(places: int) -> None:
     class FullStore(MemoryCache):
-        async def put(self, key: str, reply: Reply, cost: float | None) -> None:
+        async def put(self, key: str, reply: Reply, cost: float | None, survives: Any = None) -> None:
             raise MedjuryError("the store is full")
 
     with LoopbackServer() as server:
@@ -416,7 +439,7 @@ async def test_a_paid_reply_is_kept_where_the_log_cannot_be_written(tmp_path: Pa
 
 async def test_a_call_is_in_the_audit_log_even_where_its_reply_cannot_be_stored(tmp_path: Path) -> None:
     class FullStore(MemoryCache):
-        async def put(self, key: str, reply: Reply, cost: float | None) -> None:
+        async def put(self, key: str, reply: Reply, cost: float | None, survives: Any = None) -> None:
             raise MedjuryError("the store is full")
 
     with pytest.raises(MedjuryError, match="full"):
@@ -429,7 +452,7 @@ async def test_a_reply_is_in_the_log_before_it_is_in_the_store(tmp_path: Path) -
     seen: list[int] = []
 
     class Watching(MemoryCache):
-        async def put(self, key: str, reply: Reply, cost: float | None) -> None:
+        async def put(self, key: str, reply: Reply, cost: float | None, survives: Any = None) -> None:
             seen.append(verify_audit_log(log))
 
     await gate(cache=Watching(), audit=AuditLog(log)).ask(Scripted("x"), request())

@@ -49,13 +49,13 @@ class Study:
 
     @property
     def workers(self) -> Mapping[str, int]:
-        """Units in flight per judge: half more than the calls, so that storing never idles a connection."""
+        """Units in flight per judge: twice the calls, so that storing never idles a connection."""
         return {
             judge.name: most
             if (most := max((model.batch.size for model in judge.models if model.batch), default=0))
-            else max(2, *((model.concurrency or 1) * 3 // 2 for model in judge.models))
+            else max(2, *((model.concurrency or 1) * 2 for model in judge.models))
             if all(model.host is None for model in judge.models)  # mostly one question at a time
-            else max(2, (part.concurrency or DEFAULT_CONCURRENCY) * 3 // 2)
+            else max(2, (part.concurrency or DEFAULT_CONCURRENCY) * 2)
             for judge, part in zip(self.jury.judges, self.settings.judges, strict=True)
         }
 

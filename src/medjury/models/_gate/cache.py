@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Protocol
 
@@ -22,8 +22,11 @@ class ReplyCache(Protocol):
         """The stored reply, or None: then the caller makes the call and must `put` or `release` the key.
         Waits while another live run makes the same call."""
 
-    async def put(self, key: str, reply: Reply, cost: float | None) -> None:
-        """Keep the reply; returns when it is safely stored. Ends the claim."""
+    async def put(
+        self, key: str, reply: Reply, cost: float | None, survives: Callable[[], None] | None = None
+    ) -> None:
+        """Keep the reply; returns when it is safely stored. Ends the claim. `survives` may be called before that:
+        once the death of this process would not lose the reply."""
 
     async def release(self, key: str) -> None:
         """The call gave no reply: let others make it."""
@@ -72,7 +75,9 @@ class MemoryCache:
             return None
         return self._replies[key]
 
-    async def put(self, key: str, reply: Reply, cost: float | None) -> None:
+    async def put(
+        self, key: str, reply: Reply, cost: float | None, survives: Callable[[], None] | None = None
+    ) -> None:
         self._replies.setdefault(key, reply)
         await self.release(key)
 

@@ -197,7 +197,13 @@ class Gate:
         return answer
 
     async def _keep(
-        self, sending: Sending, model: ChatModel, request: Request, answer: Answer, cut: bool
+        self,
+        sending: Sending,
+        model: ChatModel,
+        request: Request,
+        answer: Answer,
+        cut: bool,
+        survives: Callable[[], None] | None = None,
     ) -> None:
         """The reply into the log and the store; where it cannot be kept, nothing more is asked."""
         reply, cost = answer.reply, answer.cost
@@ -207,7 +213,7 @@ class Gate:
                 await sending.finish("cut" if cut else reply.finish, reply, cost, doubtful)
             finally:  # the reply is paid for: it is stored even where the log cannot be written
                 if not cut:
-                    await self._cache.put(answer.key, reply, cost)
+                    await self._cache.put(answer.key, reply, cost, survives)
             if self._batches is not None and model.batch is not None:
                 await self._batches.ended(answer.key)
         except Exception as error:
@@ -245,12 +251,18 @@ class Gate:
     async def _attempt(
         self, lane: Lane, model: ChatModel, request: Request, key: str, attempt: int, fits: bool
     ) -> Answer:
-        """One call. Its place among the calls in flight is kept until the reply is safely stored, so that a
-        killed run has paid for no more unstored replies than it had places. Where one cannot be stored, its place
-        is never given to another call: what that one answers would be lost too."""
+        """One call. Its place among the calls in flight is kept until the reply would survive the death of this
+        process, so that a killed run has paid for no more lost replies than it had places. Where one cannot be kept
+        at all, its place is never given to another call: what that one answers would be lost too."""
         expected = request_tokens(request) + request.max_tokens if lane.tokens else 0
         started = await lane.places.acquire()
-        good = overloaded = paced = False
+        good = overloaded = paced = left = False
+
+        def leave() -> None:
+            nonlocal left
+            left = True
+            lane.places.release(started, good=True)
+
         try:
             if self._unkept is not None:
                 raise self._unkept
@@ -267,7 +279,7 @@ class Gate:
                 lane.tokens.give_back(expected - reply.tokens_in - reply.tokens_out)
             cut = None if fits else cut_by_endpoint(model, request, reply)
             answer = Answer(reply, cost, False, attempt, cost, key, asked_name(model, reply))
-            await self._keep(sending, model, request, answer, cut is not None)
+            await self._keep(sending, model, request, answer, cut is not None, leave)
             good = True
             if cut is not None:
                 cut.paid = answer
@@ -279,7 +291,8 @@ class Gate:
                 lane.tokens.give_back(expected)
             raise
         finally:
-            lane.places.release(started, good=good, overloaded=overloaded)
+            if not left:
+                lane.places.release(started, good=good, overloaded=overloaded)
 
     def _sending(
         self,

@@ -1,7 +1,8 @@
 """The store's front desk for an event loop: everything asked at once is done in one transaction.
 
 One thread owns the connection. While it commits one batch the next one gathers, so that 64 calls at a time
-share one commit, each waits a small share of what calls take, and the loop never blocks on the disk.
+share one commit, each waits a small share of what calls take, and the loop never blocks on the disk. Beside an
+SQLite file a reply is written down as it arrives, so that its call need not keep its place meanwhile.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from medjury.models import Job, Reply
 from medjury.ratings._question import Question
 from medjury.ratings._rating import Rating
 from medjury.ratings._record import StoredRecord
+from medjury.ratings._store.arrivals import Arrivals
 from medjury.ratings._store.batch import Answer, Batch, CarryOut, SettledQuestion, Wishes, Write
 from medjury.ratings._store.owner import Busy, Claimed, new_owner
 from medjury.ratings._store.store import Store
@@ -28,9 +30,12 @@ from medjury.ratings._store.transaction import StoredReply, Transaction
 
 _HEARTBEAT_SECONDS = 5.0
 # A commit costs about as much as the rows of three calls, so answers that trickle in one by one are better kept
-# together: between two batches passes a small share of the time that calls take, and no less or more than these
-# seconds. A call's place waits half of that on average. A batch after a pause leaves at once.
-_SHARE_OF_A_CALL, _LEAST_BETWEEN, _MOST_BETWEEN = 0.06, 0.005, 0.025
+# together: between two batches passes a share of the time that calls take, and no less or more than these seconds.
+# A batch after a pause leaves at once. Where replies are not written down as they arrive, a call's place waits half
+# of that on average, and the share is small.
+_LEAST_BETWEEN = 0.005
+_SHARE_OF_A_CALL, _MOST_BETWEEN = 0.2, 0.05
+_SHARE_WHILE_IT_WAITS, _MOST_WHILE_IT_WAITS = 0.06, 0.025
 _LESSON = 0.05  # how much the last call counts for what calls take
 _FIRST_WAIT, _LONGEST_WAIT = 0.05, 1.0  # seconds between looks at a call that another process is making
 
@@ -52,6 +57,7 @@ class StoreDesk:
         self._store = store
         self._run = run
         self._owner = new_owner()
+        self._arrivals: Arrivals | None = None  # while it works, and the store is a file
         self._batch = Batch()
         self._gathered = False
         self._working = False
@@ -91,12 +97,18 @@ class StoreDesk:
             raise
         return await self._ask(key) if isinstance(outcome, _YourTurn) else outcome
 
-    async def put(self, key: str, reply: Reply, cost: float | None) -> None:
-        """Keep the reply to a call; returns when it is safely stored, and the claim has ended with it."""
-        write = Write(self._future(), replies=[StoredReply(key, reply, cost, self._run)], releases=[key])
+    async def put(
+        self, key: str, reply: Reply, cost: float | None, survives: Callable[[], None] | None = None
+    ) -> None:
+        """Keep the reply to a call; returns when it is safely stored, and the claim has ended with it. `survives`
+        is called before that, as soon as the reply would survive the death of this process, where it can be."""
+        stored = StoredReply(key, reply, cost, self._run)
+        write = Write(self._future(), replies=[stored], releases=[key])
         self._gather().writes.append(write)
         self._storing[key] = False
         self._call_seconds += _LESSON * (reply.seconds - self._call_seconds)
+        if survives is not None and self._arrivals is not None and self._arrivals.note(stored):
+            survives()
         await write.future
 
     async def release(self, key: str) -> None:
@@ -178,6 +190,8 @@ class StoreDesk:
         if self._thread is not None:
             self._inbox.put(None)
             await asyncio.to_thread(self._thread.join)
+        if self._arrivals is not None:
+            self._arrivals.close()
         if error is not None:
             raise error
 
@@ -262,6 +276,8 @@ class StoreDesk:
         self._refuse_closed()
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
+            if self._store.path is not None:
+                self._arrivals = Arrivals(self._store.path, self._owner.id)
             self._thread = threading.Thread(target=self._serve, name="medjury-store", daemon=True)
             self._thread.start()
         self._gathered = True
@@ -285,10 +301,16 @@ class StoreDesk:
     @property
     def seconds_between_batches(self) -> float:
         """What passes at least between two batches, as long as calls take what they take at present."""
-        return max(_LEAST_BETWEEN, min(_SHARE_OF_A_CALL * self._call_seconds, _MOST_BETWEEN))
+        waits = self._arrivals is None or not self._arrivals.works
+        share, most = (
+            (_SHARE_WHILE_IT_WAITS, _MOST_WHILE_IT_WAITS) if waits else (_SHARE_OF_A_CALL, _MOST_BETWEEN)
+        )
+        return max(_LEAST_BETWEEN, min(share * self._call_seconds, most))
 
     def _send(self) -> None:
         batch, self._batch, self._gathered = self._batch, Batch(), False
+        if self._arrivals is not None:
+            self._arrivals.turn()
         assert self._loop is not None
         self._next_batch = self._loop.time() + self.seconds_between_batches
         self._inbox.put(batch)
@@ -297,12 +319,16 @@ class StoreDesk:
         """Tell everyone in what was carried out; then send what has gathered since."""
         for batch in batches:
             self._tell(batch)
+        if self._arrivals is not None:
+            self._arrivals.stored()
         self._working = self._gathered
         if self._gathered:
             self._schedule()
 
     def _tell(self, batch: Batch) -> None:
         error = batch.error
+        if self._arrivals is not None and error is not None and any(write.replies for write in batch.writes):
+            self._arrivals.keep()
         for stored in (reply for write in batch.writes for reply in write.replies):
             released = self._storing.pop(stored.key, False)
             if error is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -16,6 +17,7 @@ from medjury.ratings._parts.placing import values_of_run
 from medjury.ratings._question import Question
 from medjury.ratings._rating import RaterKind, Rating, RatingRow, Status
 from medjury.ratings._record import StoredRecord
+from medjury.ratings._store.arrivals import left_behind, of_owner
 from medjury.ratings._store.connection import Connection
 from medjury.ratings._store.database import Database, create_schema, locate
 from medjury.ratings._store.escaping import escape, unescape
@@ -23,6 +25,7 @@ from medjury.ratings._store.owner import Busy, Claimed, Heartbeats, Owner
 from medjury.ratings._store.rights import refuse_without_rights
 from medjury.ratings._store.schema import is_current, migrate
 from medjury.ratings._store.statements import statements
+from medjury.ratings._store.store_error import StoreError
 from medjury.ratings._store.transaction import StoredReply, Transaction, utc_now
 
 if TYPE_CHECKING:
@@ -74,6 +77,8 @@ def open_store(
     store = Store(locate(url_or_path, create=create, wait_seconds=wait_seconds), reconnect_seconds)
     try:
         store._prepare()
+        with suppress(StoreError):  # held or full: what was left behind stays where it is
+            store.take_over()
     except BaseException:
         store.close()
         raise
@@ -142,6 +147,14 @@ class Store:
             return transaction.find_or_claim(keys, owner)
 
         return self.in_transaction(work)
+
+    def take_over(self) -> None:
+        """Store what processes that have ended left beside a file; see `arrivals`."""
+        if self.path is None:
+            return
+        with left_behind(self.path) as replies:
+            if replies:
+                self.write(replies=replies)
 
     def end_owner(self, owner: Owner) -> None:
         """Let go of everything the owner claimed."""
@@ -238,7 +251,8 @@ class Store:
         """Do several steps as one. Each may safely be repeated, which is done where the connection is lost."""
         dialect = self._database.dialect
         return self._connection.patiently(
-            lambda cursor: work(Transaction(cursor, self._sql, dialect, self._heartbeats)), write=write
+            lambda cursor: work(Transaction(cursor, self._sql, dialect, self._heartbeats, self._left_by)),
+            write=write,
         )
 
     def outside_transactions(self, work: Callable[[Any, str], _Result]) -> _Result:
@@ -253,6 +267,9 @@ class Store:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _left_by(self, owner: str) -> Sequence[StoredReply]:
+        return of_owner(self.path, owner) if self.path is not None else ()
 
     def _values(self, cursor: Any, run: str | None) -> Any:
         return () if run is None else values_of_run(cursor, self._database.dialect, escape(run))

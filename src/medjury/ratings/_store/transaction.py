@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -41,13 +41,21 @@ class StoredReply:
 class Transaction:
     """The steps of one transaction on a raw cursor."""
 
-    __slots__ = ("_cursor", "_dialect", "_heartbeats", "_sql")
+    __slots__ = ("_cursor", "_dialect", "_heartbeats", "_left_by", "_sql")
 
-    def __init__(self, cursor: Any, sql: Statements, dialect: str, heartbeats: Heartbeats) -> None:
+    def __init__(
+        self,
+        cursor: Any,
+        sql: Statements,
+        dialect: str,
+        heartbeats: Heartbeats,
+        left_by: Callable[[str], Sequence[StoredReply]],
+    ) -> None:
         self._cursor = cursor
         self._sql = sql
         self._dialect = dialect
         self._heartbeats = heartbeats
+        self._left_by = left_by  # replies that an owner who has ended had not stored yet
 
     @property
     def cursor(self) -> Any:
@@ -85,6 +93,8 @@ class Transaction:
             return answers | dict.fromkeys(open_keys, Claimed())
         holders = self._holders(open_keys)
         if any(holder != owner.id for holder in holders.values()) and self.drop_dead_owners(owner):
+            answers |= self.find_replies(open_keys)
+            open_keys = [key for key in open_keys if key not in answers]
             holders = self._holders(open_keys)
         free = []
         for key in open_keys:
@@ -130,9 +140,11 @@ class Transaction:
             self._cursor.execute("DELETE FROM allowances WHERE owner = %s", (owner_id,))
 
     def drop_dead_owners(self, me: Owner) -> int:
-        """End every owner whose process is gone or silent: others may make its calls at once."""
+        """End every owner whose process is gone or silent: others may make its calls at once, but those whose
+        replies it had already."""
         dead = [owner for owner, ended in self._owners(me.id) if ended]
         for owner in dead:
+            self.add_replies(self._left_by(owner.id))
             self.drop_owner(owner.id)
         return len(dead)
 
