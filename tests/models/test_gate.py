@@ -33,6 +33,7 @@ from medjury.models import (
     verify_audit_log,
 )
 from medjury.models._gate.limits import FIRST_CONCURRENCY
+from medjury.models._gate.sending import Sending
 
 BUSY = ModelError(Reason.RATE_LIMIT, "busy", retry=True)
 BROKEN = ModelError(Reason.PROVIDER, "broken", retry=True)
@@ -262,6 +263,34 @@ async def test_a_reply_that_is_written_down_leaves_its_place_and_counts_once() -
         await asyncio.gather(*asked)
         assert the_gate.concurrency(model) == (0, 2)
         await model.close()
+
+
+async def test_where_the_log_fails_no_other_call_has_the_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class WritesDown(MemoryCache):
+        async def put(self, key: str, reply: Reply, cost: float | None, survives: Any = None) -> None:
+            if survives is not None:
+                survives()
+            await asyncio.sleep(0.05)
+            await super().put(key, reply, cost)
+
+    async def fail(*_: object) -> None:
+        raise AuditError("the log cannot be written")
+
+    monkeypatch.setattr(Sending, "finish", fail)
+    with LoopbackServer() as server:
+        model = model_at("openai", server.base_url)
+        the_gate = gate(
+            cache=WritesDown(),
+            audit=AuditLog(tmp_path / "audit.jsonl"),
+            limits={"juror": Limits(concurrency=1)},
+        )
+        asked = (the_gate.ask(model, request(f"{n}")) for n in range(6))
+        found = await asyncio.gather(*asked, return_exceptions=True)
+        await model.close()
+    assert all(isinstance(each, AuditError) for each in found)
+    assert len(server.calls) == 1
 
 
 @pytest.mark.parametrize("places", [1, 3])

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,7 +24,7 @@ from hypothesis import strategies as st
 from tests.ratings.samples import rating
 
 from medjury.models import Reply
-from medjury.ratings import Store, StoreDesk, StoreError, erase, open_store
+from medjury.ratings import Store, StoreDesk, StoreError, StoreLocked, erase, open_store
 from medjury.ratings._erasure.erasure import Selection
 from medjury.ratings._store import arrivals
 from medjury.ratings._store.arrivals import Arrivals, left_behind
@@ -50,6 +56,9 @@ def die():
 
 asyncio.run(work())
 """
+
+
+ME = "0123456789abcdef" * 2
 
 
 @pytest.fixture
@@ -139,28 +148,64 @@ async def test_a_file_is_emptied_when_its_replies_are_stored(file: Path) -> None
         assert store.spent("first").calls == 5
 
 
-async def test_where_the_store_fails_replies_stay_written_down_until_it_is_well(
+def _fail(*_: object) -> None:
+    raise StoreError("no room left")
+
+
+async def test_what_a_failing_store_did_not_take_is_stored_when_the_desk_ends(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object) -> None:
-        raise StoreError("no room left")
-
+    survived: list[str] = []
     with open_store(file) as store:
         desk = StoreDesk(store, "first")
         assert await desk.find_or_claim("a") is None
         assert await desk.find_or_claim("b") is None
-        survived: list[str] = []
         with monkeypatch.context() as broken:
-            broken.setattr(Transaction, "add_replies", fail)
+            broken.setattr(Transaction, "add_replies", _fail)
             with pytest.raises(StoreError, match="no room left"):
                 await desk.put("a", Reply("yes"), 1.0, lambda: survived.append("a"))
         await desk.put("b", Reply("no"), 1.0, lambda: survived.append("b"))
-        assert survived == ["a", "b"]
+        assert survived == ["a", "b"] and store.spent("first").calls == 1
         await desk.close()
-        assert store.spent("first").calls == 1 and beside(file)
-    with open_store(file) as store:
         assert store.spent("first").calls == 2 and store.replies(["a"])["a"].text == "yes"
+        async with StoreDesk(store, "second") as other:
+            assert await other.find_or_claim("a") == Reply("yes", cost=1.0), "nobody pays again"
     assert not beside(file)
+
+
+async def test_what_it_does_not_take_until_the_end_waits_for_whoever_opens_it_next(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_store(file) as store:
+        desk = StoreDesk(store, "first")
+        assert await desk.find_or_claim("a") is None
+        with monkeypatch.context() as broken:
+            broken.setattr(Transaction, "add_replies", _fail)
+            with pytest.raises(StoreError, match="no room left"):
+                await desk.put("a", Reply("yes"), 1.0, lambda: None)
+            with pytest.raises(StoreError, match="no room left"):
+                await desk.close()
+        assert store.spent("first").calls == 0 and beside(file)
+    with open_store(file) as store:
+        assert store.spent("first").calls == 1
+    assert not beside(file)
+
+
+def test_a_desk_that_is_left_open_leaves_no_text(file: Path) -> None:
+    async def work(store: Store) -> None:
+        desk = StoreDesk(store, "first")
+        await desk.find_or_claim("a")
+        putting = asyncio.ensure_future(desk.put("a", Reply("yes"), 1.0, lambda: None))
+        await asyncio.sleep(0)
+        putting.cancel()  # the loop ends before the transaction does
+
+    with open_store(file) as store:
+        asyncio.run(work(store))
+        deadline = time.monotonic() + 60
+        while beside(file):
+            assert time.monotonic() < deadline, "its thread ends, and takes the files with it"
+            time.sleep(0.01)
+        assert store.spent("first").calls == 1
 
 
 async def test_without_leave_to_write_there_a_reply_waits_for_its_transaction(
@@ -178,17 +223,68 @@ async def test_without_leave_to_write_there_a_reply_waits_for_its_transaction(
         assert store.spent("first").calls == 201
 
 
-def test_a_number_that_the_store_cannot_keep_is_not_written_down(file: Path) -> None:
-    written = Arrivals(file, "me")
-    for field in ("tokens_in", "tokens_out", "tokens_cached", "tokens_written"):
-        assert not written.note(StoredReply("a", Reply("x", **{field: 10**30}), 0.0, "run"))  # type: ignore[arg-type]
-    assert written.note(StoredReply("a", Reply("x", tokens_in=2**63 - 1), 0.0, "run"))
-    written.close()
+IMPOSSIBLE: tuple[dict[str, Any], ...] = (
+    *({name: value} for name in ("tokens_in", "tokens_out", "tokens_cached", "tokens_written")
+      for value in (10**30, -1, None, "12", 1.5, True)),
+    {"seconds": float("nan")}, {"seconds": None}, {"seconds": "1"}, {"cost": float("inf")}, {"cost": "much"},
+    {"finish": "\ud800"}, {"finish": ["stop"]}, {"text": None}, {"text": 5}, {"model": None},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("impossible", IMPOSSIBLE, ids=str)
+def test_what_the_store_cannot_keep_is_neither_written_down_nor_read(
+    file: Path, impossible: dict[str, Any]
+) -> None:
+    bad = StoredReply("bad", replace(Reply("x"), **impossible), 1.0, "run")
+    good = StoredReply("good", Reply("x", tokens_in=2**63 - 1), 1.0, "run")
+    written = Arrivals(file, ME)
+    assert not written.note(bad) and written.note(good)
+    written.leave()
+    path = max(beside(file), key=lambda path: path.stat().st_size)
+    path.write_bytes(arrivals._line(bad) + path.read_bytes())  # as another version might
+    with open_store(file) as store:
+        assert set(store.replies(["bad", "good"])) == {"good"}
+    assert not beside(file)
+
+
+NONSENSE = (
+    b"[" * 200_000,
+    b'{"1":1}',
+    b"null",
+    b'"1234567890123"',
+    b"[]",
+    b'["2",' + b"0," * 11 + b"0]",
+    b"\xff",
+)
+
+
+@pytest.mark.parametrize("body", NONSENSE, ids=lambda body: body[:9].decode("latin-1"))
+def test_nonsense_with_the_right_check_sum_is_passed_over(file: Path, body: bytes) -> None:
+    path = file.with_name(f"ratings.sqlite-arrived-{ME}-00000000")
+    path.write_bytes(
+        b"%08x %s\n" % (zlib.crc32(body), body) + arrivals._line(StoredReply("a", Reply("x"), 0.0))
+    )
+    with open_store(file) as store:
+        assert set(store.replies(["a"])) == {"a"}
+    assert not beside(file)
+
+
+def test_a_line_that_did_not_fit_spoils_no_other(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = Arrivals(file, ME)
+    assert written.note(StoredReply("a", Reply("x"), 0.0))
+    whole = os.write
+    with monkeypatch.context() as full:
+        full.setattr(os, "write", lambda descriptor, line: whole(descriptor, line[:20]))
+        assert not written.note(StoredReply("b", Reply("x"), 0.0))
+    assert not written.note(StoredReply("c", Reply("x"), 0.0)), "its place is not given away"
+    written.leave()
+    with left_behind(file) as found:
+        assert [each.key for each in found] == ["a"]
 
 
 _REPLIES = st.builds(
     StoredReply,
-    st.text(max_size=20),
+    st.text(min_size=1, max_size=20),
     st.builds(
         Reply,
         text=st.text(st.characters(codec=None), max_size=60),
@@ -208,12 +304,11 @@ def test_what_is_read_is_what_was_written_whatever_follows(
     tmp_path_factory: pytest.TempPathFactory, replies: list[StoredReply], torn: int, rest: bytes
 ) -> None:
     file = tmp_path_factory.mktemp("store") / "ratings.sqlite"
-    written = Arrivals(file, "me")
+    written = Arrivals(file, ME)
     for each in replies:
         assert written.note(each)
-    written.keep()
-    written.close()
-    [first, _] = beside(file)
+    written.leave()
+    first = max(beside(file), key=lambda path: path.stat().st_size)
     line = arrivals._line(StoredReply("torn", Reply("half of it"), 1.0, "run"))
     first.write_bytes(first.read_bytes() + line[: min(torn, len(line) - 2)] + b"\n" + rest)
     with left_behind(file) as found:
@@ -222,12 +317,11 @@ def test_what_is_read_is_what_was_written_whatever_follows(
 
 
 def test_a_changed_byte_spoils_its_own_line_alone(file: Path) -> None:
-    written = Arrivals(file, "me")
+    written = Arrivals(file, ME)
     for name in ("a", "b", "c"):
         written.note(StoredReply(name, Reply("Score: 4"), 1.0, "run"))
-    written.keep()
-    written.close()
-    [first, _] = beside(file)
+    written.leave()
+    first = max(beside(file), key=lambda path: path.stat().st_size)
     whole = first.read_bytes()
     place = whole.index(b"Score: 4", whole.index(b'"b"'))
     first.write_bytes(whole[:place] + b"Score: 5" + whole[place + 8 :])
@@ -236,42 +330,97 @@ def test_a_changed_byte_spoils_its_own_line_alone(file: Path) -> None:
 
 
 def test_its_rights_are_those_of_the_store(file: Path) -> None:
-    written = Arrivals(file, "me")
+    written = Arrivals(file, ME)
     assert {stat.S_IMODE(each.stat().st_mode) for each in beside(file)} == {0o600}
-    written.close()
+    written.remove()
     file.parent.chmod(0o750)
-    shared = Arrivals(file, "me")
+    shared = Arrivals(file, ME)
     assert {stat.S_IMODE(each.stat().st_mode) for each in beside(file)} == {0o640}
-    shared.close()
+    shared.remove()
 
 
 def test_one_who_looks_at_the_very_moment_a_file_is_made_does_not_remove_it(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looked: list[int] = []
+    looks = ExitStack()
     hold = arrivals._hold
 
     def looks_first(descriptor: int) -> bool:
-        if not looked:
-            looked.append(descriptor)
-            with left_behind(file):  # takes it for left behind, and removes it
-                pass
+        if len(beside(file)) == 1:
+            monkeypatch.setattr(arrivals, "_hold", hold)
+            looks.enter_context(left_behind(file))  # takes it for left behind, and is about to remove it
         return hold(descriptor)
 
     monkeypatch.setattr(arrivals, "_hold", looks_first)
-    written = Arrivals(file, "me")
+    written = Arrivals(file, ME)
+    looks.close()
     assert written.works and len(beside(file)) == 2
     assert written.note(StoredReply("a", Reply("x"), 0.0, "run"))
     assert sum(each.stat().st_size for each in beside(file)) > 0
-    written.close()
+    written.remove()
+    assert not beside(file)
+
+
+def test_other_files_are_left_alone(file: Path) -> None:
+    names = ("-arrived-from-clinic.txt", "-arrived-2.sqlite", f"-arrived-{ME}", f"-arrived-{ME}-00000000.bak")
+    others = [file.with_name(f"ratings.sqlite{name}") for name in names]
+    for path in others:
+        path.write_bytes(arrivals._line(StoredReply("a", Reply("x"), 0.0)))
+    folder, pipe, large = (file.with_name(f"ratings.sqlite-arrived-{ME}-0000000{n}") for n in range(3))
+    folder.mkdir()
+    os.mkfifo(pipe)
+    with large.open("wb") as empty:
+        empty.truncate(2**40)
+    with open_store(file) as store:
+        assert not store.replies(["a"])
+        assert not store._left_by(ME), "nor where their owner is known to have ended"
+    assert all(path.exists() for path in (*others, folder, pipe, large))
+
+
+def test_a_process_that_was_split_off_holds_nothing(file: Path) -> None:
+    written = Arrivals(file, ME)
+    child = os.fork()
+    if not child:
+        os._exit(0 if not written.works and not written.note(StoredReply("a", Reply("x"), 0.0)) else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert written.works
+    ready, wait = os.pipe(), os.pipe()
+    if not (child := os.fork()):
+        os.write(ready[1], b".")
+        os.read(wait[0], 1)
+        os._exit(0)
+    os.read(ready[0], 1)
+    written.note(StoredReply("a", Reply("x"), 0.0))
+    written.leave()
+    with left_behind(file) as found:
+        assert [each.key for each in found] == ["a"], "the child lives, and holds nothing"
+    os.write(wait[1], b".")
+    os.waitpid(child, 0)
+
+
+def test_another_working_folder_changes_nothing(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    async def work() -> None:
+        with open_store("ratings.sqlite") as store:
+            monkeypatch.chdir(tmp_path / "elsewhere")
+            async with StoreDesk(store, "first") as desk:
+                await desk.find_or_claim("a")
+                assert len(beside(file)) == 2
+
+    asyncio.run(work())
+    assert not list((tmp_path / "elsewhere").iterdir()) and not beside(file)
 
 
 def test_a_link_is_not_followed(file: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.write_bytes(arrivals._line(StoredReply("a", Reply("x"), 0.0, "run")))
-    (tmp_path / "ratings.sqlite-arrived-x-0").symlink_to(elsewhere)
+    (tmp_path / f"ratings.sqlite-arrived-{ME}-00000000").symlink_to(elsewhere)
     with open_store(file) as store:
-        assert not store.replies(["a"])
+        assert not store.replies(["a"]) and not store._left_by(ME)
     assert elsewhere.exists()
 
 
@@ -294,6 +443,45 @@ def test_what_was_left_behind_is_erased_with_the_rest(file: Path) -> None:
         assert erased
     assert not beside(file)
     assert not any(b"said of a" in each.read_bytes() for each in file.parent.iterdir())
+
+
+def test_nothing_is_erased_while_somebody_holds_such_a_file(file: Path) -> None:
+    with open_store(file) as store:
+        store.write_ratings("first", [rating(item="case-1")])
+        written = Arrivals(file, ME)
+        written.note(StoredReply("a", Reply("said of a"), 0.0, "first"))
+        with pytest.raises(StoreLocked, match="at work"):
+            erase(store, Selection("run", ("first",)))
+        assert list(store.ratings("first")), "all of it, or nothing"
+        written.leave()
+        assert erase(store, Selection("run", ("first",)))
+    with open_store(file) as store:
+        assert not store.replies(["a"]), "it does not come back"
+
+
+async def test_a_run_takes_what_a_dead_one_left_out_of_the_folder_when_it_ends(file: Path) -> None:
+    with open_store(file) as store:
+        async with StoreDesk(store, "second") as desk:
+            await desk.find_or_claim("own")
+            await asyncio.to_thread(a_process_that_dies(file, "a"))
+            assert len(beside(file)) == 4
+        assert not beside(file) and store.replies(["a"])
+
+
+def test_who_only_reads_does_not_wait_long_for_a_writer(file: Path) -> None:
+    a_process_that_dies(file, "a")()
+    holder = sqlite3.connect(file, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    began = time.monotonic()
+    with open_store(file, wait_seconds=600.0) as store:
+        assert not store.replies(["a"]) and beside(file)
+        assert time.monotonic() - began < 60, "a moment"
+        holder.execute("ROLLBACK")
+        [[waits]] = store.outside_transactions(
+            lambda cursor, _: cursor.execute("PRAGMA busy_timeout").fetchall()
+        )
+        assert waits == 600_000, "what comes later waits as ever"
+    holder.close()
 
 
 def test_a_store_that_cannot_be_written_just_now_is_opened_all_the_same(

@@ -206,14 +206,15 @@ class Gate:
         survives: Callable[[], None] | None = None,
     ) -> None:
         """The reply into the log and the store; where it cannot be kept, nothing more is asked."""
-        reply, cost = answer.reply, answer.cost
+        reply, cost, leave = answer.reply, answer.cost, None
         try:
             try:  # first in the log: a process that dies in between has paid, and its totals say so
                 doubtful = perhaps_cut(request, reply)
                 await sending.finish("cut" if cut else reply.finish, reply, cost, doubtful)
+                leave = survives  # where the log cannot be written, no other call may have the place
             finally:  # the reply is paid for: it is stored even where the log cannot be written
                 if not cut:
-                    await self._cache.put(answer.key, reply, cost, survives)
+                    await self._cache.put(answer.key, reply, cost, leave)
             if self._batches is not None and model.batch is not None:
                 await self._batches.ended(answer.key)
         except Exception as error:

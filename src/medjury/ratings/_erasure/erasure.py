@@ -65,6 +65,8 @@ def erase(store: Store, selection: Selection, *, dry_run: bool = False) -> Erase
         return store.in_transaction(lambda transaction: _choose(transaction, selection)[0], write=False)
     refuse_while_at_work(store, _NOTHING)
     store.take_over()  # what lies beside the file is erased with the rest
+    if beside := store.waiting_beside():
+        raise at_work(store.place, f"A process that writes {beside[0].name}", _NOTHING)
     _empty_the_log(store, _NOTHING)
     done = store.in_transaction(lambda transaction: _erase(transaction, selection, store.place))
     if done or done.earlier:  # an earlier erasure may have been stopped before this

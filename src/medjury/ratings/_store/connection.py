@@ -29,7 +29,7 @@ class Connection:
         self._lost_at: float | None = None  # when the server was last found gone, until it answers again
         self._lock = threading.Lock()
         self.open: Any = None  # the driver's, where there is one
-        self._error: type[Exception] = database.engine.dialect.loaded_dbapi.Error
+        self._error = database.error
         self._closed = False
         self._close_open: weakref.finalize[Any, Any] | None = None
 
@@ -61,7 +61,7 @@ class Connection:
                 finally:
                     cursor.close()
             except self._error as error:
-                lost = self.open is not None and is_broken(self.open.driver_connection)
+                lost = self.open is not None and is_broken(self.open)
                 if lost:
                     self._disconnect()
                 explained = explain(error, self._database)
@@ -79,6 +79,23 @@ class Connection:
             except self._error as error:
                 raise explain(error, self._database) from error
 
+    @contextmanager
+    def waiting(self, seconds: float | None) -> Iterator[None]:
+        """While it lasts, another writer of an SQLite file is waited for no longer than this."""
+        if seconds is None:
+            yield
+            return
+        ordinary = self._database.wait_seconds
+        self.outside_transactions(
+            lambda cursor: cursor.execute(f"PRAGMA busy_timeout = {seconds * 1000:.0f}")
+        )
+        try:
+            yield
+        finally:
+            self.outside_transactions(
+                lambda cursor: cursor.execute(f"PRAGMA busy_timeout = {ordinary * 1000:.0f}")
+            )
+
     def blocks(self, statement: str, values: Callable[[Any], Any]) -> Iterator[list[tuple[Any, ...]]]:
         """Blocks of rows on a connection of their own, so that writers need not wait for a slow reader. With a
         cursor of it `values` are read."""
@@ -88,7 +105,7 @@ class Connection:
                 plain = connection.cursor()
                 self._database.begin(plain, write=False)
                 # A named cursor makes PostgreSQL hand out rows as they are asked for.
-                cursor = connection.driver_connection.cursor(name="ratings") if postgres else plain
+                cursor = connection.cursor(name="ratings") if postgres else plain
                 try:
                     cursor.execute(statement, values(plain))
                     while rows := cursor.fetchmany(_ROWS_AT_ONCE):
@@ -103,7 +120,6 @@ class Connection:
         with self._lock:
             self._closed = True
             self._disconnect()
-        self._database.engine.dispose()
 
     def _until_back(self, attempt: Callable[[], _Result]) -> _Result:
         wait, again = _FIRST_WAIT, True
@@ -131,15 +147,12 @@ class Connection:
         return StoreUnreachable(f"{gone}{tried}")
 
     def _raw(self) -> Any:
-        from sqlalchemy.exc import DBAPIError
-
         if self._closed:
             raise StoreError(f"{self._database.place}: this store is closed")
         try:
             return self._database.connect()
-        except (DBAPIError, self._error) as error:
-            cause = getattr(error, "orig", None) or error
-            raise explain(cause, self._database) from cause
+        except self._error as error:
+            raise explain(error, self._database) from error
 
     def _connect(self) -> None:
         if self.open is None:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import platform
+import sqlite3
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from medjury.files import create_private
 from medjury.ratings._store.schema import refuse_foreign, table_names
 from medjury.ratings._store.store_error import StoreError
-
-if TYPE_CHECKING:
-    from sqlalchemy.engine import URL, Engine
 
 # Our writers take turns in PostgreSQL as they do in SQLite. Any number will do, if all use the same.
 _WRITERS_TURN = 0x6D65646A757279
@@ -23,17 +22,18 @@ POSTGRES_SCHEMA = "medjury"
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """How to reach a store. `place` names it in messages and never holds a password."""
+    """How to reach a store. `place` names it in messages and never holds a password. `connect` makes a connection
+    of the driver's own kind, which begins and commits only when told to; `error` is what the driver raises. A
+    server knows the database by its `name` and us by a `role`."""
 
     dialect: str
     place: str
     path: Path | None
     wait_seconds: float
-    engine: Engine
-
-    def connect(self) -> Any:
-        """A raw connection that begins and commits only when told to."""
-        return self.engine.raw_connection()
+    connect: Callable[[], Any]
+    error: type[Exception]
+    name: str = ""
+    role: str = ""
 
     def begin(self, cursor: Any, write: bool) -> None:
         if self.dialect == "sqlite":
@@ -59,9 +59,6 @@ def locate(url_or_path: str | os.PathLike[str], *, create: bool, wait_seconds: f
 
 
 def _sqlite(path: Path, create: bool, wait_seconds: float) -> Database:
-    from sqlalchemy import URL, create_engine, event
-    from sqlalchemy.pool import NullPool
-
     if str(path) in ("", ".", ":memory:"):
         raise StoreError("a store is kept in a file: give its path, for example ratings.sqlite")
     if path.is_dir():
@@ -75,34 +72,39 @@ def _sqlite(path: Path, create: bool, wait_seconds: float) -> Database:
         raise StoreError(f"{path} does not exist; name a store that a run or an import has written")
     else:
         _create(path)
-    engine = create_engine(
-        URL.create("sqlite", database=str(path)),
-        poolclass=NullPool,
-        pool_reset_on_return=None,  # we end our transactions ourselves
-        connect_args={"timeout": wait_seconds, "check_same_thread": False, "isolation_level": None},
-    )
 
-    @event.listens_for(engine, "connect")
-    def _prepare(connection: Any, _record: object) -> None:
-        cursor = connection.cursor()
-        if cursor.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-            refuse_foreign(table_names(cursor, "sqlite"), str(path))  # before anything is changed
-            mode = cursor.execute("PRAGMA journal_mode = WAL").fetchone()[0]
-            if mode != "wal":
-                raise StoreError(
-                    f"{path}: this file system cannot share a store between processes (SQLite stays in "
-                    f"{mode} mode). Keep the store on a local disk, or use PostgreSQL."
-                )
-        # FULL: a reply that was paid for survives a power cut too. Batching makes it cheap: see StoreDesk.
-        cursor.execute("PRAGMA synchronous = FULL")
-        # The log is put back into the file after 32 MB, not after 4: each time every writer waits.
-        cursor.execute("PRAGMA wal_autocheckpoint = 8000")
-        # Keys land all over the index. For 60,000 cases 12 MB are as quick as 32, and a run stays small.
-        cursor.execute("PRAGMA cache_size = -12288")
-        cursor.execute("PRAGMA temp_store = MEMORY")  # no clinical text in temporary files
-        cursor.close()
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            path, timeout=wait_seconds, check_same_thread=False, isolation_level=None
+        )
+        try:
+            _prepare_sqlite(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
-    return Database("sqlite", str(path), path, wait_seconds, engine)
+    return Database("sqlite", str(path), path, wait_seconds, connect, sqlite3.Error)
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, path: Path) -> None:
+    cursor = connection.cursor()
+    if cursor.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        refuse_foreign(table_names(cursor, "sqlite"), str(path))  # before anything is changed
+        mode = cursor.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+        if mode != "wal":
+            raise StoreError(
+                f"{path}: this file system cannot share a store between processes (SQLite stays in "
+                f"{mode} mode). Keep the store on a local disk, or use PostgreSQL."
+            )
+    # FULL: a reply that was paid for survives a power cut too. Batching makes it cheap: see StoreDesk.
+    cursor.execute("PRAGMA synchronous = FULL")
+    # The log is put back into the file after 32 MB, not after 4: each time every writer waits.
+    cursor.execute("PRAGMA wal_autocheckpoint = 8000")
+    # Keys land all over the index. For 60,000 cases 12 MB are as quick as 32, and a run stays small.
+    cursor.execute("PRAGMA cache_size = -12288")
+    cursor.execute("PRAGMA temp_store = MEMORY")  # no clinical text in temporary files
+    cursor.close()
 
 
 def _create(path: Path) -> None:
@@ -145,12 +147,12 @@ def is_empty_file(url_or_path: str) -> bool:
 
 
 def _postgres(text: str, wait_seconds: float) -> Database:
-    from sqlalchemy import create_engine, event, make_url
-    from sqlalchemy.exc import ArgumentError
+    from sqlalchemy import create_engine, make_url
+    from sqlalchemy.exc import ArgumentError, DBAPIError
     from sqlalchemy.pool import NullPool
 
     try:
-        url: URL = make_url(text).set(drivername="postgresql+psycopg")
+        url = make_url(text).set(drivername="postgresql+psycopg")
     except (ArgumentError, ValueError) as error:
         raise StoreError("the store's address is not of the form postgresql://USER@HOST/DATABASE") from error
     # Without its options: a password may stand among them.
@@ -171,17 +173,34 @@ def _postgres(text: str, wait_seconds: float) -> Database:
             f"{place}: a PostgreSQL store needs psycopg; install it with pip install 'medjury[postgres]'"
         ) from error
 
-    @event.listens_for(engine, "connect")
-    def _prepare(connection: Any, _record: object) -> None:
-        with connection.cursor() as cursor:
-            encoding = cursor.execute("SHOW server_encoding").fetchone()[0]
-            if encoding != "UTF8":
-                raise StoreError(f"{place}: the database is encoded as {encoding}; a store needs UTF8")
-            cursor.execute("SET client_encoding TO 'UTF8'")
-            cursor.execute(f"SET lock_timeout TO {round(wait_seconds * 1000)}")
-            cursor.execute(f"SET search_path TO {POSTGRES_SCHEMA}")
+    def connect() -> Any:
+        try:
+            pooled = engine.raw_connection()
+        except DBAPIError as error:
+            raise error.orig or error from None
+        connection: Any = pooled.driver_connection
+        pooled.detach()  # it is ours alone from now on
+        try:
+            _prepare_postgres(connection, place, wait_seconds)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
-    return Database("postgresql", place, None, wait_seconds, engine)
+    raised = engine.dialect.loaded_dbapi.Error
+    return Database(
+        "postgresql", place, None, wait_seconds, connect, raised, url.database or "", url.username or ""
+    )
+
+
+def _prepare_postgres(connection: Any, place: str, wait_seconds: float) -> None:
+    with connection.cursor() as cursor:
+        encoding = cursor.execute("SHOW server_encoding").fetchone()[0]
+        if encoding != "UTF8":
+            raise StoreError(f"{place}: the database is encoded as {encoding}; a store needs UTF8")
+        cursor.execute("SET client_encoding TO 'UTF8'")
+        cursor.execute(f"SET lock_timeout TO {round(wait_seconds * 1000)}")
+        cursor.execute(f"SET search_path TO {POSTGRES_SCHEMA}")
 
 
 def create_schema(database: Database, cursor: Any) -> None:

@@ -190,8 +190,6 @@ class StoreDesk:
         if self._thread is not None:
             self._inbox.put(None)
             await asyncio.to_thread(self._thread.join)
-        if self._arrivals is not None:
-            self._arrivals.close()
         if error is not None:
             raise error
 
@@ -276,8 +274,7 @@ class StoreDesk:
         self._refuse_closed()
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
-            if self._store.path is not None:
-                self._arrivals = Arrivals(self._store.path, self._owner.id)
+            self._arrivals = self._store.arrivals(self._owner)
             self._thread = threading.Thread(target=self._serve, name="medjury-store", daemon=True)
             self._thread.start()
         self._gathered = True
@@ -327,7 +324,8 @@ class StoreDesk:
 
     def _tell(self, batch: Batch) -> None:
         error = batch.error
-        if self._arrivals is not None and error is not None and any(write.replies for write in batch.writes):
+        later = error is not None and not _is_of_one_request(error)  # else the store will never take it
+        if self._arrivals is not None and later and any(write.replies for write in batch.writes):
             self._arrivals.keep()
         for stored in (reply for write in batch.writes for reply in write.replies):
             released = self._storing.pop(stored.key, False)
@@ -370,8 +368,20 @@ class StoreDesk:
                 self._loop.call_soon_threadsafe(self._finish, carried_out)
             except RuntimeError:  # the loop was closed without closing the desk
                 break
+        self._end()
+
+    def _end(self) -> None:
+        """Nothing more comes. What could not be stored before is tried once more, ours and what others left."""
+        ended = False
+        try:
+            with suppress(StoreError):
+                self._store.end_owner(self._owner)
+                ended = True
+        finally:
+            if self._arrivals is not None:
+                self._arrivals.remove() if ended else self._arrivals.leave()
         with suppress(StoreError):
-            self._store.end_owner(self._owner)
+            self._store.take_over()
 
     def _carry_out(self, batch: Batch, beat: bool) -> list[Batch]:
         """Do all of it at once; or one by one where a value of one request spoils it for the others."""

@@ -26,7 +26,7 @@ def refuse_without_rights(database: Database, cursor: Any) -> None:
     if found is None:
         cursor.execute("SELECT has_database_privilege(current_database(), 'CREATE')")
         if not cursor.fetchone()[0]:
-            name = database.engine.url.database or ""
+            name = database.name
             raise StoreError(
                 f"{database.place}: the role {_role(database)} lacks the right CREATE on the database {name}, "
                 f"and there is no schema {POSTGRES_SCHEMA} yet. "
@@ -58,4 +58,4 @@ def cure(words: str, database: Database) -> str:
 
 
 def _role(database: Database) -> str:
-    return '"' + (database.engine.url.username or "the role that connects").replace('"', '""') + '"'
+    return '"' + (database.role or "the role that connects").replace('"', '""') + '"'

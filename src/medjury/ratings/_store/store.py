@@ -17,7 +17,7 @@ from medjury.ratings._parts.placing import values_of_run
 from medjury.ratings._question import Question
 from medjury.ratings._rating import RaterKind, Rating, RatingRow, Status
 from medjury.ratings._record import StoredRecord
-from medjury.ratings._store.arrivals import left_behind, of_owner
+from medjury.ratings._store.arrivals import Arrivals, left_behind, of_owner, waiting_beside
 from medjury.ratings._store.connection import Connection
 from medjury.ratings._store.database import Database, create_schema, locate
 from medjury.ratings._store.escaping import escape, unescape
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import polars
 
 _Result = TypeVar("_Result")
+_A_MOMENT = 1.0  # seconds that one who only wants to read waits before what was left behind is left to others
 
 
 class Spent(NamedTuple):
@@ -78,7 +79,7 @@ def open_store(
     try:
         store._prepare()
         with suppress(StoreError):  # held or full: what was left behind stays where it is
-            store.take_over()
+            store.take_over(wait_seconds=min(wait_seconds, _A_MOMENT))
     except BaseException:
         store.close()
         raise
@@ -94,6 +95,8 @@ class Store:
 
     def __init__(self, database: Database, reconnect_seconds: float = 0.0) -> None:
         self._database = database
+        # As SQLite does: neither a link nor another working folder leads elsewhere later.
+        self._real_path = None if database.path is None else database.path.resolve()
         self._connection = Connection(database, reconnect_seconds)
         self._heartbeats = Heartbeats()
         self._sql = statements(database.dialect)
@@ -107,6 +110,14 @@ class Store:
     def path(self) -> Path | None:
         """The store's file, where it is one."""
         return self._database.path
+
+    def arrivals(self, owner: Owner) -> Arrivals | None:
+        """Where the owner writes replies down as they arrive; None where the store is on a server."""
+        return None if self._real_path is None else Arrivals(self._real_path, owner.id)
+
+    def waiting_beside(self) -> list[Path]:
+        """Files beside the store with replies that are not in it yet."""
+        return [] if self._real_path is None else waiting_beside(self._real_path)
 
     # Writing
 
@@ -148,17 +159,25 @@ class Store:
 
         return self.in_transaction(work)
 
-    def take_over(self) -> None:
-        """Store what processes that have ended left beside a file; see `arrivals`."""
-        if self.path is None:
+    def take_over(self, *, wait_seconds: float | None = None) -> None:
+        """Store what processes that have ended left beside a file; see `arrivals`. `wait_seconds` is how long to
+        wait for another writer, if not as long as ever."""
+        if self._real_path is None:
             return
-        with left_behind(self.path) as replies:
+        with left_behind(self._real_path) as replies:
             if replies:
-                self.write(replies=replies)
+                with self._connection.waiting(wait_seconds):
+                    self.write(replies=replies)
 
     def end_owner(self, owner: Owner) -> None:
-        """Let go of everything the owner claimed."""
-        self.in_transaction(lambda transaction: transaction.drop_owner(owner.id))
+        """Let go of everything the owner claimed. What it has written down and not stored is stored first, or
+        another would make those calls again."""
+
+        def work(transaction: Transaction) -> None:
+            transaction.add_replies(self._left_by(owner.id))
+            transaction.drop_owner(owner.id)
+
+        self.in_transaction(work)
 
     def put_run(self, run: str, manifest: Mapping[str, Any]) -> None:
         """Record a run, or the newest state of its manifest."""
@@ -269,7 +288,7 @@ class Store:
         self.close()
 
     def _left_by(self, owner: str) -> Sequence[StoredReply]:
-        return of_owner(self.path, owner) if self.path is not None else ()
+        return of_owner(self._real_path, owner) if self._real_path is not None else ()
 
     def _values(self, cursor: Any, run: str | None) -> Any:
         return () if run is None else values_of_run(cursor, self._database.dialect, escape(run))
