@@ -28,6 +28,8 @@ FLAGS = (
     "--process-per-site", "--renderer-process-limit=1",
     # A mouse, as at a desk: what depends on one is shown.
     "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4",
+    # What it would suggest under an address bar that nobody sees: two pages of its own, a second for each context.
+    "--disable-features=PaintHolding,WebUIOmniboxPopup,WebUIOmniboxAimPopup",
     "--hide-scrollbars", "--remote-debugging-port=0",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
 )  # fmt: skip
