@@ -14,6 +14,7 @@ import gc
 import os
 from collections.abc import Iterator
 
+gc.disable()  # until all tests are found: nothing of what they load is given back
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is loaded
 
 import pytest
@@ -51,6 +52,7 @@ def pytest_collection_finish() -> None:
     look after every seven hundred new objects, which is a twentieth of the suite."""
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(20_000, 20, 20)
 
 
