@@ -11,7 +11,7 @@ from tests.agreement.rating_rows import likert
 from tests.tables.run_folders import DIMENSIONS, rows_of, run_folder
 
 import medjury.agreement as room
-from medjury.agreement import agreement, icc_statistics, non_inferiority
+from medjury.agreement import AgreementTable, agreement, icc_statistics, non_inferiority
 from medjury.cli import main
 from medjury.errors import MedjuryError
 from medjury.tables import rating_table
@@ -42,8 +42,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
 
 
-def test_the_folder_s_own_rules_are_the_defaults(folder: Path) -> None:
-    found = agreement(folder)
+@pytest.fixture(scope="module")
+def by_own_rules(folder: Path) -> AgreementTable:
+    """By the folder's own rules, for every test that reads in it."""
+    return agreement(folder)
+
+
+@pytest.fixture(scope="module")
+def plain(folder: Path) -> AgreementTable:
+    """The same without intervals by resampling."""
+    return agreement(folder, resamples=0)
+
+
+def test_the_folder_s_own_rules_are_the_defaults(folder: Path, by_own_rules: AgreementTable) -> None:
+    found = by_own_rules
     assert found.roles.reference == CLINICIANS
     assert found.roles.raters == (*JUDGES, "jury")
     assert found.table.manifest is not None
@@ -56,8 +68,10 @@ def test_the_folder_s_own_rules_are_the_defaults(folder: Path) -> None:
     assert same.to_json() == found.to_json()
 
 
-def test_severe_errors_are_counted_on_what_raters_gave_and_low_is_dangerous(folder: Path) -> None:
-    found = agreement(folder, resamples=0)
+def test_severe_errors_are_counted_on_what_raters_gave_and_low_is_dangerous(
+    folder: Path, plain: AgreementTable
+) -> None:
+    found = plain
     assert {dimension for dimension, _ in found.severe} == {"accuracy", "risk"}
     grid = found.table.grid("risk", found.roles)
     reference = np.min([6 - grid.scores[name] for name in CLINICIANS], axis=0)
@@ -94,9 +108,9 @@ def test_rules_that_name_severe_dimensions_are_followed(folder: Path, tmp_path: 
     assert agreement(frame, resamples=0).severe == {}
 
 
-def test_one_computation_stands_behind_the_judge_beside_the_clinicians(folder: Path) -> None:
+def test_one_computation_stands_behind_the_judge_beside_the_clinicians(by_own_rules: AgreementTable) -> None:
     """Judge with clinician, clinician with clinician, their difference: rows and objects say the same."""
-    found = agreement(folder)
+    found = by_own_rules
     for (dimension, rater), tests in found.non_inferiority.items():
         assert list(tests) == ["kappa_quadratic", "icc_2_1", "spearman"]
         for name, test in tests.items():
@@ -125,10 +139,10 @@ def test_one_computation_stands_behind_the_judge_beside_the_clinicians(folder: P
             )
 
 
-def test_judges_of_the_same_items_stand_beside_the_same_number(folder: Path) -> None:
-    tests = agreement(folder).non_inferiority
-    own = {rater: tests["accuracy", rater]["icc_2_1"].human_human for rater in (*JUDGES, "jury")}
-    assert own["judge a"] == own["judge b"] == own["jury"] != own["judge c"]
+def test_judges_of_the_same_items_stand_beside_the_same_number(by_own_rules: AgreementTable) -> None:
+    tests = by_own_rules.non_inferiority
+    humans = {rater: tests["accuracy", rater]["icc_2_1"].human_human for rater in (*JUDGES, "jury")}
+    assert humans["judge a"] == humans["judge b"] == humans["jury"] != humans["judge c"]
 
 
 def test_one_judge_alone_is_tested_as_the_function_tests_it(folder: Path) -> None:
@@ -181,8 +195,10 @@ def test_pooling_leaves_out_what_follows_from_other_dimensions(folder: Path) -> 
         agreement(folder, by="all", dimensions="safety")
 
 
-def test_single_references_can_be_left_out_and_nothing_else_changes(folder: Path) -> None:
-    whole, main_only = agreement(folder), agreement(folder, singles=False)
+def test_single_references_can_be_left_out_and_nothing_else_changes(
+    folder: Path, by_own_rules: AgreementTable
+) -> None:
+    whole, main_only = by_own_rules, agreement(folder, singles=False)
     references = {row.reference for row in main_only.rows}
     assert references.isdisjoint({"consensus without clinician 1"})
     kept = [row for row in main_only.rows if not row.statistic.endswith("_change_replaced")]
@@ -191,7 +207,9 @@ def test_single_references_can_be_left_out_and_nothing_else_changes(folder: Path
     assert main_only.non_inferiority == whole.non_inferiority
 
 
-def test_the_jury_is_formed_by_more_than_half_and_what_it_lost_is_counted(folder: Path) -> None:
+def test_the_jury_is_formed_by_more_than_half_and_what_it_lost_is_counted(
+    folder: Path, plain: AgreementTable
+) -> None:
     table = rating_table(folder, quorum=3)
     found = agreement(table, resamples=0)
     assert "jury: mean of judge a, judge b, judge c, where 3 or more of them scored" in found.notes
@@ -199,20 +217,20 @@ def test_the_jury_is_formed_by_more_than_half_and_what_it_lost_is_counted(folder
     missed = sum(place % 3 == 0 for place in range(4, 40))
     assert (row.estimate.n, row.counts.n_unscored) == (36 - missed, missed)
     assert found.unscored["jury"] == {"no_quorum": 3 * missed}
-    default = agreement(folder, resamples=0)
-    assert default.find("rmse", dimension="accuracy", reference="consensus", rater="jury").estimate.n == 36
-    assert "jury" not in default.unscored
+    assert plain.find("rmse", dimension="accuracy", reference="consensus", rater="jury").estimate.n == 36
+    assert "jury" not in plain.unscored
 
 
-def test_the_room_can_be_called_by_its_own_name(folder: Path) -> None:
-    assert room(folder, resamples=0).to_json() == room.agreement(folder, resamples=0).to_json()
+def test_the_room_can_be_called_by_its_own_name(folder: Path, plain: AgreementTable) -> None:
+    assert room(folder, resamples=0).to_json() == plain.to_json()
+    assert room.agreement is agreement
 
 
 def test_the_command_prints_the_numbers_of_the_function(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, by_own_rules: AgreementTable, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["agreement", str(folder)]) == 0
-    assert capsys.readouterr().out == agreement(folder).text() + "\n"
+    assert capsys.readouterr().out == by_own_rules.text() + "\n"
     assert main(["agreement", str(folder), "--confidence", "0.8", "--json", "--dimensions", "risk"]) == 0
     assert capsys.readouterr().out == agreement(folder, confidence=0.8, dimensions="risk").to_json() + "\n"
 
