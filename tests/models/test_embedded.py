@@ -68,7 +68,7 @@ async def test_seeds_and_temperature_matter(model: EmbeddedModel) -> None:
 
 
 async def test_the_shared_start_of_prompts_is_kept_in_memory(model: EmbeddedModel) -> None:
-    rubric = Message("system", "Grade by these rules. " + "Every rule counts. " * 30)
+    rubric = Message("system", "Grade by these rules. " + "Every rule counts. " * 15)
     first = await model.ask(Request((rubric, Message("user", NOTE)), max_tokens=1))
     assert first.tokens_cached < first.tokens_in / 2
     reply = await model.ask(Request((rubric, Message("user", OTHER)), max_tokens=1))
