@@ -19,7 +19,7 @@ from tests.panel.visitors import PASSWORD
 from medjury.cli import main
 from medjury.tables import open_run
 
-CASES = 12
+CASES = 8
 DESKTOP, PHONE = (1280, 900), (390, 844)
 RATERS = {"Dr Ocelot": DESKTOP, "Dr Margay": DESKTOP, "Dr Serval": PHONE}
 JUDGED = """judges:
