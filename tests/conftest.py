@@ -14,12 +14,13 @@ import gc
 import os
 from collections.abc import Iterator
 
-gc.disable()  # until all tests are found: nothing of what they load is given back
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is loaded
 
 import pytest
 from hypothesis import HealthCheck, settings
 from tests import chromium
+
+gc.disable()  # until all tests are found: nothing of what they load is given back
 
 settings.register_profile(
     "varied", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
