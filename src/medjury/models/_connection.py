@@ -1,4 +1,5 @@
-"""The HTTP session of an adapter: it resolves names itself, uses no proxy variables, follows no redirect."""
+"""The rule for hosts at the socket, and an adapter's aiohttp session that keeps it: it resolves names itself, uses
+no proxy variables, follows no redirect."""
 
 from __future__ import annotations
 
@@ -22,6 +23,24 @@ class ForbiddenHostError(GuardError):
 
 class TooLargeError(GuardError):
     """The body has more bytes than are allowed."""
+
+
+def guarded_name(host: str) -> str:
+    """A host as it is compared with those that are allowed; another one is refused."""
+    name = host.rstrip(".").lower()
+    if not is_allowed(name):
+        raise ForbiddenHostError(forbidden(name))
+    return name
+
+
+def loopback_addresses() -> tuple[str, str]:
+    """What `localhost` is, whatever the name service says."""
+    return ("127.0.0.1", "::1")
+
+
+def may_be_reached(name: str, address: str) -> bool:
+    """Whether a name may lead to an address. One that counts as this machine leads to a loopback address only."""
+    return not is_local(name) or is_loopback_address(address)
 
 
 def open_session(
@@ -98,15 +117,11 @@ def _guarded_connector() -> aiohttp.TCPConnector:
         async def resolve(
             self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
         ) -> list[ResolveResult]:
-            name = host.rstrip(".").lower()
-            if not is_allowed(name):
-                raise ForbiddenHostError(forbidden(name))
+            name = guarded_name(host)
             if name == "localhost":
-                return [_loopback(host, port, family) for family in (socket.AF_INET, socket.AF_INET6)]
+                return [_loopback(host, port, address) for address in loopback_addresses()]
             found = await self._system.resolve(host, port, family)
-            if is_local(name):  # an address: it must be a loopback one in every form
-                found = [each for each in found if is_loopback_address(each["host"])]
-            return found
+            return [each for each in found if may_be_reached(name, each["host"])]
 
         async def close(self) -> None:
             await self._system.close()
@@ -116,8 +131,8 @@ def _guarded_connector() -> aiohttp.TCPConnector:
             # An address in the URL never reaches the resolver; a pooled connection reaches neither.
             for url in (req.url, req.proxy):
                 host = url.host if url is not None else None
-                if host is not None and not is_allowed(host.rstrip(".").lower()):
-                    raise ForbiddenHostError(forbidden(host))
+                if host is not None:
+                    guarded_name(host)
             return await super().connect(req, traces, timeout)
 
     return GuardedConnector(
@@ -125,12 +140,12 @@ def _guarded_connector() -> aiohttp.TCPConnector:
     )
 
 
-def _loopback(host: str, port: int, family: socket.AddressFamily) -> Any:
+def _loopback(host: str, port: int, address: str) -> Any:
     return {
         "hostname": host,
-        "host": "127.0.0.1" if family is socket.AF_INET else "::1",
+        "host": address,
         "port": port,
-        "family": family,
+        "family": socket.AF_INET6 if ":" in address else socket.AF_INET,
         "proto": 0,
         "flags": socket.AI_NUMERICHOST,
     }

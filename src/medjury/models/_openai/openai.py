@@ -1,20 +1,19 @@
 """Any endpoint that speaks OpenAI chat completions: OpenAI, Azure, vLLM, Ollama, a hospital's gateway.
 
-One aiohttp session per model, the body serialised once, no framework between: this is the path on which a
-study makes nearly all its calls.
+One lean HTTP client per model (`models/_http/`; aiohttp where a proxy is named), the body serialised once, no
+framework between: this is the path on which a study makes nearly all its calls.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode, urljoin, urlsplit, urlunsplit
+from typing import Any
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
@@ -22,35 +21,27 @@ from medjury.models._batches.batch_job import JobResult
 from medjury.models._batches.batch_mode import MOST_CALLS, asked_in_batches, batch_base, result_fault
 from medjury.models._batches.batch_wire import Wire
 from medjury.models._chat import ModelError, PlainModel, Reply, Request
-from medjury.models._connection import ForbiddenHostError, open_session
 from medjury.models._echo import prompt_of
 from medjury.models._faults import (
-    LostReplyError,
-    NotSentError,
     Place,
     error_parameter,
     error_words,
     fault,
-    redirect_fault,
-    retry_after_seconds,
 )
-from medjury.models._gate.announce import announce_request
 from medjury.models._hosts import host_of, require_allowed
+from medjury.models._http.request import header_lines
 from medjury.models._openai.batches import OpenAIBatches
 from medjury.models._openai.context_server import Received, ServerTokenizer
 from medjury.models._openai.dialect import Dialect, adapt, build_body
 from medjury.models._openai.reply import read_reply
+from medjury.models._openai.sending import Sender
 from medjury.models._sampling import stated_sampling, with_sampling
 from medjury.models._secrets import secrets_of_address
 from medjury.models._vendors import vendor_of
 from medjury.models._wording import with_schema_spelled_out
 
-if TYPE_CHECKING:
-    import aiohttp
-
 _LARGEST_BODY = 8 * 1024 * 1024
 _MOST_ADAPTATIONS = 8
-_MOST_REDIRECTS = 3
 _SECRET_NAME = re.compile("auth(?!or(?!i))|key(?!word)|token(?!s|iz)|secret|passw|cookie|credential|bearer")
 _SECRET_TEXT = re.compile(r"\s*(?:sk-|bearer\s)", re.IGNORECASE)
 _NO_SECRETS = ("prompt_cache_key",)
@@ -98,7 +89,6 @@ class OpenAIModel(PlainModel):
         self.vendor = vendor_of(model) if vendor is None else vendor
         self.model = model
         self.proxy_host = None if proxy is None else host_of(proxy)
-        self._proxy = proxy
         self._place = Place(self.host or "", model, api_key_env)
         self._azure = azure_api_version is not None
         self._address = _chat_address(url, model, azure_api_version)
@@ -108,13 +98,13 @@ class OpenAIModel(PlainModel):
             raise MedjuryError(f"extra: {field!r} is stated beside it already; take one of the two out")
         self._added = {**_own_fields(drawn), **self._extra}
         self._own_headers = _own_headers(headers or {})
-        self._timeout = timeout
-        self._largest_body = largest_body
         self.context_window = context_window
         self._tokenizer = None if tokenize is None else ServerTokenizer(tokenize, url, model)
         self._dialect = Dialect()
-        self._session: aiohttp.ClientSession | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._sender = Sender(
+            self._place, self._address, self._checked_headers,
+            timeout=timeout, largest_body=largest_body, proxy=proxy,
+        )  # fmt: skip
         self._identity = {"kind": "azure" if self._azure else "openai", "model": model}
         if self._extra:
             self._identity["extra"] = json.dumps(self._extra, sort_keys=True)
@@ -138,7 +128,7 @@ class OpenAIModel(PlainModel):
         return self._dialect.dropped
 
     def check(self) -> None:
-        """Everything that can be known before the first call: keys are there."""
+        """Everything that can be known before the first call: keys are there, and headers can be sent."""
         _from_environment(self._own_headers)
         variable = self._place.key_variable
         if variable is not None and not os.environ.get(variable):
@@ -146,6 +136,7 @@ class OpenAIModel(PlainModel):
                 f"model {self.name}: the environment variable {variable} is not set; it must hold the key "
                 f"for {self.host} (export {variable}=... before the run; never write a key into a file)"
             )
+        header_lines(self._headers())
 
     def secrets(self) -> Mapping[str, bool]:
         stated = {value: False for value in self._own_headers.values() if not value.startswith("env:")}
@@ -213,88 +204,11 @@ class OpenAIModel(PlainModel):
         return await self._tokenizer.count(messages, self._place, self._send)
 
     async def _send(self, body: bytes, address: str | None = None) -> Received:
-        import aiohttp
+        return await self._sender.send(body, address)
 
-        address = address or self._address
-        try:
-            for _ in range(_MOST_REDIRECTS):
-                session = self._open()
-                await announce_request()
-                async with session.post(
-                    address, data=body, allow_redirects=False, proxy=self._proxy
-                ) as response:
-                    if 300 <= response.status < 400:
-                        address = self._redirected(address, response)
-                        continue
-                    payload = await self._read(response)
-                    wait = retry_after_seconds(response.headers.get("Retry-After"))
-                    return Received(response.status, payload, wait, response.content_type)
-        except ForbiddenHostError as error:
-            raise NotSentError(Reason.PROVIDER, str(error), fatal=True) from None
-        except aiohttp.ConnectionTimeoutError:
-            raise NotSentError(
-                Reason.TIMEOUT, f"no connection to {self.host}: it did not answer in time", retry=True
-            ) from None
-        except TimeoutError:
-            raise LostReplyError(
-                Reason.TIMEOUT, f"{self.host} gave no whole answer within {self._timeout:g} s", retry=True
-            ) from None
-        except aiohttp.ClientConnectorCertificateError:
-            raise NotSentError(
-                Reason.PROVIDER,
-                f"the certificate of {self.host} cannot be trusted; add the site's authority to the system's "
-                "certificates, or point SSL_CERT_FILE at it",
-                fatal=True,
-            ) from None
-        except aiohttp.ClientConnectorError as error:
-            if isinstance(error.os_error, ForbiddenHostError):
-                raise NotSentError(Reason.PROVIDER, str(error.os_error), fatal=True) from None
-            raise NotSentError(
-                Reason.PROVIDER, f"no connection to {self.host}: is the endpoint running?", retry=True
-            ) from None
-        except (aiohttp.ClientError, OSError) as error:
-            raise LostReplyError(
-                Reason.PROVIDER,
-                f"the connection to {self.host} broke ({type(error).__name__}), the answer is lost",
-                retry=True,
-            ) from None
-        raise ModelError(Reason.PROVIDER, f"{self.host} redirects in a circle; correct the url", fatal=True)
-
-    def _redirected(self, address: str, response: aiohttp.ClientResponse) -> str:
-        """Where a redirect leads, if it stays with the very same server; anywhere else is refused by name."""
-        try:
-            target = urljoin(address, response.headers.get("Location", ""))
-            old, new = urlsplit(address), urlsplit(target)
-            same = (old.scheme, old.hostname, old.port) == (new.scheme, new.hostname, new.port)
-        except ValueError:  # no address at all
-            raise redirect_fault(self._place, None) from None
-        if same and response.status in (307, 308) and target != address:
-            return target
-        raise redirect_fault(self._place, target)
-
-    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
-        """The body, up to the largest size allowed."""
-        headers = response.headers
-        length = headers.get("Content-Length")
-        if length is not None and "Content-Encoding" not in headers and int(length) <= self._largest_body:
-            return await response.read()
-        chunks, size = [], 0
-        async for chunk in response.content.iter_any():
-            size += len(chunk)
-            if size > self._largest_body:
-                response.close()
-                raise LostReplyError(
-                    Reason.PROVIDER, f"the answer of {self.host} is larger than {self._largest_body:,} bytes"
-                )
-            chunks.append(chunk)
-        return b"".join(chunks)
-
-    def _open(self) -> aiohttp.ClientSession:
-        loop = asyncio.get_running_loop()
-        if self._session is None or self._session.closed or self._loop is not loop:
-            self.check()
-            self._session, self._loop = open_session(self._timeout, self._headers()), loop
-        return self._session
+    def _checked_headers(self) -> dict[str, str]:
+        self.check()
+        return self._headers()
 
     def _headers(self) -> dict[str, str]:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
@@ -307,9 +221,7 @@ class OpenAIModel(PlainModel):
     async def close(self) -> None:
         if self.batch is not None:
             await self.batch.close()
-        if self._session is not None and self._loop is asyncio.get_running_loop():
-            await self._session.close()
-        self._session = None
+        await self._sender.close()
 
 
 def _own_fields(extra: Mapping[str, Any]) -> dict[str, Any]:

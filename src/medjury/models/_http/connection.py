@@ -1,0 +1,111 @@
+"""One connection, and the one request that may be under way on it."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import cast
+
+from medjury.models._http.errors import BrokenError, ConnectError
+from medjury.models._http.response import Response
+
+
+class Connection(asyncio.Protocol):
+    """Bytes that arrive while nothing is asked close it: they are never read as the answer to what comes next."""
+
+    __slots__ = ("_loop", "_response", "_socket", "_timer", "_transport", "_waiter", "idle_since")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, connected: socket.socket) -> None:
+        self._loop = loop
+        self._socket = connected
+        self._transport: asyncio.Transport | None = None
+        self._waiter: asyncio.Future[Response] | None = None
+        self._response: Response | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self.idle_since = 0.0
+
+    def is_open(self) -> bool:
+        return self._transport is not None and not self._transport.is_closing()
+
+    def is_silent(self) -> bool:
+        """Whether it is open, and nothing has arrived that the event loop has yet to hand over: neither bytes that
+        would be read as the next answer, nor word that the server has closed it."""
+        if not self.is_open():
+            return False
+        try:
+            self._socket.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return True
+        except OSError:
+            pass
+        return False
+
+    def ask(self, request: bytes, largest_body: int, seconds: float) -> asyncio.Future[Response]:
+        """Send a request. The future holds its response, or why there is none: TimeoutError after these seconds."""
+        if self._transport is None or self._transport.is_closing():
+            raise ConnectError("the connection was closed before anything was sent")
+        waiter = self._waiter = self._loop.create_future()
+        self._response = Response(largest_body)
+        self._timer = self._loop.call_later(seconds, self._time_out)
+        self._transport.write(request)
+        return waiter
+
+    def _time_out(self) -> None:
+        self._end(TimeoutError())
+
+    def abort(self) -> None:
+        """Close at once; what was not sent yet is not sent any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._waiter = self._response = None
+        if self._transport is not None:
+            self._transport.abort()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's are no subclasses of it
+
+    def data_received(self, data: bytes) -> None:
+        response = self._response
+        if response is None:
+            self.abort()
+            return
+        try:
+            if response.feed(data) or 300 <= response.status < 400:  # of a redirect the head is enough
+                self._end(None)
+        except OSError as error:
+            self._end(error)
+
+    def eof_received(self) -> None:
+        if self._response is None:
+            return
+        try:
+            self._response.feed_eof()
+        except OSError as error:
+            self._end(error if self._response.status else BrokenError("ServerDisconnectedError"))
+        else:
+            self._end(None)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._end(BrokenError("ServerDisconnectedError" if error is None else type(error).__name__))
+        self._transport = None
+
+    def _end(self, error: Exception | None) -> None:
+        """The request is over. Only where its response ended in a known place may another follow."""
+        waiter, response, transport = self._waiter, self._response, self._transport
+        if waiter is None or response is None or transport is None:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._waiter = self._response = None
+        if (
+            error is not None
+            or not (response.whole and response.reusable)
+            or transport.get_write_buffer_size()
+        ):
+            transport.abort()
+        if waiter.done():
+            return
+        if error is None:
+            waiter.set_result(response)
+        else:
+            waiter.set_exception(error)
