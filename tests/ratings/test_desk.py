@@ -221,6 +221,13 @@ async def test_batches_are_as_far_apart_as_calls_are_long_within_limits(
     assert desk.seconds_between_batches == 0.005, "the endpoint is quick now"
 
 
+async def test_what_a_recorded_reply_took_then_keeps_nobody_waiting_now(desk: StoreDesk) -> None:
+    for number in range(30):
+        assert await desk.find_or_claim(str(number)) is None
+        await desk.put(str(number), Reply("x", seconds=60.0), 0.0)
+    assert desk.seconds_between_batches == 0.005, "it was there at once"
+
+
 async def test_a_failing_store_tells_everyone_who_waits_and_recovers(
     store: Store, desk: StoreDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,7 +45,7 @@ def test_a_judge_in_process_rates_beside_others_and_is_loaded_once(
 ) -> None:
     """Its folder lies beside the study file, wherever the command is given."""
     study = write_study(judges=jury(server))
-    assert load_study(study).workers["local"] == 96, "half more units than the engine takes at a time"
+    assert load_study(study).workers["local"] == 128, "twice as many units as the engine takes at a time"
     assert main(["run", str(study), "--quiet"]) == 0
     rows = ratings(study).filter(rater="local", dimension="clarity")
     assert rows["score"].to_list() == [1.0] * 6 and set(rows["model_answered"]) == {"judge"}

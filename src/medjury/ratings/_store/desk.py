@@ -64,6 +64,7 @@ class StoreDesk:
         self._closed = False
         self._next_batch = 0.0
         self._call_seconds = 0.0  # what calls take at present
+        self._claimed_at: dict[str, float] = {}
         # Keys that a task of ours asks for or holds, with the tasks that wait for the outcome.
         self._waiting: dict[str, deque[asyncio.Future[Reply | _YourTurn | None]]] = {}
         # Keys whose reply is being stored, and whether they were released meanwhile.
@@ -106,13 +107,21 @@ class StoreDesk:
         write = Write(self._future(), replies=[stored], releases=[key])
         self._gather().writes.append(write)
         self._storing[key] = False
-        self._call_seconds += _LESSON * (reply.seconds - self._call_seconds)
+        self._learn(key, reply)
         if survives is not None and self._arrivals is not None and self._arrivals.note(stored):
             survives()
         await write.future
 
+    def _learn(self, key: str, reply: Reply) -> None:
+        """What calls take: what the reply says, but no more than has passed since the call was claimed. A recorded
+        reply says what it took then."""
+        now = asyncio.get_running_loop().time()
+        took = min(reply.seconds, now - self._claimed_at.pop(key, 0.0))
+        self._call_seconds += _LESSON * (took - self._call_seconds)
+
     async def release(self, key: str) -> None:
         """The call gave no reply, or it could not be stored: let others make it."""
+        self._claimed_at.pop(key, None)
         if key in self._storing:  # cancelled while its reply is being stored: that is not undone
             self._storing[key] = True
             return
@@ -218,6 +227,7 @@ class StoreDesk:
                 self._next_asks(key)
                 raise
             if isinstance(answer, Claimed):
+                self._claimed_at[key] = asyncio.get_running_loop().time()
                 return None
             if isinstance(answer, Reply):
                 self._tell_all(key, answer)
