@@ -474,3 +474,37 @@ async def test_a_redirect_is_followed_to_the_very_same_server_only(
             await model.ask(request())
         await model.close()
     assert len(callers) == 1 + follows and "pw" not in caught.value.message
+
+
+@on_both_loops
+async def test_a_refusal_of_a_large_request_is_the_last_word_on_its_connection() -> None:
+    """The server may not have read all of it: what is left would come before the next request."""
+    refusing = told(answer(b"{}", status=b"413 Too Large"))
+    async with serving(refusing) as (address, callers), client_at(address) as client:
+        for body in (b"x" * 100_000, b"x" * 100_000, b"small", b"small"):
+            assert (await client.post(address, body)).status == 413
+    assert [len(caller.heads) for caller in callers] == [1, 1, 2]
+
+
+async def test_one_failing_look_up_is_the_answer_to_all_who_wait_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks = 0
+
+    async def fail(*_: object, **__: object) -> None:
+        nonlocal looks
+        looks += 1
+        await asyncio.sleep(0.05)
+        raise socket.gaierror(-3, "not now")
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", fail)
+    address = "http://gateway.example/v1"
+    with hosts_allowed(frozenset({"gateway.example"})):
+        async with client_at(address) as client:
+            found = await asyncio.gather(
+                *(client.post(address, b"") for _ in range(20)), return_exceptions=True
+            )
+            assert {type(each) for each in found} == {ConnectError} and looks == 1
+            with pytest.raises(ConnectError):
+                await client.post(address, b"")
+    assert looks == 2, "a failure is not remembered"

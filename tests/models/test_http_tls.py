@@ -18,6 +18,7 @@ from tests.models.raw_server import Caller, answer, client_at, echo, on_both_loo
 from tests.models.samples import model_at, request
 
 from medjury.models._faults import NotSentError
+from medjury.models._http.connection import Connection
 from medjury.models._http.errors import UntrustedError
 
 
@@ -118,3 +119,28 @@ async def test_a_server_without_tls_is_no_connection() -> None:
             await model.ask(request())
         await model.close()
     assert not [head for caller in callers for head in caller.heads]
+
+
+@on_both_loops
+async def test_one_who_gives_up_as_the_greeting_ends_takes_no_later_call_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown, context = certificate(tmp_path, LOCAL)
+    monkeypatch.setenv("SSL_CERT_FILE", str(shown))
+    made = Connection.connection_made
+    async with serving(echo, ssl=context) as (address, _):
+        secure = address.replace("http:", "https:")
+        async with client_at(secure) as client:
+            asking = asyncio.ensure_future(client.post(secure, b"first"))
+
+            def give_up(connection: Connection, transport: asyncio.BaseTransport) -> None:
+                made(connection, transport)
+                asyncio.get_running_loop().call_soon(asking.cancel)
+
+            with monkeypatch.context() as patch:
+                patch.setattr(Connection, "connection_made", give_up)
+                with pytest.raises(asyncio.CancelledError):
+                    await asking
+            bodies = [b"%d" % number for number in range(10)]
+            replies = await asyncio.gather(*(client.post(secure, body) for body in bodies))
+            assert [reply.body() for reply in replies] == bodies

@@ -9,11 +9,14 @@ from typing import cast
 from medjury.models._http.errors import BrokenError, ConnectError
 from medjury.models._http.response import Response
 
+# Bytes of a request that may still be on their way when the server answers.
+_LARGE = 64 * 1024
+
 
 class Connection(asyncio.Protocol):
     """Bytes that arrive while nothing is asked close it: they are never read as the answer to what comes next."""
 
-    __slots__ = ("_loop", "_response", "_socket", "_timer", "_transport", "_waiter", "idle_since")
+    __slots__ = ("_large", "_loop", "_response", "_socket", "_timer", "_transport", "_waiter", "idle_since")
 
     def __init__(self, loop: asyncio.AbstractEventLoop, connected: socket.socket) -> None:
         self._loop = loop
@@ -22,6 +25,7 @@ class Connection(asyncio.Protocol):
         self._waiter: asyncio.Future[Response] | None = None
         self._response: Response | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._large = False
         self.idle_since = 0.0
 
     def is_open(self) -> bool:
@@ -46,6 +50,7 @@ class Connection(asyncio.Protocol):
             raise ConnectError("the connection was closed before anything was sent")
         waiter = self._waiter = self._loop.create_future()
         self._response = Response(largest_body)
+        self._large = len(request) > _LARGE
         self._timer = self._loop.call_later(seconds, self._time_out)
         self._transport.write(request)
         return waiter
@@ -90,7 +95,8 @@ class Connection(asyncio.Protocol):
         self._transport = None
 
     def _end(self, error: Exception | None) -> None:
-        """The request is over. Only where its response ended in a known place may another follow."""
+        """The request is over. Only where its response ended in a known place may another follow; and a refusal may
+        come before the server has read all of a large request."""
         waiter, response, transport = self._waiter, self._response, self._transport
         if waiter is None or response is None or transport is None:
             return
@@ -100,6 +106,7 @@ class Connection(asyncio.Protocol):
         if (
             error is not None
             or not (response.whole and response.reusable)
+            or (self._large and response.status >= 400)
             or transport.get_write_buffer_size()
         ):
             transport.abort()

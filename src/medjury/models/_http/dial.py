@@ -24,7 +24,8 @@ class Dial:
     def __init__(self, origin: Origin, seconds: float) -> None:
         self._origin = origin
         self._seconds = seconds
-        self._preparing = asyncio.Lock()  # many may dial at the same time: one looks the name up for all
+        self._preparing = asyncio.Lock()  # many may dial at the same time: one makes the context for all
+        self._looking: asyncio.Task[list[AddressInfo]] | None = None  # and looks the name up for all
         self._found: list[AddressInfo] = []
         self._found_at = 0.0
         self._context: ssl.SSLContext | None = None
@@ -33,8 +34,8 @@ class Dial:
         """A new connection, or the error that says why there is none: in no case was anything sent."""
         try:
             async with asyncio.timeout(self._seconds):
+                addresses = await self._addresses()
                 async with self._preparing:
-                    addresses = await self._addresses()
                     await self._make_context()
                 return await self._first_of(addresses)
         except GuardError:
@@ -43,18 +44,31 @@ class Dial:
             raise (ConnectTimeoutError if error.errno is None else ConnectError)("no connection") from None
         except ssl.SSLCertVerificationError:
             raise UntrustedError("the certificate cannot be trusted") from None
-        except (OSError, ValueError):  # a name that cannot be looked up at all is a ValueError
+        # A name that cannot be looked up at all is a ValueError, a loop that cannot take the socket a RuntimeError.
+        except (OSError, ValueError, RuntimeError):
             raise ConnectError("no connection") from None
 
     async def _addresses(self) -> list[AddressInfo]:
         guarded_name(self._origin.host)
         now = asyncio.get_running_loop().time()
         if not self._found or now - self._found_at > _REMEMBERED:
-            self._found = await _looked_up(self._origin.host, self._origin.port)
+            self._found = await self._look_up()
             self._found_at = now
         if not self._found:
             raise ConnectError("the name has no address")
         return list(self._found)
+
+    async def _look_up(self) -> list[AddressInfo]:
+        """One look for all who ask meanwhile, and one failure too."""
+        if self._looking is None:
+            self._looking = asyncio.create_task(_looked_up(self._origin.host, self._origin.port))
+            self._looking.add_done_callback(self._looked)
+        return await asyncio.shield(self._looking)
+
+    def _looked(self, task: asyncio.Task[list[AddressInfo]]) -> None:
+        self._looking = None
+        if not task.cancelled():
+            task.exception()  # heard of, though all who asked may have given up
 
     async def _make_context(self) -> None:
         if self._origin.secure and self._context is None:
@@ -76,15 +90,17 @@ class Dial:
     async def _started(self, connected: socket.socket) -> Connection:
         loop = asyncio.get_running_loop()
         name = self._origin.host.rstrip(".") if self._context is not None else None
+        made = Connection(loop, connected)
         try:
             connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            _, connection = await loop.create_connection(
-                lambda: Connection(loop, connected), sock=connected, ssl=self._context, server_hostname=name
+            await loop.create_connection(
+                lambda: made, sock=connected, ssl=self._context, server_hostname=name
             )
         except BaseException:
+            made.abort()  # first: a transport that lives on would own the number of the next socket
             connected.close()
             raise
-        return connection
+        return made
 
 
 async def _looked_up(host: str, port: int) -> list[AddressInfo]:

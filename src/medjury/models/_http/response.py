@@ -14,12 +14,13 @@ from medjury.models._http.packing import unpacked
 
 _LARGEST_HEAD = 64 * 1024
 _LONGEST_SIZE = 4096  # the line that says how long a chunk is
+_MOST_CHUNKS = 200_000
 _TOKEN = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]++"  # nothing below is tried in two ways: no line takes long to read
 _HEAD_END = re.compile(rb"\n\r?\n")
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([1-9][0-9]{2})(?: [^\x00\r\n]*+)?\r?\n")
 _FIELD = re.compile(rb"(" + _TOKEN + rb"):[ \t]*+([^\x00\r\n]*+)\r?\n")
 _CHUNK = re.compile(
-    rb"([0-9A-Fa-f]{1,15}) *+(?:;"
+    rb"(?=[0-9A-Fa-f])(0*+[0-9A-Fa-f]{0,15}) *+(?:;"
     + _TOKEN
     + rb"(?:=(?:"
     + _TOKEN
@@ -32,7 +33,7 @@ class Response:
     """Fed with bytes until it is `whole`. `reusable` says whether the connection ends in a known place then."""
 
     __slots__ = (
-        "_body", "_closing", "_held", "_largest", "_left", "_seen", "_stage",
+        "_body", "_chunks", "_closing", "_held", "_largest", "_left", "_seen", "_stage",
         "fields", "reusable", "status", "whole",
     )  # fmt: skip
 
@@ -43,6 +44,7 @@ class Response:
         self._largest = largest_body
         self._held = b""
         self._seen = 0  # bytes of heads
+        self._chunks = 0
         self._left = 0  # bytes of the body, or of its chunk, that are still to come
         self._closing = False  # a chunk is over, but for the end of its line
         self._body: bytes | bytearray = b""
@@ -105,8 +107,9 @@ class Response:
             self.whole = True
             self.reusable = self.reusable and coding is None and length in (None, b"0")
         elif coding is not None:
-            if length is not None or coding.lower() != b"chunked" or not newer:
+            if length is not None or coding.lower() != b"chunked":
                 raise ResponseError("it is not clear where the answer ends")
+            self.reusable = self.reusable and newer  # an older server that says so cuts it up all the same
             self._stage = Response._read_chunks
         elif length is not None:
             self._expect(length)
@@ -179,7 +182,10 @@ class Response:
         size = _CHUNK.fullmatch(line)
         if size is None:
             raise ResponseError("the size of a chunk cannot be read")
-        self._left = int(size[1], 16)
+        self._chunks += 1
+        if self._chunks > _MOST_CHUNKS:
+            raise ResponseError("the answer comes in too many pieces")
+        self._left = int(size[1] or b"0", 16)
         self._bound(len(self._body) + self._left)
         if not self._left:
             self._stage = Response._read_trailers
