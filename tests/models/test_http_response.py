@@ -255,9 +255,9 @@ def test_an_answer_in_very_many_pieces_is_given_up() -> None:
         fed(status_line(b"Transfer-Encoding: chunked", body=b"1\r\na\r\n" * 200_001), largest=10**6)
 
 
-# Beside aiohttp's parser. What ours reads, aiohttp's reads alike. Ours refuses more: folded lines, blank lines before
-# the status, codings beside `chunked`, a gzip body that is cut, a body in brotli or zstd, statuses below 100, NUL in a
-# reason, a stated coding or length among trailers.
+# Beside aiohttp's parser. What ours reads, aiohttp's reads alike. Ours refuses more: folded lines, blank lines
+# before the status, codings beside `chunked`, a gzip body that is cut, a body in brotli or zstd, statuses below
+# 100, NUL in a reason, a stated coding or length among trailers.
 
 Read = tuple[int, bytes] | None
 
