@@ -1,7 +1,7 @@
 """Runs every benchmark (or those named) and prints one table: `python -m benchmarks [engine] [agreement] ...`.
 
 `--before FOLDER` names a checkout of an older state: `report` measures its commands beside today's. Those that take
-very long run only where they are named: `python -m benchmarks coverage`.
+very long, or print a page of their own, run only where they are named: `python -m benchmarks coverage`.
 """
 
 from __future__ import annotations
@@ -34,9 +34,13 @@ def main(words: list[str]) -> int:
     missed = 0
     for name in names or known:
         module = importlib.import_module(f"benchmarks.{name}")
-        if not names and getattr(module, "ON_REQUEST", False):
+        own_page = not hasattr(module, "run")
+        if not names and (own_page or getattr(module, "ON_REQUEST", False)):
             continue
         print(f"\n{name}\n{'-' * len(name)}", flush=True)
+        if own_page:
+            missed += module.main([]) != 0
+            continue
         for row in module.run(asked.before) if name in COMPARED else module.run():
             compared = row["holds"] is not None
             missed += compared and not row["holds"]
