@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from medjury.cycles import few_searches_for_cycles
 from medjury.instruments import TRANSIENT, Outcome, Reason
 from medjury.models import Reply
 from medjury.ratings._frame import frame_of_rows, rating_of_row, stored_rows
@@ -144,7 +145,8 @@ class Store:
                 transaction.drop_claims(releases[1], releases[0])
             return new
 
-        return self.in_transaction(work)
+        with few_searches_for_cycles():  # rows hold none, and there may be very many
+            return self.in_transaction(work)
 
     def write_ratings(self, run: str, ratings: Sequence[Rating], records: Sequence[StoredRecord] = ()) -> int:
         """Add ratings as part of a run, with their records; how many ratings were new."""

@@ -202,7 +202,8 @@ class Transaction:
         if not rows:
             return new
         parts = self._parts_for_units({row[16] for row in rows}, runs or {})
-        rows = [(*row, *parts[row[16]]) for row in rows]
+        if self._dialect == "postgresql":
+            rows = [(*row, *parts[row[16]]) for row in rows]
         if len(rows) >= _MANY and self._dialect == "postgresql":
             # Writers take turns, and each attempt has a number of its own: none of these rows is there already.
             add_rows(self._cursor, self._dialect, "ratings", (*RATING_COLUMNS, "attempt", "part"), rows)
