@@ -99,17 +99,13 @@ class Arrivals:
         """The end, but not all of it could be stored: whoever opens the store next does that."""
         self._close()
 
-    def forget(self) -> None:
-        """This process was split off from the one whose files these are."""
-        self._close()
-
 
 _OPEN: weakref.WeakSet[Arrivals] = weakref.WeakSet()
 
 
 def _split_off() -> None:
     for each in _OPEN:
-        each.forget()
+        each.leave()  # they are those of the process that this one was split off from
 
 
 if hasattr(os, "register_at_fork"):

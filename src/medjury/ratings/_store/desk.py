@@ -390,8 +390,9 @@ class StoreDesk:
         finally:
             if self._arrivals is not None:
                 self._arrivals.remove() if ended else self._arrivals.leave()
-        with suppress(StoreError):
-            self._store.take_over()
+        if ended:  # else the store would only be waited for once more
+            with suppress(StoreError):
+                self._store.take_over()
 
     def _carry_out(self, batch: Batch, beat: bool) -> list[Batch]:
         """Do all of it at once; or one by one where a value of one request spoils it for the others."""
