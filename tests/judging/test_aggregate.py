@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from medjury.errors import MedjuryError
-from medjury.instruments import Reason, load_instrument
+from medjury.instruments import GRADES_ITSELF, Outcome, Reason, load_instrument
 from medjury.judging import Claims, Judge, Jury, Speaker, aggregate, derived
+from medjury.judging._combine import Rule, combine
 from medjury.models import Scripted
 from medjury.ratings import Rating
 
@@ -78,6 +81,73 @@ def test_a_way_of_judging_that_does_not_rate_a_dimension_has_no_seat_there() -> 
     found = {each.dimension: each for each in jury.ratings(votes) if each.rater == "jury"}
     assert found[other].score == 2
     assert found["concordant"].reason is Reason.NO_QUORUM, "a failure still counts against it"
+
+
+GRADES = st.sampled_from([1.0, 2.0, 5.0, 0.0, -0.0, None])
+
+
+@st.composite
+def votes_on_answers(draw: st.DrawFn) -> list[list[Rating]]:
+    """Answers with the votes of some judges on some dimensions, some of them twice, in any order, and a clinician's
+    word here and there."""
+    answers = []
+    for number in range(draw(st.integers(1, 6))):
+        said = draw(
+            st.lists(
+                st.tuples(
+                    st.sampled_from(["one", "two", "clinician"]),
+                    st.sampled_from(["diagnosis", "differential", "reasoning", "risk"]),
+                    st.integers(0, 1),
+                ),
+                unique=True,
+                min_size=1,
+                max_size=12,
+            )
+        )
+        rows = [row(who, what, draw(GRADES), repeat=time, item=f"{number}") for who, what, time in said]
+        kept = [
+            replace(each, explanation=draw(st.sampled_from(["", "why", f"{GRADES_ITSELF}: risk."])))
+            for each in rows
+        ]
+        answers.append(
+            [replace(each, rater_kind="clinician") if each.rater == "clinician" else each for each in kept]
+        )
+    return answers
+
+
+@given(votes_on_answers(), st.sampled_from(["mean", "median", "majority"]), st.sampled_from([None, 1, 2]))
+def test_what_is_remembered_of_one_answer_is_right_for_the_next(
+    answers: list[list[Rating]], rule: Rule, quorum: int | None
+) -> None:
+    """A jury looks at the shape of votes once, and at what they say each time: together or alone, answers come to
+    the same rows, and those to what `combine` and `derive` say of the votes."""
+    instrument = load_instrument("diagnosis")
+    label = f"{instrument.name}@{instrument.version}"
+    answers = [[replace(each, instrument=label) for each in rows] for rows in answers]
+    judges = [
+        Judge(Scripted(["{}"], name=name), instrument, seed=place)
+        for place, name in enumerate(("one", "two"))
+    ]
+    jury = Jury(judges, repeats=2, rule=rule, quorum=quorum)
+    together = list(jury.ratings(each for rows in answers for each in rows))
+    alone = [each for rows in answers for each in Jury(judges, 2, rule, quorum).ratings(rows)]
+    assert list(map(repr, together)) == list(map(repr, alone))  # a zero with a minus differs from one without
+    for rows in answers:
+        for dimension in {each.dimension for each in rows if each.rater_kind == "judge"}:
+            ballots: dict[str, list[Outcome]] = {}
+            for each in rows:
+                if each.rater_kind == "judge" and each.dimension == dimension:
+                    ballots.setdefault(each.rater, []).append(each.outcome)
+            voices = [combine(given, seats=2, rule=rule) for given in ballots.values()]
+            expected = combine(voices, seats=2, rule=rule, quorum=quorum)
+            (found,) = [
+                each
+                for each in together
+                if (each.item, each.rater, each.dimension) == (rows[0].item, "jury", dimension)
+            ]
+            assert (found.score, found.reason) == (
+                getattr(expected, "value", None), getattr(expected, "reason", None),
+            )  # fmt: skip
 
 
 def test_one_voice_counted_twice_is_refused() -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from medjury.records import quickly_made
+
 
 class Reason(StrEnum):
     """Why there is no score."""
@@ -39,6 +41,7 @@ TRANSIENT = frozenset(
 )
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Score:
     """A number on the scale, with the rater's explanation."""
@@ -47,6 +50,7 @@ class Score:
     explanation: str = ""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class NotApplicable:
     """The rater judged, rightly, that this dimension does not apply to the case."""
@@ -54,6 +58,7 @@ class NotApplicable:
     explanation: str = ""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Unscored:
     """There is no score; `message` tells the reader what happened."""

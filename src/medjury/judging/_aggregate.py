@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby
+from itertools import accumulate, chain, groupby, pairwise
 from operator import attrgetter, methodcaller
 from typing import Any, TypeVar
 
@@ -27,6 +28,10 @@ from medjury.ratings import RaterKind, Rating, RatingRow
 
 Row = TypeVar("Row", Rating, RatingRow)
 ANSWER = attrgetter("item", "system")
+Shape = tuple[tuple[object, ...], ...]
+_WHOSE = attrgetter("rater", "rater_kind", "repeat", "instrument", "dimension")
+# Of each rater and repeat, the dimensions and the places of their rows.
+_Places = list[tuple[tuple[str, RaterKind, int], list[tuple[str, int]]]]
 # What a vote says, without its words: a score, that there is none (None), or that none applies. Zero is spelled
 # out, for it equals zero with a minus.
 _Vote = float | str | NotApplicable | None
@@ -50,31 +55,85 @@ def aggregate(
 
     Rows must come grouped by item and system, as the store gives them; every vote stays where it was.
     """
-    for _, rows in groupby(votes, key=ANSWER):
-        found: dict[str, dict[str, list[Row]]] = {}
-        for row in rows:
-            if (
-                row.rater_kind == "judge"
-                and row.rater in judges
-                and (dimensions is None or row.dimension in dimensions)
-            ):
-                found.setdefault(row.dimension, {}).setdefault(row.rater, []).append(row)
-        for dimension, by_judge in found.items():
-            for judge, ballot in by_judge.items():
-                if len(ballot) > repeats:
-                    raise MedjuryError(
-                        f"{judge} has {len(ballot)} votes on {dimension} of {ballot[0].item!r} where {repeats} "
-                        "were asked for: these are votes of different runs; give one run's votes"
-                    )
-            ballots = [
-                _vote(ballot[0])
-                if repeats == 1
-                else _vote_of(_combined(tuple(map(_vote, ballot)), repeats, rule, None))
-                for ballot in by_judge.values()
-            ]
-            outcome = _combined(tuple(ballots), len(judges), rule, quorum)
-            sources = [row for ballot in by_judge.values() for row in ballot]
-            yield Origin(sources).row(outcome, name, "jury", dimension, 0)
+    for _, group in groupby(votes, key=ANSWER):
+        rows = list(group)
+        for count in counts(rows, judges, repeats, rule, quorum, name, dimensions):
+            yield count.row(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How one row of a jury follows from the rows on an answer: at which `places` among them its votes stand, and
+    how many of those are each judge's. It holds for every answer with rows of the same `shape`."""
+
+    name: str
+    dimension: str
+    places: tuple[int, ...]
+    ballots: tuple[int, ...]
+    seats: int
+    repeats: int
+    rule: Rule
+    quorum: int | None
+
+    def row(self, rows: Sequence[Row]) -> Row:
+        sources = [rows[place] for place in self.places]
+        votes = tuple(map(_vote, sources))
+        if self.repeats > 1:
+            ends = list(accumulate(self.ballots, initial=0))
+            votes = tuple(
+                [
+                    _vote_of(_combined(votes[start:end], self.repeats, self.rule, None))
+                    for start, end in pairwise(ends)
+                ]
+            )
+        outcome = _combined(votes, self.seats, self.rule, self.quorum)
+        made: Row = Origin(sources).row(outcome, self.name, "jury", self.dimension, 0)
+        return made
+
+
+def shape(rows: Iterable[Row]) -> Shape:
+    """Who gave the rows on an answer, and on what: all that counting them depends on, but for what they say."""
+    return tuple(map(_WHOSE, rows))
+
+
+def counts(
+    rows: Sequence[Row],
+    judges: Sequence[str],
+    repeats: int,
+    rule: Rule,
+    quorum: int | None,
+    name: str,
+    dimensions: Collection[str] | None,
+) -> list[Count]:
+    """How the votes among the rows on one answer are counted, dimension by dimension."""
+    found: dict[str, dict[str, list[int]]] = {}
+    for place, row in enumerate(rows):
+        if (
+            row.rater_kind == "judge"
+            and row.rater in judges
+            and (dimensions is None or row.dimension in dimensions)
+        ):
+            found.setdefault(row.dimension, {}).setdefault(row.rater, []).append(place)
+    for dimension, by_judge in found.items():
+        for judge, ballot in by_judge.items():
+            if len(ballot) > repeats:
+                raise MedjuryError(
+                    f"{judge} has {len(ballot)} votes on {dimension} of {rows[ballot[0]].item!r} where {repeats} "
+                    "were asked for: these are votes of different runs; give one run's votes"
+                )
+    return [
+        Count(
+            name,
+            dimension,
+            tuple(chain.from_iterable(by_judge.values())),
+            tuple(map(len, by_judge.values())),
+            len(judges),
+            repeats,
+            rule,
+            quorum,
+        )
+        for dimension, by_judge in found.items()
+    ]
 
 
 class Derivation:
@@ -86,19 +145,32 @@ class Derivation:
         self._label = f"{instrument.name}@{instrument.version}"
         self._worded = {each.of for each in instrument.reversed}  # the words of these are passed on
         self._known: dict[tuple[object, ...], Mapping[str, Outcome]] = {}
+        self._raters: dict[Hashable, _Places] = {}
 
-    def rows(self, rows: Iterable[Row]) -> Iterator[Row]:
-        """What follows from the rows on one answer, for every rater and repeat."""
+    def rows(self, rows: Sequence[Row], known: Hashable = None) -> Iterator[Row]:
+        """What follows from the rows on one answer, for every rater and repeat. `known` is anything that is the
+        same for rows of the same shape; by default it is their shape."""
         if not self._instrument.reversed and not self._instrument.composites:
             return
-        raters: dict[tuple[str, RaterKind, int], dict[str, Row]] = {}
-        for row in rows:
-            if row.instrument == self._label:
-                raters.setdefault((row.rater, row.rater_kind, row.repeat), {})[row.dimension] = row
-        for (rater, kind, repeat), given in raters.items():
+        form = shape(rows) if known is None else known
+        raters = self._raters.get(form)
+        if raters is None:
+            if len(self._raters) >= _MOST_KNOWN:
+                self._raters.clear()
+            raters = self._raters[form] = self._by_rater(rows)
+        for (rater, kind, repeat), places in raters:
+            given = {name: rows[place] for name, place in places}
             origin = Origin(list(given.values()))
             for dimension, outcome in self._outcomes(given).items():
                 yield origin.row(outcome, rater, kind, dimension, repeat)
+
+    def _by_rater(self, rows: Sequence[Row]) -> _Places:
+        """At which places the rows of each rater and repeat stand, by their dimensions."""
+        raters: dict[tuple[str, RaterKind, int], dict[str, int]] = {}
+        for place, row in enumerate(rows):
+            if row.instrument == self._label:
+                raters.setdefault((row.rater, row.rater_kind, row.repeat), {})[row.dimension] = place
+        return [(rater, list(places.items())) for rater, places in raters.items()]
 
     def _outcomes(self, given: Mapping[str, Row]) -> Mapping[str, Outcome]:
         known = tuple(
@@ -122,7 +194,7 @@ def derived(rows: Iterable[Row], instrument: Instrument) -> Iterator[Row]:
     """Reversed dimensions and composites of every rater, repeat by repeat. Rows come grouped as above."""
     derivation = Derivation(instrument)
     for _, group in groupby(rows, key=ANSWER):
-        yield from derivation.rows(group)
+        yield from derivation.rows(list(group))
 
 
 def _vote(row: Rating | RatingRow) -> _Vote:
@@ -154,7 +226,11 @@ class Origin:
     __slots__ = ("_first", "_keys", "_moment", "_told")
 
     def __init__(self, sources: Sequence[Any]) -> None:
-        self._first = sources[0]
+        self._first = first = sources[0]
+        if len(sources) == 1:
+            self._keys, self._moment = first.key, first.created_at
+            self._told = first.explanation.startswith(GRADES_ITSELF)
+            return
         self._keys = "\0".join(sorted([row.key for row in sources]))
         self._moment = max([row.created_at for row in sources])
         self._told = any(map(_GRADES_ITSELF, [row.explanation for row in sources]))

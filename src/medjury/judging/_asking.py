@@ -8,22 +8,24 @@ alone is therefore resumed where it was stopped.
 from __future__ import annotations
 
 import hashlib
-import json
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from medjury.instruments import TRANSIENT, AnswerError, AnswerForm, AnswerReader, Reason, Unscored
+from medjury.json_text import json_writer
 from medjury.judging._breaker import breaker
 from medjury.judging._prompt import shown_texts
 from medjury.models import Answer, ChatModel, Gate, Message, ModelError, Reply, Request, why_unfinished
+from medjury.records import quickly_made
 
 # Telling a model what was wrong changes its form; it changes neither a refusal nor the token limit.
 _NOT_CHANGED_BY_TELLING = frozenset({Reason.REFUSAL, Reason.TRUNCATED, Reason.CONTEXT})
 # Draws from here on are answers drawn anew: repeats are far fewer.
 _ANEW = 1_000_000
-_ENCODER = json.JSONEncoder(sort_keys=True)
+_written = json_writer(sort_keys=True)
 _ALL = sys.maxsize  # nothing of an answer can be used
 
 _Value = TypeVar("_Value")
@@ -67,6 +69,7 @@ class OtherModelError(ModelError):
         self.paid = paid
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Sample:
     """Which of a model's possible answers is asked for: the first, a repeat, or one drawn anew. `anew` says that
@@ -85,6 +88,7 @@ class Sample:
         return first + self.number if self.number < _ANEW else (first + self.number) % 2**31
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Speaker:
     """A model with how it is asked: a judge, or one role of a way of judging."""
@@ -117,15 +121,20 @@ class Speaker:
         in place of its words."""
         if not about:
             return ""
-        stated = [
-            dict(self.model.identity),
-            self.temperature,
-            self.seed,
-            self.max_tokens,
-            sample.number,
-            about,
-        ]
-        return hashlib.sha256(_ENCODER.encode(stated).encode()).hexdigest()[:32]
+        settings = _settings(
+            tuple(self.model.identity.items()), _written(self.temperature), self.seed, self.max_tokens
+        )
+        stated = f"[{settings}, {_written(sample.number)}, {_written(about)}]"
+        return hashlib.sha256(stated.encode()).hexdigest()[:32]
+
+
+@lru_cache(maxsize=256, typed=True)
+def _settings(
+    identity: tuple[tuple[str, str], ...], temperature: str, seed: int | None, max_tokens: int
+) -> str:
+    """The JSON of what is the same from question to question, made once. The temperature comes as JSON already:
+    0 and 0.0 are equal, and two texts."""
+    return f"{_written(dict(identity))}, {temperature}, {_written(seed)}, {_written(max_tokens)}"
 
 
 @dataclass(frozen=True, slots=True)

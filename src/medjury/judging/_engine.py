@@ -97,7 +97,8 @@ class Progress:
                 one.unscored[rating.reason] += 1
 
     def _of(self, judge: str) -> JudgeProgress:
-        return self.judges.setdefault(judge, JudgeProgress())
+        known = self.judges.get(judge)
+        return self.judges.setdefault(judge, JudgeProgress()) if known is None else known
 
 
 async def judge_all(

@@ -36,12 +36,14 @@ from medjury.judging._prompt import (
 from medjury.judging._rater import Beginning, Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Reply, Request, estimate_tokens, most_tokens
+from medjury.records import quickly_made
 
 # What an answer takes, for a plan: measured roughly on English explanations of one or two sentences.
 _TOKENS_PER_EXPLANATION = 45
 _TOKENS_PER_SCORE = 12
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Graded:
     """What a judge made of one unit, and every answer it took (None: nothing was asked)."""

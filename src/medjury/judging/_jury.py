@@ -8,9 +8,11 @@ from itertools import chain, groupby
 
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
-from medjury.judging._aggregate import ANSWER, Derivation, Row, aggregate
+from medjury.judging._aggregate import ANSWER, Count, Derivation, Row, Shape, counts, shape
 from medjury.judging._combine import Rule
 from medjury.judging._rater import Rater
+
+_MOST_SHAPES = 10_000  # that are remembered of answers' rows; nearly all of a run have the same
 
 
 @dataclass(frozen=True)
@@ -81,28 +83,39 @@ class Jury:
         `votes` come grouped by item and system, as a store gives them; clinicians' rows pass through.
         """
         instrument = self.judges[0].instrument
+        derivation = Derivation(instrument)
+        known: dict[Shape, list[Count]] = {}
+        for _, group in groupby(votes, key=ANSWER):
+            rows: list[Row] = list(group)
+            form = shape(rows)
+            found = known.get(form)
+            if found is None:
+                if len(known) >= _MOST_SHAPES:
+                    known.clear()
+                found = known[form] = self._counts(rows)
+            jury: list[Row] = [count.row(rows) for count in found]
+            yield from chain(rows, jury, derivation.rows([*rows, *jury], form))
+
+    def _counts(self, rows: Sequence[Row]) -> list[Count]:
+        """How the votes on one answer become the rows of every jury."""
         names = [judge.name for judge in self.judges]
         revising = [judge.name for judge in self.judges if judge.revises_as]
         rated = {judge.name: {each for group in judge.groups for each in group} for judge in self.judges}
-        derivation = Derivation(instrument)
-        for _, group in groupby(votes, key=ANSWER):
-            rows: list[Row] = list(group)
-            seats = _seats(rows, names, revising) if revising else names
-            jury: list[Row] = [
-                row
-                for bench in self.all_benches
-                for those, dimensions in _by_seats(rows, _of_bench(seats, bench), rated)
-                for row in aggregate(
-                    rows,
-                    judges=those,
-                    repeats=self.repeats,
-                    rule=bench.rule,
-                    quorum=None if bench.quorum is None else min(bench.quorum, len(those)),
-                    name=bench.name,
-                    dimensions=dimensions,
-                )
-            ]
-            yield from chain(rows, jury, derivation.rows([*rows, *jury]))
+        seats = _seats(rows, names, revising) if revising else names
+        return [
+            count
+            for bench in self.all_benches
+            for those, dimensions in _by_seats(rows, _of_bench(seats, bench), rated)
+            for count in counts(
+                rows,
+                those,
+                self.repeats,
+                bench.rule,
+                None if bench.quorum is None else min(bench.quorum, len(those)),
+                bench.name,
+                dimensions,
+            )
+        ]
 
 
 def _check(bench: Bench, judges: Sequence[str], benches: Sequence[str]) -> None:

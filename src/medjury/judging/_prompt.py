@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from medjury.cases import Case, Note, clean_text
 from medjury.instruments import Dimension, Example, Explain, Input, Instrument, Reason, Unscored
 from medjury.models import Message
+from medjury.records import quickly_made
 
 # Part of every rating's key: raise it whenever the words or the layout below change. Both layouts are in use, and
 # answers that were given to either stay valid.
@@ -80,6 +81,7 @@ class Prompt:
         return (*self.opening, *shown, Message("user", texts.text + self.closing, shared))
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Texts:
     """The texts of a case as they stand in its questions, and where the parts end that several questions share: the

@@ -13,9 +13,11 @@ from medjury.judging._asking import Sample
 from medjury.judging._context.shortening import Truncation
 from medjury.models import ChatModel, Gate
 from medjury.ratings import Question, Rating
+from medjury.records import quickly_made
 from medjury.runs import Body
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Unit:
     """One piece of work: these dimensions of this case, asked for the `repeat`-th time. Its key is the hash
@@ -33,6 +35,7 @@ class Unit:
         return Sample(self.repeat, self.again)
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Rated:
     """What came of a unit: its ratings and, where several steps led to them, the record of these steps."""

@@ -30,10 +30,10 @@ def rows_of(
     known = answers is None or bool(answers)
     replies = [answer.reply for answer in answers or ()]
     costs = [answer.worth for answer in answers or ()]
-    cost = sum(each or 0.0 for each in costs) / rows if known and None not in costs else None
-    seconds = sum(reply.seconds for reply in replies) / rows if known else None
-    tokens_in = sum(reply.tokens_in for reply in replies)
-    tokens_out = sum(reply.tokens_out for reply in replies)
+    cost = sum([each or 0.0 for each in costs]) / rows if known and None not in costs else None
+    seconds = sum([reply.seconds for reply in replies]) / rows if known else None
+    tokens_in = sum([reply.tokens_in for reply in replies])
+    tokens_out = sum([reply.tokens_out for reply in replies])
     instrument = f"{unit.rater.instrument.name}@{unit.rater.instrument.version}"
     shares: Iterable[Sequence[int | None]] = zip(
         shared(tokens_in, rows), shared(tokens_out, rows), shared(len(replies), rows), strict=True

@@ -7,11 +7,11 @@ that was killed, or still runs, has written on since; a log whose entry is not t
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from pathlib import Path
 
 from medjury.errors import MedjuryError
+from medjury.json_text import read_json
 from medjury.models import AuditError, verify_audit_log
 from medjury.runs import files
 from medjury.runs._check import Check
@@ -107,7 +107,7 @@ def _entry_hashes(log: Path) -> list[str]:
     with log.open("rb") as file:
         for line in file:
             try:
-                entry = json.loads(line)
+                entry = read_json(line)
             except (ValueError, RecursionError):
                 continue
             if isinstance(entry, dict) and isinstance(entry.get("hash"), str):

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 import os
 import time
 import weakref
@@ -26,14 +25,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from medjury.json_text import json_writer
 from medjury.models._gate.audit_chain import FIRST, HASH, AuditError, entry_of, position
 
 _SYNC_SECONDS = 1.0
 _TAIL = 1 << 16
-_ENCODER = json.JSONEncoder(separators=(",", ":"))
+_written = json_writer(separators=(",", ":"))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class _Due:
     """An entry that is to be written at the end of this moment."""
 
@@ -164,7 +164,7 @@ class AuditLog:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         parts, digest = [before], self._previous
         for number, entry in enumerate(entries, self._number + 1):
-            body = _ENCODER.encode({"n": number, "at": now, **entry, **self._mark, "previous": digest})[:-1]
+            body = _written({"n": number, "at": now, **entry, **self._mark, "previous": digest})[:-1]
             digest = hashlib.sha256(body.encode()).hexdigest()
             parts.append(f'{body}{HASH}{digest}"}}\n')
         text = "".join(parts).encode()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from medjury.errors import MedjuryError
+from medjury.json_text import read_json
 
 FIRST = "0" * 64
 HASH = ',"hash":"'
@@ -76,7 +76,7 @@ def audit_totals(path: str | Path) -> AuditTotals:
                 if _CALL not in line and _SENT not in line:
                     continue
                 try:
-                    entry = json.loads(line)
+                    entry = read_json(line)
                 except (
                     ValueError,
                     RecursionError,
@@ -117,7 +117,7 @@ def entry_of(line: bytes) -> dict[str, Any] | None:
     try:
         text = line.decode()
         body, _, end = text.rpartition(HASH)
-        entry = json.loads(text)
+        entry = read_json(text)
     except (ValueError, RecursionError):
         return None
     if not isinstance(entry, dict) or not {"n", "previous", "hash"} <= entry.keys():
@@ -128,5 +128,5 @@ def entry_of(line: bytes) -> dict[str, Any] | None:
 
 def position(line: bytes) -> tuple[int, str]:
     """The number of a whole line, and its hash: what the next one follows."""
-    entry = json.loads(line)
+    entry = read_json(line)
     return int(entry["n"]), str(entry["hash"])

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 from medjury.instruments import Reason
 from medjury.models._chat import ModelError
+from medjury.records import quickly_made
 
 _ROUNDING = 1e-9
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Reservation:
     """What is set aside for one call."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Protocol
 
+from medjury.json_text import json_writer
 from medjury.models._chat import Reply, Request
 from medjury.models._schema_text import schema_as_text
 
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+_written = json_writer(sort_keys=True, separators=(",", ":"))
 
 
 class ReplyCache(Protocol):
@@ -39,7 +39,7 @@ def request_key(model_identity: Mapping[str, str], request: Request, repeat: int
         tuple(model_identity.items()),
         repeat,
         request.seed,
-        _ENCODER.encode(request.temperature),
+        _written(request.temperature),
     )
     roles = ",".join([f'["{message.role}",{len(message.content)}]' for message in request.messages])
     schema = "null" if request.schema is None else schema_as_text(request.schema)
@@ -56,8 +56,8 @@ def _settings(
 ) -> tuple[str, str]:
     """The JSON before and behind what differs from question to question, made once. The temperature comes as JSON
     already: 0 and 0.0 are equal, and two texts."""
-    before = _ENCODER.encode({"max_tokens": max_tokens, "model": dict(identity), "repeat": repeat})
-    return before[:-1], f'{_ENCODER.encode({"seed": seed})[1:-1]},"temperature":{temperature}}}'
+    before = _written({"max_tokens": max_tokens, "model": dict(identity), "repeat": repeat})
+    return before[:-1], f'{_written({"seed": seed})[1:-1]},"temperature":{temperature}}}'
 
 
 class MemoryCache:

@@ -7,6 +7,9 @@ Lines of the head may end by a line feed alone, as aiohttp's parser allows; noth
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
 
 from medjury.models._connection import TooLargeError
 from medjury.models._http.errors import ResponseError
@@ -15,6 +18,7 @@ from medjury.models._http.packing import unpacked
 _LARGEST_HEAD = 64 * 1024
 _LONGEST_SIZE = 4096  # the line that says how long a chunk is
 _MOST_CHUNKS = 200_000
+_LONGEST_KNOWN = 4096  # bytes of a head that is remembered
 _TOKEN = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]++"  # nothing below is tried in two ways: no line takes long to read
 _HEAD_END = re.compile(rb"\n\r?\n")
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([1-9][0-9]{2})(?: [^\x00\r\n]*+)?\r?\n")
@@ -39,7 +43,7 @@ class Response:
 
     def __init__(self, largest_body: int) -> None:
         self.status = 0  # until the head is read
-        self.fields: dict[bytes, bytes] = {}
+        self.fields: Mapping[bytes, bytes] = {}
         self.whole = self.reusable = False
         self._largest = largest_body
         self._held = b""
@@ -87,12 +91,7 @@ class Response:
         return held[end.end() :]
 
     def _begin(self, head: bytes) -> None:
-        line = _STATUS.match(head)
-        if line is None:
-            raise ResponseError("the answer does not begin as HTTP/1.1 does")
-        fields = _fields(head, line.end())
-        status, newer = int(line[2]), line[1] == b"1"
-        lasting = _is_lasting(fields, newer)
+        status, newer, fields, lasting = _said(head) if len(head) <= _LONGEST_KNOWN else _read(head)
         if status >= 200:
             self.status, self.fields, self.reusable = status, fields, lasting
             self._frame(newer)
@@ -208,6 +207,19 @@ class Response:
             raise ResponseError("it is not clear where the answer ends")
         self.whole = True
         return held[end + 4 :]
+
+
+def _read(head: bytes) -> tuple[int, bool, Mapping[bytes, bytes], bool]:
+    """Status, whether it is HTTP/1.1, the fields, and whether the server keeps the connection open."""
+    line = _STATUS.match(head)
+    if line is None:
+        raise ResponseError("the answer does not begin as HTTP/1.1 does")
+    fields, newer = _fields(head, line.end()), line[1] == b"1"
+    return int(line[2]), newer, MappingProxyType(fields), _is_lasting(fields, newer)
+
+
+# A server says the same again and again, but for the second and the length.
+_said = lru_cache(maxsize=256)(_read)
 
 
 def _within(held: bytes, most: int) -> bytes:
