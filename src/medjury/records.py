@@ -29,7 +29,11 @@ def quickly_made(cls: _Class) -> _Class:
     record: Any = cls
     given = fields(record)
     plain = all(each.init and not each.kw_only and each.default_factory is MISSING for each in given)
-    if not plain or cls.__bases__ != (object,) or tuple(record.__slots__) != tuple(each.name for each in given):
+    if (
+        not plain
+        or cls.__bases__ != (object,)
+        or tuple(record.__slots__) != tuple(each.name for each in given)
+    ):
         raise TypeError(f"{cls.__name__} is not a plain record with slots")
     names = [each.name for each in given]
     known: dict[str, Any] = {

@@ -401,6 +401,35 @@ async def test_a_server_that_reads_or_says_nothing_is_waited_for_no_longer_than_
 
 
 @on_both_loops
+async def test_each_request_on_a_kept_connection_has_all_of_its_time_and_no_more() -> None:
+    async def handle(caller: Caller) -> None:
+        for seconds in (0.0, 0.6):
+            await caller.read()
+            await asyncio.sleep(seconds)
+            await caller.say(answer(b"ok"))
+        await caller.read()
+        await caller.ended()
+
+    async with serving(handle) as (address, callers), client_at(address, seconds=1.0) as client:
+        assert (await client.post(address, b"")).body() == b"ok"
+        await asyncio.sleep(0.7)  # the first one's time is over while the second is under way
+        assert (await client.post(address, b"")).body() == b"ok"
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(client.post(address, b""), 20)
+        assert not client._idle and len(callers) == 1
+
+
+@on_both_loops
+async def test_a_closed_connection_leaves_no_timer() -> None:
+    async with serving(echo) as (address, _), client_at(address, seconds=600) as client:
+        await client.post(address, b"")
+        (connection,) = client._idle
+        assert connection._timer is not None, "it is kept for the next request"
+        await client.close()
+        assert connection._timer is None
+
+
+@on_both_loops
 async def test_a_connection_that_does_not_come_about_in_time_is_told_apart() -> None:
     with socket.socket() as full:
         full.bind(("127.0.0.1", 0))

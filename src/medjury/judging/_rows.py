@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 
+from medjury.clock import utc_now
 from medjury.instruments import AnswerForm, Outcome, remarked, self_grading_remark
 from medjury.judging._outcomes import outcome_columns
 from medjury.judging._prompt import note_text
@@ -25,7 +25,7 @@ def rows_of(
     No call made (None) costs 0; calls that failed (none answered) cost nobody knows how much. `system` names
     another author than the case's, where the text that was graded is not the case's own. Where the case's texts
     hold an answer, to a judge or of these other `forms` that its steps ask for, every row says so."""
-    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    now = utc_now()
     rows = len(unit.dimensions)
     known = answers is None or bool(answers)
     replies = [answer.reply for answer in answers or ()]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.cases import RedactedCases
+from medjury.cycles import few_searches_for_cycles
 from medjury.instruments import TRANSIENT, Reason
 from medjury.judging import Progress
 from medjury.models import PriceList, audit_totals
@@ -309,7 +310,8 @@ def _export(study: Study, store: Store, run: str, folder: Path, stored: Collecti
     if study.metrics is not None:
         rest = [name for name in study.metrics.models if name not in stored]
         rows = chain(rows, study.metrics.ratings(study.cases, study.instrument, now(), rest))
-    write_ratings(rows, folder / files.RATINGS)
+    with few_searches_for_cycles():  # rows hold none
+        write_ratings(rows, folder / files.RATINGS)
     write_ratings(folder / files.RATINGS, folder / files.RATINGS_CSV)
     recorded = write_records(store.records(run), folder / files.RECORDS)
     return [files.RATINGS, files.RATINGS_CSV, *([files.RECORDS] if recorded else [])]

@@ -6,11 +6,11 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from medjury.cases import Case, CaseSource, GivenCases, RedactedCases
+from medjury.clock import utc_now
 from medjury.errors import MedjuryError
 from medjury.instruments import TRANSIENT, Reason
 from medjury.judging import Breaker, JudgeProgress, Progress, UnreachableError, judge_all, run_async
@@ -330,7 +330,7 @@ def register_study(study: Study, folder: str | Path | None = None) -> Registered
         )
     plan = plan_study(study, prices, asking=False)
     manifest = describe(study, plan, read_humans(study, rehearse=True), prices)
-    moment = datetime.now(UTC).isoformat(timespec="milliseconds")
+    moment = utc_now()
     return register(study, make_protocol(study, manifest, moment), None if folder is None else Path(folder))
 
 

@@ -21,10 +21,10 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from medjury.clock import utc_now
 from medjury.json_text import json_writer
 from medjury.models._gate.audit_chain import FIRST, HASH, AuditError, entry_of, position
 
@@ -161,7 +161,7 @@ class AuditLog:
             self._append([{"event": "sealed", "torn": hashlib.sha256(torn).hexdigest()}], before="\n")
 
     def _append(self, entries: Sequence[Mapping[str, Any]], before: str = "") -> None:
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        now = utc_now()
         parts, digest = [before], self._previous
         for number, entry in enumerate(entries, self._number + 1):
             body = _written({"n": number, "at": now, **entry, **self._mark, "previous": digest})[:-1]

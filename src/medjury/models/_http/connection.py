@@ -16,7 +16,9 @@ _LARGE = 64 * 1024
 class Connection(asyncio.Protocol):
     """Bytes that arrive while nothing is asked close it: they are never read as the answer to what comes next."""
 
-    __slots__ = ("_large", "_loop", "_response", "_socket", "_timer", "_transport", "_waiter", "idle_since")
+    __slots__ = (
+        "_large", "_loop", "_response", "_socket", "_timer", "_transport", "_until", "_waiter", "idle_since",
+    )  # fmt: skip
 
     def __init__(self, loop: asyncio.AbstractEventLoop, connected: socket.socket) -> None:
         self._loop = loop
@@ -24,7 +26,10 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._waiter: asyncio.Future[Response] | None = None
         self._response: Response | None = None
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: asyncio.TimerHandle | None = (
+            None  # stays from one request to the next: most end long before
+        )
+        self._until = 0.0  # when the request has taken too long, by the loop's clock
         self._large = False
         self.idle_since = 0.0
 
@@ -51,18 +56,32 @@ class Connection(asyncio.Protocol):
         waiter = self._waiter = self._loop.create_future()
         self._response = Response(largest_body)
         self._large = len(request) > _LARGE
-        self._timer = self._loop.call_later(seconds, self._time_out)
+        self._until = self._loop.time() + seconds
+        if self._timer is None or self._timer.when() > self._until:
+            self._watch(seconds)
         self._transport.write(request)
         return waiter
 
-    def _time_out(self) -> None:
-        self._end(TimeoutError())
+    def _watch(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_later(seconds, self._look)
+
+    def _look(self) -> None:
+        """Whether the request under way has taken too long; if it has not, or none is, look again in time."""
+        self._timer = None
+        if self._waiter is None:
+            return
+        left = self._until - self._loop.time()
+        if left > 0:
+            self._watch(left)
+        else:
+            self._end(TimeoutError())
 
     def abort(self) -> None:
         """Close at once; what was not sent yet is not sent any more."""
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = self._waiter = self._response = None
+        self._forget_timer()
+        self._waiter = self._response = None
         if self._transport is not None:
             self._transport.abort()
 
@@ -93,6 +112,12 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, error: Exception | None) -> None:
         self._end(BrokenError("ServerDisconnectedError" if error is None else type(error).__name__))
         self._transport = None
+        self._forget_timer()
+
+    def _forget_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     def _end(self, error: Exception | None) -> None:
         """The request is over. Only where its response ended in a known place may another follow; and a refusal may
@@ -100,15 +125,14 @@ class Connection(asyncio.Protocol):
         waiter, response, transport = self._waiter, self._response, self._transport
         if waiter is None or response is None or transport is None:
             return
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = self._waiter = self._response = None
+        self._waiter = self._response = None
         if (
             error is not None
             or not (response.whole and response.reusable)
             or (self._large and response.status >= 400)
             or transport.get_write_buffer_size()
         ):
+            self._forget_timer()
             transport.abort()
         if waiter.done():
             return

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from medjury.clock import utc_now
 from medjury.ratings._erasure.erasure_log import ErasureEntry, mark_of, new_salt, read_entries_of, write_entry
 from medjury.ratings._parts.dropping import drop_part, forget_keys
 from medjury.ratings._parts.placing import values_of_run
@@ -22,7 +23,7 @@ from medjury.ratings._store.schema import deletion_allowed
 from medjury.ratings._store.statements import key_list
 from medjury.ratings._store.store import Store
 from medjury.ratings._store.store_error import StoreError, StoreLocked
-from medjury.ratings._store.transaction import Transaction, utc_now
+from medjury.ratings._store.transaction import Transaction
 
 _TABLES = ("ratings", "replies", "records", "questions", "members", "claims", "runs")
 _NOTHING = "Nothing was erased."

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.cases import Case
+from medjury.clock import utc_now
 from medjury.instruments import Instrument, load_instrument
 from medjury.ratings._files.problems import ImportReport, RatingsError, refuse
 from medjury.ratings._files.table import Table, read_table
@@ -25,7 +26,6 @@ from medjury.ratings._import.source import RatingMapping, Source
 from medjury.ratings._pseudonyms import Pseudonyms, key_file_beside
 from medjury.ratings._rating import Rating
 from medjury.ratings._store.store import Store
-from medjury.ratings._store.transaction import utc_now
 
 if TYPE_CHECKING:
     import polars

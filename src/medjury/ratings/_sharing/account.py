@@ -12,9 +12,9 @@ import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
+from medjury.clock import utc_now
 from medjury.instruments import Reason
 from medjury.models import AuditTotals, ModelError
 from medjury.ratings._store.desk import StoreDesk
@@ -168,7 +168,7 @@ class SharedLog:
             self.record({"of": serial, "event": entry["for"], "status": "cancelled", "left": False})
 
     def _dated(self, entry: Mapping[str, Any]) -> dict[str, Any]:
-        return {**entry, **self._mark, "at": datetime.now(UTC).isoformat(timespec="milliseconds")}
+        return {**entry, **self._mark, "at": utc_now()}
 
 
 def _looked_at(writing: asyncio.Future[Any]) -> None:

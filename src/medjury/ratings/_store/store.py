@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from medjury.clock import utc_now
 from medjury.cycles import few_searches_for_cycles
 from medjury.instruments import TRANSIENT, Outcome, Reason
 from medjury.models import Reply
@@ -27,7 +28,7 @@ from medjury.ratings._store.rights import refuse_without_rights
 from medjury.ratings._store.schema import is_current, migrate
 from medjury.ratings._store.statements import statements
 from medjury.ratings._store.store_error import StoreError
-from medjury.ratings._store.transaction import StoredReply, Transaction, utc_now
+from medjury.ratings._store.transaction import StoredReply, Transaction
 
 if TYPE_CHECKING:
     import polars

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Literal
 
+from medjury.clock import utc_now
 from medjury.instruments import TRANSIENT, Outcome, Reason
 from medjury.models import Job, JobCall, Reply
 from medjury.ratings._frame import row_of_rating
@@ -328,11 +328,6 @@ class Transaction:
         if self._dialect == "sqlite":
             return dict.fromkeys(runs, ())
         return {key: (part,) for key, part in place(self._cursor, kind, runs).items()}
-
-
-def utc_now() -> str:
-    """The present moment as it stands in `created_at`."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def _row(rating: Rating) -> _Row:

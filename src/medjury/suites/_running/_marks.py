@@ -6,8 +6,8 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
+from medjury.clock import utc_now
 from medjury.errors import MedjuryError
 from medjury.ratings import Rating, Store, StoredRecord
 from medjury.suites._item import Item
@@ -70,7 +70,7 @@ def weight_of(metric: str, found: Mark) -> float:
 
 def store_marks(suite: Suite, marks: Marks, store: Store) -> str:
     """Keep the marks in the store as ratings of the metrics, with what was read; the name of their run."""
-    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    now = utc_now()
     labels = {each.name: f"{each.name}@{each.benchmark.version}" for each in suite.benchmarks}
     ratings, records = [], []
     each_mark = ((*key, metric, each) for key, own in marks.found.items() for metric, each in own.items())
