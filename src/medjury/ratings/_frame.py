@@ -135,7 +135,7 @@ def stored_rows(rows: Sequence[tuple[Any, ...]]) -> Iterator[RatingRow]:
     """Rows of a store with their texts as they were written."""
     make = RatingRow._make
     texts = "".join([value for row in rows for value in row if type(value) is str])
-    if not is_escaped(texts) and not any([row[9] is not None for row in rows]):
+    if not is_escaped(texts) and not any(row[9] is not None for row in rows):
         yield from map(make, rows)  # as nearly always: one look does for all of them
         return
     for row in rows:

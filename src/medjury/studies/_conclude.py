@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -162,8 +163,13 @@ def conclude(
     humans: Humans | None = None,
 ) -> RunResult:
     """Write what the run folder holds, and say plainly what came of the run."""
-    spent = audit_totals(study.output / files.AUDIT_LOG)
-    covered = coverage(store.counts(run))
+    rated = _export(study, store, run, study.output, _stored_metrics(study, plan, store, run, outcome))
+    with ThreadPoolExecutor(1) as beside:  # the second file is the first one over again: little of it is Python's
+        table = beside.submit(write_ratings, study.output / files.RATINGS, study.output / files.RATINGS_CSV)
+        spent = audit_totals(study.output / files.AUDIT_LOG)
+        counts = store.counts(run)
+        table.result()
+    covered = coverage(counts)
     if spent.perhaps_cut:
         covered = covered.replaced(perhaps_cut=spent.perhaps_cut)
     if shortened := left_out(store.records(run)):
@@ -171,7 +177,7 @@ def conclude(
     manifest = manifest.replaced(models_answered=tuple(answering_models(store.answering_models(run))))
     status, why = judge_outcome(study, outcome, covered, manifest)
     written = [
-        *_export(study, store, run, study.output, _stored_metrics(study, plan, store, run, outcome)),
+        *rated,
         *write_patients(plan.patients, study.output),
         *write_parts(plan.known_of, study.output),
         *write_raters({} if humans is None else humans.profiles, study.output),
@@ -297,9 +303,9 @@ def _stored_metrics(study: Study, plan: RunPlan, store: Store, run: str, outcome
 
 
 def _export(study: Study, store: Store, run: str, folder: Path, stored: Collection[str]) -> list[str]:
-    """Votes, the jury's rows, composites and text metrics, as Parquet and CSV, and the records of strategies of
-    several steps, where there are any. `stored` are the metrics whose rows the store has. A half-written file never
-    has the name."""
+    """Votes, the jury's rows, composites and text metrics, as Parquet, and the records of strategies of several
+    steps, where there are any. `stored` are the metrics whose rows the store has. A half-written file never has the
+    name. The files' names, with that of the same ratings as CSV."""
     rows: Iterable[Rating | RatingRow] = study.jury.ratings(
         row for row in store.rows(run) if row.rater_kind != "metric"
     )
@@ -312,6 +318,5 @@ def _export(study: Study, store: Store, run: str, folder: Path, stored: Collecti
         rows = chain(rows, study.metrics.ratings(study.cases, study.instrument, now(), rest))
     with few_searches_for_cycles():  # rows hold none
         write_ratings(rows, folder / files.RATINGS)
-    write_ratings(folder / files.RATINGS, folder / files.RATINGS_CSV)
     recorded = write_records(store.records(run), folder / files.RECORDS)
     return [files.RATINGS, files.RATINGS_CSV, *([files.RECORDS] if recorded else [])]
