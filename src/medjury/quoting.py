@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
+from json.encoder import encode_basestring
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False)
-_SPECIAL = bytes(range(0x20)) + b'"\\'
-_RARE = bytes(set(range(0x20)) - set(b"\n\r\t"))
-_MANY = 16  # of all signs one in so many: then the encoder, which looks at each, is as quick
-_WRITTEN = ((b"\\", b"\\\\"), (b'"', b'\\"'), (b"\n", b"\\n"), (b"\r", b"\\r"), (b"\t", b"\\t"))
+_LONG = 200  # below this the standard encoder is as quick
 
 
 def quoted(text: str) -> bytes:
@@ -17,11 +13,9 @@ def quoted(text: str) -> bytes:
     >>> quoted('He said "no".\\n')
     b'"He said \\\\"no\\\\".\\\\n"'
     """
-    data = text.encode()
-    special = len(data) - len(data.translate(None, _SPECIAL))
-    if special:
-        if special * _MANY > len(data) or len(data.translate(None, _RARE)) < len(data):
-            return _ENCODER.encode(text).encode()
-        for sign, written in _WRITTEN:
-            data = data.replace(sign, written)
-    return b'"%s"' % data
+    if len(text) < _LONG:
+        return encode_basestring(text).encode()
+    from pydantic_core import to_json
+
+    # As bytes: a text that is not ASCII would keep its UTF-8 beside itself as long as it lives.
+    return to_json(text.encode())
