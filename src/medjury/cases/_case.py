@@ -6,12 +6,14 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from json.encoder import encode_basestring_ascii
 from types import MappingProxyType
 
 from medjury.quoting import quoted
 
 MetadataValue = str | int | float | bool
 _ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=True)
+_LONG = 200  # signs of a text that is worth a look at what is in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ class Case:
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
     origin: Origin | None = field(default=None, compare=False)
     _fingerprint: str = field(default="", init=False, repr=False, compare=False)
+    _plain: bool = field(default=False, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "texts", MappingProxyType(dict(self.texts)))
@@ -75,19 +78,35 @@ class Case:
         if self._fingerprint:
             return self._fingerprint
         # What JSON with sorted names would be, in ASCII: so unpaired surrogates can be hashed like any other text.
-        notes = [[note.id, note.text, note.date, note.kind] for note in self.notes]
         texts = ", ".join([f"{_json(name)}: {_json(self.texts[name])}" for name in sorted(self.texts)])
+        notes = ", ".join([_note_json(note) for note in self.notes])
+        metadata = _ENCODER.encode(dict(self.metadata)) if self.metadata else "{}"
         text = (
-            f'{{"candidate": {_json(self.candidate)}, "id": {_json(self.id)}, '
-            f'"metadata": {_ENCODER.encode(dict(self.metadata))}, "notes": {_ENCODER.encode(notes)}, '
-            f'"patient": {_json(self.patient)}, "reference": {_json(self.reference)}, '
+            f'{{"candidate": {_json(self.candidate)}, "id": {_json(self.id)}, "metadata": {metadata}, '
+            f'"notes": [{notes}], "patient": {_json(self.patient)}, "reference": {_json(self.reference)}, '
             f'"system": {_json(self.system)}, "texts": {{{texts}}}, "vendor": {_json(self.vendor)}}}'
         )
+        object.__setattr__(self, "_plain", "\\" not in text)
         object.__setattr__(self, "_fingerprint", hashlib.sha256(text.encode()).hexdigest())
         return self._fingerprint
+
+    @property
+    def plain(self) -> bool:
+        """Whether nothing in it has to be escaped in JSON, not even in ASCII: known with the fingerprint, so that
+        who writes its texts need not look at every sign again."""
+        self.fingerprint()
+        return self._plain
+
+
+def _note_json(note: Note) -> str:
+    return f"[{_json(note.id)}, {_json(note.text)}, {_json(note.date)}, {_json(note.kind)}]"
 
 
 def _json(text: str | None) -> str:
     """JSON in ASCII alone, where the delete sign is escaped as well."""
-    plain = type(text) is str and text.isascii() and "\x7f" not in text
-    return quoted(text).decode() if plain and text is not None else _ENCODER.encode(text)
+    if text is None:
+        return "null"
+    if type(text) is not str:
+        return _ENCODER.encode(text)
+    plain = len(text) > _LONG and text.isascii() and "\x7f" not in text
+    return quoted(text).decode() if plain else encode_basestring_ascii(text)

@@ -39,17 +39,20 @@ class AnswerHashes:
         self._kept: list[int] = []  # negative, so that the largest is the first to go
 
     def add(self, case: Case) -> None:
-        texts = [case.candidate, case.reference, *(text for _, text in sorted(case.texts.items()))]
+        texts = [case.candidate, case.reference, *[case.texts[name] for name in sorted(case.texts)]]
         texts += [note.text for note in case.notes]
+        written = _plainly_spaced if case.plain else _spaced
         # Another space, or another name of the case, makes no other answer.
-        words = b"[%s]" % b", ".join([_spaced(text or "") for text in texts])
-        hash = -int(hashlib.sha256(words).hexdigest()[:16], 16)
+        words = b"[%s]" % b", ".join([written(text or "") for text in texts])
+        hash = -int.from_bytes(hashlib.sha256(words).digest()[:8], "big")
+        if len(self._kept) == self.MOST and hash < self._kept[0]:
+            return  # larger than all that are kept, as most are
         if hash in self._kept:
             return
         if len(self._kept) < self.MOST:
             heapq.heappush(self._kept, hash)
         else:
-            heapq.heappushpop(self._kept, hash)
+            heapq.heapreplace(self._kept, hash)
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -61,7 +64,16 @@ def _spaced(text: str) -> bytes:
     if not text.isascii():
         words = json.dumps(" ".join(text.split()), ensure_ascii=False)
         return words.encode("utf-8", "surrogatepass")
-    words = text.translate(_BLANKS).strip(" ")
+    return quoted(_single_spaced(text.translate(_BLANKS)))
+
+
+def _plainly_spaced(text: str) -> bytes:
+    """The same for a text in which nothing is to be escaped, and so no other blank than the space."""
+    return b'"%s"' % _single_spaced(text).encode()
+
+
+def _single_spaced(text: str) -> str:
+    words = text.strip(" ")
     while "  " in words:
         words = words.replace("  ", " ")
-    return quoted(words)
+    return words
