@@ -28,7 +28,7 @@ def parse_json(data: bytes) -> Parsed | str:
     except UnicodeDecodeError:
         return "is not valid UTF-8; save the file as UTF-8"
     try:
-        return Parsed(json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse))
+        return Parsed(_DECODER.decode(text))
     except _RefusedError as error:
         return str(error)
     except RecursionError:
@@ -78,3 +78,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise _RefusedError("has a field twice")
     return found
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse)

@@ -16,10 +16,11 @@ from medjury.cases._row import RawRow
 
 def read_jsonl(path: Path, mapping: ColumnMapping) -> Iterator[RawRow]:
     """The rows of a file, one line in memory at a time. Blank lines are no rows."""
+    file = path.name
     for number, line in enumerate(_lines(path, mapping.encoding), 1):
-        if not line.strip():
+        if not line or line.isspace():
             continue
-        origin = Origin(path.name, number)
+        origin = Origin(file, number)
         value = parse_json(line)
         if isinstance(value, str):
             yield RawRow(origin, problem=value)

@@ -13,6 +13,7 @@ from medjury.cases._report import CaseError
 
 # No line of a packed file is unpacked beyond this: kilobytes can be packed that unpack to gigabytes.
 LONGEST_LINE = 200_000_000
+_READ_AT_ONCE = 65_536  # bytes: lines are longer than what is read by default
 
 
 def ending(path: Path) -> str:
@@ -38,7 +39,7 @@ def is_encoding(name: str) -> bool:
 
 
 def open_bytes(path: Path) -> BinaryIO:
-    return cast(BinaryIO, gzip.open(path)) if is_packed(path) else path.open("rb")
+    return cast(BinaryIO, gzip.open(path)) if is_packed(path) else path.open("rb", _READ_AT_ONCE)
 
 
 def open_text(path: Path, encoding: str, errors: str) -> io.TextIOWrapper:
