@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from json.encoder import encode_basestring
 
 _LONG = 200  # below this the standard encoder is as quick
@@ -15,7 +17,12 @@ def quoted(text: str) -> bytes:
     """
     if len(text) < _LONG:
         return encode_basestring(text).encode()
+    # As bytes: a text that is not ASCII would keep its UTF-8 beside itself as long as it lives.
+    return _encoder()(text.encode())
+
+
+@cache
+def _encoder() -> Callable[[bytes], bytes]:
     from pydantic_core import to_json
 
-    # As bytes: a text that is not ASCII would keep its UTF-8 beside itself as long as it lives.
-    return to_json(text.encode())
+    return to_json
