@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import NamedTuple
 
 from medjury.cases._case import Case, MetadataValue, Note, Origin
 from medjury.cases._labs import LABS, labs_text
@@ -32,19 +33,18 @@ class RawRow:
     is_remark: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
-    """A row sorted into the fields of a case, values still unchecked."""
+class Fields(NamedTuple):
+    """A row sorted into the fields of a case, values still unchecked. A tuple, since every row makes one."""
 
-    id: object = None
-    candidate: object = None
-    reference: object = None
-    notes: object = None
-    system: object = None
-    vendor: object = None
-    patient: object = None
-    texts: Mapping[str, object] = field(default_factory=dict)
-    metadata: Mapping[str, object] = field(default_factory=dict)
+    id: object
+    candidate: object
+    reference: object
+    system: object
+    vendor: object
+    patient: object
+    notes: object
+    texts: Mapping[str, object]
+    metadata: Mapping[str, object]
 
 
 Problems = list[tuple[str, str]]
@@ -57,10 +57,8 @@ def build_case(fields: Fields, origin: Origin | None, problems: Problems) -> Cas
     identifier = _name(fields.id, "id", problems)
     if not identifier and len(problems) == before:
         problems.append(("id", "is empty; every case needs one"))
-    values = {
-        "candidate": _text(fields.candidate, "candidate", problems),
-        "reference": _text(fields.reference, "reference", problems),
-    }
+    candidate = _text(fields.candidate, "candidate", problems)
+    reference = _text(fields.reference, "reference", problems)
     texts = {
         name: _text(labs_text(value) if name == LABS else value, name, problems)
         for name, value in fields.texts.items()
@@ -74,7 +72,8 @@ def build_case(fields: Fields, origin: Origin | None, problems: Problems) -> Cas
         return None
     return Case(
         id=identifier,
-        **values,
+        candidate=candidate,
+        reference=reference,
         texts={name: text for name, text in texts.items() if text is not None},
         notes=notes,
         system=system,
@@ -97,6 +96,8 @@ def _name(value: object, where: str, problems: Problems) -> str:
         problems.append((where, f"is {_kind(value)}, not text"))
         return ""
     value = value.strip()
+    if value.isascii() and value.isprintable() and len(value) <= LONGEST_ID and "E+" not in value:
+        return value  # nothing of what follows can be wrong with it
     if len(value) > LONGEST_ID:
         problems.append((where, f"is longer than {LONGEST_ID} characters"))
     elif any(sign in value for sign in "\r\n\t"):
