@@ -9,8 +9,17 @@ import pytest
 
 from medjury.cases import Case
 from medjury.instruments import Dimension, Input, Instrument, Reason, SkipRule
-from medjury.judging import Judge
-from medjury.models import Gate, MemoryCache, ModelError, Reply, Scripted
+from medjury.judging import Expected, Judge, Used
+from medjury.models import (
+    Gate,
+    MemoryCache,
+    ModelError,
+    Reply,
+    Request,
+    Scripted,
+    estimate_tokens,
+    most_tokens,
+)
 from medjury.ratings import Rating
 
 INSTRUMENT = Instrument(
@@ -158,3 +167,18 @@ async def test_a_reask_stopped_by_the_budget_leaves_the_rating_open() -> None:
     half = '{"accuracy": {"explanation": "", "score": 3}, "clarity": {"explanation": "", "score": 9}}'
     ratings, _ = await rate([half, ModelError(Reason.TIMEOUT, "too slow")])
     assert scores(ratings) == {"accuracy": 3, "clarity": Reason.TIMEOUT}
+
+
+@pytest.mark.parametrize(
+    "text", ["A summary.", "Température 38 °C, 咳嗽\n", "half \ud800 a pair, \x00", "x" * 5_000]
+)
+@pytest.mark.parametrize("per_dimension", [False, True])
+def test_what_is_expected_is_counted_as_on_the_question_that_is_asked(text: str, per_dimension: bool) -> None:
+    judge = Judge(
+        Scripted([], name="juror"), INSTRUMENT, reasks=0, max_tokens=50, per_dimension=per_dimension
+    )
+    for unit in judge.units(Case("case-1", text), 0):
+        request, expected = judge.request(unit), judge.expected(unit)
+        assert isinstance(request, Request) and isinstance(expected, Expected)
+        assert expected.tokens_in == sum(estimate_tokens(each.content) for each in request.messages)
+        assert expected.most == Used(1, most_tokens(request), 50)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medjury.cases import Case, Note
+from medjury.cases import Case, Note, clean_text
 from medjury.instruments import Dimension, Example, Input, Instrument, Reason, SkipRule, Unscored
 from medjury.judging import Prompt, text_block
 from medjury.models import Message
@@ -73,6 +74,52 @@ def test_no_text_holds_its_own_closing_marker(text: str) -> None:
     block = text_block("note", text)
     closing = block.rsplit("\n", 1)[1]
     assert closing not in block.rsplit("\n", 1)[0]
+
+
+ODD = st.text(max_size=9) | st.text(st.sampled_from("a \n\x00\x7f<>é😀\ud800\udc80"), max_size=9)
+
+
+@given(
+    st.none() | ODD,
+    st.lists(st.builds(Note, ODD, ODD, st.none() | ODD), max_size=3),
+    ODD,
+    st.sampled_from("12"),
+)
+def test_a_question_that_is_only_measured_has_the_length_of_the_one_that_is_asked(
+    candidate: str | None, notes: list[Note], reader: str, version: str
+) -> None:
+    prompt = Prompt.build(INSTRUMENT, ALL, explain=True, version=version)
+    case = Case("x", candidate, notes=tuple(notes), metadata={"specialty": reader})
+    asked, measured = prompt.messages(case), prompt.messages(case, measured=True)
+    if isinstance(asked, Unscored) or isinstance(measured, Unscored):
+        assert asked == measured
+        return
+    assert [_measures(each) for each in asked] == [_measures(each) for each in measured]
+    codes = re.compile(r"(?<=<<<)(begin|end) (\w+) [0-9a-f]{12}(?=>>>)")
+    assert codes.sub(r"\1 \2", asked[-1].content) == codes.sub(r"\1 \2", measured[-1].content)
+
+
+def _measures(message: Message) -> tuple[object, ...]:
+    text = message.content
+    return message.role, len(text), len(text.encode()), text.isascii(), message.shared
+
+
+@given(ODD, st.lists(st.builds(Note, ODD, ODD), min_size=1, max_size=3))
+def test_texts_follow_each_other_under_their_labels(candidate: str, notes: list[Note]) -> None:
+    if candidate:
+        blocks = "\n\n".join(text_block("note", f"Note {each.id}:\n{each.text}") for each in notes)
+        record = f"Notes ({len(notes)}):\n{blocks}\n\n"
+        text = user_text(Case("x", candidate, notes=tuple(notes)))
+        assert text.startswith(
+            f"{record}Summary:\n{text_block('candidate', candidate)}\n\nGrade the texts above"
+        )
+
+
+@given(ODD)
+def test_the_code_of_a_text_is_its_hash(text: str) -> None:
+    clean = clean_text(text)
+    code = hashlib.sha256(clean.encode()).hexdigest()[:12]
+    assert text_block("note", text) == f"<<<begin note {code}>>>\n{clean}\n<<<end note {code}>>>"
 
 
 def test_an_unpaired_surrogate_becomes_the_replacement_sign() -> None:

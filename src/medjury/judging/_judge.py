@@ -35,7 +35,7 @@ from medjury.judging._prompt import (
 )
 from medjury.judging._rater import Beginning, Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
-from medjury.models import Answer, ChatModel, Gate, Reply, Request, estimate_tokens, most_tokens
+from medjury.models import Answer, ChatModel, Gate, Message, Reply, Request, estimate_tokens, most_tokens
 from medjury.records import quickly_made
 
 # What an answer takes, for a plan: measured roughly on English explanations of one or two sentences.
@@ -78,6 +78,7 @@ class Judge(PlainRater):
     _prompts: Mapping[tuple[str, ...], Prompt] = field(init=False, repr=False, compare=False)
     _schemas: Mapping[tuple[str, ...], Mapping[str, object]] = field(init=False, repr=False, compare=False)
     _settings_hash: str = field(init=False, repr=False, compare=False)
+    _speaker: Speaker = field(init=False, repr=False, compare=False)
     _last: list[tuple[Case, tuple[Beginning, ...]]] = field(
         init=False, repr=False, compare=False, default_factory=list
     )
@@ -96,6 +97,8 @@ class Judge(PlainRater):
         object.__setattr__(self, "_schemas", schemas)
         object.__setattr__(self, "_layout", version)
         object.__setattr__(self, "_settings_hash", self._hash_settings(prompts))
+        speaker = Speaker(self.model, self.temperature, self.seed, self.max_tokens, self.reasks)
+        object.__setattr__(self, "_speaker", speaker)
 
     def _version(self, questions: int) -> str:
         examples = bool(self.examples) or self.drawn is not None
@@ -137,7 +140,7 @@ class Judge(PlainRater):
 
     @property
     def speaker(self) -> Speaker:
-        return Speaker(self.model, self.temperature, self.seed, self.max_tokens, self.reasks)
+        return self._speaker
 
     @property
     def models(self) -> Sequence[ChatModel]:
@@ -171,12 +174,13 @@ class Judge(PlainRater):
         return make_units(self, case, repeat)
 
     def expected(self, unit: Unit) -> Expected | Unscored:
-        request = self.request(unit)
-        if isinstance(request, Unscored):
-            return request
-        tokens_in = sum(estimate_tokens(message.content) for message in request.messages)
+        messages = self._messages(unit, measured=True)
+        if isinstance(messages, Unscored):
+            return messages
+        tokens_in = sum([estimate_tokens(message.content) for message in messages])
         each = _TOKENS_PER_SCORE + (_TOKENS_PER_EXPLANATION if self.explain else 0)
-        most = most_question(most_tokens(request), self.speaker, COMPLAINT + FRAME * len(unit.dimensions))
+        prompt = most_tokens(Request(messages, self._schemas[unit.dimensions]))
+        most = most_question(prompt, self.speaker, COMPLAINT + FRAME * len(unit.dimensions))
         return Expected(1, tokens_in, each * len(unit.dimensions), most)
 
     def shared(self, unit: Unit) -> tuple[Beginning, ...]:
@@ -186,15 +190,18 @@ class Judge(PlainRater):
 
     def request(self, unit: Unit) -> Request | Unscored:
         """The first question of a unit, or why it cannot be asked."""
+        messages = self._messages(unit)
+        if isinstance(messages, Unscored):
+            return messages
+        return self.speaker.request(messages, self._schemas[unit.dimensions], unit.sample)
+
+    def _messages(self, unit: Unit, *, measured: bool = False) -> tuple[Message, ...] | Unscored:
         shown = (
             () if self.drawn is None else self.drawn.messages_for(unit.case, unit.dimensions, self.explain)
         )
         if isinstance(shown, Unscored):
             return shown
-        messages = self._prompts[unit.dimensions].messages(unit.case, shown)
-        if isinstance(messages, Unscored):
-            return messages
-        return self.speaker.request(messages, self._schemas[unit.dimensions], unit.sample)
+        return self._prompts[unit.dimensions].messages(unit.case, shown, measured=measured)
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
         graded = await self.grade(unit, gate)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from medjury.cases import Case, Note, clean_text
@@ -71,14 +71,25 @@ class Prompt:
             messages += _example_messages(instrument, example, dimensions, explain)
         return cls(instrument, tuple(dimensions), tuple(messages))
 
-    def messages(self, case: Case, shown: Sequence[Message] = ()) -> tuple[Message, ...] | Unscored:
+    def messages(
+        self, case: Case, shown: Sequence[Message] = (), *, measured: bool = False
+    ) -> tuple[Message, ...] | Unscored:
         """The messages for one case, or why it cannot be asked: a required input is absent. `shown` are worked
-        examples chosen for this case."""
-        texts = case_texts(self.instrument, case)
+        examples chosen for this case. For who only measures them the codes of the markers are not computed."""
+        texts = case_texts(self.instrument, case, _same_code if measured else _text_code)
         if isinstance(texts, Unscored):
             return texts
         shared = () if self.closing == CLOSING else texts.shared
         return (*self.opening, *shown, Message("user", texts.text + self.closing, shared))
+
+
+def _text_code(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _same_code(_: str) -> str:
+    """As long as any other code."""
+    return "000000000000"
 
 
 @quickly_made
@@ -97,22 +108,28 @@ def question_text(instrument: Instrument, case: Case) -> str | Unscored:
     return texts if isinstance(texts, Unscored) else texts.text + CLOSING
 
 
-def case_texts(instrument: Instrument, case: Case) -> Texts | Unscored:
+def case_texts(
+    instrument: Instrument, case: Case, code_of: Callable[[str], str] = _text_code
+) -> Texts | Unscored:
     """The texts of one case between their markers, the answer under judgement last."""
     parts: list[str] = []
     record = 0
-    for wanted in sorted(instrument.inputs, key=lambda each: each.name == "candidate"):
+    for wanted in sorted(instrument.inputs, key=_is_candidate):
         value = case.input(wanted.name)
         if not value:
             if wanted.required:
                 problem = f"the case has no {wanted.name!r}, which {instrument.name} needs"
                 return Unscored(Reason.INPUT, problem)
             continue
-        block = f"{input_block(wanted, value)}\n\n"
-        parts.append(block)
-        record += len(block) if wanted.name != "candidate" else 0
+        block = (*_input_parts(wanted, value, code_of), "\n\n")
+        parts += block
+        record += sum(map(len, block)) if wanted.name != "candidate" else 0
     text = "".join(parts)
     return Texts(text, tuple(end for end in dict.fromkeys((record, len(text))) if end))
+
+
+def _is_candidate(wanted: Input) -> bool:
+    return wanted.name == "candidate"
 
 
 def worked_messages(
@@ -140,9 +157,13 @@ def in_order(explain: Explain, *, explanation: object, score: object) -> list[tu
 
 def text_block(name: str, text: str) -> str:
     """A text between marker lines whose code is the hash of the text itself."""
+    return "".join(_block_parts(name, text, _text_code))
+
+
+def _block_parts(name: str, text: str, code_of: Callable[[str], str]) -> tuple[str, str, str]:
     text = clean_text(text)  # no endpoint could take a lone surrogate
-    code = hashlib.sha256(text.encode()).hexdigest()[:12]
-    return f"<<<begin {name} {code}>>>\n{text}\n<<<end {name} {code}>>>"
+    code = code_of(text)
+    return f"<<<begin {name} {code}>>>\n", text, f"\n<<<end {name} {code}>>>"
 
 
 def shown_texts(prompt: str) -> Iterator[str]:
@@ -159,10 +180,18 @@ def shown_texts(prompt: str) -> Iterator[str]:
 
 def input_block(wanted: Input, value: str | tuple[Note, ...]) -> str:
     """An input of the instrument under its label, as data."""
+    return "".join(_input_parts(wanted, value, _text_code))
+
+
+def _input_parts(
+    wanted: Input, value: str | tuple[Note, ...], code_of: Callable[[str], str]
+) -> Sequence[str]:
     if isinstance(value, str):
-        return f"{wanted.label}:\n{text_block(wanted.name, value)}"
-    notes = [text_block("note", note_text(note)) for note in value]
-    return f"{wanted.label} ({len(notes)}):\n" + "\n\n".join(notes)
+        return f"{wanted.label}:\n", *_block_parts(wanted.name, value, code_of)
+    parts = [f"{wanted.label} ({len(value)}):\n"]
+    for number, note in enumerate(value):
+        parts += ("\n\n" if number else "", *_block_parts("note", note_text(note), code_of))
+    return parts
 
 
 def note_text(note: Note) -> str:

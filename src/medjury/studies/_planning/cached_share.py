@@ -22,6 +22,8 @@ class Served:
 
     def add(self, beginnings: Sequence[Beginning], times: int = 1) -> None:
         """One more question that begins so, the shortest beginning first."""
+        if not beginnings:
+            return
         long = [each for each in beginnings if each.tokens >= LEAST_TOKENS]
         read = max((each.tokens for each in long if each.id in self._known), default=0)
         whole = max((each.tokens for each in long), default=0)
