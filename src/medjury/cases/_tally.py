@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -120,14 +120,11 @@ def _reason(where: str, problem: str) -> str:
     return f"{field_name}: {re.sub(r' [(](line [0-9]+, )?column [0-9]+[)]', '', problem)}"
 
 
-def _inputs_of(case: Case) -> Iterator[str]:
-    for name in ("candidate", "reference", "notes"):
-        if case.input(name):
-            yield name
-    yield from case.texts
-    yield from case.metadata
+def _inputs_of(case: Case) -> list[str]:
+    found = [name for name in ("candidate", "reference", "notes") if case.input(name)]
+    return [*found, *case.texts, *case.metadata]
 
 
 def _count_name(counter: Counter[str], name: str, count: int = 1) -> None:
     if name in counter or len(counter) < _KEPT_NAMES:
-        counter[name] += count
+        counter[name] = counter.get(name, 0) + count

@@ -125,7 +125,8 @@ def case_texts(
         parts += block
         record += sum(map(len, block)) if wanted.name != "candidate" else 0
     text = "".join(parts)
-    return Texts(text, tuple(end for end in dict.fromkeys((record, len(text))) if end))
+    ends = (record, len(text)) if 0 < record < len(text) else (len(text),)
+    return Texts(text, ends if text else ())
 
 
 def _is_candidate(wanted: Input) -> bool:

@@ -142,10 +142,9 @@ class PlainRater:
 
 def make_units(rater: Rater, case: Case, repeat: int) -> list[Unit]:
     """One unit per group of dimensions, each with the key that everything about it determines."""
-    stem = hashlib.sha256(f"{rater.settings_hash()} {rater.name} {case.fingerprint()} {repeat}".encode())
+    stem = f"{rater.settings_hash()} {rater.name} {case.fingerprint()} {repeat}"
     units = []
     for group in rater.groups:
-        digest = stem.copy()
-        digest.update("\0".join(group).encode())
-        units.append(Unit(rater, case, group, repeat, digest.hexdigest()))
+        key = hashlib.sha256((stem + "\0".join(group)).encode()).hexdigest()
+        units.append(Unit(rater, case, group, repeat, key))
     return units

@@ -194,6 +194,22 @@ class RunPlan:
         return lines
 
 
+class _Total:
+    """What was used so far, summed in place: a plan adds twice for every unit."""
+
+    def __init__(self) -> None:
+        self._calls = self._tokens_in = self._tokens_out = 0
+
+    def add(self, used: Used, times: int) -> None:
+        self._calls += times * used.calls
+        self._tokens_in += times * used.tokens_in
+        self._tokens_out += times * used.tokens_out
+
+    @property
+    def used(self) -> Used:
+        return Used(self._calls, self._tokens_in, self._tokens_out)
+
+
 def _sum(amounts: Iterable[float | None]) -> float | None:
     known = list(amounts)
     return None if any(each is None for each in known) else sum(each or 0.0 for each in known)
@@ -208,7 +224,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
     hashed = HashedCases(study.cases if kept is None else kept.reading())
     answers = AnswerHashes()
     judges, repeats = study.jury.judges, study.jury.repeats
-    totals = {judge.name: (Used(), Used()) for judge in judges}
+    totals = {judge.name: (_Total(), _Total()) for judge in judges}
     served = {judge.name: Served() for judge in judges}
     windows = WindowCheck()
     groups, parts, vendors = PatientGroups(), CaseParts(study.settings.gate.parts or ()), CaseVendors()
@@ -234,7 +250,8 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
                 if asking and not windows.look(unit, expected, part.max_tokens):
                     continue
                 usual, most = totals[judge.name]
-                totals[judge.name] = usual.plus(expected, repeats), most.plus(expected.most, repeats)
+                usual.add(expected, repeats)
+                most.add(expected.most, repeats)
                 served[judge.name].add(judge.shared(unit), repeats)
         lacking += lacks
     if not count:
@@ -246,8 +263,9 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
             "name them in the file, or map your own columns with `cases: {path, mapping}`"
         )
     plans = tuple(
-        _judge_plan(judge, part, *totals[judge.name], served[judge.name], prices)
+        _judge_plan(judge, part, usual.used, most.used, served[judge.name], prices)
         for judge, part in zip(judges, study.settings.judges, strict=True)
+        for usual, most in (totals[judge.name],)
     )
     notes = (
         *study.notes,
