@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from medjury.cases import CaseReader, LeftOut
+from medjury.cycles import few_searches_for_cycles
 from medjury.errors import MedjuryError
 from medjury.instruments import Unscored
 from medjury.judging import Rater, Used
@@ -215,6 +216,7 @@ def _sum(amounts: Iterable[float | None]) -> float | None:
     return None if any(each is None for each in known) else sum(each or 0.0 for each in known)
 
 
+@few_searches_for_cycles()  # a plan keeps its cases, and they are no cycles
 def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse: bool = False) -> RunPlan:
     """Read every case once: count it, hash it, check its inputs and estimate its tokens. Where nobody is to be
     `asking`, no model's window is looked at; a rehearsal leaves the store alone."""
