@@ -46,7 +46,10 @@ def test_searches_that_overlap_end_with_the_setting_from_before_all_of_them() ->
     assert gc.get_threshold() == before
 
 
-@pytest.mark.parametrize(("words", "searched"), [(["agreement", "gone.csv"], False), (["--version"], True)])
+@pytest.mark.parametrize(
+    ("words", "searched"),
+    [(["agreement", "gone.csv"], False), (["run", "gone.yaml"], False), (["--version"], True)],
+)
 def test_an_analysis_ends_without_going_through_its_objects_but_closes_what_is_open(
     words: list[str], searched: bool, tmp_path: Path
 ) -> None:

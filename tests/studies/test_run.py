@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -56,6 +58,26 @@ def test_a_short_study_gives_ratings_and_the_same_command_again_asks_nothing(
     assert len(server.calls) == 6
     assert "0 calls made now" in capsys.readouterr().out
     assert manifest(study)["status"] == "complete"
+
+
+def test_a_process_of_its_own_leaves_nothing_open_and_its_exit_status(
+    write_study: Write, server: LoopbackServer
+) -> None:
+    """At its end nobody searches for cycles: a store that only such a search would close left files beside it."""
+    study = write_study()
+    for word, status in (("500", 1), ("ok", 0)):
+        behave(server, word)
+        done = subprocess.run(
+            [sys.executable, "-m", "medjury", "run", str(study), "--quiet"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == status, done
+        assert done.stdout.splitlines()[-1].strip(), done
+        names = {each.name for each in (study.parent / "runs" / "small").iterdir()}
+        assert "ratings.sqlite" in names
+        assert not [name for name in names if name.endswith(("-wal", "-shm", "-journal", ".lock", ".tmp"))]
 
 
 def test_a_dry_run_tells_calls_tokens_and_price_and_asks_nothing(

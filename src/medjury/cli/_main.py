@@ -62,10 +62,12 @@ COMMANDS = {
     "verify": "check a run folder against its manifest and its audit log",
 }
 
-# Commands that compute and end. A run searches as seldom while it judges; those that serve pages live long.
+# Commands that compute and end.
 _ANALYSES = frozenset(
     ("agreement", "audit", "calibrate", "compare", "estimate", "gate", "rank", "report", "triage", "validate")
 )
+# Those that end by themselves and make few cycles of objects. Those that serve pages live long.
+_ENDING = _ANALYSES | {"run"}
 
 # Packages that only some commands need, and the extra that brings each.
 EXTRA_OF = {
@@ -113,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with reading_screen(wide=False, raw=False):
             options, command = _parsed(parser, words)
         with reading_screen(wide=getattr(options, "wide", False), raw=for_programs(options)):
-            if arguments is None and options.command in _ANALYSES:  # the process is ours, and ends with this
+            if arguments is None and options.command in _ENDING:  # the process is ours, and ends with this
                 no_search_at_the_end()
             return _run(options, command)
     except MedjuryError as error:  # what the environment says
@@ -157,7 +159,7 @@ def _run(options: argparse.Namespace, command: argparse.ArgumentParser) -> int:
         # Matrices of one study are small: threads of linear algebra would mostly wait for one another.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        with few_searches_for_cycles() if analyses else nullcontext():
+        with few_searches_for_cycles() if options.command in _ENDING else nullcontext():
             status = importlib.import_module(_module(options.command)).run(options)
     except MedjuryError as error:
         from medjury.cli._advice import advice
