@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib
 import inspect
 
+import numpy as np
 import pytest
 
 from medjury.agreement import cohen_kappa
-from medjury.statistics import RESAMPLES, bootstrap
+from medjury.errors import MedjuryError
+from medjury.statistics import RESAMPLES, bootstrap, cluster_codes
 
 
 @pytest.mark.parametrize("room", ["statistics", "agreement"])
@@ -31,3 +33,16 @@ def test_the_method_says_how_often() -> None:
     assert f"{RESAMPLES} resamples" in bootstrap(list(range(12)), mean)["mean"].method
     kappa = cohen_kappa([1, 2, 3, 1, 2] * 3, [1, 2, 3, 1, 3] * 3, scale=[1, 2, 3])
     assert f"{RESAMPLES} resamples" in kappa.method
+
+
+@pytest.mark.parametrize("kind", [str, object])
+def test_clusters_are_numbered_as_they_first_appear(kind: type) -> None:
+    for names, codes in ((["b", "a", "c"], [0, 1, 2]), (["b", "a", "b", ""], [0, 1, 0, 2]), ([], [])):
+        found = cluster_codes(np.array(names, dtype=kind), len(names))
+        assert found.tolist() == codes and found.dtype == np.int64
+
+
+def test_a_cluster_without_a_name_is_refused_although_all_others_differ() -> None:
+    for nameless in (None, float("nan")):
+        with pytest.raises(MedjuryError, match="Item 2 has no cluster name"):
+            cluster_codes(np.array(["a", nameless, "c"], dtype=object), 3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 from tests.tables.run_folders import rows_of
 from tests.validation.on_trial import on_trial
@@ -98,3 +99,52 @@ def test_length_and_time_come_from_the_judges_where_no_column_tells_them() -> No
         ("time first half", 3),
         ("time second half", 3),
     ]
+
+
+def test_an_answer_of_which_nothing_is_known_has_what_is_known_of_its_case() -> None:
+    frame = rows_of({"clinician a": ANNA[:8], "jury": ANNA[:8]}, systems=("alpha", "beta")).with_columns(
+        site=pl.when(pl.col("system") == "beta")
+        .then(pl.lit(None))
+        .otherwise(pl.when(pl.col("item") < "case 2").then(pl.lit("north")).otherwise(pl.lit("south")))
+    )
+    evidence = on_trial(frame)
+    found = {each.name: each.inside.tolist() for each in evidence.parts(evidence.table.dimensions[0])[0][-2:]}
+    assert found == {"site north": [True] * 4 + [False] * 4, "site south": [False] * 4 + [True] * 4}
+
+
+def test_dimensions_with_the_same_answers_share_their_parts_and_others_have_their_own() -> None:
+    said = {"clinician a": ANNA[:8], "jury": ANNA[:8]}
+    fewer = {name: each[:6] for name, each in said.items()}
+    frame = pl.concat(
+        [
+            rows_of(said, dimension="accuracy"),
+            rows_of(said, dimension="clarity"),
+            rows_of(fewer, dimension="harm"),
+        ]
+    ).with_columns(site=pl.col("item").str.slice(5).cast(pl.Int64) % 2)
+    evidence = on_trial(frame)
+    accuracy, clarity, harm = (evidence.parts(each) for each in evidence.table.dimensions)
+    assert accuracy is clarity
+    assert [(each.name, each.inside.tolist()) for each in accuracy[0]] == [
+        ("site 0", [True, False] * 4),
+        ("site 1", [False, True] * 4),
+    ]
+    assert [(each.name, each.inside.tolist()) for each in harm[0]] == [
+        ("site 0", [True, False] * 3),
+        ("site 1", [False, True] * 3),
+    ]
+
+
+def test_a_number_that_is_none_lies_in_the_lowest_share_and_an_unknown_one_in_no_share() -> None:
+    assert parts({"age": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, float("nan"), None]})[0] == {
+        "age highest third": 2,
+        "age lowest third": 4,
+        "age middle third": 2,
+    }
+
+
+def test_cases_are_counted_once_however_many_answers_they_have() -> None:
+    evidence = on_trial({"clinician a": ANNA[:6], "jury": ANNA[:6]}, systems=("alpha", "beta"))
+    trial = evidence.trial(evidence.table.dimensions[0])
+    chosen = ([False] * 6, [True] * 6, [True, True, False, False, False, True], [False, False, True] * 2)
+    assert [trial.cases(np.array(each)) for each in chosen] == [0, 3, 2, 2]

@@ -89,11 +89,13 @@ def cluster_codes(clusters: Sequence[object] | NDArray[Any], n: int) -> Integers
         return np.asarray(codes, dtype=np.int64)
     listed = names.tolist()
     known = {name: place for place, name in enumerate(dict.fromkeys(listed))}
-    for name in known:
+    for name in () if names.dtype.kind == "U" else known:  # a column of text has a text everywhere
         if name is None or name != name:
             raise MedjuryError(
                 f"Item {listed.index(name) + 1} has no cluster name. Name the case of every item."
             )
+    if len(known) == n:
+        return np.arange(n, dtype=np.int64)
     return np.array([known[name] for name in listed], dtype=np.int64)
 
 

@@ -280,8 +280,18 @@ class Evidence:
         """The groups of cases that are looked at one by one, and those that are asked for and not known."""
         if dimension.name not in self._parts:
             grid = self.trial(dimension).grid
-            self._parts[dimension.name] = parts_of(self.table, grid, self._known_parts)
+            self._parts[dimension.name] = self._parts_before(grid) or parts_of(
+                self.table, grid, self._known_parts
+            )
         return self._parts[dimension.name]
+
+    def _parts_before(self, grid: Grid) -> tuple[tuple[Part, ...], tuple[str, ...]] | None:
+        """Those of another dimension with the same answers: it is these alone that make parts."""
+        for name, parts in self._parts.items():
+            other = self._trials[name].grid
+            if np.array_equal(other.items, grid.items) and np.array_equal(other.systems, grid.systems):
+                return parts
+        return None
 
     @cached_property
     def standing(self) -> Standing:

@@ -5,8 +5,9 @@ given; the order in time is the column `date`, else the moment the rater on tria
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,21 +44,29 @@ class Part:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownPart:
-    """What is known of one attribute: its value by answer, and by item for answers without one. `shares` are the
-    names of those into which its values are cut, whatever they are."""
+    """What is known of one attribute: its value by answer, and by item for answers without one, which is looked for
+    where there are such. `shares` are the names of those into which its values are cut, whatever they are."""
 
     by_answer: Mapping[tuple[str, str], Any]
-    by_item: Mapping[str, Any]
+    by_item: Callable[[], Mapping[str, Any]]
     shares: Sequence[str] = ()
 
-    def of(self, grid: Grid) -> list[str]:
-        """For each answer its group, "" where none is known."""
-        pairs = zip(grid.items.tolist(), grid.systems.tolist(), strict=True)
-        found = [self.by_answer.get((item, system), self.by_item.get(item)) for item, system in pairs]
+    def of(self, answers: Sequence[tuple[str, str]]) -> list[str]:
+        """For each answer, an item and a system, its group, "" where none is known."""
+        if not self.by_answer:  # then no item has a value either
+            return [""] * len(answers)
+        found = [self.by_answer.get(answer) for answer in answers]
+        if None in found:
+            by_item = self.by_item()
+            found = [
+                by_item.get(item) if value is None else value
+                for (item, _), value in zip(answers, found, strict=True)
+            ]
         if self.shares:
             return _cut(found, self.shares)
         numbers = [value for value in found if value is not None]
-        if all(isinstance(value, int | float) and not isinstance(value, bool) for value in numbers) and (
+        kinds = set(map(type, numbers))
+        if all(issubclass(kind, int | float) and kind is not bool for kind in kinds) and (
             len(set(numbers)) > _MOST_NUMBERS
         ):
             return _cut(found, _THIRDS)
@@ -76,8 +85,9 @@ def parts_of(
     """The parts of these answers, systems among them; and the names that the rules ask for and nothing is known
     of."""
     made: dict[str, list[str]] = {SYSTEM: grid.systems.tolist()}
+    answers = list(zip(grid.items.tolist(), made[SYSTEM], strict=True))
     for name, each in known.items():
-        values = each.of(grid)
+        values = each.of(answers)
         if any(values):
             made[name] = values
     unknown = tuple(name for name in table.rules.parts or () if name not in made)
@@ -120,7 +130,7 @@ def _known(rows: polars.DataFrame, column: str, shares: Sequence[str]) -> KnownP
     import polars as pl
 
     if column not in rows.columns or not rows.height:
-        return KnownPart({}, {}, shares)
+        return KnownPart({}, dict, shares)
     numbers = rows[column].cast(pl.Float64, strict=False) if rows[column].dtype == pl.String else None
     if numbers is not None and (numbers.is_not_null() == rows[column].is_not_null()).all():
         rows = rows.with_columns(numbers.alias(column))  # a text file has no other way to write numbers
@@ -131,7 +141,13 @@ def _known(rows: polars.DataFrame, column: str, shares: Sequence[str]) -> KnownP
         for item, system, found in rows.group_by("item", "system").agg(one).iter_rows()
         if found is not None
     }
-    by_item = {item: found for item, found in rows.group_by("item").agg(one).iter_rows() if found is not None}
+
+    @cache
+    def by_item() -> dict[str, Any]:
+        return {
+            item: found for item, found in rows.group_by("item").agg(one).iter_rows() if found is not None
+        }
+
     return KnownPart(by_answer, by_item, shares)
 
 
@@ -141,4 +157,8 @@ def _cut(values: Sequence[Any], names: Sequence[str]) -> list[str]:
     if not known or known[0] == known[-1]:
         return [""] * len(values)
     starts = [known[round(len(known) * share / len(names))] for share in range(1, len(names))]
-    return ["" if value is None else names[sum(value >= start for start in starts)] for value in values]
+    passed = [[value is not None and value >= start for value in values] for start in starts]
+    return [
+        "" if value is None else names[sum(each)]
+        for value, each in zip(values, zip(*passed, strict=True), strict=True)
+    ]

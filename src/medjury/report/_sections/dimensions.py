@@ -64,10 +64,8 @@ def _matrix(material: Material, side: str) -> tuple[np.ndarray[Any, Any], np.nda
     for each in evidence.table.counted:
         grid = evidence.grid(each.name)
         scores = grid.scores[evidence.rater] if side == "jury" else evidence.reference(grid)
-        place = [
-            units.setdefault((str(item), str(system)), len(units))
-            for item, system in zip(grid.items, grid.systems, strict=True)
-        ]
+        answers = zip(grid.items.tolist(), grid.systems.tolist(), strict=True)
+        place = [units.setdefault(answer, len(units)) for answer in answers]
         columns.append((np.asarray(place, dtype=np.int64), scores))
     table = np.full((len(units), len(columns)), np.nan)
     for number, (rows, scores) in enumerate(columns):
