@@ -320,7 +320,7 @@ async def test_two_workers_score_a_metric_as_a_run_does_and_once(
 async def test_what_workers_scored_is_in_a_later_run_once_and_is_not_scored_again(
     write_study: Callable[..., Path], postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from medjury.studies import _metric_raters
+    from medjury import metrics
 
     cases = [
         {"id": f"c{n}", "system": "a", "candidate": f"pain since {n}", "reference": "pain since 1",
@@ -346,14 +346,14 @@ async def test_what_workers_scored_is_in_a_later_run_once_and_is_not_scored_agai
     def fail(*_: Any, **__: Any) -> None:
         raise AssertionError("all are stored")
 
-    monkeypatch.setattr(_metric_raters, "score", fail)
+    monkeypatch.setattr(metrics, "score", fail)
     assert (await ratings())[1].equals(wanted)
 
 
 async def test_a_metric_that_failed_in_passing_is_scored_again_and_a_lasting_failure_is_not(
     write_study: Callable[..., Path], postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from medjury.studies import _metric_raters
+    from medjury import metrics
 
     cases = [
         {
@@ -372,7 +372,7 @@ async def test_a_metric_that_failed_in_passing_is_scored_again_and_a_lasting_fai
         raise RuntimeError("CUDA out of memory")
 
     with monkeypatch.context() as broken:
-        broken.setattr(_metric_raters, "score", fail)
+        broken.setattr(metrics, "score", fail)
         await work([Worker(told)], shares)
     with open_store(postgres_url) as store:
         assert {(row.status, row.reason) for row in store.ratings("run")} == {("unscored", "provider")}

@@ -60,6 +60,28 @@ def test_a_short_study_gives_ratings_and_the_same_command_again_asks_nothing(
     assert manifest(study)["status"] == "complete"
 
 
+def test_a_plain_study_loads_no_way_of_judging_no_metric_and_no_reader_that_it_does_not_name(
+    write_study: Write, server: LoopbackServer
+) -> None:
+    """Together they are a third of what a short run takes."""
+    code = f"""
+import sys
+from medjury.cli import main
+assert main(["run", {str(write_study())!r}, "--quiet"]) == 0
+print("Loaded", *(name for name in sys.modules if name.startswith("medjury.")))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = done.stdout.partition("Loaded ")[2].split()
+    assert "medjury.studies._strategies.single" in loaded
+    unused = (
+        *(f"judging._{name}" for name in ("adaptive", "claims", "closed_loop", "deliberation", "drafting")),
+        *("metrics", "transcripts", "ratings._import.build", "studies._cluster", "studies._drafts.drafting"),
+    )
+    assert not [
+        name for name in loaded if f"{name}.".startswith(tuple(f"medjury.{each}." for each in unused))
+    ]
+
+
 def test_a_process_of_its_own_leaves_nothing_open_and_its_exit_status(
     write_study: Write, server: LoopbackServer
 ) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-_MODULE = "medjury.studies._metric_raters"
+_MODULE = "medjury.metrics"
 
 
 class Traced(importlib.abc.MetaPathFinder):

@@ -33,11 +33,13 @@ def run_file(
 ) -> int:
     """Run a study file, write its report, say what came of it; the exit status, with `gate` that of the verdict.
     `cluster` is the address of one and how many workers judge there."""
-    from medjury.studies import RayCluster, check_study, gate_outlook, load_study, run_study
+    from medjury.studies import load_study, run_study
 
     study = load_study(file, skip_bad_cases=skip_bad_cases, overrides=overrides)
     told = sys.stderr if as_json else sys.stdout
     if dry_run:
+        from medjury.studies import check_study, gate_outlook
+
         plan = check_study(study, preflight=preflight, cluster=cluster is not None)
         outlook = gate_outlook(study, plan)
         say(f"{plan.text()}\n\n{outlook.text()}", told)
@@ -46,6 +48,11 @@ def run_file(
         return 0
     from medjury.cli._terminal.displays import display
 
+    engine = None
+    if cluster is not None:
+        from medjury.studies import RayCluster
+
+        engine = RayCluster(*cluster)
     with display(quiet=quiet) as shown:
         result = run_study(
             study,
@@ -54,7 +61,7 @@ def run_file(
             keep_going=keep_going,
             preflight=preflight,
             wait=wait,
-            cluster=None if cluster is None else RayCluster(*cluster),
+            cluster=engine,
         )
         if shown is not None:
             shown.finish(result.progress, result.money, result.currency)

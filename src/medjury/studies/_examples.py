@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from medjury.cases import Case, Redactor
 from medjury.documents import Document
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
-from medjury.judging import DrawnExamples, TrainingSplit, split_training
-from medjury.ratings import Rating, read_ratings
+from medjury.ratings import Rating
 from medjury.studies._clinicians.roles import correction, people_roles
 from medjury.studies._file import ExamplesPart, JudgePart, StudyFile
 from medjury.studies._material.case_ids import case_ids
+
+if TYPE_CHECKING:
+    from medjury.judging import DrawnExamples, TrainingSplit
 
 # The ways of judging in which the question is the judge's own, so that examples of it can be shown.
 SHOWING = ("single", "repeats", "deliberation")
@@ -72,6 +75,8 @@ class StudyExamples:
                 raise MedjuryError(self._document.complaint(place, f"{problem}; take them out of this judge"))
             self._passed.append(f"examples: {problem}; judges with it are asked without any")
             return None
+        from medjury.judging import DrawnExamples
+
         try:
             return DrawnExamples(
                 self._split(wanted),
@@ -114,6 +119,8 @@ class StudyExamples:
         return tuple(dict.fromkeys([*lines, *self._passed]))
 
     def _split(self, wanted: ExamplesPart) -> TrainingSplit:
+        from medjury.judging import split_training
+
         share = _SHARE if wanted.share is None else wanted.share
         key = f"{share if wanted.cases is None else wanted.cases} {wanted.seed} {wanted.clinicians}"
         if key not in self._splits:
@@ -139,6 +146,8 @@ class StudyExamples:
                 "use `examples: true` for the instrument's own"
             )
         if self._ratings is None:
+            from medjury.ratings import read_ratings
+
             imported = read_ratings(
                 self._folder / part.path,
                 mapping=None if part.mapping is None else self._folder / part.mapping,

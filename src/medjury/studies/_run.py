@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from medjury.cases import Case, CaseSource, GivenCases, RedactedCases
 from medjury.clock import utc_now
@@ -28,18 +28,7 @@ from medjury.ratings import Rating, Store, StoreDesk, open_store
 from medjury.runs import files, open_run_folder, refuse_cut_log
 from medjury.studies._batch_jobs import log_name, poll_seconds
 from medjury.studies._clinicians.humans import read_humans
-from medjury.studies._cluster.crew import RayCluster, judge_on_cluster
-from medjury.studies._cluster.refusals import refuse_for_cluster
 from medjury.studies._conclude import RunResult, WorkDone, conclude
-from medjury.studies._drafts.drafting import (
-    DraftResult,
-    conclude_drafting,
-    drafting_study,
-    plan_drafting,
-    with_drafting,
-    with_drafts,
-    write_drafts,
-)
 from medjury.studies._gate_settings import gate_settings, study_prices
 from medjury.studies._hosts import check_store_host
 from medjury.studies._how import How
@@ -55,6 +44,11 @@ from medjury.studies._stated.manifest import describe, earlier_manifest, now, ru
 from medjury.studies._stated.protocol import Registered, make_protocol, register
 from medjury.studies._stopped import refuse_emptied_store, unfinished, why_stopped
 from medjury.studies._study import Study
+
+# A cluster's files and those of drafting are imported by the studies that have one.
+if TYPE_CHECKING:
+    from medjury.studies._cluster.crew import RayCluster
+    from medjury.studies._drafts.drafting import DraftResult
 
 
 def run_study(
@@ -77,11 +71,16 @@ def run_study(
     another thread. With a `cluster` its workers do the asking. In a notebook it shows a bar."""
     how = How(watch or notebook_bar(), retry_unscored, keep_going, preflight and ask, ask, stopper, wait)
     if cluster is not None:
+        from medjury.studies._cluster.crew import judge_on_cluster
+        from medjury.studies._cluster.refusals import refuse_for_cluster
+
         refuse_for_cluster(study)
     prices = study_prices(study)
     _check(study, prices)
     drafts = None
     if study.drafter is not None:
+        from medjury.studies._drafts.drafting import conclude_drafting, with_drafting, with_drafts
+
         drafts = _draft(study, how)
         if drafts.stopped:
             return conclude_drafting(drafts)
@@ -168,6 +167,8 @@ def draft_study(
 
 
 def _draft(study: Study, how: How) -> DraftResult:
+    from medjury.studies._drafts.drafting import write_drafts
+
     prices = study_prices(study)
     _check(study, prices)
     _make_folder(study)
@@ -303,10 +304,14 @@ def check_study(study: Study, *, preflight: bool = True, cluster: bool = False) 
     study that a `cluster` judges are not loaded here, so that the time they take is a guess."""
     whole = study
     if cluster:
+        from medjury.studies._cluster.refusals import refuse_for_cluster
+
         refuse_for_cluster(study)
     prices = study_prices(study)
     _check(study, prices)
     if study.drafter is not None:
+        from medjury.studies._drafts.drafting import plan_drafting
+
         study, plan = plan_drafting(study, prices)
     else:
         plan = plan_study(study, prices, rehearse=True)
@@ -336,6 +341,8 @@ def register_study(study: Study, folder: str | Path | None = None) -> Registered
 
 def check_drafting(study: Study, *, preflight: bool = True) -> RunPlan:
     """The same for the drafts alone: `medjury draft --dry-run`."""
+    from medjury.studies._drafts.drafting import drafting_study
+
     prices = study_prices(study)
     _check(study, prices)
     drafts = drafting_study(study)

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from medjury.cases import CaseSource
 from medjury.documents import read_document, validate
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
-from medjury.judging import AfterDrafting, Drafter, Jury
+from medjury.judging import Jury
 from medjury.models import ChatModel
 from medjury.runs import files
 from medjury.studies._drafts.drafter import make_drafter
@@ -24,6 +25,9 @@ from medjury.studies._metric_raters import MetricRaters, metric_raters
 from medjury.studies._overrides import overridden
 from medjury.studies._stated.prompts import begun_prompts
 from medjury.studies._strategies import Setup, make_rater
+
+if TYPE_CHECKING:
+    from medjury.judging import Drafter
 
 DEFAULT_CONCURRENCY = 64
 
@@ -95,6 +99,8 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False, overrides: Seq
     judges = [make_rater(document, ("judges", index), setup) for index, setup in enumerate(setups)]
     drafter, drafting_models = None, []
     if settings.drafting is not None:
+        from medjury.judging import AfterDrafting
+
         part = settings.drafting
         drafter, made = named(document, ("drafting",), lambda: make_drafter(part, folder))
         drafting_models = [made]

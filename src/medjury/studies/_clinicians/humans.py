@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from medjury.errors import MedjuryError, no_such
-from medjury.ratings import Pseudonyms, Rating, read_ratings
+from medjury.ratings import Rating
 from medjury.runs import ManifestHumans, files
 from medjury.studies._clinicians.labels import case_labels
 from medjury.studies._clinicians.roles import PeopleRoles, correction, people_roles, stated_roles
@@ -71,6 +71,8 @@ def read_humans(study: Study, *, rehearse: bool = False) -> Humans | None:
     part = study.settings.humans
     if part is None:
         return None
+    from medjury.ratings import Pseudonyms, read_ratings
+
     folder = study.file.resolve().parent
     path = panel_file(study.file, study.name) if part.path == PANEL else folder / part.path
     if part.path == PANEL and not path.is_file():

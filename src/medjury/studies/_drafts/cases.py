@@ -6,16 +6,21 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from medjury.cases import Case, CaseSource, LeftOut
 from medjury.errors import MedjuryError
 from medjury.files import whole_binary
 from medjury.instruments import Reason
-from medjury.judging import TOKENS_PER_DRAFT, DraftBody, Drafter, drafted_case
 from medjury.ratings import Store
 
-# For a plan: about as long as a draft will be; and as long as it can be, at six signs a token.
-_STAND_IN, _LONGEST = "word " * int(TOKENS_PER_DRAFT * 0.75), "word. "
+# What drafts is imported where something is drafted: every study meets this file, and most draft nothing.
+if TYPE_CHECKING:
+    from medjury.judging import DraftBody, Drafter
+
+# For a plan: about as long as a draft will be (tokens have less than a word); and as long as it can be, at six
+# signs a token.
+_WORDS, _STAND_IN, _LONGEST = 0.75, "word ", "word. "
 
 
 class Undrafted:
@@ -63,13 +68,18 @@ class DraftedCases:
     def __init__(
         self, source: CaseSource, drafter: Drafter, drafts: Drafts | None, *, longest: bool = False
     ) -> None:
+        from medjury.judging import TOKENS_PER_DRAFT, DraftBody
+
         self.source = source
-        text = _LONGEST * drafter.speaker.max_tokens if longest else _STAND_IN
+        expected = _STAND_IN * int(TOKENS_PER_DRAFT * _WORDS)
+        text = _LONGEST * drafter.speaker.max_tokens if longest else expected
         self._stand_in = DraftBody(status="drafted", candidate=text)
         self._drafter = drafter
         self._drafts = drafts
 
     def __iter__(self) -> Iterator[Case]:
+        from medjury.judging import drafted_case
+
         for case in self.source:
             if case.candidate is not None:
                 yield case
@@ -110,6 +120,8 @@ class Drafts:
 
     def write(self, store: Store, run: str) -> None:
         """Write every draft of the run with what it cost. A half-written file never has the name."""
+        from medjury.judging import DraftBody
+
         with whole_binary(self.file) as out:
             # One row and one record for every draft, both in the same order.
             for rating, record in zip(store.ratings(run), store.records(run), strict=True):
@@ -149,6 +161,8 @@ class Drafts:
         }
 
     def find(self, key: str) -> DraftBody:
+        from medjury.judging import DraftBody
+
         if key not in self._places:
             why = "it was not written; run again to go on"
             return DraftBody(status="failed", reason=Reason.PROVIDER.value, message=why)
@@ -164,6 +178,8 @@ class Drafts:
 
     def _read(self, key: str) -> DraftBody | None:
         """The draft at its place; None where another line is there now."""
+        from medjury.judging import DraftBody
+
         try:
             with self.file.open("rb") as file:
                 file.seek(self._places[key])

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from medjury.errors import MedjuryError
-from medjury.judging import Drafter, DraftingRules, SelectionRules, Speaker
 from medjury.models import ChatModel, make_model
 from medjury.studies._file import DraftingPart, ModelPart
+
+if TYPE_CHECKING:
+    from medjury.judging import Drafter
 
 # The drafting model's name in the audit log, in limits and in messages.
 NAME = "drafting"
@@ -15,6 +18,8 @@ NAME = "drafting"
 
 def make_drafter(part: DraftingPart, folder: Path) -> tuple[Drafter, tuple[ChatModel, ModelPart]]:
     """The drafter, and its model with the part that says how fast it may be asked and what it costs."""
+    from medjury.judging import Drafter, DraftingRules, SelectionRules, Speaker
+
     options = part.options
     if "name" in options:
         raise MedjuryError("has no `name`; `system` is the name under which the drafts are judged")

@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from medjury.judging import (
-    AfterDrafting,
     Expected,
     Fitted,
     Judge,
@@ -123,6 +122,8 @@ class WindowCheck:
 
 def _first(unit: Unit) -> list[tuple[ChatModel, Request]]:
     """The first questions of a unit: a single judge tells its one, any other way of judging is rehearsed."""
+    from medjury.judging import AfterDrafting
+
     rater = unit.rater
     while isinstance(rater, AfterDrafting | Fitted | ModelChecked):
         rater = rater.rater

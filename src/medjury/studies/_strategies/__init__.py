@@ -1,4 +1,5 @@
-"""The ways of judging that a study file can name: one file each, with its settings and how it is built."""
+"""The ways of judging that a study file can name: one file each, with its settings and how it is built. A study
+loads the files of those that it names."""
 
 from __future__ import annotations
 
@@ -9,15 +10,6 @@ from medjury.documents import Document, nearest, validate_part
 from medjury.errors import MedjuryError
 from medjury.judging import ModelChecked, Rater
 from medjury.studies._planning.context import with_window_rule
-from medjury.studies._strategies import (
-    adaptive,
-    claims,
-    closed_loop,
-    concordance,
-    deliberation,
-    repeats,
-    single,
-)
 from medjury.studies._strategies._setup import Settings, Setup
 
 
@@ -30,25 +22,68 @@ class Strategy(NamedTuple):
     without: tuple[str, ...] = ()
 
 
-STRATEGIES: Mapping[str, Strategy] = {
-    "adaptive": Strategy(adaptive.AdaptiveSettings, adaptive.build),
-    "claims": Strategy(claims.ClaimsSettings, claims.build, ("explain", "per_dimension", "prompt")),
-    "closed_loop": Strategy(closed_loop.ClosedLoopSettings, closed_loop.build),
-    "concordance": Strategy(concordance.ConcordanceSettings, concordance.build, ("prompt",)),
-    "deliberation": Strategy(deliberation.DeliberationSettings, deliberation.build, ("explain", "prompt")),
-    "repeats": Strategy(repeats.RepeatsSettings, repeats.build),
-    "single": Strategy(single.SingleSettings, single.build),
+def _adaptive() -> Strategy:
+    from medjury.studies._strategies.adaptive import AdaptiveSettings, build
+
+    return Strategy(AdaptiveSettings, build)
+
+
+def _claims() -> Strategy:
+    from medjury.studies._strategies.claims import ClaimsSettings, build
+
+    return Strategy(ClaimsSettings, build, ("explain", "per_dimension", "prompt"))
+
+
+def _closed_loop() -> Strategy:
+    from medjury.studies._strategies.closed_loop import ClosedLoopSettings, build
+
+    return Strategy(ClosedLoopSettings, build)
+
+
+def _concordance() -> Strategy:
+    from medjury.studies._strategies.concordance import ConcordanceSettings, build
+
+    return Strategy(ConcordanceSettings, build, ("prompt",))
+
+
+def _deliberation() -> Strategy:
+    from medjury.studies._strategies.deliberation import DeliberationSettings, build
+
+    return Strategy(DeliberationSettings, build, ("explain", "prompt"))
+
+
+def _repeats() -> Strategy:
+    from medjury.studies._strategies.repeats import RepeatsSettings, build
+
+    return Strategy(RepeatsSettings, build)
+
+
+def _single() -> Strategy:
+    from medjury.studies._strategies.single import SingleSettings, build
+
+    return Strategy(SingleSettings, build)
+
+
+STRATEGIES: Mapping[str, Callable[[], Strategy]] = {
+    "adaptive": _adaptive,
+    "claims": _claims,
+    "closed_loop": _closed_loop,
+    "concordance": _concordance,
+    "deliberation": _deliberation,
+    "repeats": _repeats,
+    "single": _single,
 }
 
 
 def make_rater(document: Document, place: tuple[str | int, ...], setup: Setup) -> Rater:
     """The rater of one judge's entry; what is wrong with it is told with its line of the file."""
     named = setup.part.strategy
-    strategy = STRATEGIES.get(named["name"])
-    if strategy is None:
+    found = STRATEGIES.get(named["name"])
+    if found is None:
         hint = nearest(named["name"], list(STRATEGIES))
         problem = f"there is no way of judging called {named['name']!r}; {hint}"
         raise MedjuryError(document.complaint((*place, "strategy"), problem))
+    strategy = found()
     for name in strategy.without:
         if name in setup.part.model_fields_set:
             problem = f"has no meaning for the strategy `{named['name']}`; remove it"

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from medjury.errors import MedjuryError
 from medjury.fields import Part
 from medjury.instruments import Instrument
-from medjury.judging import DrawnExamples, Speaker
+from medjury.judging import Speaker
 from medjury.models import ChatModel, make_model
 from medjury.studies._file import JudgePart, ModelPart
+
+if TYPE_CHECKING:
+    from medjury.judging import DrawnExamples
 
 
 class Settings(Part):
