@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from medjury.validation import Validation, Verdict, Word, verdicts_json, verdicts_junit, worst_word
+from medjury.validation._exported import _clean
 from medjury.validation._rules.found import Lines, RuleFound, State, does_not_apply, found
 
 LINES = Lines("For a clinician.", "For a statistician.")
@@ -149,3 +150,13 @@ def test_what_does_not_apply_stands_in_nobodys_way() -> None:
     assert (made.name, made.asked, made.found) == ("Name", "asked", "nothing there")
     assert made.met and made.state == "does not apply" and not made.essential and made.why == ""
     assert made.lines is LINES and not made.stops
+
+
+def test_exactly_what_xml_cannot_hold_is_replaced() -> None:
+    """As XML 1.0 states it: tab, line feed, carriage return and three ranges are characters, and nothing else is."""
+    held = {0x9, 0xA, 0xD, *range(0x20, 0xD800), *range(0xE000, 0xFFFE), *range(0x10000, 0x110000)}
+    signs = "".join(map(chr, range(0x110000)))
+    cleaned = _clean(signs)
+    assert [place for place, (was, now) in enumerate(zip(signs, cleaned, strict=True)) if was != now] == [
+        place for place in range(0x110000) if place not in held
+    ]

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from medjury.calibration import CalibrationStudy, calibrate
 from medjury.report._exhibits import Exhibits
 from medjury.report._facts import Facts, facts_of
 from medjury.report._html import Html, element, joined, without_controls
 from medjury.runs import Records, files
 from medjury.tables import Measured
 from medjury.validation import Evidence, Validation, about_each_judge, about_judge
+
+if TYPE_CHECKING:
+    from medjury.calibration import CalibrationStudy
 
 # More panels than this make no readable figure; the tables beside it have every dimension.
 PANELS = 12
@@ -47,6 +50,8 @@ class Material:
     @cached_property
     def calibration(self) -> CalibrationStudy:
         """Every rater calibrated to the clinicians; a MedjuryError where that cannot be done."""
+        from medjury.calibration import calibrate
+
         return calibrate(self.evidence.table)
 
     @cached_property

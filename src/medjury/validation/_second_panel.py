@@ -7,12 +7,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from medjury.agreement import compare_paired_rates, compare_rates, severe_errors, win_rates
-from medjury.calibration import JURY_OF_CALIBRATED, CalibrationStudy, calibrate
 from medjury.errors import MedjuryError
 from medjury.statistics import Estimate, Printable, Result, ends, percent, side_by_side, text_table
 from medjury.tables import (
@@ -26,6 +25,10 @@ from medjury.tables import (
     named,
     rating_table,
 )
+
+# Calibration is imported where there is a second panel.
+if TYPE_CHECKING:
+    from medjury.calibration import CalibrationStudy
 
 AS_SCORED, CALIBRATED = "as scored", "calibrated"
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -165,6 +168,8 @@ def against_panel(
         for each in ratings.chosen(dimensions, derived=False)
         if each.grades is not None and not each.derived
     ]
+    from medjury.calibration import calibrate
+
     warnings = list(ratings.warnings)
     study: CalibrationStudy | None = None
     try:
@@ -215,6 +220,8 @@ def _stages(
     grid: Grid, dimension: Measured, roles: Roles, study: CalibrationStudy | None
 ) -> list[tuple[str, str, Floats]]:
     """Every rater's scores as they are, then calibrated, each by a map that never saw its case."""
+    from medjury.calibration import JURY_OF_CALIBRATED
+
     found = [(name, AS_SCORED, grid.scores[name]) for name in roles.raters]
     if study is None:
         return found

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from medjury.calibration import CalibrationStudy, Reliability
+from typing import TYPE_CHECKING
+
 from medjury.errors import MedjuryError
 from medjury.report._axes import Axes
 from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR
@@ -14,6 +15,9 @@ from medjury.report._svg import SOFT
 from medjury.statistics import percent, shown
 from medjury.tables import Measured
 
+if TYPE_CHECKING:
+    from medjury.calibration import CalibrationStudy, Reliability
+
 _SHOWN = {
     "offset": "offset",
     "rmse": "RMSE",
@@ -21,7 +25,7 @@ _SHOWN = {
     "kappa_quadratic": "weighted kappa",
 }
 _TITLE = "Calibration"
-Curves = tuple[Measured, Reliability, Reliability]
+Curves = tuple[Measured, "Reliability", "Reliability"]
 
 
 def section(material: Material) -> Section | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from medjury.calibration import CalibrationStudy, CurvePoint
+from typing import TYPE_CHECKING
+
 from medjury.report._axes import Axes
 from medjury.report._exhibits import COLOURS, MARKERS
 from medjury.report._figure import draw_panels
@@ -10,6 +11,9 @@ from medjury.report._html import Cell, Html, element
 from medjury.report._material import PANELS, Material, height, only_some, short
 from medjury.report._svg import SOFT
 from medjury.statistics import counted
+
+if TYPE_CHECKING:
+    from medjury.calibration import CalibrationStudy, CurvePoint
 
 FINAL = "final"
 

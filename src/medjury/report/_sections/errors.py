@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from medjury.audits import error_model
 from medjury.errors import MedjuryError
 from medjury.report._html import Cell, Html, bullets, paragraph
 from medjury.report._material import Material, Section
@@ -18,6 +17,8 @@ def section(material: Material) -> Section | None:
     columns = evidence.table.rows.columns
     if not evidence.rater or not evidence.clinicians or not any(name in columns for name in _KNOWN):
         return None
+    from medjury.audits import error_model
+
     raters = evidence.roles.on_trial or (evidence.rater,)
     try:
         found = error_model(

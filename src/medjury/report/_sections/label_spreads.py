@@ -4,8 +4,8 @@ was wrong, its own scores should be low."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from medjury.calibration import ScoreSpread, Triage
 from medjury.report._axes import Axes
 from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR
 from medjury.report._figure import draw_panels
@@ -13,8 +13,11 @@ from medjury.report._html import Cell, Html
 from medjury.report._material import PANELS, Material, height, short
 from medjury.report._svg import SOFT
 
+if TYPE_CHECKING:
+    from medjury.calibration import ScoreSpread, Triage
+
 _BY_SYSTEM = "triage-labels-by-system"
-_Panel = tuple[str, str, tuple[ScoreSpread, ...]]
+_Panel = tuple[str, str, tuple["ScoreSpread", ...]]
 
 
 def labels_by_system(material: Material, made: Sequence[Triage]) -> Html:

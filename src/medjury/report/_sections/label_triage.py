@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from medjury.calibration import LabelTriage, Triage
 from medjury.report._axes import Axes
 from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR
 from medjury.report._figure import draw_panels
@@ -14,8 +14,11 @@ from medjury.report._sections.label_spreads import draw_spreads, labels_by_syste
 from medjury.report._svg import SOFT
 from medjury.statistics import Estimate
 
+if TYPE_CHECKING:
+    from medjury.calibration import LabelTriage, Triage
+
 _PANELS = 6
-_One = tuple[str, LabelTriage]
+_One = tuple[str, "LabelTriage"]
 _LEAD = (
     "A label says something of the case, whatever was answered. Where the jury finds all answers to a case poor, "
     "the case itself may be in doubt."

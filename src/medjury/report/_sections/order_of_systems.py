@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from medjury.errors import MedjuryError
-from medjury.ranking import Ranking, agreement_after
 from medjury.report._exhibits import COLOURS
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, bullets, element
 from medjury.report._material import Material, short
 from medjury.statistics import shown
 from medjury.tables import Measured
+
+if TYPE_CHECKING:
+    from medjury.ranking import Ranking
 
 _MOST = 24
 # Mean by the jury, mean by the clinicians, and over how many scores.
@@ -62,6 +64,8 @@ def order_of_systems(material: Material, found: Ranking) -> Html:
 
 def _agreement(material: Material, found: Ranking) -> Html:
     """How alike the orders are, as scored and, where the scores can be calibrated, after that."""
+    from medjury.ranking import agreement_after
+
     if found.agreement is None:
         return Html("")
     made = _alike(

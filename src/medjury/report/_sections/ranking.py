@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from medjury.errors import MedjuryError
-from medjury.ranking import Ranking, rank
 from medjury.report._exhibits import JURY_COLOUR
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, bullets, paragraph
 from medjury.report._material import Material, Section, short
 from medjury.report._sections.order_of_systems import order_of_systems, ranked_by
 from medjury.statistics import percent, shown
+
+if TYPE_CHECKING:
+    from medjury.ranking import Ranking
 
 _TITLE = "Ranking of the systems"
 
@@ -18,6 +22,8 @@ def section(material: Material) -> Section | None:
     evidence = material.evidence
     if len(evidence.table.systems) < 2 or not evidence.rater:
         return None
+    from medjury.ranking import rank
+
     try:
         found = rank(evidence.table)
     except MedjuryError as error:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from medjury.audits import Audit, self_preference
+from typing import TYPE_CHECKING
+
 from medjury.errors import MedjuryError
 from medjury.report._html import Cell, Html, bullets, paragraph
 from medjury.report._material import Material, Section
 from medjury.statistics import p_value, percent
+
+if TYPE_CHECKING:
+    from medjury.audits import Audit
 
 _STATISTICS = {"same_vendor": "mixed model", "own_vendor_contrast": "paired contrast"}
 _TITLE = "Self-preference"
@@ -23,6 +27,8 @@ def section(material: Material) -> Section | None:
             "of no vendor."
         )
         return Section("self-preference", _TITLE, paragraph(text, class_="note"))
+    from medjury.audits import self_preference
+
     try:
         audit = self_preference(table)
     except MedjuryError as error:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from medjury.calibration import Triage, triage
+from typing import TYPE_CHECKING
+
 from medjury.errors import MedjuryError
 from medjury.report._axes import Axes
 from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR
@@ -12,6 +13,9 @@ from medjury.report._material import Material, Section, height, only_some, short
 from medjury.report._sections.label_triage import labels_found
 from medjury.report._svg import SOFT
 from medjury.statistics import percent
+
+if TYPE_CHECKING:
+    from medjury.calibration import Triage
 
 _DIMENSIONS = 6
 _ORDERS = {"rule": "combined rule", "jury": "jury's score alone"}
@@ -24,6 +28,8 @@ def section(material: Material) -> Section | None:
     tried: list[Triage] = []
     refused = []
     for dimension in scaled[:_DIMENSIONS]:
+        from medjury.calibration import triage
+
         try:
             found = triage(evidence.table, dimensions=dimension.name)
         except MedjuryError as error:
