@@ -60,7 +60,7 @@ def test_a_short_study_gives_ratings_and_the_same_command_again_asks_nothing(
     assert manifest(study)["status"] == "complete"
 
 
-def test_a_plain_study_loads_no_way_of_judging_no_metric_and_no_reader_that_it_does_not_name(
+def test_a_plain_study_loads_nothing_for_what_it_does_not_name(
     write_study: Write, server: LoopbackServer
 ) -> None:
     """Together they are a third of what a short run takes."""
@@ -75,7 +75,15 @@ print("Loaded", *(name for name in sys.modules if name.startswith("medjury.")))
     assert "medjury.studies._strategies.single" in loaded
     unused = (
         *(f"judging._{name}" for name in ("adaptive", "claims", "closed_loop", "deliberation", "drafting")),
-        *("metrics", "transcripts", "ratings._import.build", "studies._cluster", "studies._drafts.drafting"),
+        *(
+            "calibration",
+            "metrics",
+            "ranking",
+            "transcripts",
+            "ratings._import.build",
+            "studies._cluster",
+            "studies._drafts.drafting",
+        ),
     )
     assert not [
         name for name in loaded if f"{name}.".startswith(tuple(f"medjury.{each}." for each in unused))

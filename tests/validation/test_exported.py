@@ -153,7 +153,7 @@ def test_what_does_not_apply_stands_in_nobodys_way() -> None:
 
 
 def test_exactly_what_xml_cannot_hold_is_replaced() -> None:
-    """As XML 1.0 states it: tab, line feed, carriage return and three ranges are characters, and nothing else is."""
+    """As XML 1.0 states it: tab, line feed, carriage return and three ranges are characters, nothing else is."""
     held = {0x9, 0xA, 0xD, *range(0x20, 0xD800), *range(0xE000, 0xFFFE), *range(0x10000, 0x110000)}
     signs = "".join(map(chr, range(0x110000)))
     cleaned = _clean(signs)
