@@ -164,7 +164,9 @@ def conclude(
 ) -> RunResult:
     """Write what the run folder holds, and say plainly what came of the run."""
     rated = _export(study, store, run, study.output, _stored_metrics(study, plan, store, run, outcome))
-    with ThreadPoolExecutor(1) as beside:  # the second file is the first one over again: little of it is Python's
+    with ThreadPoolExecutor(
+        1
+    ) as beside:  # the second file is the first one over again: little of it is Python's
         table = beside.submit(write_ratings, study.output / files.RATINGS, study.output / files.RATINGS_CSV)
         spent = audit_totals(study.output / files.AUDIT_LOG)
         counts = store.counts(run)
