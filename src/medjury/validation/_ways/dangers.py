@@ -48,8 +48,9 @@ def pooled(dangers: Sequence[Dangers], rater: str, yardstick: str, confidence: f
         return {}
     dangerous = dict[Unit, str]()
     for danger in dangers:
-        whose = dict(zip(danger.part.units, danger.part.clusters, strict=True))
-        dangerous |= {unit: whose[unit] for unit in danger.chosen(danger.flags)}
+        whose = zip(danger.part.units, danger.part.clusters, danger.flags.tolist(), strict=True)
+        # In the order of the answers: that of a set differs from process to process, and so would the last digits.
+        dangerous |= {unit: cluster for unit, cluster, flag in whose if flag}
     clusters = list(dangerous.values())
     mine = [unit in harmed for unit in dangerous]
     rate = error_rate(mine, clusters, confidence=confidence)
