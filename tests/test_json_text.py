@@ -81,6 +81,19 @@ def test_odd_texts_are_read_as_the_standard_library_reads_them(data: bytes) -> N
     both_read(data)
 
 
+@pytest.mark.parametrize(
+    "text", ['"\ud800"', '{"a": "\udfff fine"}', "x\ud800", "\ud800", '{"\ud83d\ude00": 1}']
+)
+def test_half_a_surrogate_pair_is_read_as_the_standard_library_reads_it(text: str) -> None:
+    both_read(text)
+
+
+@pytest.mark.parametrize("value", [None, 1, ["1"], {}])
+def test_what_is_no_text_is_refused_as_ever(value: Any) -> None:
+    with pytest.raises(TypeError, match="must be str, bytes or bytearray"):
+        read_json(value)
+
+
 @given(value=VALUES, ascii=st.booleans())
 def test_what_was_written_is_read(value: Any, ascii: bool) -> None:
     text = json.dumps(value, ensure_ascii=ascii)

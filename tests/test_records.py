@@ -6,7 +6,7 @@ import copy
 import inspect
 import pickle
 from dataclasses import FrozenInstanceError, dataclass, field, replace
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
@@ -53,6 +53,9 @@ def test_a_record_takes_what_its_dataclass_takes() -> None:
         made, plain = Grade(*given, **named), Plain(*given, **named)
         assert (made.dimension, made.score, made.told) == (plain.dimension, plain.score, plain.told)
     assert str(inspect.signature(Grade)) == str(inspect.signature(Plain))
+    assert get_type_hints(Rating.__init__) == {**get_type_hints(Rating), "return": type(None)}
+    assert inspect.signature(Rating, eval_str=True).parameters["score"].annotation == float | None
+    assert Grade.__init__.__module__ == __name__ and Grade.__init__.__qualname__ == "Grade.__init__"
     refused: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
         ((), {}), (("a", 1, None, 2), {}), (("a",), {"dimension": "b"}), (("a",), {"other": 1}),
     ]  # fmt: skip

@@ -42,5 +42,5 @@ def read_json(data: bytes | str) -> Any:
     """
     try:
         return from_json(data)
-    except ValueError:
+    except (ValueError, TypeError):  # a text with half a surrogate pair is no text to the quicker one
         return json.loads(data)

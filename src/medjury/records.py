@@ -6,6 +6,7 @@ moment of a twin class, whose fields are set as usual: a fraction of the time, a
 
 from __future__ import annotations
 
+import sys
 from dataclasses import MISSING, fields
 from typing import Any, TypeVar
 
@@ -48,16 +49,20 @@ def quickly_made(cls: _Class) -> _Class:
         for name, each in zip(names, given, strict=True)
     ]
     lines = [
-        f"def __init__(self, {', '.join(taken)}):",
-        "    if self.__class__ is not _class:",
-        f"        return _as_usual(self, {', '.join(names)})",
-        "    _set_class(self, _twin)",
-        *(f"    self.{name} = {name}" for name in names),
-        "    self.__class__ = _class",
-        *(["    self.__post_init__()"] if hasattr(record, "__post_init__") else []),
+        f"def make({', '.join(known)}):",
+        f"    def __init__(self, {', '.join(taken)}):",
+        "        if self.__class__ is not _class:",
+        f"            return _as_usual(self, {', '.join(names)})",
+        "        _set_class(self, _twin)",
+        *(f"        self.{name} = {name}" for name in names),
+        "        self.__class__ = _class",
+        *(["        self.__post_init__()"] if hasattr(record, "__post_init__") else []),
+        "    return __init__",
     ]
-    exec("\n".join(lines), known)  # noqa: S102 - of names of fields alone, as dataclasses do it
-    made = known["__init__"]
+    # Of names of fields alone, and at home in the module of the class, as dataclasses do it: its hints hold there.
+    written: dict[str, Any] = {}
+    exec("\n".join(lines), sys.modules[cls.__module__].__dict__, written)  # noqa: S102
+    made = written["make"](**known)
     made.__qualname__, made.__annotations__ = record.__init__.__qualname__, record.__init__.__annotations__
     record.__init__ = made
     return cls

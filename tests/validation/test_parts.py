@@ -148,3 +148,13 @@ def test_cases_are_counted_once_however_many_answers_they_have() -> None:
     trial = evidence.trial(evidence.table.dimensions[0])
     chosen = ([False] * 6, [True] * 6, [True, True, False, False, False, True], [False, False, True] * 2)
     assert [trial.cases(np.array(each)) for each in chosen] == [0, 3, 2, 2]
+
+
+def test_systems_may_be_named_although_they_are_looked_at_anyway() -> None:
+    """Both a system and an item are columns by which answers are told apart."""
+    said = {"clinician a": ANNA, "jury": ANNA}
+    for named in (("system",), ("system", "item")):
+        evidence = on_trial(said, systems=("alpha", "beta"), parts=named)
+        found, unknown = evidence.parts(evidence.table.dimensions[0])
+        systems = [(each.name, int(each.inside.sum())) for each in found if each.name.startswith("system")]
+        assert systems == [("system alpha", 20), ("system beta", 20)] and not unknown

@@ -135,7 +135,7 @@ def _known(rows: polars.DataFrame, column: str, shares: Sequence[str]) -> KnownP
     if numbers is not None and (numbers.is_not_null() == rows[column].is_not_null()).all():
         rows = rows.with_columns(numbers.alias(column))  # a text file has no other way to write numbers
     value = pl.col(column).drop_nulls()
-    one = value.mean() if rows[column].dtype.is_numeric() else value.sort().first()
+    one = (value.mean() if rows[column].dtype.is_numeric() else value.sort().first()).alias("found")
     by_answer = {
         (item, system): found
         for item, system, found in rows.group_by("item", "system").agg(one).iter_rows()
