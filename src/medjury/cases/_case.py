@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from json.encoder import encode_basestring_ascii
 from types import MappingProxyType
 
-from medjury.quoting import quoted
+from medjury.json_text import quoted
 
 MetadataValue = str | int | float | bool
 _ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, chain, groupby, pairwise
@@ -31,7 +31,7 @@ ANSWER = attrgetter("item", "system")
 Shape = tuple[tuple[object, ...], ...]
 _WHOSE = attrgetter("rater", "rater_kind", "repeat", "instrument", "dimension")
 # Of each rater and repeat, the dimensions and the places of their rows.
-_Places = list[tuple[tuple[str, RaterKind, int], list[tuple[str, int]]]]
+Places = list[tuple[tuple[str, RaterKind, int], list[tuple[str, int]]]]
 # What a vote says, without its words: a score, that there is none (None), or that none applies. Zero is spelled
 # out, for it equals zero with a minus.
 _Vote = float | str | NotApplicable | None
@@ -145,27 +145,20 @@ class Derivation:
         self._label = f"{instrument.name}@{instrument.version}"
         self._worded = {each.of for each in instrument.reversed}  # the words of these are passed on
         self._known: dict[tuple[object, ...], Mapping[str, Outcome]] = {}
-        self._raters: dict[Hashable, _Places] = {}
 
-    def rows(self, rows: Sequence[Row], known: Hashable = None) -> Iterator[Row]:
-        """What follows from the rows on one answer, for every rater and repeat. `known` is anything that is the
-        same for rows of the same shape; by default it is their shape."""
-        if not self._instrument.reversed and not self._instrument.composites:
-            return
-        form = shape(rows) if known is None else known
-        raters = self._raters.get(form)
-        if raters is None:
-            if len(self._raters) >= _MOST_KNOWN:
-                self._raters.clear()
-            raters = self._raters[form] = self._by_rater(rows)
+    def rows(self, rows: Sequence[Row], raters: Places) -> Iterator[Row]:
+        """What follows from the rows on one answer, for every rater and repeat."""
         for (rater, kind, repeat), places in raters:
             given = {name: rows[place] for name, place in places}
             origin = Origin(list(given.values()))
             for dimension, outcome in self._outcomes(given).items():
                 yield origin.row(outcome, rater, kind, dimension, repeat)
 
-    def _by_rater(self, rows: Sequence[Row]) -> _Places:
-        """At which places the rows of each rater and repeat stand, by their dimensions."""
+    def places(self, rows: Sequence[Row]) -> Places:
+        """At which places the rows of each rater and repeat stand, by their dimensions: the same for all answers
+        with rows of the same `shape`. Nowhere, where nothing follows from any."""
+        if not self._instrument.reversed and not self._instrument.composites:
+            return []
         raters: dict[tuple[str, RaterKind, int], dict[str, int]] = {}
         for place, row in enumerate(rows):
             if row.instrument == self._label:
@@ -194,7 +187,8 @@ def derived(rows: Iterable[Row], instrument: Instrument) -> Iterator[Row]:
     """Reversed dimensions and composites of every rater, repeat by repeat. Rows come grouped as above."""
     derivation = Derivation(instrument)
     for _, group in groupby(rows, key=ANSWER):
-        yield from derivation.rows(list(group))
+        answer = list(group)
+        yield from derivation.rows(answer, derivation.places(answer))
 
 
 def _vote(row: Rating | RatingRow) -> _Vote:

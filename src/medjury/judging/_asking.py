@@ -11,7 +11,6 @@ import hashlib
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from medjury.instruments import TRANSIENT, AnswerError, AnswerForm, AnswerReader, Reason, Unscored
@@ -121,20 +120,15 @@ class Speaker:
         in place of its words."""
         if not about:
             return ""
-        settings = _settings(
-            tuple(self.model.identity.items()), _written(self.temperature), self.seed, self.max_tokens
-        )
-        stated = f"[{settings}, {_written(sample.number)}, {_written(about)}]"
-        return hashlib.sha256(stated.encode()).hexdigest()[:32]
-
-
-@lru_cache(maxsize=256, typed=True)
-def _settings(
-    identity: tuple[tuple[str, str], ...], temperature: str, seed: int | None, max_tokens: int
-) -> str:
-    """The JSON of what is the same from question to question, made once. The temperature comes as JSON already:
-    0 and 0.0 are equal, and two texts."""
-    return f"{_written(dict(identity))}, {temperature}, {_written(seed)}, {_written(max_tokens)}"
+        stated = [
+            dict(self.model.identity),
+            self.temperature,
+            self.seed,
+            self.max_tokens,
+            sample.number,
+            about,
+        ]
+        return hashlib.sha256(_written(stated).encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from itertools import chain, groupby
 
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
-from medjury.judging._aggregate import ANSWER, Count, Derivation, Row, Shape, counts, shape
+from medjury.judging._aggregate import ANSWER, Count, Derivation, Places, Row, Shape, counts, shape
 from medjury.judging._combine import Rule
 from medjury.judging._rater import Rater
 
@@ -84,17 +84,18 @@ class Jury:
         """
         instrument = self.judges[0].instrument
         derivation = Derivation(instrument)
-        known: dict[Shape, list[Count]] = {}
+        known: dict[Shape, tuple[list[Count], Places]] = {}
         for _, group in groupby(votes, key=ANSWER):
             rows: list[Row] = list(group)
             form = shape(rows)
-            found = known.get(form)
-            if found is None:
+            if form not in known:
                 if len(known) >= _MOST_SHAPES:
                     known.clear()
-                found = known[form] = self._counts(rows)
-            jury: list[Row] = [count.row(rows) for count in found]
-            yield from chain(rows, jury, derivation.rows([*rows, *jury], form))
+                found: list[Count] = self._counts(rows)
+                known[form] = found, derivation.places([*rows, *[count.row(rows) for count in found]])
+            counted, places = known[form]
+            jury: list[Row] = [count.row(rows) for count in counted]
+            yield from chain(rows, jury, derivation.rows([*rows, *jury], places))
 
     def _counts(self, rows: Sequence[Row]) -> list[Count]:
         """How the votes on one answer become the rows of every jury."""

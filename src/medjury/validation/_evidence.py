@@ -35,7 +35,7 @@ from medjury.tables import (
     rating_table,
 )
 from medjury.validation._danger_on_trial import dangers_on_trial
-from medjury.validation._parts import KnownPart, Part, known_parts, parts_of
+from medjury.validation._parts import Part, StudyParts
 from medjury.validation._runs.registered import Standing, standing
 from medjury.validation._trial import Trial
 from medjury.version import __version__
@@ -278,20 +278,7 @@ class Evidence:
 
     def parts(self, dimension: Measured) -> tuple[tuple[Part, ...], tuple[str, ...]]:
         """The groups of cases that are looked at one by one, and those that are asked for and not known."""
-        if dimension.name not in self._parts:
-            grid = self.trial(dimension).grid
-            self._parts[dimension.name] = self._parts_before(grid) or parts_of(
-                self.table, grid, self._known_parts
-            )
-        return self._parts[dimension.name]
-
-    def _parts_before(self, grid: Grid) -> tuple[tuple[Part, ...], tuple[str, ...]] | None:
-        """Those of another dimension with the same answers: it is these alone that make parts."""
-        for name, parts in self._parts.items():
-            other = self._trials[name].grid
-            if np.array_equal(other.items, grid.items) and np.array_equal(other.systems, grid.systems):
-                return parts
-        return None
+        return self._parts.of(self.trial(dimension).grid)
 
     @cached_property
     def standing(self) -> Standing:
@@ -307,12 +294,8 @@ class Evidence:
         return {}
 
     @cached_property
-    def _known_parts(self) -> dict[str, KnownPart]:
-        return known_parts(self.table, self.rater)
-
-    @cached_property
-    def _parts(self) -> dict[str, tuple[tuple[Part, ...], tuple[str, ...]]]:
-        return {}
+    def _parts(self) -> StudyParts:
+        return StudyParts(self.table, self.rater)
 
     @cached_property
     def _rows(self) -> dict[tuple[str, str, str], AgreementRow]:

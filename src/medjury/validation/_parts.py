@@ -73,25 +73,32 @@ class KnownPart:
         return ["" if value is None else _level(value) for value in found]
 
 
-def known_parts(table: RatingTable, rater: str) -> dict[str, KnownPart]:
-    """By name, what is known of each attribute that a part may be made of."""
-    names = dict.fromkeys((*USUAL, *(table.rules.parts or ())))
-    return {name: _known(*_source(table, rater, name)) for name in names}
+class StudyParts:
+    """The parts of a study by one rater's ratings. Dimensions with the same answers have the same parts, which are
+    found once."""
 
+    def __init__(self, table: RatingTable, rater: str) -> None:
+        names = dict.fromkeys((*USUAL, *(table.rules.parts or ())))
+        self._asked = table.rules.parts or ()
+        self._known = {name: _known(*_source(table, rater, name)) for name in names}
+        self._found: list[tuple[Grid, tuple[tuple[Part, ...], tuple[str, ...]]]] = []
 
-def parts_of(
-    table: RatingTable, grid: Grid, known: Mapping[str, KnownPart]
-) -> tuple[tuple[Part, ...], tuple[str, ...]]:
-    """The parts of these answers, systems among them; and the names that the rules ask for and nothing is known
-    of."""
-    made: dict[str, list[str]] = {SYSTEM: grid.systems.tolist()}
-    answers = list(zip(grid.items.tolist(), made[SYSTEM], strict=True))
-    for name, each in known.items():
-        values = each.of(answers)
-        if any(values):
-            made[name] = values
-    unknown = tuple(name for name in table.rules.parts or () if name not in made)
-    return tuple(part for name, values in made.items() for part in _split(name, values)), unknown
+    def of(self, grid: Grid) -> tuple[tuple[Part, ...], tuple[str, ...]]:
+        """The parts of these answers, systems among them; and the names that the rules ask for and nothing is
+        known of."""
+        for other, parts in self._found:
+            if np.array_equal(other.items, grid.items) and np.array_equal(other.systems, grid.systems):
+                return parts
+        made: dict[str, list[str]] = {SYSTEM: grid.systems.tolist()}
+        answers = list(zip(grid.items.tolist(), made[SYSTEM], strict=True))
+        for name, each in self._known.items():
+            values = each.of(answers)
+            if any(values):
+                made[name] = values
+        unknown = tuple(name for name in self._asked if name not in made)
+        found = tuple(part for name, values in made.items() for part in _split(name, values)), unknown
+        self._found.append((grid, found))
+        return found
 
 
 def _split(name: str, values: Sequence[str]) -> list[Part]:

@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
-from medjury.json_text import json_writer
+from medjury.json_text import json_writer, quoted
 from medjury.models._chat import Message, Request
 from medjury.models._schema_text import schema_text
 from medjury.models._wording import with_instructions_first, with_schema_spelled_out, without_surrogates
-from medjury.quoting import quoted
 
 _REFUSED = (
     "(?:unsupported|not support|n't support|only the default|not permitted|not allowed|unrecogni[sz]ed|unknown"

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Iterator
 
 from medjury.cases import Case
-from medjury.quoting import quoted
+from medjury.json_text import quoted
 
 _BLANKS = str.maketrans("\t\n\v\f\r\x1c\x1d\x1e\x1f", " " * 9)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from medjury.quoting import quoted
+from medjury.json_text import quoted
 
 MIXED = st.text(st.sampled_from('ab \n\r\t"\\\x00\x1f\x7f\x85\u2028é😀'))
 
