@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
@@ -143,6 +144,16 @@ def test_every_thing_that_determines_the_answer_changes_the_key() -> None:
     ]
     keys = {unit.key for units in variants for unit in units}
     assert len(keys) == len(variants)
+
+
+def test_a_key_is_the_hash_of_settings_name_case_repeat_and_dimensions() -> None:
+    """Stored answers are found by it: however it is computed, it stays what it was."""
+    judge = Judge(Scripted([GOOD], name="jürör"), INSTRUMENT, per_dimension=True)
+    for repeat in (0, 3):
+        for unit in judge.units(CASE, repeat):
+            stem = f"{judge.settings_hash()} {judge.name} {CASE.fingerprint()} {repeat}"
+            told = stem.encode() + "\0".join(unit.dimensions).encode()
+            assert unit.key == hashlib.sha256(told).hexdigest()
 
 
 def test_per_dimension_keeps_a_skip_rule_with_the_dimension_it_looks_at() -> None:

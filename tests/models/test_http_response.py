@@ -61,6 +61,26 @@ def test_a_response_that_is_cut_is_an_error_at_every_byte(raw: bytes) -> None:
             response.feed_eof()
 
 
+def test_a_head_that_is_said_again_is_read_the_same_and_by_nobody_changed() -> None:
+    """Heads are remembered: what one response makes of its own must not reach the next."""
+    for raw, body in ((PLAIN, BODY), (CHUNKED, BODY), (status_line(b"Content-Length: 0", body=b""), b"")):
+        first, again = fed(raw), fed(raw)
+        assert first.fields == again.fields and first.body() == again.body() == body
+        with pytest.raises(TypeError):
+            first.fields[b"content-length"] = b"1"  # type: ignore[index]
+    head = PLAIN.removesuffix(BODY)
+    assert fed(head + BODY[::-1]).body() == BODY[::-1], "the same head, another body"
+    assert not fed(head + BODY[:5]).whole, "the same head, and the body is cut"
+    with pytest.raises(TooLargeError):
+        fed(PLAIN, largest=len(BODY) - 1)
+
+
+def test_a_head_that_is_refused_is_refused_each_time() -> None:
+    for _ in range(3):
+        with pytest.raises(ResponseError):
+            fed(status_line(b"Content-Length: 2", b"Content-Length: 3"))
+
+
 def test_a_body_without_a_length_ends_with_the_connection_which_is_not_used_again() -> None:
     response = fed(b"HTTP/1.1 200 OK\r\n\r\n", BODY[:5], BODY[5:])
     assert not response.whole

@@ -18,8 +18,10 @@ from tests.loopback import LoopbackServer
 from tests.processes import Command
 
 from medjury.cli import main
-from medjury.ratings import open_store
-from medjury.studies import load_study
+from medjury.errors import MedjuryError
+from medjury.models import audit_totals
+from medjury.ratings import open_store, write_ratings
+from medjury.studies import _conclude, load_study
 
 Write = Callable[..., Path]
 
@@ -58,6 +60,36 @@ def test_a_short_study_gives_ratings_and_the_same_command_again_asks_nothing(
     assert len(server.calls) == 6
     assert "0 calls made now" in capsys.readouterr().out
     assert manifest(study)["status"] == "complete"
+
+
+@pytest.mark.parametrize("broken", ["ratings.csv", "ratings.parquet", "the log"])
+def test_tables_that_cannot_be_written_end_the_run_and_none_is_left_half_done(
+    write_study: Write, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], broken: str
+) -> None:
+    """The second table is written beside the reading of the log: whichever of them fails is told."""
+
+    def write(given: object, path: Path) -> int:
+        if Path(path).name == broken:
+            raise MedjuryError(f"{broken} cannot be written: no space left")
+        return write_ratings(given, path)  # type: ignore[arg-type]
+
+    def totals(path: Path) -> object:
+        if broken == "the log":
+            raise MedjuryError("the log cannot be read")
+        return audit_totals(path)
+
+    study = write_study()
+    with monkeypatch.context() as patch:
+        patch.setattr(_conclude, "write_ratings", write)
+        patch.setattr(_conclude, "audit_totals", totals)
+        assert main(["run", str(study), "--quiet"]) != 0
+    assert f"{broken} cannot be" in capsys.readouterr().err
+    folder = study.parent / "runs" / "small"
+    assert manifest(study)["status"] == "failed" and not (folder / "report.html").exists()
+    names = {each.name for each in folder.iterdir()}
+    assert broken not in names and not [name for name in names if "part" in name or "tmp" in name]
+    assert main(["run", str(study), "--quiet"]) == 0, "the answers are stored: it goes on"
+    assert polars.read_csv(folder / "ratings.csv").height == ratings(study).height
 
 
 def test_a_plain_study_loads_nothing_for_what_it_does_not_name(
