@@ -99,6 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is None:
         # The process is ours: no plugin of another package sees what pydantic checks for us.
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+        # The threads of numpy's library sleep while there is nothing for them to do; else they spin for a while.
+        os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     if words and words[0] in ("-V", "--version"):
         from medjury.version import __version__
 

@@ -6,13 +6,12 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 
-from medjury.instruments._disowned import disowned
 from medjury.instruments._form import AnswerForm, plain
-from medjury.instruments._hearsay import contains, may_come_from, unclosed_scores
 from medjury.instruments._lenient import JsonError, decode
 from medjury.instruments._reply import Parts, take_apart
 from medjury.instruments._self_grading import SelfGrading, grades_in, self_grading
 
+_NESTED = (dict, list)
 _NO_KEY = re.compile(r"[\n{}'\"]")
 
 
@@ -65,6 +64,9 @@ class AnswerReader:
     def _out_of_prose(self, parts: Parts) -> dict[str, object]:
         """The object among other words. Of several those with a key that was asked for count, where any has one. If
         these differ the answer is refused: which was meant is not ours to decide."""
+        from medjury.instruments._disowned import disowned
+        from medjury.instruments._hearsay import may_come_from
+
         names = {plain(name) for name in self._form.keys}
         values = [each for each in parts.objects if _has_key(each, names)] or parts.objects
         if {} in parts.objects and len(parts.objects) > 1:
@@ -118,6 +120,8 @@ class AnswerReader:
         self.repeated = True
 
     def _may_be_copied(self, value: Mapping[str, object]) -> bool:
+        from medjury.instruments._hearsay import contains, may_come_from, unclosed_scores
+
         grades = self._form.stated(value)
         if self._case.in_json and {given for _, given in grades} & unclosed_scores(self._texts):
             return True
@@ -159,13 +163,12 @@ def _runs_on(value: object) -> bool:
     """Whether a key at any depth holds signs of JSON: it was cut off, and what comes next closed it."""
     keys: list[object] = []
     within = [value]
-    while within:
-        inner = within.pop()
+    for inner in within:  # it grows on the way
         if isinstance(inner, dict):
             keys += inner
-            inner = list(inner.values())
-        if isinstance(inner, list):
-            within += [each for each in inner if isinstance(each, dict | list)]
+            within += [each for each in inner.values() if isinstance(each, _NESTED)]
+        elif isinstance(inner, list):
+            within += [each for each in inner if isinstance(each, _NESTED)]
     return _NO_KEY.search(" ".join(map(str, keys))) is not None
 
 

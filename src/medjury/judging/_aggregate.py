@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import sha256
 from itertools import accumulate, chain, groupby, pairwise
-from operator import attrgetter, methodcaller
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from medjury.errors import MedjuryError
@@ -20,23 +20,24 @@ from medjury.instruments import (
     Score,
     Unscored,
     derive,
-    remarked,
 )
 from medjury.judging._combine import Rule, combine
 from medjury.judging._outcomes import outcome_columns
-from medjury.ratings import RaterKind, Rating, RatingRow
+from medjury.ratings import RaterKind, Rating, RatingRow, Status
 
 Row = TypeVar("Row", Rating, RatingRow)
 ANSWER = attrgetter("item", "system")
 Shape = tuple[tuple[object, ...], ...]
 _WHOSE = attrgetter("rater", "rater_kind", "repeat", "instrument", "dimension")
 # Of each rater and repeat, the dimensions and the places of their rows.
-Places = list[tuple[tuple[str, RaterKind, int], list[tuple[str, int]]]]
+Places = list[tuple[tuple[str, RaterKind, int], tuple[str, ...], tuple[int, ...]]]
+# What an outcome puts into a row: score, status, reason and explanation.
+_Columns = tuple[float | None, Status, Reason | None, str]
 # What a vote says, without its words: a score, that there is none (None), or that none applies. Zero is spelled
 # out, for it equals zero with a minus.
 _Vote = float | str | NotApplicable | None
 _MOST_KNOWN = 10_000
-_GRADES_ITSELF = methodcaller("startswith", GRADES_ITSELF)
+_make = tuple.__new__
 _NOT_APPLICABLE, _NO_SCORE = NotApplicable(), Unscored(Reason.MISSING)
 
 
@@ -77,7 +78,7 @@ class Count:
 
     def row(self, rows: Sequence[Row]) -> Row:
         sources = [rows[place] for place in self.places]
-        votes = tuple(map(_vote, sources))
+        votes = tuple([_vote(source) for source in sources])
         if self.repeats > 1:
             ends = list(accumulate(self.ballots, initial=0))
             votes = tuple(
@@ -86,8 +87,8 @@ class Count:
                     for start, end in pairwise(ends)
                 ]
             )
-        outcome = _combined(votes, self.seats, self.rule, self.quorum)
-        made: Row = Origin(sources).row(outcome, self.name, "jury", self.dimension, 0)
+        counted = _counted(votes, self.seats, self.rule, self.quorum)
+        made: Row = _following_row(_origin(sources), counted, self.name, "jury", self.dimension, 0)
         return made
 
 
@@ -144,15 +145,15 @@ class Derivation:
         self._instrument = instrument
         self._label = f"{instrument.name}@{instrument.version}"
         self._worded = {each.of for each in instrument.reversed}  # the words of these are passed on
-        self._known: dict[tuple[object, ...], Mapping[str, Outcome]] = {}
+        self._known: dict[tuple[object, ...], list[tuple[str, _Columns]]] = {}
 
     def rows(self, rows: Sequence[Row], raters: Places) -> Iterator[Row]:
         """What follows from the rows on one answer, for every rater and repeat."""
-        for (rater, kind, repeat), places in raters:
-            given = {name: rows[place] for name, place in places}
-            origin = Origin(list(given.values()))
-            for dimension, outcome in self._outcomes(given).items():
-                yield origin.row(outcome, rater, kind, dimension, repeat)
+        for (rater, kind, repeat), names, places in raters:
+            given = [rows[place] for place in places]
+            origin = _origin(given)
+            for dimension, columns in self._following(names, given):
+                yield _following_row(origin, columns, rater, kind, dimension, repeat)
 
     def places(self, rows: Sequence[Row]) -> Places:
         """At which places the rows of each rater and repeat stand, by their dimensions: the same for all answers
@@ -163,23 +164,24 @@ class Derivation:
         for place, row in enumerate(rows):
             if row.instrument == self._label:
                 raters.setdefault((row.rater, row.rater_kind, row.repeat), {})[row.dimension] = place
-        return [(rater, list(places.items())) for rater, places in raters.items()]
+        return [(rater, tuple(places), tuple(places.values())) for rater, places in raters.items()]
 
-    def _outcomes(self, given: Mapping[str, Row]) -> Mapping[str, Outcome]:
-        known = tuple(
-            [
-                (name, row.reason, row.explanation, _vote(row))
+    def _following(self, names: tuple[str, ...], given: Sequence[Row]) -> list[tuple[str, _Columns]]:
+        words: list[object] = []
+        if self._worded:
+            words = [
+                (row.reason, row.explanation)
+                for name, row in zip(names, given, strict=True)
                 if name in self._worded
-                else (name, _vote(row))
-                for name, row in given.items()
             ]
-        )
+        known = (names, *[_vote(row) for row in given], *words)
         found = self._known.get(known)
         if found is None:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            outcomes = {name: row.outcome for name, row in given.items()}
-            found = self._known[known] = derive(self._instrument, outcomes)
+            outcomes = {name: row.outcome for name, row in zip(names, given, strict=True)}
+            following = derive(self._instrument, outcomes)
+            found = self._known[known] = [(name, outcome_columns(each)) for name, each in following.items()]
         return found
 
 
@@ -213,30 +215,36 @@ def _combined(votes: tuple[_Vote, ...], seats: int, rule: Rule, quorum: int | No
     return combine(outcomes, seats=seats, rule=rule, quorum=quorum)
 
 
-class Origin:
-    """The rows that others follow from. No call is made for those: their key is the hash of the rows they follow
-    from, their cost is 0. What nobody measured of a clinician stays unknown."""
+@lru_cache(maxsize=_MOST_KNOWN)
+def _counted(votes: tuple[_Vote, ...], seats: int, rule: Rule, quorum: int | None) -> _Columns:
+    return outcome_columns(_combined(votes, seats, rule, quorum))
 
-    __slots__ = ("_first", "_keys", "_moment", "_told")
 
-    def __init__(self, sources: Sequence[Any]) -> None:
-        self._first = first = sources[0]
-        if len(sources) == 1:
-            self._keys, self._moment = first.key, first.created_at
-            self._told = first.explanation.startswith(GRADES_ITSELF)
-            return
-        self._keys = "\0".join(sorted([row.key for row in sources]))
-        self._moment = max([row.created_at for row in sources])
-        self._told = any(map(_GRADES_ITSELF, [row.explanation for row in sources]))
+# Of the rows that others follow from: the first, their keys, the latest moment, and whether the case grades itself.
+Origin = tuple[Any, str, str, bool]
 
-    def row(self, outcome: Outcome, rater: str, kind: RaterKind, dimension: str, repeat: int) -> Any:
-        first = self._first
-        score, status, reason, explanation = outcome_columns(
-            remarked(outcome, f"{GRADES_ITSELF}.") if self._told else outcome
-        )
-        key = hashlib.sha256(f"{rater}\0{dimension}\0{self._keys}".encode()).hexdigest()
-        seconds = None if kind == "clinician" else 0.0
-        return type(first)(
-            first.item, first.system, rater, kind, first.instrument, dimension, repeat, score, status, reason,
-            explanation, seconds, 0, 0, 0.0, self._moment, key, 0,
-        )  # fmt: skip
+
+def _origin(sources: Sequence[Any]) -> Origin:
+    first = sources[0]
+    if len(sources) == 1:
+        return first, first.key, first.created_at, first.explanation.startswith(GRADES_ITSELF)
+    keys = "\0".join(sorted([row.key for row in sources]))
+    told = True in [row.explanation.startswith(GRADES_ITSELF) for row in sources]
+    return first, keys, max([row.created_at for row in sources]), told
+
+
+def _following_row(
+    origin: Origin, columns: _Columns, rater: str, kind: RaterKind, dimension: str, repeat: int
+) -> Any:
+    """No call is made for it: its key is the hash of the rows it follows from, its cost is 0. What nobody measured
+    of a clinician stays unknown."""
+    first, keys, moment, told = origin
+    score, status, reason, explanation = columns
+    if told:
+        explanation = f"{GRADES_ITSELF}. {explanation}".rstrip()
+    values = (
+        first.item, first.system, rater, kind, first.instrument, dimension, repeat, score, status, reason,
+        explanation, None if kind == "clinician" else 0.0, 0, 0, 0.0, moment,
+        sha256(f"{rater}\0{dimension}\0{keys}".encode()).hexdigest(), 0, None, None, None,
+    )  # fmt: skip
+    return _make(RatingRow, values) if type(first) is RatingRow else Rating(*values)

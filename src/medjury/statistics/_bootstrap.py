@@ -29,8 +29,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtr
 
+from medjury import special
 from medjury.errors import MedjuryError
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._interval import JACKKNIFE, SAME, IntervalMethod, interval, jackknife
@@ -119,7 +119,7 @@ class Replicates:
         if spread is None or spread.error <= SAME:
             return share
         above = (self.observed[first] - self.observed[second] - bound) / spread.error
-        return max(share, float(stdtr(spread.freedom, -above)))
+        return max(share, float(special.stdtr(spread.freedom, -above)))
 
     def _estimate(
         self,

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtrit
 
+from medjury import special
 from medjury.statistics._choose import choose
 from medjury.statistics._resample import Floats
 from medjury.statistics._symmetric import Turn, of_matches, symmetric
@@ -49,8 +49,8 @@ def quantile(ordered: Floats, level: float) -> float:
         return float(ordered[-1])
     if abs(position - below) < 1e-9:
         return float(ordered[below - 1])
-    left, right = ndtri(below / (size + 1)), ndtri((below + 1) / (size + 1))
-    share = (ndtri(level) - left) / (right - left)
+    left, right = special.ndtri(below / (size + 1)), special.ndtri((below + 1) / (size + 1))
+    share = (special.ndtri(level) - left) / (right - left)
     return float(ordered[below - 1] + (ordered[below] - ordered[below - 1]) * share)
 
 
@@ -64,7 +64,7 @@ def bias_correction(value: float, resampled: Floats) -> float:
     tolerance = _ROUNDING * max(1.0, abs(value))
     below = np.count_nonzero(resampled < value - tolerance)
     not_above = np.count_nonzero(resampled <= value + tolerance)
-    return float(ndtri((below + not_above) / (2 * len(resampled))))
+    return float(special.ndtri((below + not_above) / (2 * len(resampled))))
 
 
 def acceleration(left_out: Floats, multiplicity: Floats) -> float:
@@ -84,9 +84,9 @@ def bca_levels(z0: float, a: float, confidence: float) -> tuple[float, float]:
     """The two levels at which BCa reads the resampled values, in place of α/2 and 1 − α/2."""
 
     def shifted(level: float) -> float:
-        z = z0 + ndtri(level)
+        z = z0 + special.ndtri(level)
         # Beyond its pole the transformation would turn back; the level stays at the end it was running to.
-        return float(ndtr(z0 + z / (1.0 - a * z))) if a * z < 1.0 else float(z > 0)
+        return float(special.ndtr(z0 + z / (1.0 - a * z))) if a * z < 1.0 else float(z > 0)
 
     tail = (1.0 - confidence) / 2.0
     return shifted(tail), shifted(1.0 - tail)
@@ -102,7 +102,7 @@ class Jackknife:
 
     def reach(self, confidence: float) -> float:
         """Student's quantile."""
-        return float(stdtrit(self.freedom, 0.5 + confidence / 2.0))
+        return float(special.stdtrit(self.freedom, 0.5 + confidence / 2.0))
 
 
 def jackknife(left_out: Floats, multiplicity: Floats, turn: Turn) -> Jackknife | None:
@@ -145,7 +145,7 @@ def interval(
     wide = confidence
     if spread is not None:
         stretched = reach * math.sqrt(spread.clusters / (spread.clusters - 1.0))
-        wide = 1.0 - 2.0 * float(ndtr(-stretched))
+        wide = 1.0 - 2.0 * float(special.ndtr(-stretched))
     tail = (1.0 - wide) / 2.0
     low_level, high_level, said = tail, 1.0 - tail, "percentile"
     if method in ("bca", "bca_t"):

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logit
 
+from medjury import special
 from medjury.statistics._resample import Floats
 
 # Below this many clusters no interval here was seen to hold.
@@ -117,7 +117,10 @@ _OF_MEANS = Turn(
     lambda x: -np.log(np.maximum(1.0 - x, _NEAR)), lambda y: 1.0 - float(np.exp(-y)), -np.inf, 1.0
 )
 _SHARE = Turn(
-    lambda x: np.asarray(logit(np.clip(x, _NEAR, 1.0 - _NEAR))), lambda y: float(expit(y)), 0.0, 1.0
+    lambda x: np.asarray(special.logit(np.clip(x, _NEAR, 1.0 - _NEAR))),
+    lambda y: float(special.expit(y)),
+    0.0,
+    1.0,
 )
 _SIZE = Turn(lambda x: np.log(np.maximum(x, _NEAR)), lambda y: float(np.exp(y)), 0.0, np.inf)
 

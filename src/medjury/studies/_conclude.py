@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -38,6 +37,7 @@ from medjury.studies._metric_raters import rated_dimensions
 from medjury.studies._planning.context import left_out, left_out_lines
 from medjury.studies._planning.plan import RunPlan
 from medjury.studies._stated.manifest import answering_models, coverage, now
+from medjury.studies._stated.tally import Tally
 from medjury.studies._study import Study
 
 if TYPE_CHECKING:
@@ -163,20 +163,16 @@ def conclude(
     humans: Humans | None = None,
 ) -> RunResult:
     """Write what the run folder holds, and say plainly what came of the run."""
-    rated = _export(study, store, run, study.output, _stored_metrics(study, plan, store, run, outcome))
-    with ThreadPoolExecutor(
-        1
-    ) as beside:  # the second file is the first one over again: little of it is Python's
-        table = beside.submit(write_ratings, study.output / files.RATINGS, study.output / files.RATINGS_CSV)
-        spent = audit_totals(study.output / files.AUDIT_LOG)
-        counts = store.counts(run)
-        table.result()
-    covered = coverage(counts)
+    stored = Tally()
+    metrics = _stored_metrics(study, plan, store, run, outcome)
+    rated = _export(study, store, run, study.output, metrics, stored)
+    spent = audit_totals(study.output / files.AUDIT_LOG)
+    covered = coverage(stored.counts())
     if spent.perhaps_cut:
         covered = covered.replaced(perhaps_cut=spent.perhaps_cut)
     if shortened := left_out(store.records(run)):
         covered = covered.replaced(shortened=shortened)
-    manifest = manifest.replaced(models_answered=tuple(answering_models(store.answering_models(run))))
+    manifest = manifest.replaced(models_answered=tuple(answering_models(stored.models())))
     status, why = judge_outcome(study, outcome, covered, manifest)
     written = [
         *rated,
@@ -304,21 +300,21 @@ def _stored_metrics(study: Study, plan: RunPlan, store: Store, run: str, outcome
     )
 
 
-def _export(study: Study, store: Store, run: str, folder: Path, stored: Collection[str]) -> list[str]:
-    """Votes, the jury's rows, composites and text metrics, as Parquet, and the records of strategies of several
-    steps, where there are any. `stored` are the metrics whose rows the store has. A half-written file never has the
-    name. The files' names, with that of the same ratings as CSV."""
-    rows: Iterable[Rating | RatingRow] = study.jury.ratings(
-        row for row in store.rows(run) if row.rater_kind != "metric"
-    )
-    if stored:
+def _export(
+    study: Study, store: Store, run: str, folder: Path, metrics: Collection[str], stored: Tally
+) -> list[str]:
+    """Votes, the jury's rows, composites and text metrics, as Parquet and as CSV, and the records of strategies of
+    several steps, where there are any. `metrics` are those whose rows the store has; what it has of others is
+    counted in `stored`. A half-written file never has the name. The files' names."""
+    rows: Iterable[Rating | RatingRow] = study.jury.ratings(stored.counting(store.rows(run)))
+    if metrics:
         rows = chain(
-            rows, (row for row in store.rows(run) if row.rater_kind == "metric" and row.rater in stored)
+            rows, (row for row in store.rows(run) if row.rater_kind == "metric" and row.rater in metrics)
         )
     if study.metrics is not None:
-        rest = [name for name in study.metrics.models if name not in stored]
+        rest = [name for name in study.metrics.models if name not in metrics]
         rows = chain(rows, study.metrics.ratings(study.cases, study.instrument, now(), rest))
     with few_searches_for_cycles():  # rows hold none
-        write_ratings(rows, folder / files.RATINGS)
+        write_ratings(rows, folder / files.RATINGS, folder / files.RATINGS_CSV)
     recorded = write_records(store.records(run), folder / files.RECORDS)
     return [files.RATINGS, files.RATINGS_CSV, *([files.RECORDS] if recorded else [])]

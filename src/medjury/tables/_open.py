@@ -31,7 +31,6 @@ from medjury.tables._grid import RepeatRule
 from medjury.tables._jury import JuryName, JuryRule
 from medjury.tables._measured import Measured, of_instrument, of_manifest, present
 from medjury.tables._rating_table import RatingTable
-from medjury.tables._read import read_rating_table
 from medjury.tables._roles import Names
 from medjury.tables._scales import check_scale, on_scale
 from medjury.tables._spelling import look_alikes
@@ -87,6 +86,8 @@ def rating_table(
     elif (Path(place) / files.MANIFEST).is_file():
         table = open_run(place)
     else:
+        from medjury.tables._read import read_rating_table
+
         frame, notes = read_rating_table(place)
         table = replace(_made(frame), notes=notes)
     if repeats is not None:

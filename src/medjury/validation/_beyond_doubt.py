@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import ndtr
 
+from medjury import special
 from medjury.statistics import Floats, Replicates
 
 
@@ -23,7 +23,7 @@ def p_below(value: float, resampled: Floats) -> float:
     if not np.isfinite(value) or known.size < 20:
         return 1.0
     error = float(known.std(ddof=1))
-    return float(ndtr(value / error)) if error > 1e-12 else float(value >= 0)
+    return float(special.ndtr(value / error)) if error > 1e-12 else float(value >= 0)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

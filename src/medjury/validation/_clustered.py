@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr, stdtrit
 
+from medjury import special
 from medjury.statistics import Estimate, Floats, counted_share, effective_n, proportion, undefined
 from medjury.tables import RatingTable
 
@@ -72,11 +72,11 @@ def clustered_contrast(
         return undefined("fewer than two cases", n, "t of clustered means"), 1.0
     error = math.sqrt(count / (count - 1) * float((np.bincount(codes, pull[used]) ** 2).sum()))
     worth = count if weights is None else max(effective_n(np.bincount(codes, weights[used])), 2.0)
-    half = float(stdtrit(worth - 1, 0.5 + confidence / 2.0)) * error
+    half = float(special.stdtrit(worth - 1, 0.5 + confidence / 2.0)) * error
     method = f"{100 * confidence:g} % t interval, {count} cases"
     method += "" if weights is None else f", weighted by 1/probability, worth {worth:.1f}"
     if error <= 1e-12 and span is not None:
         half = span * (proportion(0, int(worth), confidence=confidence).high or 1.0)
         method = f"{100 * confidence:g} % exact: none of {count} cases differs"
-    below = float(stdtr(worth - 1, difference / error)) if error > 0 else float(difference >= 0)
+    below = float(special.stdtr(worth - 1, difference / error)) if error > 0 else float(difference >= 0)
     return Estimate(difference, difference - half, difference + half, n, method), below

@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, stdtr
 
+from medjury import special
 from medjury.agreement._pairs.signed_rank import wilcoxon_signed_rank
 from medjury.errors import MedjuryError
 from medjury.statistics import Estimate, undefined
@@ -169,7 +169,7 @@ def _p_below(shifted: NDArray[np.float64]) -> tuple[float, str]:
     if n >= _ENOUGH_FOR_T:
         if spread < 1e-12:
             return (0.0 if mean < 0 else 1.0), "t-test, no variance"
-        return float(stdtr(n - 1, mean / (spread / np.sqrt(n)))), "one-sided t-test"
+        return float(special.stdtr(n - 1, mean / (spread / np.sqrt(n)))), "one-sided t-test"
     test = wilcoxon_signed_rank(np.zeros(n), shifted, method="normal")
-    p_value = 1.0 if test.z is None else float(ndtr(test.z))
+    p_value = 1.0 if test.z is None else float(special.ndtr(test.z))
     return p_value, f"one-sided Wilcoxon signed-rank ({n} items, fewer than {_ENOUGH_FOR_T})"

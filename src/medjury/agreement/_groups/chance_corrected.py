@@ -12,8 +12,8 @@ from typing import Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
+from medjury import special
 from medjury.agreement._groups.chance_variance import ChanceCorrected, linearised
 from medjury.agreement._pairs.weights import WeightName, agreement_weights
 from medjury.statistics import (
@@ -231,7 +231,7 @@ def _student(found: ChanceCorrected) -> Analytic:
     def ends(value: float, confidence: float) -> tuple[float, float, str] | None:
         if not found.standard_error:
             return None
-        half = float(stdtrit(found.n - 1, 0.5 + confidence / 2.0)) * found.standard_error
+        half = float(special.stdtrit(found.n - 1, 0.5 + confidence / 2.0)) * found.standard_error
         return value - half, min(value + half, 1.0), "Student t (Gwet 2014)"
 
     return ends
@@ -244,7 +244,9 @@ def _log_student(found: ChanceCorrected, name: str) -> Analytic:
         if not found.ratio_error or not value < 1.0 or found.n < fewest_items(name):
             return None
         room = 1.0 - value
-        factor = float(np.exp(stdtrit(found.n - 1, 0.5 + confidence / 2.0) * found.ratio_error / room))
+        factor = float(
+            np.exp(special.stdtrit(found.n - 1, 0.5 + confidence / 2.0) * found.ratio_error / room)
+        )
         return 1.0 - room * factor, 1.0 - room / factor, "Student t of log(1 − coefficient)"
 
     return ends

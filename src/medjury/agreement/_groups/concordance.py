@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Unpack
 
 import numpy as np
-from scipy.special import chdtrc
 
+from medjury import special
 from medjury.statistics import (
     Estimate,
     Floats,
@@ -69,7 +69,9 @@ def kendall_w_test(scores: Scores, *, ties_corrected: bool = True) -> Concordanc
     if found.value is None:
         return ConcordanceTest(None, None, max(found.n - 1, 0), None)
     chi_squared = raters * (found.n - 1) * found.value
-    return ConcordanceTest(found.value, chi_squared, found.n - 1, float(chdtrc(found.n - 1, chi_squared)))
+    return ConcordanceTest(
+        found.value, chi_squared, found.n - 1, float(special.chdtrc(found.n - 1, chi_squared))
+    )
 
 
 def concordance_statistics(*, ties_corrected: bool = True) -> Statistics:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Literal, Unpack, get_args
 
 import numpy as np
-from scipy.special import fdtri
 
+from medjury import special
 from medjury.agreement._groups.icc_components import all_cells_mean_squares
 from medjury.agreement._groups.mean_squares import MeanSquares, mean_squares
 from medjury.errors import MedjuryError
@@ -150,7 +150,10 @@ def f_interval(squares: MeanSquares, form: IccForm) -> Analytic:
             freedom = (a * raters + b * error) ** 2 / spread if spread > 0 else 0.0
             if freedom <= 0:
                 return None
-            beyond, before = float(fdtri(n - 1, freedom, upper)), float(fdtri(freedom, n - 1, upper))
+            beyond, before = (
+                float(special.fdtri(n - 1, freedom, upper)),
+                float(special.fdtri(freedom, n - 1, upper)),
+            )
             others = k * raters + (k * n - k - n) * error
             low = n * (items - beyond * error) / (beyond * others + n * items)
             high = n * (before * items - error) / (others + n * before * items)
@@ -158,7 +161,10 @@ def f_interval(squares: MeanSquares, form: IccForm) -> Analytic:
             ratio = items / noise
             low, high = (
                 float((each - 1.0) / (each + k - 1.0))
-                for each in (ratio / fdtri(n - 1, freedom, upper), ratio * fdtri(freedom, n - 1, upper))
+                for each in (
+                    ratio / special.fdtri(n - 1, freedom, upper),
+                    ratio * special.fdtri(freedom, n - 1, upper),
+                )
             )
         if form.endswith("_k"):
             if low * (k - 1) <= -1.0:

@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
 
+from medjury import special
 from medjury.agreement._groups.icc import FORMS, IccForm
 from medjury.agreement._groups.icc_components import Components, variance_components
 from medjury.agreement._groups.icc_left_out import components_without
@@ -109,7 +109,7 @@ def _single(fit: _Fit, form: IccForm, confidence: float, method: str) -> Estimat
         return Estimate(value, None, None, fit.n, f"no interval: too few or too uniform data; {method}")
     turned = np.arctanh(np.clip(known, 0.0, 1.0 - 1e-9))
     error = float(np.sqrt((groups - 1.0) / groups * ((turned - turned.mean()) ** 2).sum()))
-    half = float(stdtrit(groups - 1, 0.5 + confidence / 2.0)) * error
+    half = float(special.stdtrit(groups - 1, 0.5 + confidence / 2.0)) * error
     low, high = (float(np.tanh(np.arctanh(value) + sign * half)) for sign in (-1.0, 1.0))
     named = (
         f"{100 * confidence:g} % jackknife t interval of artanh(ICC), {groups} groups of clusters; {method}"

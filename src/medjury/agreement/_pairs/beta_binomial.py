@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
-from scipy.special import betainc, betaln, xlogy
 
+from medjury import special
 from medjury.errors import MedjuryError
 from medjury.statistics import Estimate, error_rate
 
 FLAT, JEFFREYS = 1.0, 0.5
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
+_legendre = cache(lambda: np.polynomial.legendre.leggauss(64))
 
 
 def probability_lower(errors_1: int, n_1: int, errors_2: int, n_2: int, *, prior: float = FLAT) -> float:
@@ -47,10 +48,15 @@ def _expected_cdf(density: tuple[float, float], cdf: tuple[float, float]) -> flo
     spread = 0.5 / np.sqrt(a + b)
     edges = np.unique(np.clip(center + spread * np.linspace(-20, 20, 41), 0.0, np.pi / 2))
     left, width = edges[:-1, None], np.diff(edges)[:, None]
-    angle = left + width * (_NODES + 1) / 2
-    log_density = xlogy(2 * a - 1, np.sin(angle)) + xlogy(2 * b - 1, np.cos(angle)) - betaln(a, b)
-    mass = 2 * np.exp(log_density) * width * _WEIGHTS / 2
-    return float(np.clip((mass * betainc(*cdf, np.sin(angle) ** 2)).sum(), 0.0, 1.0))
+    nodes, weights = _legendre()
+    angle = left + width * (nodes + 1) / 2
+    log_density = (
+        special.xlogy(2 * a - 1, np.sin(angle))
+        + special.xlogy(2 * b - 1, np.cos(angle))
+        - special.betaln(a, b)
+    )
+    mass = 2 * np.exp(log_density) * width * weights / 2
+    return float(np.clip((mass * special.betainc(*cdf, np.sin(angle) ** 2)).sum(), 0.0, 1.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +113,9 @@ def compare_paired_rates(
     0.9807
     """
     n = both + only_1 + only_2 + neither
-    flat, jeffreys = (float(betainc(only_1 + prior, only_2 + prior, 0.5)) for prior in (FLAT, JEFFREYS))
+    flat, jeffreys = (
+        float(special.betainc(only_1 + prior, only_2 + prior, 0.5)) for prior in (FLAT, JEFFREYS)
+    )
     errors_1, errors_2 = both + only_1, both + only_2
     first, second = (_rate(errors, n, confidence) for errors in (errors_1, errors_2))
     return RateComparison(errors_1, n, errors_2, n, first, second, flat, jeffreys, True)

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Literal, Unpack
 
 import numpy as np
-from scipy.special import ndtri
 
+from medjury import special
 from medjury.agreement._groups.mean_squares import NEGLIGIBLE
 from medjury.statistics import (
     Analytic,
@@ -191,7 +191,7 @@ def _fisher_z(name: str, n: int) -> Analytic:
             variance, source = (1.0 + value**2 / 2.0) / room, "Fisher z (Bonett & Wright 2000)"
         elif name == "kendall_tau_b":
             variance, source = 0.437 / room, "Fisher z (Fieller, Hartley & Pearson 1957)"
-        half = float(ndtri(0.5 + confidence / 2.0)) * float(np.sqrt(variance))
+        half = float(special.ndtri(0.5 + confidence / 2.0)) * float(np.sqrt(variance))
         return float(np.tanh(np.arctanh(value) - half)), float(np.tanh(np.arctanh(value) + half)), source
 
     return ends

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, Unpack
 
 import numpy as np
-from scipy.special import stdtrit
 
+from medjury import special
 from medjury.statistics import (
     SAME,
     Analytic,
@@ -163,7 +163,7 @@ def _bland_altman_intervals(gap: Floats, deviation: float, largest: float) -> di
         def ends(value: float, confidence: float) -> tuple[float, float, str] | None:
             if deviation <= SAME * max(1.0, largest):
                 return None
-            half = float(stdtrit(n - 1, 0.5 + confidence / 2.0)) * deviation * float(np.sqrt(share))
+            half = float(special.stdtrit(n - 1, 0.5 + confidence / 2.0)) * deviation * float(np.sqrt(share))
             return value - half, value + half, "Student t (Bland & Altman 1999)"
 
         return ends
@@ -245,7 +245,7 @@ def _analytic(rows: Floats) -> dict[str, Analytic]:
         def ends(mean: float, confidence: float) -> tuple[float, float, str] | None:
             if n < 2 or values.std() <= SAME * max(1.0, float(np.abs(rows).max())):
                 return None
-            half = float(stdtrit(n - 1, 0.5 + confidence / 2.0) * values.std(ddof=1) / np.sqrt(n))
+            half = float(special.stdtrit(n - 1, 0.5 + confidence / 2.0) * values.std(ddof=1) / np.sqrt(n))
             return mean - half, mean + half, "Student t"
 
         return ends

@@ -7,8 +7,8 @@ from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
+from medjury import special
 from medjury.agreement._pairs.weights import agreement_weights
 from medjury.statistics import (
     SAME,
@@ -158,7 +158,7 @@ def large_sample_interval(table: Floats, disagreement: Floats) -> Analytic:
         left = spread - (kappa - expected * (1.0 - kappa)) ** 2
         if left <= SAME:
             return None
-        half = float(ndtri(0.5 + confidence / 2.0)) * float(np.sqrt(left / n)) / (1.0 - expected)
+        half = float(special.ndtri(0.5 + confidence / 2.0)) * float(np.sqrt(left / n)) / (1.0 - expected)
         return max(kappa - half, -1.0), min(kappa + half, 1.0), "large-sample (Fleiss, Cohen & Everitt 1969)"
 
     return ends

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, logit, ndtri
 
+from medjury import special
 from medjury.errors import MedjuryError
 from medjury.statistics import SAME, Estimate, Floats, Read, Statistics, complete_rows, levels_of, undefined
 
@@ -71,8 +71,14 @@ def area_under_curve(
     error = np.sqrt(of_high.var(ddof=1) / len(high) + of_low.var(ddof=1) / len(low)) / (area * (1 - area))
     if error <= SAME:
         return Estimate(area, None, None, n, "Mann-Whitney; no interval where no score varies within a class")
-    half = float(ndtri(1 - (1 - confidence) / 2)) * error
-    return Estimate(area, float(expit(logit(area) - half)), float(expit(logit(area) + half)), n, method)
+    half = float(special.ndtri(1 - (1 - confidence) / 2)) * error
+    return Estimate(
+        area,
+        float(special.expit(special.logit(area) - half)),
+        float(special.expit(special.logit(area) + half)),
+        n,
+        method,
+    )
 
 
 def area_statistics(positive: float) -> Statistics:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.special import ndtr
 
+from medjury import special
 from medjury.errors import MedjuryError
 from medjury.statistics import Floats, Scores, choose, read_pairs, tied
 
@@ -77,7 +77,9 @@ def wilcoxon_signed_rank(
     distance = rank_sum - float(ranks.sum()) / 2.0
     spread = math.sqrt(float((ranks**2).sum()) / 4.0)
     corrected = distance - math.copysign(0.5, distance) if correction and distance else distance
-    p_value = _exact_p(ranks, rank_sum) if exact else min(1.0, 2.0 * float(ndtr(-abs(corrected) / spread)))
+    p_value = (
+        _exact_p(ranks, rank_sum) if exact else min(1.0, 2.0 * float(special.ndtr(-abs(corrected) / spread)))
+    )
     return SignedRankTest(rank_sum, distance / spread, p_value, n, n_zero, name)
 
 

@@ -6,8 +6,8 @@ from math import ceil, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
+from medjury import special
 from medjury.agreement._planning.plan import Plan, Simulated, check_goal, smallest, two_sided
 from medjury.errors import MedjuryError
 
@@ -36,9 +36,9 @@ def plan_f1(
         cases = ceil((2 * two_sided(confidence) / width) ** 2 * variance)
         return Plan("f1", value, cases, 2, width, None, None, confidence, "delta method")
     assert null is not None
-    reach = float(ndtri(confidence)) * sqrt(_variance(null, prevalence)) + float(ndtri(power)) * sqrt(
-        variance
-    )
+    reach = float(special.ndtri(confidence)) * sqrt(_variance(null, prevalence)) + float(
+        special.ndtri(power)
+    ) * sqrt(variance)
     cases = ceil((reach / (value - null)) ** 2)
     return Plan("f1", value, cases, 2, None, power, null, confidence, "delta method")
 
@@ -71,7 +71,7 @@ def simulate_f1(
     known = touched > 0
     low, high = _wilson(found[known], touched[known], two_sided(confidence))
     low, high = 2 * low / (1 + low), 2 * high / (1 + high)
-    bound, _ = _wilson(found[known], touched[known], float(ndtri(confidence)))
+    bound, _ = _wilson(found[known], touched[known], float(special.ndtri(confidence)))
     above = None if null is None else float((2 * bound / (1 + bound) > null).sum() / simulations)
     return Simulated(
         cases,

@@ -7,8 +7,8 @@ from math import ceil, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
+from medjury import special
 from medjury.agreement._planning.gate_world import LowEnd
 from medjury.agreement._planning.plan import smallest
 
@@ -19,13 +19,13 @@ Counts = NDArray[np.int64]
 def above(mean: float, of_one_case: float, limit: float, confidence: float | None = None) -> Power:
     """The chance that an estimate reaches a limit; with a confidence, that the lower end of its interval does,
     which leaves `confidence` above it."""
-    z = 0.0 if confidence is None else float(ndtri(confidence))
+    z = 0.0 if confidence is None else float(special.ndtri(confidence))
 
     def power(cases: int) -> float:
         if cases < 3:
             return 0.0
         error = of_one_case / sqrt(cases)
-        return float(ndtr((mean - limit) / error - z)) if error > 0 else float(mean >= limit)
+        return float(special.ndtr((mean - limit) / error - z)) if error > 0 else float(mean >= limit)
 
     return power
 
@@ -36,7 +36,7 @@ def low_end(mean: float, low: LowEnd, limit: float) -> Power:
     def power(cases: int) -> float:
         if cases < 3:
             return 0.0
-        return float(ndtr((mean - low.reach / sqrt(cases) - limit) / (low.of_one_case / sqrt(cases))))
+        return float(special.ndtr((mean - low.reach / sqrt(cases) - limit) / (low.of_one_case / sqrt(cases))))
 
     return power
 

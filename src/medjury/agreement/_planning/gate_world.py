@@ -8,8 +8,8 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
+from medjury import special
 from medjury.agreement._among_humans.non_inferiority import non_inferiority
 from medjury.agreement._pairs.kappa import kappa_statistics
 from medjury.agreement._planning.joint_distribution import check_marginals, joint_with_kappa
@@ -48,7 +48,7 @@ class Expected:
 
     @cached_property
     def _cuts(self) -> Numbers:
-        return np.asarray(ndtri(np.cumsum(check_marginals(self.shares))[:-1]))
+        return np.asarray(special.ndtri(np.cumsum(check_marginals(self.shares))[:-1]))
 
     @cached_property
     def _loadings(self) -> tuple[float, float]:
@@ -69,10 +69,10 @@ class Expected:
             return 0.0
         from scipy.optimize import brentq
 
-        mean = float(ndtr(-self._cuts).sum())
+        mean = float(special.ndtr(-self._cuts).sum())
 
         def gap(shift: float) -> float:
-            return float(ndtr(shift - self._cuts).sum()) - mean - self.offset
+            return float(special.ndtr(shift - self._cuts).sum()) - mean - self.offset
 
         if gap(-9) > 0 or gap(9) < 0:
             raise MedjuryError(f"scores of these grades cannot be {self.offset:g} off on average.")

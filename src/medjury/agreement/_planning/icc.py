@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import ceil, log
 
 import numpy as np
-from scipy.special import fdtri, ndtri
 
+from medjury import special
 from medjury.agreement._planning.joint_distribution import check_marginals, joint_with_kappa
 from medjury.agreement._planning.plan import Plan, Simulated, check_goal, smallest, two_sided
 from medjury.errors import MedjuryError
@@ -43,7 +43,7 @@ def plan_icc(
     _check(null, raters)
     odds, null_odds = value / (1 - value), null / (1 - null)
     contrast = log((1 + raters * null_odds) / (1 + raters * odds)) ** 2
-    reach = (float(ndtri(confidence)) + float(ndtri(power))) ** 2
+    reach = (float(special.ndtri(confidence)) + float(special.ndtri(power))) ** 2
     cases = ceil(1 + 2 * raters * reach / ((raters - 1) * contrast))
     return Plan("icc", value, max(cases, 3), raters, None, power, null, confidence, "Walter et al. 1998")
 
@@ -70,7 +70,7 @@ def simulate_icc(
     _check(value, raters)
     generator = np.random.default_rng(seed)
     latent = value if marginals is None else joint_with_kappa(value, marginals, "quadratic")[1]
-    thresholds = None if marginals is None else ndtri(np.cumsum(check_marginals(marginals))[:-1])
+    thresholds = None if marginals is None else special.ndtri(np.cumsum(check_marginals(marginals))[:-1])
     scores = np.sqrt(max(latent, 0.0)) * generator.standard_normal((simulations, cases, 1))
     scores = scores + np.sqrt(1 - max(latent, 0.0)) * generator.standard_normal((simulations, cases, raters))
     if thresholds is not None:
@@ -82,9 +82,9 @@ def simulate_icc(
     ratio = between[known] / within[known]
     freedom, rest = cases - 1, cases * (raters - 1)
     tail = (1 - confidence) / 2
-    low = _from_ratio(ratio / fdtri(freedom, rest, 1 - tail), raters)
-    high = _from_ratio(ratio * fdtri(rest, freedom, 1 - tail), raters)
-    bound = _from_ratio(ratio / fdtri(freedom, rest, confidence), raters)
+    low = _from_ratio(ratio / special.fdtri(freedom, rest, 1 - tail), raters)
+    high = _from_ratio(ratio * special.fdtri(rest, freedom, 1 - tail), raters)
+    bound = _from_ratio(ratio / special.fdtri(freedom, rest, confidence), raters)
     return Simulated(
         cases,
         raters,

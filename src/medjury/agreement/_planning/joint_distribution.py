@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
+from medjury import special
 from medjury.agreement._pairs.kappa import KappaWeights
 from medjury.agreement._pairs.weights import agreement_weights
 from medjury.errors import MedjuryError
 
 Numbers = NDArray[np.float64]
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
+_legendre = cache(lambda: np.polynomial.legendre.leggauss(40))
 
 
 def credit(categories: int, weights: KappaWeights) -> Numbers:
@@ -51,11 +52,12 @@ def kappa_variance(joint: Numbers, weight: Numbers) -> Numbers:
 
 def latent_joint(marginals: Numbers, correlation: float) -> Numbers:
     """Two raters who cut correlated normal impressions at the same thresholds."""
-    cuts = np.concatenate([[-9.0], np.clip(ndtri(np.cumsum(marginals)[:-1]), -9, 9), [9.0]])
-    x = cuts[:-1, None] + np.diff(cuts)[:, None] * (_NODES + 1) / 2
-    mass = np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi) * np.diff(cuts)[:, None] / 2 * _WEIGHTS
+    cuts = np.concatenate([[-9.0], np.clip(special.ndtri(np.cumsum(marginals)[:-1]), -9, 9), [9.0]])
+    nodes, weights = _legendre()
+    x = cuts[:-1, None] + np.diff(cuts)[:, None] * (nodes + 1) / 2
+    mass = np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi) * np.diff(cuts)[:, None] / 2 * weights
     spread = np.sqrt(1 - correlation**2)
-    below = ndtr((cuts[None, None, :] - correlation * x[:, :, None]) / spread)
+    below = special.ndtr((cuts[None, None, :] - correlation * x[:, :, None]) / spread)
     joint = (mass[:, :, None] * np.diff(below, axis=2)).sum(axis=1)
     return np.asarray((joint + joint.T) / (2 * joint.sum()))
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import ceil, sqrt
 
 import numpy as np
-from scipy.special import ndtri
 
+from medjury import special
 from medjury.agreement._pairs.kappa import NAMES, KappaWeights
 from medjury.agreement._planning.joint_distribution import credit, joint_with_kappa, kappa_of, kappa_variance
 from medjury.agreement._planning.plan import Plan, Simulated, check_goal, smallest, two_sided
@@ -41,7 +41,9 @@ def plan_kappa(
     else:
         assert null is not None
         under_null = float(kappa_variance(joint_with_kappa(null, marginals, weights)[0], weight))
-        reach = float(ndtri(confidence)) * sqrt(under_null) + float(ndtri(power)) * sqrt(variance)
+        reach = float(special.ndtri(confidence)) * sqrt(under_null) + float(special.ndtri(power)) * sqrt(
+            variance
+        )
         cases = ceil((reach / (value - null)) ** 2)
     goal = None if null is None else power
     return Plan(NAMES[weights], value, cases, 2, width, goal, null, confidence, "large-sample formula")
@@ -73,7 +75,9 @@ def simulate_kappa(
     half, found = two_sided(confidence) * error, estimates[known]
     held = (found - half <= value) & (value <= found + half)
     above = (
-        None if null is None else float((found - float(ndtri(confidence)) * error > null).sum() / simulations)
+        None
+        if null is None
+        else float((found - float(special.ndtri(confidence)) * error > null).sum() / simulations)
     )
     return Simulated(
         cases,

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from scipy.special import ndtri
-
+from medjury import special
 from medjury.errors import MedjuryError
 
 _MOST_CASES = 10_000_000
@@ -52,7 +51,7 @@ def two_sided(confidence: float) -> float:
     """The normal quantile of a two-sided interval."""
     if not 0 < confidence < 1:
         raise MedjuryError(f"confidence is a share between 0 and 1, not {confidence}.")
-    return float(ndtri(1 - (1 - confidence) / 2))
+    return float(special.ndtri(1 - (1 - confidence) / 2))
 
 
 def check_goal(width: float | None, null: float | None, value: float, power: float) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scipy.special import ndtri
-
+from medjury import special
 from medjury.statistics import Estimate
 
 
@@ -27,7 +26,7 @@ def with_share_ends(one: Estimate, confidence: float) -> Estimate:
     if not 0.0 < value < 1.0 or half <= 0.0:
         low, high = (min(max(end, 0.0), 1.0) for end in (one.low, one.high))
         return replace(one, value=min(max(value, 0.0), 1.0), low=low, high=high)
-    z = float(ndtri(0.5 + confidence / 2.0))
+    z = float(special.ndtri(0.5 + confidence / 2.0))
     worth = z**2 * value * (1.0 - value) / half**2
     middle = (value + z**2 / (2.0 * worth)) / (1.0 + z**2 / worth)
     reach = z / (1.0 + z**2 / worth) * (value * (1.0 - value) / worth + z**2 / (4.0 * worth**2)) ** 0.5

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, stdtr, stdtrit
 
+from medjury import special
 from medjury.calibration._maps.calibrator import Floats, check_confidence
 from medjury.calibration._part import judging_roles, jury_of
 from medjury.calibration._triage.logistic import fit_logistic
@@ -170,7 +170,7 @@ def disagreement_curve(
         )
     fitted = fit_logistic(score, outcome, np.arange(len(score)).astype(object))
     freedom = len(score) - 2
-    reach = float(stdtrit(freedom, 0.5 + confidence / 2))
+    reach = float(special.stdtrit(freedom, 0.5 + confidence / 2))
     error = float(np.sqrt(fitted.covariance[1, 1]))
     slope = float(fitted.coefficients[1])
     method = (
@@ -183,9 +183,9 @@ def disagreement_curve(
         (
             float(each),
             Estimate(
-                float(expit(centre)),
-                float(expit(centre - width)),
-                float(expit(centre + width)),
+                float(special.expit(centre)),
+                float(special.expit(centre - width)),
+                float(special.expit(centre + width)),
                 len(score),
                 method,
             ),
@@ -194,7 +194,7 @@ def disagreement_curve(
     )
     return RoutineDisagreement(
         Estimate(slope, slope - reach * error, slope + reach * error, len(score), method),
-        float(2 * stdtr(freedom, -abs(slope) / error)) if error > 0 else 0.0,
+        float(2 * special.stdtr(freedom, -abs(slope) / error)) if error > 0 else 0.0,
         curve,
         _bands(score, outcome, bands, confidence),
         len(score),

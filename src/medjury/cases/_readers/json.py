@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from medjury.cases._case import Origin
-from medjury.cases._fhir.rows import documents_of
 from medjury.cases._mapping import ColumnMapping
 from medjury.cases._row import RawRow
 from medjury.nested import records_at
@@ -48,6 +47,8 @@ def rows_of(value: object, origin: Origin, mapping: ColumnMapping, stem: str = "
     if not isinstance(value, dict):
         yield RawRow(origin, problem="is not an object with the fields of a case")
     elif "resourceType" in value:
+        from medjury.cases._fhir.rows import documents_of
+
         yield from documents_of(value, origin, mapping, by_entry=bool(stem))
     elif stem and "id" not in value and "id" not in mapping.simple:
         yield RawRow(origin, {"id": stem, **value})

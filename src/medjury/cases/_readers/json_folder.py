@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from medjury.cases._case import Origin
-from medjury.cases._fhir.bulk import read_export
-from medjury.cases._fhir.export_manifest import stated_rows
 from medjury.cases._mapping import ColumnMapping
 from medjury.cases._readers.eval import rows_of_log
 from medjury.cases._readers.eval_log import as_log, is_log
@@ -55,6 +53,9 @@ def read_folder(path: Path, mapping: ColumnMapping) -> Iterator[RawRow]:
         for file in cases:
             yield from read_json(file, mapping)
         return
+    from medjury.cases._fhir.bulk import read_export
+    from medjury.cases._fhir.export_manifest import stated_rows
+
     for file in cases:
         parsed = parse_json(file.read_bytes())
         if isinstance(parsed, str) or not isinstance(parsed.content, dict) or "output" not in parsed.content:

@@ -86,9 +86,6 @@ class Statements:
         GROUP BY {_COUNTED} ORDER BY {_COUNTED}"""
     count_run: str = f"""SELECT {_COUNTED}, count(*) FROM ratings WHERE {_LATEST_OF_RUN}
         GROUP BY {_COUNTED} ORDER BY {_COUNTED}"""
-    count_models: str = f"""SELECT rater, model_asked, model_answered, count(*) FROM ratings
-        WHERE {_LATEST_OF_RUN} AND rater_kind = 'judge' AND model_answered IS NOT NULL
-        GROUP BY rater, model_asked, model_answered ORDER BY rater, model_asked, model_answered"""
     # Erasing
     find_rated_units: str = "SELECT DISTINCT key FROM ratings WHERE item {keys}"
     find_recorded_units: str = "SELECT DISTINCT key FROM records WHERE item {keys}"

@@ -248,13 +248,6 @@ class Store:
             for rater, kind, status, reason, count in found
         ]
 
-    def answering_models(self, run: str) -> list[tuple[str, str, str, int]]:
-        """By rater the models asked for, those that answered and the number of ratings; see `Rating`."""
-        return [
-            (unescape(rater), unescape(asked or ""), unescape(answered), count)
-            for rater, asked, answered, count in self._all(self._sql.count_models, run)
-        ]
-
     def spent(self, run: str) -> Spent:
         """What the run itself paid; replies it found in the store cost it nothing."""
         [found] = self._all(self._sql.spent, run)

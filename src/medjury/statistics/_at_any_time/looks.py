@@ -16,8 +16,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from scipy.special import ndtri
-
+from medjury import special
 from medjury.errors import MedjuryError
 from medjury.statistics._estimate import Estimate
 
@@ -56,7 +55,7 @@ def look(
     if estimate.value is None or estimate.low is None or estimate.high is None or not estimate.n:
         return None
     n, alpha = estimate.n, 1.0 - confidence
-    z = float(ndtri(1.0 - alpha / 2.0))
+    z = float(special.ndtri(1.0 - alpha / 2.0))
     # Intervals need not lie evenly about their estimate: each end has an error of its own.
     below, above = (estimate.value - estimate.low) / z, (estimate.high - estimate.value) / z
     spent = 2.0 * alpha if one_sided else alpha

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, stdtrit
 
+from medjury import special
 from medjury.statistics._bootstrap import Clusters
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._resample import Floats, cluster_codes
@@ -67,11 +67,11 @@ def worth_of(events: Floats, sizes: Floats, confidence: float) -> float:
     fewer = min(int((events > 0).sum()), int((events < sizes).sum()))
     effect = max(1.0, seen, 1.0 + (largest - 1.0) * min(1.0, EVENTS_NEEDED / fewer))
     tail = 0.5 + confidence / 2.0
-    student = float((stdtrit(n - 1.0, tail) / stdtrit(count - 1.0, tail)) ** 2)
+    student = float((special.stdtrit(n - 1.0, tail) / special.stdtrit(count - 1.0, tail)) ** 2)
     return min(n, n / effect * student)
 
 
 def _clopper_pearson(events: float, n: float, confidence: float) -> tuple[float, float]:
     tail = (1.0 - confidence) / 2.0
-    low = float(betaincinv(events, n - events + 1.0, tail))
-    return low, float(betaincinv(events + 1.0, n - events, 1.0 - tail))
+    low = float(special.betaincinv(events, n - events + 1.0, tail))
+    return low, float(special.betaincinv(events + 1.0, n - events, 1.0 - tail))

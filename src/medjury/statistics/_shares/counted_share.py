@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, stdtrit
 
+from medjury import special
 from medjury.statistics._bootstrap import Clusters
 from medjury.statistics._estimate import Estimate
 from medjury.statistics._resample import Floats, cluster_codes
@@ -61,7 +61,7 @@ def _ends(events: Floats, sizes: Floats, careful: float, confidence: float) -> t
     if share < 0.5:
         between = count / (count - 1.0) * float(((events - share * sizes) ** 2).sum()) / n**2
         most = n / (n - 1.0) * share * (1.0 - share)
-        student = float((stdtrit(n - 1.0, tail) / stdtrit(count - 1.0, tail)) ** 2)
+        student = float((special.stdtrit(n - 1.0, tail) / special.stdtrit(count - 1.0, tail)) ** 2)
         seen = min(n, (n if between * n <= most else most / between) * student)
-        low = float(betaincinv(share * seen + 0.5, (1.0 - share) * seen + 0.5, tail))
+        low = float(special.betaincinv(share * seen + 0.5, (1.0 - share) * seen + 0.5, tail))
     return low, high

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv
 
+from medjury import special
 from medjury.statistics._bootstrap import Clusters
 from medjury.statistics._estimate import Estimate
 from medjury.statistics._resample import cluster_codes
@@ -61,7 +61,7 @@ def error_rate(
             between = len(sizes) / (len(sizes) - 1.0) * float((gaps**2).sum())
             most = n / (n - 1.0) * share * (1.0 - share)
             worth = float(n) if between * n <= most else most / between
-        low = float(betaincinv(share * worth + 0.5, (1.0 - share) * worth + 0.5, tail))
+        low = float(special.betaincinv(share * worth + 0.5, (1.0 - share) * worth + 0.5, tail))
     kind, _, rest = usual.method.removeprefix(f"{100 * confidence:g} % ").partition("; ")
     upper = "exact (Clopper-Pearson)" if weights is None else kind
     said = f"{100 * confidence:g} %: lower end Jeffreys', upper end {upper}"

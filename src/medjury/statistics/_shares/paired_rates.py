@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
 
+from medjury import special
 from medjury.statistics._bootstrap import Clusters
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._resample import Floats, Integers, cluster_codes
@@ -79,7 +79,9 @@ def _by_case(gaps: Floats, codes: Integers, differ: int, confidence: float) -> E
     excess = max(count * float((sums**4).sum()) / square**2 - 3.0, 0.0) if square > 0 else 0.0
     freedom = max(2.0 / (2.0 / (count - 1.0) + excess / count), 2.0)
     half = (
-        float(stdtrit(freedom, 0.5 + confidence / 2.0)) * (count / (count - 1.0) * square) ** 0.5 / len(gaps)
+        float(special.stdtrit(freedom, 0.5 + confidence / 2.0))
+        * (count / (count - 1.0) * square) ** 0.5
+        / len(gaps)
     )
     method = (
         f"{100 * confidence:g} % Student t with {freedom:.1f} df by case; they differ in {differ} of {count}"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.special import betaincinv, chdtrc, ndtri
 
+from medjury import special
 from medjury.errors import MedjuryError
 from medjury.statistics._estimate import Estimate, undefined
 
@@ -40,13 +40,18 @@ def proportion(
     failures = n - successes
     if interval == "wilson":
         low, high = wilson_ends(successes / n, n, confidence)
+    elif interval == "clopper_pearson" and not failures:
+        low, high = (
+            tail ** (1 / n),
+            1.0,
+        )  # what the quantile below comes to, and nothing need be loaded for it
     elif interval == "clopper_pearson":
-        low = float(betaincinv(successes, failures + 1, tail)) if successes else 0.0
-        high = float(betaincinv(successes + 1, failures, 1 - tail)) if failures else 1.0
+        low = float(special.betaincinv(successes, failures + 1, tail)) if successes else 0.0
+        high = float(special.betaincinv(successes + 1, failures, 1 - tail)) if failures else 1.0
     else:
         prior = 0.5 if interval == "jeffreys" else 1.0
-        low = float(betaincinv(successes + prior, failures + prior, tail))
-        high = float(betaincinv(successes + prior, failures + prior, 1 - tail))
+        low = float(special.betaincinv(successes + prior, failures + prior, tail))
+        high = float(special.betaincinv(successes + prior, failures + prior, 1 - tail))
     return Estimate(successes / n, low, high, n, method)
 
 
@@ -57,7 +62,7 @@ def wilson_ends(share: float, n: float, confidence: float) -> tuple[float, float
     >>> [round(end, 3) for end in wilson_ends(0.0, 20, 0.95)]
     [0.0, 0.161]
     """
-    z = float(ndtri(0.5 + confidence / 2))
+    z = float(special.ndtri(0.5 + confidence / 2))
     centre = (share * n + z * z / 2) / (n + z * z)
     half = z / (n + z * z) * (n * share * (1 - share) + z * z / 4) ** 0.5
     # At the edges rounding may leave 1e-17 where the formula is exactly 0 or 1.
@@ -108,8 +113,8 @@ def mcnemar(only_first: int, only_second: int) -> McNemar:
         only_first,
         only_second,
         binomial_test(only_first, discordant),
-        float(chdtrc(1, gap**2 / discordant)),
-        float(chdtrc(1, max(gap - 1, 0) ** 2 / discordant)),
+        float(special.chdtrc(1, gap**2 / discordant)),
+        float(special.chdtrc(1, max(gap - 1, 0) ** 2 / discordant)),
     )
 
 

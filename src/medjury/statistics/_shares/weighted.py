@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, ndtri, stdtrit
 
+from medjury import special
 from medjury.errors import MedjuryError
 from medjury.statistics._bootstrap import Clusters, Read, Statistics
 from medjury.statistics._estimate import Estimate, undefined
@@ -147,7 +147,9 @@ def weighted_proportion(
         * min(1.0, EVENTS_NEEDED / max(min(with_hit, with_none), 1))
     )
     tail = (1.0 - confidence) / 2.0
-    student = float(stdtrit(max(_freedom(sizes[used]), 1.0), 1.0 - tail) / ndtri(1.0 - tail)) ** 2
+    student = (
+        float(special.stdtrit(max(_freedom(sizes[used]), 1.0), 1.0 - tail) / special.ndtri(1.0 - tail)) ** 2
+    )
     variance = max(seen, least) * student
     high = _end(value, variance, _one_more(sizes, value), 1.0 - tail)
     low = 1.0 - _end(1.0 - value, variance, _one_more(sizes, 1.0 - value), 1.0 - tail)
@@ -157,7 +159,7 @@ def weighted_proportion(
         if (near := min(value, 1.0 - value)) > 0.0
         else 1.0
     )
-    score = _score_end(near, variance, float(ndtri(1.0 - tail))) if heavy < 1.0 else 0.0
+    score = _score_end(near, variance, float(special.ndtri(1.0 - tail))) if heavy < 1.0 else 0.0
     if value <= 0.5:
         low += (1.0 - heavy) * (score - low)
     else:
@@ -196,7 +198,7 @@ def around(
     if square > 0.0:
         excess = max(len(sizes) * float((sums**4).sum()) / square**2 - 3.0, 0.0)
         freedom = max(2.0 / (2.0 / freedom + excess / len(sizes)), 1.0)
-    half = float(stdtrit(freedom, 0.5 + confidence / 2.0)) * error
+    half = float(special.stdtrit(freedom, 0.5 + confidence / 2.0)) * error
     method = (
         f"{name}, {100 * confidence:g} % cluster-robust by case, Student t with {freedom:.1f} df; {n} ratings are "
         f"worth {effective_n(weights):.1f}"
@@ -232,7 +234,7 @@ def _end(value: float, variance: float, more: float, at: float) -> float:
         return 1.0
     # No beta distribution has a larger variance than that of a coin with its mean.
     count = max(mean * (1.0 - mean) / spread - 1.0, 1e-3)
-    return float(betaincinv(count * mean, count * (1.0 - mean), at))
+    return float(special.betaincinv(count * mean, count * (1.0 - mean), at))
 
 
 def _given(values: ArrayLike, weights: ArrayLike, clusters: Clusters) -> tuple[Floats, Floats, Integers]:

@@ -1,0 +1,37 @@
+"""The special functions of scipy that our statistics need, loaded when the first of them is called.
+
+Loading them takes longer than a report of a run without clinicians' ratings, which calls none.
+"""
+
+from medjury.doors import on_demand
+
+with on_demand(__name__):
+    from scipy.special import (
+        betainc,
+        betaincinv,
+        betaln,
+        chdtrc,
+        expit,
+        fdtri,
+        logit,
+        ndtr,
+        ndtri,
+        stdtr,
+        stdtrit,
+        xlogy,
+    )
+
+__all__ = [
+    "betainc",
+    "betaincinv",
+    "betaln",
+    "chdtrc",
+    "expit",
+    "fdtri",
+    "logit",
+    "ndtr",
+    "ndtri",
+    "stdtr",
+    "stdtrit",
+    "xlogy",
+]

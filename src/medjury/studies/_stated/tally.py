@@ -1,0 +1,47 @@
+"""Counts the stored ratings of a run on their way into its table, so that nobody need read them once more."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from operator import itemgetter
+
+from medjury.instruments import Reason
+from medjury.ratings import RaterKind, RatingCount, RatingRow, Status
+
+_Kind = tuple[str, RaterKind, Status, Reason | None, str | None, str | None]
+
+
+class Tally:
+    """How many ratings of each kind have passed."""
+
+    def __init__(self) -> None:
+        self._found: Counter[_Kind] = Counter()
+
+    def counting(self, rows: Iterable[RatingRow]) -> Iterator[RatingRow]:
+        """The rows, but for those of text metrics, which have a way of their own into the table."""
+        found = self._found
+        for row in rows:
+            if row.rater_kind != "metric":
+                found[
+                    row.rater, row.rater_kind, row.status, row.reason, row.model_asked, row.model_answered
+                ] += 1
+                yield row
+
+    def counts(self) -> list[RatingCount]:
+        """By rater, status and reason."""
+        kinds: Counter[tuple[str, RaterKind, Status, Reason | None]] = Counter()
+        for (rater, kind, status, reason, _, _), count in self._found.items():
+            kinds[rater, kind, status, reason] += count
+        return [
+            RatingCount(*kind, count)
+            for kind, count in sorted(kinds.items(), key=lambda each: (*each[0][:3], each[0][3] or ""))
+        ]
+
+    def models(self) -> list[tuple[str, str, str, int]]:
+        """By judge the models asked for and those that answered."""
+        models: Counter[tuple[str, str, str]] = Counter()
+        for (rater, kind, _, _, asked, answered), count in self._found.items():
+            if kind == "judge" and answered is not None:
+                models[rater, asked or "", answered] += count
+        return [(*names, count) for names, count in sorted(models.items(), key=itemgetter(0))]
