@@ -35,4 +35,4 @@ def test_where_all_succeed_the_exact_interval_is_the_quantile_to_the_last_digit(
     for n in (*range(1, 400), 1_000, 6_000, 123_457):
         found = proportion(n, n, confidence=confidence)
         assert found.low == float(scipy.special.betaincinv(n, 1, (1 - confidence) / 2))
-        assert (found.value, found.high) == (1.0, 1.0)
+        assert (found.value, found.high) == (1.0, 1.0) and type(found.low) is float

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
-import subprocess
-import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -132,67 +128,6 @@ def test_a_half_written_file_never_has_the_name(tmp_path: Path) -> None:
         with pytest.raises(RuntimeError, match="the disk is gone"):
             write_ratings(broken(), tmp_path / f"r.{ending}")  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("number", [0, 1, 2_000, 30_001])
-@pytest.mark.parametrize("ending", ["csv", "jsonl"])
-def test_a_second_file_is_the_same_as_one_that_is_written_alone(
-    tmp_path: Path, ending: str, number: int
-) -> None:
-    rows = [rating(item=f"case-{each:05}", key=str(each), explanation="=1\x00é") for each in range(number)]
-    assert write_ratings(iter(rows), tmp_path / "r.parquet", tmp_path / f"r.{ending}") == number
-    write_ratings(rows, tmp_path / "alone.parquet")
-    write_ratings(tmp_path / "alone.parquet", tmp_path / f"alone.{ending}")
-    for name in ("parquet", ending):
-        assert (tmp_path / f"r.{name}").read_bytes() == (tmp_path / f"alone.{name}").read_bytes()
-
-
-def test_a_second_file_is_written_where_only_one_thread_computes(tmp_path: Path) -> None:
-    code = (
-        "import sys; from medjury.ratings import Rating, write_ratings\n"
-        "row = lambda number: Rating(f'c{number}', 's', 'r', 'judge', 'i@1', 'd', 0, 4.0, 'scored', None,"
-        " 'x' * 900, 0.1, 1, 1, 0.0, '2026', str(number))\n"
-        "print(write_ratings(map(row, range(60_000)), sys.argv[1], sys.argv[2]))"
-    )
-    command = [sys.executable, "-c", code, str(tmp_path / "r.parquet"), str(tmp_path / "r.csv")]
-    done = subprocess.run(
-        command, env={**os.environ, "POLARS_MAX_THREADS": "1"}, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "60000"
-    with (tmp_path / "r.csv").open(encoding="utf-8", newline="") as file:
-        assert sum(1 for _ in csv.reader(file)) == 60_001
-
-
-def test_of_two_files_neither_has_its_name_where_the_ratings_end_too_early(tmp_path: Path) -> None:
-    def broken() -> Iterator[Rating]:
-        for number in range(5_000):
-            yield rating(item=str(number), key=str(number))
-        raise RuntimeError("the store is gone")
-
-    with pytest.raises(RuntimeError, match="the store is gone"):
-        write_ratings(broken(), tmp_path / "r.parquet", tmp_path / "r.csv")
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("number", [0, 3, 50_000])
-def test_a_second_file_that_cannot_be_written_is_named_and_nothing_waits_for_it(
-    tmp_path: Path, number: int
-) -> None:
-    (tmp_path / "r.csv").mkdir()
-    rows = (rating(item=str(each), key=str(each)) for each in range(number))
-    with pytest.raises(MedjuryError, match=r"r\.csv"):
-        write_ratings(rows, tmp_path / "r.parquet", tmp_path / "r.csv")
-    assert not list((tmp_path / "r.csv").iterdir())
-    with pytest.raises(MedjuryError, match="give one of these endings"):
-        write_ratings([rating()], tmp_path / "s.parquet", tmp_path / "s.txt")
-
-
-def test_a_second_file_whose_disk_is_full_ends_both(tmp_path: Path) -> None:
-    rows = (rating(item=str(each), key=str(each), explanation="x" * 500) for each in range(50_000))
-    with pytest.raises(MedjuryError, match=r"full\.csv cannot be written"):
-        (tmp_path / "full.csv").symlink_to("/dev/full")
-        write_ratings(rows, tmp_path / "r.parquet", tmp_path / "full.csv")
-    assert [each.name for each in tmp_path.iterdir()] == ["full.csv"]
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])

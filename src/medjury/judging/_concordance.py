@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from medjury.cases import Case, clean_text
 from medjury.errors import MedjuryError
@@ -27,6 +27,7 @@ from medjury.instruments import (
 )
 from medjury.judging._asking import Asked, Speaker, Unusable, ask_for
 from medjury.judging._concordance_body import ConcordanceBody, RecordedOrder
+from medjury.judging._examples.drawn import DrawnExamples
 from medjury.judging._judge import Judge
 from medjury.judging._most import most_prompt, most_question
 from medjury.judging._prompt import input_block, text_block
@@ -34,9 +35,6 @@ from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Message, estimate_tokens
 from medjury.runs import RecordedOutcome
-
-if TYPE_CHECKING:
-    from medjury.judging._examples.drawn import DrawnExamples
 
 CONCORDANT, PREFERENCE = "concordant", "preference"
 Author = Literal["human", "ai"]

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
@@ -23,6 +22,7 @@ from medjury.instruments import (
     read_answer,
 )
 from medjury.judging._asking import Speaker, ask, no_answer
+from medjury.judging._examples.drawn import DrawnExamples
 from medjury.judging._most import COMPLAINT, FRAME, most_question
 from medjury.judging._outcomes import whole
 from medjury.judging._prompt import (
@@ -37,9 +37,6 @@ from medjury.judging._rater import Beginning, Expected, PlainRater, Rated, Unit,
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Message, Reply, Request, estimate_tokens, most_tokens
 from medjury.records import quickly_made
-
-if TYPE_CHECKING:
-    from medjury.judging._examples.drawn import DrawnExamples
 
 # What an answer takes, for a plan: measured roughly on English explanations of one or two sentences.
 _TOKENS_PER_EXPLANATION = 45

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
-from queue import Full, Queue
 from typing import IO, TYPE_CHECKING
 
 from medjury.errors import MedjuryError
@@ -22,7 +19,6 @@ if TYPE_CHECKING:
 EXPORT_FORMATS = (".parquet", ".csv", ".jsonl")
 _ROWS_AT_ONCE = 2_000
 _ROW_GROUP = 10_000
-_MOST_WAITING = 8  # tables for the second file
 
 
 def write_ratings(
@@ -32,70 +28,14 @@ def write_ratings(
     | str
     | os.PathLike[str],
     path: str | os.PathLike[str],
-    beside: str | os.PathLike[str] | None = None,
 ) -> int:
-    """Write ratings to `path` (`.parquet`, `.csv` or `.jsonl`); how many there were. The same are written to the
-    file `beside` it, where there is one, while the next are made.
+    """Write ratings to `path` (`.parquet`, `.csv` or `.jsonl`); how many there were.
 
     They may come one by one, as a table, as a stream of tables, or as the path of a Parquet file written
     before. In CSV, text that a spreadsheet would run as a formula gets a `'` in front: see
     docs/importing-ratings.md. A half-written file never has the name.
     """
-    frames = _frames(ratings)
-    if beside is None:
-        return _write(frames, Path(path))
-    import polars  # noqa: F401 - here and not in two threads at once, which takes twice as long
-
-    with ThreadPoolExecutor(1) as thread:
-        second = _Second(thread, Path(beside))
-        try:
-            count = _write(second.passing(frames), Path(path))
-        except BaseException as error:
-            second.end(error)
-            raise
-        second.end(None)
-        if second.written() != count:
-            raise MedjuryError(
-                f"{beside} holds {second.written():,} ratings, {path} {count:,}; write both again"
-            )
-    return count
-
-
-class _Second:
-    """A second file of the same tables, written by a thread as they pass."""
-
-    def __init__(self, thread: ThreadPoolExecutor, target: Path) -> None:
-        self._waiting: Queue[polars.DataFrame | BaseException | None] = Queue(_MOST_WAITING)
-        self._writing = thread.submit(_write, self._arriving(), target)
-
-    def passing(self, frames: Iterator[polars.DataFrame]) -> Iterator[polars.DataFrame]:
-        for frame in frames:
-            self._hand_over(frame)
-            if self._writing.done():
-                self._writing.result()  # it has failed, and says why
-            yield frame
-
-    def end(self, error: BaseException | None) -> None:
-        """No more come. After an error the file is not kept."""
-        self._hand_over(error)
-
-    def written(self) -> int:
-        return self._writing.result()
-
-    def _hand_over(self, what: polars.DataFrame | BaseException | None) -> None:
-        while not self._writing.done():
-            with suppress(Full):
-                self._waiting.put(what, timeout=1.0)
-                return
-
-    def _arriving(self) -> Iterator[polars.DataFrame]:
-        while (what := self._waiting.get()) is not None:
-            if isinstance(what, BaseException):
-                raise what
-            yield what
-
-
-def _write(frames: Iterator[polars.DataFrame], target: Path) -> int:
+    target = Path(path)
     write = _WRITERS.get(target.suffix.lower())
     if write is None:
         raise MedjuryError(
@@ -103,7 +43,7 @@ def _write(frames: Iterator[polars.DataFrame], target: Path) -> int:
         )
     try:
         with whole_part(target) as part:
-            return write(frames, part)
+            return write(_frames(ratings), part)
     except OSError as error:
         raise MedjuryError(f"{target} cannot be written: {error.strerror or error}") from error
 

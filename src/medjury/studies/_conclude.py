@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -166,7 +167,12 @@ def conclude(
     stored = Tally()
     metrics = _stored_metrics(study, plan, store, run, outcome)
     rated = _export(study, store, run, study.output, metrics, stored)
-    spent = audit_totals(study.output / files.AUDIT_LOG)
+    with ThreadPoolExecutor(
+        1
+    ) as beside:  # the second file is the first one over again: little of it is Python's
+        table = beside.submit(write_ratings, study.output / files.RATINGS, study.output / files.RATINGS_CSV)
+        spent = audit_totals(study.output / files.AUDIT_LOG)
+        table.result()
     covered = coverage(stored.counts())
     if spent.perhaps_cut:
         covered = covered.replaced(perhaps_cut=spent.perhaps_cut)
@@ -303,9 +309,9 @@ def _stored_metrics(study: Study, plan: RunPlan, store: Store, run: str, outcome
 def _export(
     study: Study, store: Store, run: str, folder: Path, metrics: Collection[str], stored: Tally
 ) -> list[str]:
-    """Votes, the jury's rows, composites and text metrics, as Parquet and as CSV, and the records of strategies of
-    several steps, where there are any. `metrics` are those whose rows the store has; what it has of others is
-    counted in `stored`. A half-written file never has the name. The files' names."""
+    """Votes, the jury's rows, composites and text metrics, as Parquet, and the records of strategies of several
+    steps, where there are any. `metrics` are those whose rows the store has; what it has of others is counted in
+    `stored`. A half-written file never has the name. The files' names, with that of the same ratings as CSV."""
     rows: Iterable[Rating | RatingRow] = study.jury.ratings(stored.counting(store.rows(run)))
     if metrics:
         rows = chain(
@@ -315,6 +321,6 @@ def _export(
         rest = [name for name in study.metrics.models if name not in metrics]
         rows = chain(rows, study.metrics.ratings(study.cases, study.instrument, now(), rest))
     with few_searches_for_cycles():  # rows hold none
-        write_ratings(rows, folder / files.RATINGS, folder / files.RATINGS_CSV)
+        write_ratings(rows, folder / files.RATINGS)
     recorded = write_records(store.records(run), folder / files.RECORDS)
     return [files.RATINGS, files.RATINGS_CSV, *([files.RECORDS] if recorded else [])]
