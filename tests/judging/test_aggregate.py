@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
+from operator import attrgetter
 
 import pytest
 from hypothesis import given
@@ -13,7 +15,7 @@ from medjury.instruments import GRADES_ITSELF, Outcome, Reason, load_instrument
 from medjury.judging import Claims, Judge, Jury, Speaker, aggregate, derived
 from medjury.judging._combine import Rule, combine
 from medjury.models import Scripted
-from medjury.ratings import Rating
+from medjury.ratings import Rating, RatingRow
 
 
 def row(rater: str, dimension: str, score: float | None, *, repeat: int = 0, item: str = "a") -> Rating:
@@ -148,6 +150,38 @@ def test_what_is_remembered_of_one_answer_is_right_for_the_next(
             assert (found.score, found.reason) == (
                 getattr(expected, "value", None), getattr(expected, "reason", None),
             )  # fmt: skip
+
+
+@given(votes_on_answers())
+def test_plain_rows_and_ratings_come_to_the_same_and_name_what_they_follow_from(
+    answers: list[list[Rating]],
+) -> None:
+    instrument = load_instrument("diagnosis")
+    label = f"{instrument.name}@{instrument.version}"
+    judges = [
+        Judge(Scripted(["{}"], name=name), instrument, seed=place)
+        for place, name in enumerate(("one", "two"))
+    ]
+    votes_given = [
+        replace(each, instrument=label, key=f"{place}") for rows in answers for place, each in enumerate(rows)
+    ]
+    values = attrgetter(*RatingRow._fields)
+    made = list(Jury(judges, repeats=2).ratings(votes_given))
+    plain = list(Jury(judges, repeats=2).ratings(RatingRow(*values(each)) for each in votes_given))
+    assert [repr(values(each)) for each in made] == [repr(tuple(each)) for each in plain]
+    assert {type(each) for each in plain} == {RatingRow} and {type(each) for each in made} == {Rating}
+    for each in made:
+        if each.rater == "jury" and each.dimension in {dimension.name for dimension in instrument.dimensions}:
+            votes = [
+                vote
+                for vote in votes_given
+                if (vote.item, vote.dimension, vote.rater_kind) == (each.item, each.dimension, "judge")
+            ]
+            keys = "\0".join(sorted(vote.key for vote in votes))
+            assert each.key == hashlib.sha256(f"jury\0{each.dimension}\0{keys}".encode()).hexdigest()
+            told = any(vote.explanation.startswith(GRADES_ITSELF) for vote in votes)
+            assert each.explanation.startswith(f"{GRADES_ITSELF}.") == told
+            assert (each.calls, each.cost, each.tokens_in) == (0, 0.0, 0)
 
 
 def test_one_voice_counted_twice_is_refused() -> None:

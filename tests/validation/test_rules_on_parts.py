@@ -222,6 +222,17 @@ def test_a_few_unscored_answers_of_a_part_leave_room_for_doubt() -> None:
     )
 
 
+def test_a_part_is_too_silent_exactly_where_the_upper_end_of_its_share_is_below_the_limit() -> None:
+    met = []
+    for left_out in range(31):
+        silent = [None] * left_out + ANNA[left_out:]
+        rule = ruled(part_coverage, {**PANEL, "jury": silent}, known={"specialty": FIRST_HALF})[0]
+        met.append(told(rule)[2] == "met")
+    # Two parts, each at 97.5 % from one side: that of 30 cases needs this many scores.
+    assert met == [proportion(30 - left_out, 30, confidence=0.95).high >= 0.95 for left_out in range(31)]
+    assert {True, False} == set(met) and met == sorted(met, reverse=True)
+
+
 def test_fourteen_cases_make_no_part_and_fifteen_do() -> None:
     assert [
         told(

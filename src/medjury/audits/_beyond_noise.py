@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medjury import special
 from medjury.audits._audit import Finding, names
 from medjury.statistics import Estimate, undefined
 
@@ -24,8 +25,6 @@ def beyond_noise(scored: polars.DataFrame, confidence: float) -> Finding:
 
     The limit is Student's, for the variance is itself estimated, with Bonferroni over answers.
     """
-    from scipy.special import stdtrit
-
     name, n = "answers_beyond_noise", scored.height
     n_x, n_y = (scored[each].to_numpy().astype(np.float64) for each in ("n_x", "n_y"))
     freedom = np.maximum(n_x - 1, 0).sum() + np.maximum(n_y - 1, 0).sum()
@@ -47,7 +46,7 @@ def beyond_noise(scored: polars.DataFrame, confidence: float) -> Finding:
     if within <= 0.0:
         return none("no two repeats differ, so there is no noise to compare with: see changed_share")
     difference = scored["mean_y"].to_numpy() - scored["mean_x"].to_numpy()
-    beyond = -float(stdtrit(freedom, (1.0 - confidence) / (2.0 * n)))
+    beyond = -float(special.stdtrit(freedom, (1.0 - confidence) / (2.0 * n)))
     limit = beyond * np.sqrt(within * (1.0 / n_x + 1.0 / n_y))
     moved = np.flatnonzero(np.abs(difference) > limit + 1e-12)
     largest = sorted(moved.tolist(), key=lambda place: -abs(difference[place]))

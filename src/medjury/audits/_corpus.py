@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from medjury import special
 from medjury.errors import MedjuryError
 from medjury.statistics import Printable, Result, p_value, percent, shown
 from medjury.tables import CASE_PARTS, RatingTable, rating_table
@@ -217,8 +218,6 @@ def chi_square(counts: NDArray[np.int64]) -> tuple[float | None, str]:
     >>> round(p, 4), test
     (0.0098, 'χ²(1) = 6.67')
     """
-    from scipy.special import chdtrc
-
     table = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0].astype(np.float64)
     if min(table.shape) < 2:
         return None, ""
@@ -226,7 +225,7 @@ def chi_square(counts: NDArray[np.int64]) -> tuple[float | None, str]:
     value = float(((table - expected) ** 2 / expected).sum())
     freedom = (table.shape[0] - 1) * (table.shape[1] - 1)
     rough = f", expected counts from {expected.min():.1f}" if expected.min() < SMALL else ""
-    return float(chdtrc(freedom, value)), f"χ²({freedom}) = {value:.2f}{rough}"
+    return float(special.chdtrc(freedom, value)), f"χ²({freedom}) = {value:.2f}{rough}"
 
 
 def means_differ(sides: Sequence[Floats]) -> tuple[float | None, str]:
@@ -236,8 +235,6 @@ def means_differ(sides: Sequence[Floats]) -> tuple[float | None, str]:
     >>> round(p, 4), test
     (0.1516, 't(4.4) = −1.73')
     """
-    from scipy.special import fdtrc, stdtr
-
     if any(len(side) < 2 for side in sides) or all(np.ptp(side) == 0 for side in sides):
         return None, ""
     if len(sides) == 2:
@@ -245,13 +242,13 @@ def means_differ(sides: Sequence[Floats]) -> tuple[float | None, str]:
         t = float(sides[0].mean() - sides[1].mean()) / float(np.sqrt(sum(errors)))
         below = sum(error**2 / (len(side) - 1) for error, side in zip(errors, sides, strict=True))
         freedom = sum(errors) ** 2 / below
-        return float(2.0 * stdtr(freedom, -abs(t))), f"t({freedom:.1f}) = {shown(t, 2)}"
+        return float(2.0 * special.stdtr(freedom, -abs(t))), f"t({freedom:.1f}) = {shown(t, 2)}"
     n, k = sum(len(side) for side in sides), len(sides)
     grand = np.concatenate(sides).mean()
     between = sum(len(side) * float(side.mean() - grand) ** 2 for side in sides) / (k - 1)
     within = sum(float(((side - side.mean()) ** 2).sum()) for side in sides) / (n - k)
     value = between / within
-    return float(fdtrc(k - 1, n - k, value)), f"F({k - 1}, {n - k}) = {value:.2f}"
+    return float(special.fdtrc(k - 1, n - k, value)), f"F({k - 1}, {n - k}) = {value:.2f}"
 
 
 def _share(count: int, whole: int) -> float | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medjury import special
 from medjury.audits._audit import Audit, Finding, names
 from medjury.audits._audited import attribute, audited
 from medjury.audits._multiplicity import Adjustment, adjusted
@@ -182,8 +183,6 @@ def welch(
     >>> found.value, round(p, 3)
     (-2.0, 0.221)
     """
-    from scipy.special import stdtr, stdtrit
-
     sizes = [len(set(first_clusters)), len(set(second_clusters))]
     n = len(first) + len(second)
     if min(sizes) < max(smallest, 2):
@@ -200,8 +199,8 @@ def welch(
         estimate = Estimate(value, None, None, n, "no interval: no spread on either side")
         return estimate, _exact(value, first_clusters, second_clusters)
     freedom = variance**2 / sum(each**2 / (size - 1) for each, size in zip(variances, sizes, strict=True))
-    half = -float(stdtrit(freedom, (1.0 - confidence) / 2.0)) * math.sqrt(variance)
-    p_value = 2.0 * float(stdtr(freedom, -abs(value) / math.sqrt(variance)))
+    half = -float(special.stdtrit(freedom, (1.0 - confidence) / 2.0)) * math.sqrt(variance)
+    p_value = 2.0 * float(special.stdtr(freedom, -abs(value) / math.sqrt(variance)))
     method = f"{100 * confidence:g} % Welch t, {sizes[0]} against {sizes[1]} cases"
     return Estimate(value, value - half, value + half, n, method), p_value
 

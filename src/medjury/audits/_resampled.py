@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from medjury import special
 from medjury.errors import MedjuryError
 from medjury.statistics import UNDEFINED_ALLOWED, Estimate, Replicates
 
@@ -57,8 +58,6 @@ def two_sided_p(value: float, resampled: Floats, units: int) -> float | None:
     >>> round(two_sided_p(1.7, np.array([1.0, 2.0, 3.0, -1.0, 2.0, 1.0, 4.0, 2.0, 1.0] * 20), 30), 3)
     0.232
     """
-    from scipy.special import stdtr
-
     kept = resampled[np.isfinite(resampled)]
     if not kept.size or not np.isfinite(value):
         return None
@@ -68,7 +67,7 @@ def two_sided_p(value: float, resampled: Floats, units: int) -> float | None:
     if spread <= 1e-12 * abs(value) or units < 2:
         return min(1.0, max(share, 2.0 * 0.5**units))
     t = abs(value) / (spread * np.sqrt(units / (units - 1)))
-    student = 2.0 * max(float(stdtr(units - 1, -t)), SMALLEST)
+    student = 2.0 * max(float(special.stdtr(units - 1, -t)), SMALLEST)
     if units < FEW_UNITS:
         return student if count < 10 else max(share, student)
     coarsest = min(1.0, 2.0 * 11 / (1 + kept.size))

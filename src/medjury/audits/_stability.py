@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from medjury import special
 from medjury.audits._audit import Audit, Finding
 from medjury.audits._audited import JUDGES, Audited, audited
 from medjury.audits._draws import with_draws
@@ -230,9 +231,7 @@ def sums_of(part: polars.DataFrame) -> tuple[Floats, Callable[[Floats], Read]]:
 
 def repeats_needed(within: Estimate, spreads: Floats, width: float, confidence: float) -> dict[str, Estimate]:
     """How often to ask, of a usual answer and of one of the most unsteady tenth: whole numbers, and no interval."""
-    from scipy.special import ndtri
-
-    z = float(ndtri(0.5 + confidence / 2.0))
+    z = float(special.ndtri(0.5 + confidence / 2.0))
 
     def repeats(sd: float | None) -> float | None:
         # Rounded first, so that an exact whole number does not become the next one.

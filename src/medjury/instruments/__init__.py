@@ -20,7 +20,7 @@ with on_demand(__name__):
     from medjury.instruments._load import InstrumentError, list_instruments, load_instrument
     from medjury.instruments._outcome import TRANSIENT, NotApplicable, Outcome, Reason, Score, Unscored
     from medjury.instruments._reader import AnswerError, AnswerReader, extract_json
-    from medjury.instruments._remarks import GRADES_ITSELF, remarked, self_grading_remark
+    from medjury.instruments._remarks import GRADES_ITSELF, remarked, remarked_words, self_grading_remark
     from medjury.instruments._schema import Explain, output_schema
     from medjury.instruments._skip import apply_skips
 
@@ -57,5 +57,6 @@ __all__ = [
     "read_answer",
     "read_grade",
     "remarked",
+    "remarked_words",
     "self_grading_remark",
 ]

@@ -6,7 +6,9 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 
+from medjury.instruments._disowned import disowned
 from medjury.instruments._form import AnswerForm, plain
+from medjury.instruments._hearsay import contains, may_come_from, unclosed_scores
 from medjury.instruments._lenient import JsonError, decode
 from medjury.instruments._reply import Parts, take_apart
 from medjury.instruments._self_grading import SelfGrading, grades_in, self_grading
@@ -64,9 +66,6 @@ class AnswerReader:
     def _out_of_prose(self, parts: Parts) -> dict[str, object]:
         """The object among other words. Of several those with a key that was asked for count, where any has one. If
         these differ the answer is refused: which was meant is not ours to decide."""
-        from medjury.instruments._disowned import disowned
-        from medjury.instruments._hearsay import may_come_from
-
         names = {plain(name) for name in self._form.keys}
         values = [each for each in parts.objects if _has_key(each, names)] or parts.objects
         if {} in parts.objects and len(parts.objects) > 1:
@@ -120,8 +119,6 @@ class AnswerReader:
         self.repeated = True
 
     def _may_be_copied(self, value: Mapping[str, object]) -> bool:
-        from medjury.instruments._hearsay import contains, may_come_from, unclosed_scores
-
         grades = self._form.stated(value)
         if self._case.in_json and {given for _, given in grades} & unclosed_scores(self._texts):
             return True

@@ -30,5 +30,10 @@ def remarked(outcome: Outcome, remark: str) -> Outcome:
     if not remark:
         return outcome
     if isinstance(outcome, Unscored):
-        return replace(outcome, message=f"{remark} {outcome.message}".rstrip())
-    return replace(outcome, explanation=f"{remark} {outcome.explanation}".rstrip())
+        return replace(outcome, message=remarked_words(outcome.message, remark))
+    return replace(outcome, explanation=remarked_words(outcome.explanation, remark))
+
+
+def remarked_words(words: str, remark: str) -> str:
+    """The same for the words of an outcome alone."""
+    return f"{remark} {words}".rstrip()

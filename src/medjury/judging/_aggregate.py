@@ -20,6 +20,7 @@ from medjury.instruments import (
     Score,
     Unscored,
     derive,
+    remarked_words,
 )
 from medjury.judging._combine import Rule, combine
 from medjury.judging._outcomes import outcome_columns
@@ -87,7 +88,7 @@ class Count:
                     for start, end in pairwise(ends)
                 ]
             )
-        counted = _counted(votes, self.seats, self.rule, self.quorum)
+        counted = outcome_columns(_combined(votes, self.seats, self.rule, self.quorum))
         made: Row = _following_row(_origin(sources), counted, self.name, "jury", self.dimension, 0)
         return made
 
@@ -215,16 +216,11 @@ def _combined(votes: tuple[_Vote, ...], seats: int, rule: Rule, quorum: int | No
     return combine(outcomes, seats=seats, rule=rule, quorum=quorum)
 
 
-@lru_cache(maxsize=_MOST_KNOWN)
-def _counted(votes: tuple[_Vote, ...], seats: int, rule: Rule, quorum: int | None) -> _Columns:
-    return outcome_columns(_combined(votes, seats, rule, quorum))
-
-
 # Of the rows that others follow from: the first, their keys, the latest moment, and whether the case grades itself.
-Origin = tuple[Any, str, str, bool]
+_Origin = tuple[Any, str, str, bool]
 
 
-def _origin(sources: Sequence[Any]) -> Origin:
+def _origin(sources: Sequence[Any]) -> _Origin:
     first = sources[0]
     if len(sources) == 1:
         return first, first.key, first.created_at, first.explanation.startswith(GRADES_ITSELF)
@@ -234,14 +230,14 @@ def _origin(sources: Sequence[Any]) -> Origin:
 
 
 def _following_row(
-    origin: Origin, columns: _Columns, rater: str, kind: RaterKind, dimension: str, repeat: int
+    origin: _Origin, columns: _Columns, rater: str, kind: RaterKind, dimension: str, repeat: int
 ) -> Any:
     """No call is made for it: its key is the hash of the rows it follows from, its cost is 0. What nobody measured
     of a clinician stays unknown."""
     first, keys, moment, told = origin
     score, status, reason, explanation = columns
     if told:
-        explanation = f"{GRADES_ITSELF}. {explanation}".rstrip()
+        explanation = remarked_words(explanation, f"{GRADES_ITSELF}.")
     values = (
         first.item, first.system, rater, kind, first.instrument, dimension, repeat, score, status, reason,
         explanation, None if kind == "clinician" else 0.0, 0, 0, 0.0, moment,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from medjury import special
 from medjury.errors import MedjuryError
 from medjury.ranking._scores import Block, SystemScores
 from medjury.statistics import Printable
@@ -59,13 +60,11 @@ def detectable_effects(
     divided by the number of pairs here.) Systems that answered different cases have √(s₁²/n₁ + s₂²/n₂) in the
     place of σ_d / √n. It looks at one pair at a time: comparing all pairs needs more.
     """
-    from scipy.special import ndtri
-
     if not scores.blocks:
         raise MedjuryError("a detectable effect needs the scores of single items: add a column `item`.")
     if not 0.0 < alpha < 1.0 or not 0.0 < power < 1.0:
         raise MedjuryError(f"alpha and power are shares between 0 and 1, not {alpha} and {power}.")
-    factor = float(ndtri(1.0 - alpha / 2.0) + ndtri(power))
+    factor = float(special.ndtri(1.0 - alpha / 2.0) + special.ndtri(power))
     found = []
     for block in scores.blocks:
         for place, benchmark in enumerate(block.benchmarks):

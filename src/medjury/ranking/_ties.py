@@ -18,6 +18,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from medjury import special
+
 Floats = NDArray[np.float64]
 Kind = Literal["scores", "wins", "steps"]
 # With fewer resampled units the bootstrap of the largest difference cannot be trusted (measured): Bonferroni.
@@ -71,17 +73,15 @@ def separate(
 
 
 def _student(difference: Floats, drawn: Floats, freedom: Floats, sign_test: bool) -> Floats:
-    from scipy.special import ndtri, stdtr
-
     spread = drawn.std(axis=0, ddof=1) if len(drawn) > 1 else np.zeros(len(difference))
     varies = spread > 1e-12
     scale = np.where(varies, spread, 1.0)
     t = np.abs(difference) / scale * np.sqrt(freedom / (freedom + 1.0))
-    tail = np.maximum(stdtr(freedom, -t), 1e-300)
+    tail = np.maximum(special.stdtr(freedom, -t), 1e-300)
     p = 2.0 * tail * len(difference)
     if (freedom + 1 >= FEW_UNITS).any():
         largest = np.max(np.abs(drawn - difference) / scale * varies, axis=1, initial=0.0)
-        together = (1.0 + (largest[:, np.newaxis] >= -ndtri(tail)).sum(axis=0)) / (1.0 + len(drawn))
+        together = (1.0 + (largest[:, np.newaxis] >= -special.ndtri(tail)).sum(axis=0)) / (1.0 + len(drawn))
         p = np.where(freedom + 1 < FEW_UNITS, p, together)
     # A difference that never varies has no t: all units agree exactly, which is the sign test's case.
     least = 2.0 * 0.5 ** (freedom + 1) * len(difference)

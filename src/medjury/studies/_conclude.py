@@ -38,8 +38,8 @@ from medjury.studies._metric_raters import rated_dimensions
 from medjury.studies._planning.context import left_out, left_out_lines
 from medjury.studies._planning.plan import RunPlan
 from medjury.studies._stated.manifest import answering_models, coverage, now
-from medjury.studies._stated.tally import Tally
 from medjury.studies._study import Study
+from medjury.studies._tally import Tally
 
 if TYPE_CHECKING:
     from medjury.validation import Word

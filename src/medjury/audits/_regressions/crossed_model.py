@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from medjury import special
 from medjury.audits._regressions.columns import identified
 from medjury.audits._regressions.mixed_model import MixedModel, least_deviance
 from medjury.audits._regressions.nested_sums import codes_of
@@ -35,13 +36,11 @@ class CrossedModel:
 
     def estimate(self, term: str, confidence: float = 0.95) -> Estimate:
         """The coefficient with its cluster-robust interval, Student's t with clusters − 1 degrees of freedom."""
-        from scipy.special import stdtrit
-
         model = self.model
         if not model.converged:
             return undefined("the mixed model did not converge", model.n, model.method)
         value, error = float(model.coefficients[model.terms.index(term)]), self.standard_error(term)
-        half = float(stdtrit(self.clusters - 1, 0.5 + confidence / 2.0)) * error
+        half = float(special.stdtrit(self.clusters - 1, 0.5 + confidence / 2.0)) * error
         method = f"{100 * confidence:g} % cluster-robust by case, {model.method}"
         return Estimate(value, value - half, value + half, model.n, method)
 
@@ -51,12 +50,10 @@ class CrossedModel:
 
     def p_value(self, term: str) -> float | None:
         """Two-sided, of "the coefficient is zero"."""
-        from scipy.special import stdtr
-
         if not self.model.converged:
             return None
         t = abs(float(self.model.coefficients[self.model.terms.index(term)])) / self.standard_error(term)
-        return float(2.0 * stdtr(self.clusters - 1, -t))
+        return float(2.0 * special.stdtr(self.clusters - 1, -t))
 
 
 def fit_crossed_model(

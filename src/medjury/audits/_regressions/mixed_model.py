@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from medjury import special
 from medjury.audits._regressions.columns import identified
 from medjury.audits._regressions.line_search import smallest_between
 from medjury.audits._regressions.nested_sums import codes_of, nested_sums
@@ -54,24 +55,20 @@ class MixedModel:
 
     def estimate(self, term: str, confidence: float = 0.95) -> Estimate:
         """The coefficient with its Wald interval; undefined where the fit did not converge."""
-        from scipy.special import ndtri
-
         if not self.converged:
             return undefined("the mixed model did not converge", self.n, self.method)
         value, error = float(self.coefficients[self.terms.index(term)]), self.standard_error(term)
-        half = float(ndtri(0.5 + confidence / 2.0)) * error
+        half = float(special.ndtri(0.5 + confidence / 2.0)) * error
         return Estimate(
             value, value - half, value + half, self.n, f"{100 * confidence:g} % Wald, {self.method}"
         )
 
     def p_value(self, term: str) -> float | None:
         """Two-sided Wald p-value of "the coefficient is zero"."""
-        from scipy.special import ndtr
-
         if not self.converged:
             return None
         z = abs(float(self.coefficients[self.terms.index(term)])) / self.standard_error(term)
-        return float(2.0 * ndtr(-z))
+        return float(2.0 * special.ndtr(-z))
 
 
 def fit_mixed_model(

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from medjury import special
 from medjury.audits._regressions.columns import identified, independent
 from medjury.audits._regressions.mixed_model import MixedModel, fit_mixed_model
 from medjury.errors import MedjuryError
@@ -68,23 +69,19 @@ class Effect:
     @property
     def reach(self) -> float:
         """Half the width of the 95 % interval, to tell the wider of two."""
-        from scipy.special import stdtrit
-
-        return float(stdtrit(self.freedom, 0.975)) * self.error
+        return float(special.stdtrit(self.freedom, 0.975)) * self.error
 
     def p_value(self) -> float | None:
-        from scipy.special import stdtr
-
         if self.reason:
             return None
-        return float(2.0 * stdtr(self.freedom, -abs(self.value) / self.error)) if self.error > 0 else 1.0
+        return (
+            float(2.0 * special.stdtr(self.freedom, -abs(self.value) / self.error)) if self.error > 0 else 1.0
+        )
 
     def estimate(self, n: int, confidence: float, name: str = NAME) -> Estimate:
-        from scipy.special import stdtrit
-
         if self.reason:
             return undefined(self.reason, n, name)
-        half = float(stdtrit(self.freedom, 0.5 + confidence / 2.0)) * self.error
+        half = float(special.stdtrit(self.freedom, 0.5 + confidence / 2.0)) * self.error
         df = f"{self.freedom:.1f}".removesuffix(".0")
         method = f"{100 * confidence:g} % Student t with {df} df, {name}"
         return Estimate(self.value, self.value - half, self.value + half, n, method)

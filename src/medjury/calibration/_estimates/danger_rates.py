@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from medjury import special
 from medjury.calibration._maps.calibrator import Floats
 from medjury.calibration._maps.folds import Cases
 from medjury.statistics import Estimate, undefined
@@ -84,8 +85,6 @@ def plan_labels(
     """The next `planned` labels by verdict for the least width, from the labels there are: m ∝ P(v) · √(π(1 − π))
     with π = P(y = 1 | v), a success and a failure added (Neyman 1934, J R Stat Soc 97:558-625). None where all
     verdicts are the same."""
-    from scipy.special import ndtri
-
     called, known = np.where(np.isnan(verdicts), 1.0, verdicts), ~np.isnan(labels)
     shares, spreads, there = [], [], []
     for verdict in (0.0, 1.0):
@@ -99,7 +98,7 @@ def plan_labels(
     want = planned * shares[1] * spreads[1] / (shares[0] * spreads[0] + shares[1] * spreads[1])
     dangerous = min(max(round(want), 1, planned - there[0]), planned - 1, there[1])
     given = (planned - dangerous, dangerous)
-    z = float(ndtri(0.5 + confidence / 2.0))
+    z = float(special.ndtri(0.5 + confidence / 2.0))
 
     def half(counts: Sequence[float]) -> float:
         parts = zip(shares, spreads, counts, strict=True)
@@ -167,15 +166,13 @@ def _rogan_gladen(
 
 
 def _plug_in(labels: Floats, called: Floats, codes: NDArray[np.int64], confidence: float) -> Estimate:
-    from scipy.special import ndtri
-
     name, known = "plug-in of Lee et al.", ~np.isnan(labels)
     tested = called[~known]
     right = {1.0: called[known & (labels == 1.0)], 0.0: 1.0 - called[known & (labels == 0.0)]}
     if not len(tested) or not all(map(len, right.values())):
         reason = "needs unlabelled answers, and labels both of dangerous and of safe answers"
         return undefined(reason, int(known.sum()), name)
-    z = float(ndtri(0.5 + confidence / 2.0))
+    z = float(special.ndtri(0.5 + confidence / 2.0))
     found = plug_in(float(tested.mean()), len(tested), float(right[1.0].mean()), len(right[1.0]),
                     float(right[0.0].mean()), len(right[0.0]), z)  # fmt: skip
     if found is None:
@@ -220,11 +217,9 @@ def plug_in(
 def _around(
     value: float, errors: Floats, codes: NDArray[np.int64], known: Marks, confidence: float, name: str
 ) -> Estimate:
-    from scipy.special import stdtrit
-
     freedom = max(len(np.unique(codes[known])) - 1, 1)
     variance = float((np.bincount(codes, weights=errors) ** 2).sum()) * (freedom + 1) / freedom
-    half = float(stdtrit(freedom, 0.5 + confidence / 2.0)) * math.sqrt(variance)
+    half = float(special.stdtrit(freedom, 0.5 + confidence / 2.0)) * math.sqrt(variance)
     method = f"{name}, {100 * confidence:g} % delta, cluster-robust by case, Student t with {freedom} df"
     return _clipped(value, value - half, value + half, int(known.sum()), method)
 

@@ -28,6 +28,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from medjury import special
 from medjury.calibration._estimates.prediction_powered_part import FEW_CASES, Part, codes_of, part_of
 from medjury.calibration._estimates.prediction_powered_warnings import warnings_of
 from medjury.calibration._maps.calibrator import Floats, check_confidence
@@ -163,15 +164,13 @@ class PoweredMeans:
     def averages(self, size: int, confidence: float) -> list[Estimate]:
         """The average of every `size` means in their order, with Student's t by case, on fewer degrees of freedom
         where few cases decide the error."""
-        from scipy.special import stdtrit
-
         values = self.values.reshape(-1, size).mean(axis=1)
         errors = self.errors.reshape(len(self.errors), -1, size).mean(axis=2)
         counts = np.array(self.labels).reshape(-1, size).sum(axis=1)
         found = []
         for value, own, count in zip(values.tolist(), errors.T, counts.tolist(), strict=True):
             freedom = _with_tails(self.labelled_cases - 1, own)
-            half = float(stdtrit(freedom, 0.5 + confidence / 2.0)) * float((own**2).sum()) ** 0.5
+            half = float(special.stdtrit(freedom, 0.5 + confidence / 2.0)) * float((own**2).sum()) ** 0.5
             method = (
                 f"PPI++, {100 * confidence:g} % cluster-robust by case, Student t with {freedom:.1f} df"
             ).replace(".0 df", " df")
@@ -215,8 +214,6 @@ def _combine(
     parts: list[Part], signs: list[float], labels_random: bool, confidence: float, what: str
 ) -> PredictionPowered:
     """Σ sign · mean of the part."""
-    from scipy.special import stdtrit
-
     check_confidence(confidence)
     label = np.sum([sign * part.label for sign, part in zip(signs, parts, strict=True)], axis=0)
     jury = np.column_stack([sign * part.jury for sign, part in zip(signs, parts, strict=True)])
@@ -232,7 +229,7 @@ def _combine(
     n, m = sum(part.n_labelled for part in parts), sum(part.n_unlabelled for part in parts)
 
     def around(value: float, variance: float, freedom: float, n: int, name: str) -> Estimate:
-        half = float(stdtrit(freedom, 0.5 + confidence / 2)) * variance**0.5
+        half = float(special.stdtrit(freedom, 0.5 + confidence / 2)) * variance**0.5
         df = f"{freedom:.1f}".removesuffix(".0")
         method = f"{name}, {what}{100 * confidence:g} % cluster-robust by case, Student t with {df} df"
         return Estimate(value, value - half, value + half, n, method)

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from medjury import special
 from medjury.calibration._maps.calibrator import Floats, Method, labelled_pairs, on_scale
 
 # In standard deviations of the score. Where the score separates the grades perfectly the likelihood rises
@@ -70,10 +71,8 @@ class Ordinal:
 
     def probabilities(self, scores: ArrayLike) -> Floats:
         """One row per score, one column per grade; rows sum to one, NaN where the score is missing."""
-        from scipy.special import expit
-
         values = on_scale(scores, self.scale, "the judge's")
-        below = expit(np.asarray(self.thresholds) - self.slope * values[:, np.newaxis])
+        below = special.expit(np.asarray(self.thresholds) - self.slope * values[:, np.newaxis])
         edges = np.column_stack([np.zeros(len(values)), below, np.ones(len(values))])
         return np.where(np.isnan(values)[:, np.newaxis], np.nan, np.diff(edges, axis=1))
 
@@ -203,8 +202,6 @@ def _likelihood(x: Floats, often: Floats, beta: Floats) -> _Likelihood:
     An edge between two grades lies at threshold - slope · x. Only neighbouring edges meet in a grade, so the second
     derivative by edges has a diagonal and a line beside it; the slope moves all edges by -x. Sums run over levels
     one by one: a level that a fit never saw changes no digit."""
-    from scipy.special import expit
-
     edges, fits = len(beta) - 1, x.shape[1]
     # Numbers are added up in the order in which they lie, and those of one fit alone in another order still: last
     # digits would hang on the company a fit is in.
@@ -212,7 +209,7 @@ def _likelihood(x: Floats, often: Floats, beta: Floats) -> _Likelihood:
         value, slope, bend = _likelihood(*(np.repeat(each, 2, axis=-1) for each in (x, often, beta)))
         return value[:1], slope[:, :1], bend[:1]
     x, often, beta = (np.ascontiguousarray(each) for each in (x, often, beta))
-    below = expit(beta[:-1] - (beta[-1] * x)[:, np.newaxis])
+    below = special.expit(beta[:-1] - (beta[-1] * x)[:, np.newaxis])
     share = np.concatenate([below, np.ones((len(x), 1, fits))], axis=1)
     share[:, 1:] -= below
     np.maximum(share, 1e-300, out=share)

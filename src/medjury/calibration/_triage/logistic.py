@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from medjury import special
 from medjury.calibration._maps.calibrator import Floats
 from medjury.errors import MedjuryError
 
@@ -79,9 +80,7 @@ def fit_logistic(
 
 
 def _curvature(design: Floats, beta: Floats, penalty: Floats) -> tuple[Floats, Floats]:
-    from scipy.special import expit
-
-    share = expit(design @ beta)
+    share = special.expit(design @ beta)
     return share, (design * (share * (1 - share))[:, np.newaxis]).T @ design + penalty
 
 

@@ -40,9 +40,6 @@ def proportion(
     failures = n - successes
     if interval == "wilson":
         low, high = wilson_ends(successes / n, n, confidence)
-    elif interval == "clopper_pearson" and not failures and tail >= 0:
-        # What the quantile below comes to, and nothing need be loaded for it.
-        low, high = float(tail ** (1 / n)), 1.0
     elif interval == "clopper_pearson":
         low = float(special.betaincinv(successes, failures + 1, tail)) if successes else 0.0
         high = float(special.betaincinv(successes + 1, failures, 1 - tail)) if failures else 1.0

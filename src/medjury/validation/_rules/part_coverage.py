@@ -27,25 +27,25 @@ def part_coverage(evidence: Evidence, dimension: Measured) -> tuple[RuleFound, .
     if unknown or not large:
         return (no_parts(name, asked, unknown, LINES),)
     level = 1 - 2 * (1 - evidence.confidence) / len(large)
-    shares = []
+    shares, bad = [], []
     for part in large:
         inside = asked_for & part.inside
-        shares.append(
-            clustered_proportion(~np.isnan(trial.said[inside]), trial.grid.clusters[inside], confidence=level)
-        )
-    bad = [
-        part for part, each in zip(large, shares, strict=True) if each.high is not None and each.high < wanted
-    ]
-    lowest = min(range(len(large)), key=lambda place: shares[place].value or 0.0)
+        scored = ~np.isnan(trial.said[inside])
+        shares.append(int(scored.sum()) / len(scored))
+        if shares[-1] < wanted:  # else its upper end is no lower
+            high = clustered_proportion(scored, trial.grid.clusters[inside], confidence=level).high
+            if high is not None and high < wanted:
+                bad.append(part)
+    lowest = min(range(len(large)), key=shares.__getitem__)
     return (
         found(
             name,
             asked,
-            f"{counted(len(large), 'part')}; lowest for {large[lowest].name}: {percent(shares[lowest].value, 1)}",
+            f"{counted(len(large), 'part')}; lowest for {large[lowest].name}: {percent(shares[lowest], 1)}",
             not bad,
             essential=True,
             why=f"The jury left far more answers without a score for {names_of(bad)} than it may.",
-            numbers=f"{large[lowest].name}: {percent(shares[lowest].value, 1)} scored, {percent(wanted)} needed",
+            numbers=f"{large[lowest].name}: {percent(shares[lowest], 1)} scored, {percent(wanted)} needed",
             lines=LINES,
         ),
     )

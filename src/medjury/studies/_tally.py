@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from operator import itemgetter
 
 from medjury.instruments import Reason
 from medjury.ratings import RaterKind, RatingCount, RatingRow, Status
@@ -44,4 +43,4 @@ class Tally:
         for (rater, kind, _, _, asked, answered), count in self._found.items():
             if kind == "judge" and answered is not None:
                 models[rater, asked or "", answered] += count
-        return [(*names, count) for names, count in sorted(models.items(), key=itemgetter(0))]
+        return [(*names, count) for names, count in models.items()]
