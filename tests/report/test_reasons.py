@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.report.planted import planted_frame, write_run
+from tests.report.planted import page_of, planted_frame, write_run
 
 from medjury.agreement import agreement
 from medjury.models import EMBEDDED
@@ -88,6 +88,23 @@ def test_a_run_that_stopped_says_that_it_counts_what_was_judged_so_far(
     if not unscored:
         step = next(step for step in next_steps(made) if "held-out cases" in step)
         assert step.endswith("says how many (1 case now, 100 needed).")
+
+
+@pytest.mark.parametrize(
+    ("status", "finished_at", "said"),
+    [
+        ("complete", "2026-01-01T01:00:00+00:00", "run finished 2026-01-01 01:00 UTC"),
+        ("incomplete", "2026-01-01T01:00:00+00:00", "run stopped 2026-01-01 01:00 UTC"),
+        ("failed", "2026-01-01T01:00:00+00:00", "run failed 2026-01-01 01:00 UTC"),
+        ("running", None, "run not finished"),
+    ],
+)
+def test_the_page_says_how_the_run_ended(
+    status: str, finished_at: str | None, said: str, tmp_path: Path
+) -> None:
+    run = write_run(tmp_path, planted_frame(cases=20), status=status, finished_at=finished_at, protocol=None)
+    page = page_of(run)
+    assert page.count(said) == 1 and page.count(" · run ") == 1
 
 
 def test_the_first_page_has_no_double_not_and_no_bare_code(material: Material) -> None:

@@ -45,6 +45,7 @@ from medjury.report._sections import (
     tripod,
     verdict,
 )
+from medjury.runs import Manifest
 from medjury.statistics import counted, moment
 from medjury.validation import Evidence, Validation, validation_of
 
@@ -123,9 +124,7 @@ def compose(
         f"instrument {instrument.name or 'not known'} {instrument.version}".strip(),
         counted(len(evidence.table.judges), "judge"),
         counted(len(evidence.clinicians), "clinician"),
-        "no run"
-        if evidence.table.manifest is None
-        else f"run finished {moment(manifest.finished_at or 'never')}",
+        "no run" if evidence.table.manifest is None else _ended(manifest),
     )
     subtitle = " · ".join(parts)
     main = (
@@ -144,6 +143,13 @@ def compose(
         + joined(_folded(each) for each in appendix)
     )
     return document(f"Medjury: {study_name}", element("main", Html(main)))
+
+
+def _ended(manifest: Manifest) -> str:
+    if not manifest.finished_at:
+        return "run not finished"
+    ended = {"complete": "finished", "failed": "failed"}.get(manifest.status, "stopped")
+    return f"run {ended} {moment(manifest.finished_at)}"
 
 
 def _made(
