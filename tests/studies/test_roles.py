@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars
 import pytest
 from tests.loopback import LoopbackServer
 
@@ -101,14 +103,23 @@ def test_the_study_names_people_and_the_run_folder_holds_pseudonyms(
     write_study: Write, tmp_path: Path
 ) -> None:
     people(tmp_path, years=lambda name, case: 10 + len(name), specialty=lambda name, case: "renal")
-    study = write_study(humans={"path": "people.csv", "reference": ["Ada", "Ben"], "second_panel": "rescore"})
+    file = (
+        tmp_path / "people.csv"
+    )  # three letters may stand in packed bytes by chance, and a surname does not
+    file.write_text(re.sub(f",({'|'.join(PANELS)}),", r",\1 Nightingale,", file.read_text()))
+    reference = ["Ada Nightingale", "Ben Nightingale"]
+    study = write_study(humans={"path": "people.csv", "reference": reference, "second_panel": "rescore"})
     table = ran(study)
     assert len(table.reference) == 2 and all(name.startswith("clinician-") for name in table.reference)
     assert table.profiles[table.reference[0]] == {"panel": "primary", "years": "13", "specialty": "renal"}
     folder = load_study(study).output
     for file in folder.iterdir():
-        text = file.read_bytes()
-        assert not any(name.encode() in text for name in PANELS), file.name
+        content = file.read_bytes()
+        assert b"Nightingale" not in content, file.name
+        if file.suffix == ".parquet":
+            content = polars.read_parquet(file).write_csv().encode()
+        if file.suffix != ".sqlite":
+            assert not any(name.encode() in content for name in PANELS), file.name
     assert all(check.sound for check in verify_run(folder))
     lines = (folder / "raters.csv").read_text().replace("renal", "cardiac")
     (folder / "raters.csv").write_text(lines)
