@@ -168,6 +168,19 @@ def test_every_room_within_a_room_says_what_it_holds_and_has_a_line_in_the_plan_
             assert f"`{name}/`" in plan, f"docs/architecture.md does not name {name}"
 
 
+def test_all_records_are_made_in_one_way() -> None:
+    """The standard decorator compiles up to six methods of each class as it is loaded: see `records.py`."""
+    standard = [
+        file.relative_to(PACKAGE).as_posix()
+        for file in PACKAGE.rglob("*.py")
+        for node in imports_in(file)
+        if isinstance(node, ast.ImportFrom)
+        and node.module == "dataclasses"
+        and "dataclass" in {alias.name for alias in node.names}
+    ]
+    assert standard == ["records.py"]
+
+
 def test_no_file_has_a_name_that_says_nothing() -> None:
     vague = {"utils.py", "helpers.py", "common.py", "misc.py"}
     assert not [file for file in PACKAGE.rglob("*.py") if file.name in vague]

@@ -1,47 +1,189 @@
-"""Frozen records of which very many are made.
+"""Dataclasses as the standard library makes them, in less time.
 
-A frozen dataclass sets each of its fields by a call, which is most of what making one takes. Here a record is for a
-moment of a twin class, whose fields are set as usual: a fraction of the time, and just as frozen afterwards.
+The standard decorator writes and compiles up to six methods of every class while its module is loaded. Most are
+never called, and a command that loads some hundred classes waits for all of them. Here each method is written when
+it is first asked for, by the standard library itself.
+
+A frozen record sets each of its fields by a call, which is most of what making one takes. A plain one (frozen, with
+slots, without bases) is for a moment of a twin class instead, whose fields are set as usual: a fraction of the
+time, and just as frozen afterwards.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import sys
-from dataclasses import MISSING, fields
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import MISSING, FrozenInstanceError, fields
+from typing import TYPE_CHECKING, Any
 
-_Class = TypeVar("_Class", bound=type)
 _set_class = object.__dict__["__class__"].__set__
 
 
-def quickly_made(cls: _Class) -> _Class:
-    """For a frozen dataclass with slots and without bases: the same class, whose records are made quicker. What
-    they take, check and refuse stays as it is. A class that extends it is made as usual.
+if TYPE_CHECKING:
+    from dataclasses import dataclass as dataclass
+else:
 
-    >>> from dataclasses import dataclass
-    >>> @quickly_made
-    ... @dataclass(frozen=True, slots=True)
-    ... class Grade:
-    ...     dimension: str
-    ...     score: int = 0
-    >>> Grade("clarity", 4)
-    Grade(dimension='clarity', score=4)
-    """
-    record: Any = cls
-    given = fields(record)
-    plain = all(each.init and not each.kw_only and each.default_factory is MISSING for each in given)
-    if (
-        not plain
-        or cls.__bases__ != (object,)
-        or tuple(record.__slots__) != tuple(each.name for each in given)
-    ):
-        raise TypeError(f"{cls.__name__} is not a plain record with slots")
+    def dataclass(
+        cls: type | None = None,
+        /,
+        *,
+        repr: bool = True,
+        eq: bool = True,
+        frozen: bool = False,
+        slots: bool = False,
+    ) -> Any:
+        """`dataclasses.dataclass` with these of its options, `InitVar` apart.
+
+        >>> @dataclass(frozen=True, slots=True)
+        ... class Grade:
+        ...     dimension: str
+        ...     score: int = 0
+        >>> Grade("clarity", 4)
+        Grade(dimension='clarity', score=4)
+        """
+
+        def wrap(cls: type) -> type:
+            return _made(cls, repr, eq, frozen, slots)
+
+        return wrap if cls is None else wrap(cls)
+
+
+def _made(given: Any, repr: bool, eq: bool, frozen: bool, slots: bool) -> Any:
+    own: Mapping[str, Any] = given.__dict__
+    hash = own.get("__hash__", MISSING)
+    hashed = hash is not MISSING and not (
+        hash is None and "__eq__" in own
+    )  # Python sets None beside an __eq__
+    if not given.__doc__:
+        given.__doc__ = given.__name__  # else the standard library would look for a signature
+    # Which classes may extend which is for the standard library to say; one that extends none is frozen here.
+    extends = any(hasattr(base, "__dataclass_fields__") for base in given.__mro__[1:])
+    made: Any = dataclasses.dataclass(
+        init=False, repr=False, eq=False, frozen=frozen and extends, slots=slots
+    )(given)
+    params = made.__dataclass_params__
+    params.init, params.repr, params.eq, params.frozen = True, repr, eq, frozen
+    if frozen and not extends:
+        _freeze(made, own, slots)
+    wanted = {"__init__": True, "__repr__": repr, "__eq__": eq}
+    for name in [name for name, is_wanted in wanted.items() if is_wanted and name not in own]:
+        setattr(made, name, _Later(made, name, slots))
+    if eq and not hashed:
+        made.__hash__ = _Later(made, "__hash__", slots) if frozen else None
+    return made
+
+
+def _freeze(made: Any, own: Mapping[str, Any], slots: bool) -> None:
+    names = frozenset(each.name for each in fields(made))
+
+    def set_attribute(self: Any, name: str, value: object) -> None:
+        if type(self) is made or name in names:
+            raise FrozenInstanceError(f"cannot assign to field {name!r}")
+        super(made, self).__setattr__(name, value)
+
+    def delete_attribute(self: Any, name: str) -> None:
+        if type(self) is made or name in names:
+            raise FrozenInstanceError(f"cannot delete field {name!r}")
+        super(made, self).__delattr__(name)
+
+    new: dict[str, Callable[..., object]] = {"__setattr__": set_attribute, "__delattr__": delete_attribute}
+    for name, method in new.items():
+        if name in own:
+            raise TypeError(f"Cannot overwrite attribute {name} in class {made.__name__}")
+        method.__name__, method.__qualname__ = name, f"{made.__qualname__}.{name}"
+        setattr(made, name, method)
+    if slots and "__getstate__" not in own and "__setstate__" not in own:
+        made.__getstate__, made.__setstate__ = _state, _set_state
+
+
+def _state(record: Any) -> list[object]:
+    return [getattr(record, each.name) for each in fields(record)]
+
+
+def _set_state(record: Any, state: list[object]) -> None:
+    for each, value in zip(fields(record), state, strict=True):
+        object.__setattr__(record, each.name, value)
+
+
+class _Later:
+    """Stands for a method of a class until somebody asks for it."""
+
+    __slots__ = ("_class", "_name", "_slots")
+
+    def __init__(self, cls: type, name: str, slots: bool) -> None:
+        self._class = cls
+        self._name = name
+        self._slots = slots
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        method = _method(self._class, self._name, self._slots)
+        if self._class.__dict__.get(self._name) is self:  # else another has taken its place meanwhile
+            setattr(self._class, self._name, method)
+        return method.__get__(instance, owner)
+
+
+def _method(cls: Any, name: str, slots: bool) -> Any:
+    return (
+        _quick_init(cls)
+        if name == "__init__" and slots and _is_plain(cls)
+        else _standard_method(cls, name, slots)
+    )
+
+
+def _is_plain(cls: Any) -> bool:
+    given = fields(cls)
+    return (
+        cls.__dataclass_params__.frozen
+        and cls.__bases__ == (object,)
+        and cls.__slots__ == tuple(each.name for each in given)
+        and all(each.init and not each.kw_only and each.default_factory is MISSING for each in given)
+        and not any(each.name == "self" or each.name.startswith("_") for each in given)
+    )
+
+
+def _standard_method(cls: Any, name: str, slots: bool) -> Any:
+    """The method as the standard library writes it: taken from a class with the same fields."""
+    lacking = cls.__dataclass_fields__.keys() - {each.name for each in fields(cls)}
+    if any("InitVar" in str(cls.__dataclass_fields__[each].type) for each in lacking):
+        raise TypeError(f"{cls.__name__}: InitVar needs the dataclass of the standard library")
+    content: dict[str, Any] = {each.name: copy(each) for each in fields(cls)}
+    content |= {
+        "__annotations__": {each.name: each.type for each in fields(cls)},
+        "__doc__": cls.__doc__,
+        "__module__": cls.__module__,
+        "__qualname__": cls.__qualname__,
+    }
+    if hasattr(cls, "__post_init__"):
+        content["__post_init__"] = None
+    twin: Any = dataclasses.dataclass(
+        init=name == "__init__",
+        repr=name == "__repr__",
+        eq=name == "__eq__",
+        unsafe_hash=name == "__hash__",
+        frozen=name == "__init__" and cls.__dataclass_params__.frozen,
+        slots=slots,  # then defaults that are no arguments are set as well
+    )(type(cls.__name__, (), content))
+    return twin.__dict__[name]
+
+
+def _quick_init(cls: Any) -> Any:
+    given = fields(cls)
     names = [each.name for each in given]
+    usual: list[Any] = []
+
+    def as_usual(self: object, *values: object) -> None:
+        """For a class that extends this one."""
+        if not usual:
+            usual.append(_standard_method(cls, "__init__", slots=True))
+        usual[0](self, *values)
+
     known: dict[str, Any] = {
         "_class": cls,
-        "_twin": type(cls.__name__, (), {"__slots__": record.__slots__}),
+        "_twin": type(cls.__name__, (), {"__slots__": cls.__slots__}),
         "_set_class": _set_class,
-        "_as_usual": record.__init__,
+        "_as_usual": as_usual,
     }
     known |= {f"_default_{each.name}": each.default for each in given if each.default is not MISSING}
     taken = [
@@ -50,19 +192,19 @@ def quickly_made(cls: _Class) -> _Class:
     ]
     lines = [
         f"def make({', '.join(known)}):",
-        f"    def __init__(self, {', '.join(taken)}):",
+        f"    def __init__({', '.join(['self', *taken])}):",
         "        if self.__class__ is not _class:",
-        f"            return _as_usual(self, {', '.join(names)})",
+        f"            return _as_usual({', '.join(['self', *names])})",
         "        _set_class(self, _twin)",
         *(f"        self.{name} = {name}" for name in names),
         "        self.__class__ = _class",
-        *(["        self.__post_init__()"] if hasattr(record, "__post_init__") else []),
+        *(["        self.__post_init__()"] if hasattr(cls, "__post_init__") else []),
         "    return __init__",
     ]
     # Of names of fields alone, and at home in the module of the class, as dataclasses do it: its hints hold there.
     written: dict[str, Any] = {}
     exec("\n".join(lines), sys.modules[cls.__module__].__dict__, written)  # noqa: S102
     made = written["make"](**known)
-    made.__qualname__, made.__annotations__ = record.__init__.__qualname__, record.__init__.__annotations__
-    record.__init__ = made
-    return cls
+    made.__qualname__ = f"{cls.__qualname__}.__init__"
+    made.__annotations__ = {each.name: each.type for each in given} | {"return": None}
+    return made

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from medjury import special
 from medjury.errors import MedjuryError
+from medjury.records import dataclass
 from medjury.statistics import Printable, Result, p_value, percent, shown
 from medjury.tables import CASE_PARTS, RatingTable, rating_table
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from medjury.instruments._folding import folded
 from medjury.instruments._instrument import Dimension, Instrument
+from medjury.records import dataclass
 
 _SEPARATORS = re.compile(r"[\s_-]+")
 # Every key with the keys inside it.

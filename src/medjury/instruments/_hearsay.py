@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 from medjury.instruments._form import AnswerForm, Grade
 from medjury.instruments._reply import take_apart
 from medjury.instruments._written import folded_once, stem_pattern, values_in
+from medjury.records import dataclass
 
 _ALL = re.compile(
     r"\b(?:all|every|each|everything|both|dimensions?|criteri\w+|categor\w+|throughout|across)\b"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
+
+from medjury.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,9 @@ A failure is missing data. No code turns an `Unscored` into a number.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
-from medjury.records import quickly_made
+from medjury.records import dataclass
 
 
 class Reason(StrEnum):
@@ -41,7 +40,6 @@ TRANSIENT = frozenset(
 )
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class Score:
     """A number on the scale, with the rater's explanation."""
@@ -50,7 +48,6 @@ class Score:
     explanation: str = ""
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class NotApplicable:
     """The rater judged, rightly, that this dimension does not apply to the case."""
@@ -58,7 +55,6 @@ class NotApplicable:
     explanation: str = ""
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class Unscored:
     """There is no score; `message` tells the reader what happened."""

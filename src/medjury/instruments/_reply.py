@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from medjury.instruments._lenient import JsonError, decode
+from medjury.records import dataclass
 
 TAG = re.compile(r"</?(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _MOST_OBJECTS = 100

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
@@ -16,6 +15,7 @@ from medjury.instruments._folding import folded
 from medjury.instruments._form import AnswerForm, Grade, plain
 from medjury.instruments._reply import TAG
 from medjury.instruments._written import NUMBERS, folded_once, name_pattern, value_of, value_pattern, words
+from medjury.records import dataclass
 
 _BETWEEN = (
     r'(?:\s++|["*_~()\[\]{}:=|>→,-]|(?<![a-z])(?:is|was|be|gets?|scores?|scored|grades?|graded|rating|rated|equals?|deserves?|'

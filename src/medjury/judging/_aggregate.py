@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from itertools import accumulate, chain, groupby, pairwise
@@ -25,6 +24,7 @@ from medjury.instruments import (
 from medjury.judging._combine import Rule, combine
 from medjury.judging._outcomes import outcome_columns
 from medjury.ratings import RaterKind, Rating, RatingRow, Status
+from medjury.records import dataclass
 
 Row = TypeVar("Row", Rating, RatingRow)
 ANSWER = attrgetter("item", "system")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from medjury.instruments import TRANSIENT, AnswerError, AnswerForm, AnswerReader, Reason, Unscored
@@ -18,7 +18,7 @@ from medjury.json_text import json_writer
 from medjury.judging._breaker import breaker
 from medjury.judging._prompt import shown_texts
 from medjury.models import Answer, ChatModel, Gate, Message, ModelError, Reply, Request, why_unfinished
-from medjury.records import quickly_made
+from medjury.records import dataclass
 
 # Telling a model what was wrong changes its form; it changes neither a refusal nor the token limit.
 _NOT_CHANGED_BY_TELLING = frozenset({Reason.REFUSAL, Reason.TRUNCATED, Reason.CONTEXT})
@@ -68,7 +68,6 @@ class OtherModelError(ModelError):
         self.paid = paid
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class Sample:
     """Which of a model's possible answers is asked for: the first, a repeat, or one drawn anew. `anew` says that
@@ -87,7 +86,6 @@ class Sample:
         return first + self.number if self.number < _ANEW else (first + self.number) % 2**31
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class Speaker:
     """A model with how it is asked: a judge, or one role of a way of judging."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
@@ -36,14 +36,13 @@ from medjury.judging._prompt import (
 from medjury.judging._rater import Beginning, Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Message, Reply, Request, estimate_tokens, most_tokens
-from medjury.records import quickly_made
+from medjury.records import dataclass
 
 # What an answer takes, for a plan: measured roughly on English explanations of one or two sentences.
 _TOKENS_PER_EXPLANATION = 45
 _TOKENS_PER_SCORE = 12
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class Graded:
     """What a judge made of one unit, and every answer it took (None: nothing was asked)."""

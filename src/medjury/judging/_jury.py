@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, groupby
 
 from medjury.documents import nearest
@@ -11,6 +10,7 @@ from medjury.errors import MedjuryError
 from medjury.judging._aggregate import ANSWER, Count, Derivation, Places, Row, Shape, counts, shape
 from medjury.judging._combine import Rule
 from medjury.judging._rater import Rater
+from medjury.records import dataclass
 
 _MOST_SHAPES = 10_000  # that are remembered of answers' rows; nearly all of a run have the same
 

@@ -13,12 +13,11 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from medjury.cases import Case, Note, clean_text
 from medjury.instruments import Dimension, Example, Explain, Input, Instrument, Reason, Unscored
 from medjury.models import Message
-from medjury.records import quickly_made
+from medjury.records import dataclass
 
 # Part of every rating's key: raise it whenever the words or the layout below change. Both layouts are in use, and
 # answers that were given to either stay valid.
@@ -92,7 +91,6 @@ def _same_code(_: str) -> str:
     return "000000000000"
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class Texts:
     """The texts of a case as they stand in its questions, and where the parts end that several questions share: the

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from medjury.cases import Case
@@ -13,11 +12,10 @@ from medjury.judging._asking import Sample
 from medjury.judging._context.shortening import Truncation
 from medjury.models import ChatModel, Gate
 from medjury.ratings import Question, Rating
-from medjury.records import quickly_made
+from medjury.records import dataclass
 from medjury.runs import Body
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class Unit:
     """One piece of work: these dimensions of this case, asked for the `repeat`-th time. Its key is the hash
@@ -35,7 +33,6 @@ class Unit:
         return Sample(self.repeat, self.again)
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class Rated:
     """What came of a unit: its ratings and, where several steps led to them, the record of these steps."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from medjury.errors import MedjuryError
 from medjury.metrics._catalogue import IMPACT_ESTIMATE, METRICS, Metric, base_name, metric_named
+from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from medjury.statistics import Estimate

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from medjury.models._answering import readable_name
 from medjury.models._chat import Reply
-from medjury.records import quickly_made
+from medjury.records import dataclass
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A reply and what it took. `cost` is what was paid now: 0 for a cached reply, None where the price is

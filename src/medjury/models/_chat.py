@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from medjury.instruments import Reason
 from medjury.models._finish import Finish
-from medjury.records import quickly_made
+from medjury.records import dataclass
 
 Role = Literal["system", "user", "assistant"]
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class Message:
     """A text and who says it. `shared` are places in the text, each the end of a beginning that other questions
@@ -24,7 +23,6 @@ class Message:
     shared: tuple[int, ...] = field(default=(), compare=False)
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class Request:
     """One question to a model. `schema` is the JSON schema the answer must follow, if any. `draw` says which of the
@@ -43,7 +41,6 @@ class Request:
         return any(message.shared for message in self.messages)
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What came back. `model` is the version the endpoint reports, which may differ from the one asked; `cost` what

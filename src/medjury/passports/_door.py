@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from medjury.passports._judging import calibrated_scores, judged_rows, jury_scor
 from medjury.passports._placing import Placed, Placing
 from medjury.passports._reading import RefusedError, read_passport
 from medjury.passports._rebuilding import jury_of, rebuilt_study
+from medjury.records import dataclass
 from medjury.studies import Study, answering_models, judge_cases
 from medjury.tables import rating_table
 

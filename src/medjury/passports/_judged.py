@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from medjury.passports._document import LIMITS, Passport
 from medjury.passports._placing import Placed
+from medjury.records import dataclass
 
 Outside = Literal["flag", "refuse"]
 Status = Literal["complete", "incomplete", "failed", "void"]

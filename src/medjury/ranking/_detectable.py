@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from medjury import special
 from medjury.errors import MedjuryError
 from medjury.ranking._scores import Block, SystemScores
+from medjury.records import dataclass
 from medjury.statistics import Printable
 
 Floats = NDArray[np.float64]

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from medjury.instruments import NotApplicable, Outcome, Reason, Score, Unscored
-from medjury.records import quickly_made
+from medjury.records import dataclass
 
 RaterKind = Literal["clinician", "judge", "jury", "metric"]
 Status = Literal["scored", "not_applicable", "unscored"]
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class Rating:
     """One rater's word on one dimension of one case.

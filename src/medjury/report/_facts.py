@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from medjury.agreement import NonInferiority, SevereErrors
+from medjury.records import dataclass
 from medjury.statistics import Estimate
 from medjury.validation import Evidence, RuleFound, Verdict
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from medjury.records import dataclass
 from medjury.studies._notebook import Stopper, Watcher
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
 from medjury.judging import Jury
 from medjury.models import ChatModel
+from medjury.records import dataclass
 from medjury.runs import files
 from medjury.studies._drafts.drafter import make_drafter
 from medjury.studies._examples import StudyExamples, stated_examples

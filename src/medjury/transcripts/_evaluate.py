@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from medjury.errors import MedjuryError
+from medjury.records import dataclass
 from medjury.transcripts._alignment import Alignment
 
 

@@ -6,13 +6,13 @@ given; the order in time is the column `date`, else the moment the rater on tria
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from medjury.records import dataclass
 from medjury.tables import CASE_PARTS, Grid, RatingTable
 
 if TYPE_CHECKING:

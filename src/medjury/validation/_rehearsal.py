@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from medjury.agreement import Expected, GatePlan, RulePower, plan_gate
 from medjury.errors import MedjuryError
+from medjury.records import dataclass
 from medjury.runs import GateRules
 from medjury.tables import RatingTable, danger_reference, rating_table, with_rules
 from medjury.validation._rules.found import RuleFound

@@ -4,11 +4,11 @@ others."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from medjury.records import dataclass
 from medjury.statistics import Estimate, Look, Result, counted, look
 from medjury.tables import Measured, Names, rating_table
 from medjury.validation._clustered import clustered_contrast

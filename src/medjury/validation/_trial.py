@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -20,6 +20,7 @@ from medjury.agreement import (
     over_pairs,
     too_few_each,
 )
+from medjury.records import dataclass
 from medjury.runs import ConsensusRule, GateRules
 from medjury.statistics import (
     Estimate,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from medjury.records import dataclass
 from medjury.statistics import Printable, Result
 from medjury.tables import Measured, Names, rating_table
 from medjury.validation._evidence import Evidence, evidence_of, gate_statistic

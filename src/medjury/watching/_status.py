@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from html import escape
 from pathlib import Path
 
 from medjury.files import write_whole
+from medjury.records import dataclass
 from medjury.watching._quantities import Quantity, Watching
 from medjury.watching._settings import WatchStudy
 from medjury.watching._state import Alarm, State

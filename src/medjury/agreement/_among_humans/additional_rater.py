@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from medjury.agreement._groups.icc import IccForm, icc_statistics
 from medjury.errors import MedjuryError
+from medjury.records import dataclass
 from medjury.statistics import (
     RESAMPLES,
     Clusters,

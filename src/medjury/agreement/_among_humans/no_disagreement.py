@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from medjury.records import dataclass
 from medjury.statistics import Clusters, Estimate, Floats, proportion
 
 

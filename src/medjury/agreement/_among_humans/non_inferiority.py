@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -18,6 +18,7 @@ from medjury.agreement._among_humans.pairwise import (
     too_few_each,
 )
 from medjury.errors import MedjuryError
+from medjury.records import dataclass
 from medjury.statistics import (
     RESAMPLES,
     Clusters,

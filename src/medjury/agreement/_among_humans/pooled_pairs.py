@@ -19,13 +19,13 @@ Conger (1980) Psychol Bull 88:322-328; Fleiss & Cohen (1973) Educ Psychol Meas 3
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from medjury.agreement._pairs.kappa import NAMES as KAPPAS
+from medjury.records import dataclass
 from medjury.statistics import Floats, Read, Statistics, centred_midranks, levels_of
 from medjury.tables import Grades
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from medjury.agreement._planning.gate_power import (
 from medjury.agreement._planning.gate_world import Expected, World, look_at
 from medjury.agreement._planning.plan import smallest
 from medjury.errors import MedjuryError
+from medjury.records import dataclass
 from medjury.runs import GateRules
 from medjury.statistics import Printable, Result, percent, shown, text_table
 

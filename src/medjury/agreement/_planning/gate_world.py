@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from math import sqrt
 
@@ -14,6 +14,7 @@ from medjury.agreement._among_humans.non_inferiority import non_inferiority
 from medjury.agreement._pairs.kappa import kappa_statistics
 from medjury.agreement._planning.joint_distribution import check_marginals, joint_with_kappa
 from medjury.errors import MedjuryError
+from medjury.records import dataclass
 from medjury.runs import DangerBy, GateRules
 from medjury.tables import danger_reference
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 
@@ -35,6 +34,7 @@ from medjury.calibration._jury_simulation.simulation import (
     scores_after,
 )
 from medjury.calibration._maps.calibrator import Floats
+from medjury.records import dataclass
 from medjury.statistics import Estimate, Replicates
 
 FULL, ADAPTIVE, SYSTEM = "full jury", "adaptive jury", "the system alone, no call"

@@ -11,12 +11,13 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from medjury.errors import MedjuryError
+from medjury.records import dataclass
 
 _MOST_BYTES = 2_000_000_000  # of all entries together; one sample is in memory at a time
 _MOST_OF_ONE = 500_000_000

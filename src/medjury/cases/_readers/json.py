@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from medjury.cases._case import Origin
 from medjury.cases._mapping import ColumnMapping
 from medjury.cases._row import RawRow
 from medjury.nested import records_at
+from medjury.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from medjury.judging._claims.body import ClaimsBody, RecordedClaim
 from medjury.judging._claims.share import VERDICTS
+from medjury.records import dataclass
 
 UNVERIFIED = "unverified"
 

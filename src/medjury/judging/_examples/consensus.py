@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from medjury.instruments import (
     Dimension,
@@ -18,6 +17,7 @@ from medjury.instruments import (
 )
 from medjury.judging._combine import combine
 from medjury.ratings import Rating
+from medjury.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

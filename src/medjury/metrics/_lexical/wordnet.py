@@ -7,9 +7,11 @@ Inflected words are brought back to their dictionary form by WordNet's exception
 from __future__ import annotations
 
 import mmap
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
+
+from medjury.records import dataclass
 
 DEBIAN = Path("/usr/share/wordnet")
 # A stream of ever new words must not fill the memory.

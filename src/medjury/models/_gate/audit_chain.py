@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.json_text import read_json
+from medjury.records import dataclass
 
 FIRST = "0" * 64
 HASH = ',"hash":"'

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from medjury.models._chat import Request
 from medjury.models._openai.dialect import refuses
+from medjury.records import dataclass
 
 MOST_ADAPTATIONS = 5
 _SCHEMA_WORDS = ("schema", "output_config", "output_format", "response_mime_type", "responsemimetype")

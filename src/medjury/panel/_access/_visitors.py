@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -13,6 +12,7 @@ from medjury.panel._access._people import Person, Role
 from medjury.panel._access._secrets import form_token
 from medjury.panel._access._sessions import find_session, note_seen
 from medjury.panel._panel import Panel
+from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from datetime import datetime

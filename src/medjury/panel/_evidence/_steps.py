@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from medjury.judging import (
     AdaptiveBody,
@@ -18,6 +17,7 @@ from medjury.judging import (
 from medjury.panel._evidence._quotations import Quotation
 from medjury.panel._evidence._votes import grade
 from medjury.panel._evidence._word_difference import Difference, word_difference
+from medjury.records import dataclass
 from medjury.runs import Body, Record, RecordedOutcome
 
 _ENDED = {

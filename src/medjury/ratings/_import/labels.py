@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from medjury.records import dataclass
 
 _VALUES = {"0": 0, "0.0": 0, "1": 1, "1.0": 1}
 

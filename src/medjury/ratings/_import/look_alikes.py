@@ -6,7 +6,8 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from medjury.records import dataclass
 
 _WORD = re.compile(r"\w+")
 _TITLES = frozenset({"dr", "doctor", "prof", "professor", "mr", "mrs", "ms", "miss", "md", "phd", "mbbs"})

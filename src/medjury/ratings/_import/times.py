@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from medjury.records import dataclass
 
 # Nobody reads a record and grades an answer in less; whole numbers below it are minutes more often than seconds.
 _SHORTEST_SECONDS = 20

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import fields
+
+from medjury.records import dataclass
 
 RATING_COLUMNS = (
     "item", "system", "rater", "rater_kind", "instrument", "dimension", "repeat", "score", "status", "reason",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from medjury.clock import utc_now
@@ -19,7 +18,7 @@ from medjury.ratings._store.escaping import escape, unescape
 from medjury.ratings._store.owner import Busy, Claimed, Heartbeats, Owner, is_dead
 from medjury.ratings._store.statements import RATING_COLUMNS, Statements, key_list
 from medjury.ratings._store.store_error import ValueRefused
-from medjury.records import quickly_made
+from medjury.records import dataclass
 
 # How a row stands to the last one of its key and dimension: it says something else, it says the same, or it may not
 # take its place.
@@ -29,7 +28,6 @@ _MANY = 100  # ratings from which on PostgreSQL's COPY is quicker than statement
 _LONGEST_NAME = 600  # PostgreSQL's indexes refuse entries over 2,700 bytes
 
 
-@quickly_made
 @dataclass(frozen=True, slots=True)
 class StoredReply:
     """A reply under the key of its call; `run` paid `cost` for it (None: the price is not known)."""

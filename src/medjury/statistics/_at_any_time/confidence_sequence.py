@@ -8,8 +8,10 @@ a mean that moves, it is an interval for a weighted mean of the means so far.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
+
+from medjury.records import dataclass
 
 _CAP = 0.5  # of a bet; any value below 1 is valid
 

@@ -9,11 +9,13 @@ start later, each with his share of the first stake: who started long before a c
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from medjury.records import dataclass
 
 Floats = NDArray[np.float64]
 Direction = Literal["below", "above"]

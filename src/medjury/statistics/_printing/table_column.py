@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
+from medjury.records import dataclass
 from medjury.statistics._estimate import Estimate
 from medjury.statistics._printing.printing import Printable, shown, supported
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from medjury.documents import nearest, read_document
 from medjury.errors import MedjuryError
+from medjury.records import dataclass
 from medjury.runs import ManifestPanel
 from medjury.studies._file import HumansPart
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.ratings import open_store
+from medjury.records import dataclass
 from medjury.runs import (
     EarlierProtocol,
     GateRules,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from medjury.fields import Part
 from medjury.instruments import Instrument
 from medjury.judging import Speaker
 from medjury.models import ChatModel, make_model
+from medjury.records import dataclass
 from medjury.studies._file import JudgePart, ModelPart
 
 if TYPE_CHECKING:

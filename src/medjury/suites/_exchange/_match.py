@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from medjury.records import dataclass
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._exchange._given import GivenAnswer
 from medjury.suites._item import Item

@@ -6,11 +6,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal
 
 import numpy as np
 
+from medjury.records import dataclass
 from medjury.statistics import (
     Estimate,
     Floats,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
 from medjury.documents import read_document
+from medjury.records import dataclass
 
 FILE = Path(__file__).parent / "taxonomy.yaml"
 _WIDTH = 100

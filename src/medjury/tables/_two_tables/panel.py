@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
 from medjury.ratings import read_table
+from medjury.records import dataclass
 from medjury.tables._plain import read_plain_table
 from medjury.tables._read import read_rating_table
 from medjury.tables._two_tables.panel_mapping import imported_frame, names_of, needs_import, wide_columns

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
+
+from medjury.records import dataclass
 
 # What answers without a score ask for, whichever rule minds them.
 RUN_AGAIN = (

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from medjury.records import dataclass
 from medjury.statistics import percent, shown
 from medjury.tables import Measured
 from medjury.validation._clustered import clustered_contrast

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from medjury.records import dataclass
 from medjury.runs import GateRules, Manifest, ManifestJudge, Protocol
 from medjury.statistics import moment
 from medjury.tables import RatingTable

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from medjury.agreement import absolute_offset, difference_statistics, icc_statistics, kappa_statistics
+from medjury.records import dataclass
 from medjury.statistics import (
     Estimate,
     Replicates,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import html
 import json
-from dataclasses import dataclass
 from typing import Any
 
+from medjury.records import dataclass
 from medjury.statistics import Estimate, Printable, Result, ends, percent, shown
 
 

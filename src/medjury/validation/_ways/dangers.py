@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from medjury.agreement import SevereErrors, severe_errors
+from medjury.records import dataclass
 from medjury.statistics import error_rate, paired_rate_difference
 from medjury.tables import ABSENT, SCORED, Measured, RatingTable, Roles
 from medjury.validation._ways.same_answers import SameAnswers, Unit

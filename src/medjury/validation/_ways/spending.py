@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from medjury.records import dataclass
 from medjury.tables import RatingTable
 
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from medjury.agreement import SevereErrors
+from medjury.records import dataclass
 from medjury.statistics import Estimate, Result, ends, undefined
 from medjury.validation._ways.same_answers import SameAnswers
 from medjury.validation._ways.spending import Spending
