@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from medjury.json_text import json_writer, read_json
+from medjury.json_text import json_bytes, json_writer, read_json
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec=None)),
@@ -63,6 +63,24 @@ def both_read(data: bytes | str) -> None:
 @given(value=VALUES)
 def test_values_are_written_as_the_standard_library_writes_them(options: dict[str, Any], value: Any) -> None:
     assert json_writer(**options)(value) == json.dumps(value, **options)
+
+
+@given(value=VALUES)
+@example(value="\ud800")
+@example(value={"\udfff": [1e-7, 1e22, -0.0, 2**70]})
+@example(value=["\x7f\x85\u2028", "\x00\n"])
+def test_lines_for_ourselves_hold_the_same_values(value: Any) -> None:
+    written = json_bytes(value)
+    assert b"\n" not in written
+    assert same(json.loads(written), json.loads(json.dumps(value)))
+    assert same(read_json(written), json.loads(json.dumps(value)))
+
+
+def test_a_line_for_ourselves_may_be_deep() -> None:
+    value: Any = 1
+    for _ in range(400):
+        value = [value]
+    assert json.loads(json_bytes(value)) == value
 
 
 def test_what_cannot_be_written_is_refused_and_the_next_value_is_written() -> None:

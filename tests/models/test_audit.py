@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import random
 import signal
@@ -13,7 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from medjury.models import AuditError, AuditLog, AuditTotals, audit_totals, verify_audit_log
+from medjury.models import (
+    AuditError,
+    AuditLog,
+    AuditTotals,
+    audit_totals,
+    entry_hash,
+    verify_audit_log,
+)
 
 ROOT = Path(__file__).parents[2]
 WRITER = """
@@ -73,6 +81,57 @@ def test_a_line_rewritten_with_a_fitting_hash_breaks_the_next_one(tmp_path: Path
     path.write_text("".join([other.read_text(), *lines[1:]]))
     with pytest.raises(AuditError, match="line 2: does not follow"):
         verify_audit_log(path)
+
+
+def test_a_log_of_before_goes_on_and_names_stand_in_it_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    previous, lines = "0" * 64, []
+    for number, name in enumerate(("J\u00fcrgen", "\u6797", "plain"), 1):  # as they were written in ASCII
+        body = json.dumps(
+            {"n": number, "event": "call", "rater": name, "previous": previous}, separators=(",", ":")
+        )[:-1]
+        previous = hashlib.sha256(body.encode()).hexdigest()
+        lines.append(f'{body},"hash":"{previous}"}}\n')
+    path.write_text("".join(lines), encoding="ascii")
+    for name in ("J\u00fcrgen", "\u6797 \u2028\x85\x7f", "half \ud83d of one"):
+        AuditLog(path).record({"event": "call", "rater": name})
+    assert verify_audit_log(path) == 6 and audit_totals(path).calls == 6
+    written = path.read_bytes().split(b"\n")[:-1]
+    assert "J\u00fcrgen".encode() in written[3] and [json.loads(line)["rater"] for line in written] == [
+        "J\u00fcrgen", "\u6797", "plain", "J\u00fcrgen", "\u6797 \u2028\x85\x7f", "half \ud83d of one",
+    ]  # fmt: skip
+
+
+def test_the_hash_of_a_line_is_the_one_it_says_whatever_became_of_it(tmp_path: Path) -> None:
+    """Read at a glance, where it ends in its own hash; else as JSON. Both ways come to the same."""
+    path = tmp_path / "audit.jsonl"
+    log = AuditLog(path)
+    for number in range(3):
+        log.record({"event": "call", "key": str(number), "rater": 'says ,"hash":"x"} of itself'})
+    chance = random.Random(3)
+    for whole in path.read_bytes().splitlines(keepends=True):
+        said = json.loads(whole)["hash"]
+        assert entry_hash(whole) == entry_hash(whole.rstrip(b"\n")) == said
+        for _ in range(300):
+            line = bytearray(whole)
+            for _ in range(chance.randrange(1, 4)):
+                place = chance.randrange(len(line))
+                if chance.random() < 0.5:
+                    del line[place : place + chance.randrange(1, 40)]
+                else:
+                    line[place] = chance.randrange(256)
+            assert entry_hash(bytes(line)) == as_json(bytes(line)), bytes(line)
+    for odd in (b"", b"\n", b"[]", b"1", b'{"hash":1}', b'{"hash":"x"}', b"[" * 100_000, b',"hash":"'):
+        assert entry_hash(odd) == as_json(odd)
+
+
+def as_json(line: bytes) -> str:
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return ""
+    said = entry.get("hash") if isinstance(entry, dict) else None
+    return said if isinstance(said, str) else ""
 
 
 def test_a_torn_last_line_is_sealed_by_the_next_run(tmp_path: Path) -> None:

@@ -14,7 +14,13 @@ with on_demand(__name__):
     from medjury.models._endpoint_check import EndpointCheck, check_endpoint
     from medjury.models._finish import Finish, why_unfinished
     from medjury.models._gate.audit import AuditLog
-    from medjury.models._gate.audit_chain import AuditError, AuditTotals, audit_totals, verify_audit_log
+    from medjury.models._gate.audit_chain import (
+        AuditError,
+        AuditTotals,
+        audit_totals,
+        entry_hash,
+        verify_audit_log,
+    )
     from medjury.models._gate.budget import Budget, Reservation
     from medjury.models._gate.cache import MemoryCache, ReplyCache, request_key
     from medjury.models._gate.context import ContextError, clearly_too_long, excess_tokens, require_fit
@@ -88,6 +94,7 @@ __all__ = [
     "check_endpoint",
     "clearly_too_long",
     "context_window",
+    "entry_hash",
     "estimate_tokens",
     "excess_tokens",
     "failure_of",

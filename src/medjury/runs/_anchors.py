@@ -11,8 +11,7 @@ import os
 from pathlib import Path
 
 from medjury.errors import MedjuryError
-from medjury.json_text import read_json
-from medjury.models import AuditError, verify_audit_log
+from medjury.models import AuditError, entry_hash, verify_audit_log
 from medjury.runs import files
 from medjury.runs._check import Check
 from medjury.runs._part import RunPart
@@ -103,13 +102,5 @@ def _not_held(log: Path, anchor: LogAnchor) -> str:
 
 def _entry_hashes(log: Path) -> list[str]:
     """The hash of each entry in order; a line that a dying process left unfinished is no entry."""
-    hashes = []
     with log.open("rb") as file:
-        for line in file:
-            try:
-                entry = read_json(line)
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(entry, dict) and isinstance(entry.get("hash"), str):
-                hashes.append(entry["hash"])
-    return hashes
+        return [hash for line in file if (hash := entry_hash(line))]

@@ -24,13 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from medjury.clock import utc_now
-from medjury.json_text import json_writer
+from medjury.json_text import json_bytes
 from medjury.models._gate.audit_chain import FIRST, HASH, AuditError, entry_of, position
 from medjury.records import dataclass
 
 _SYNC_SECONDS = 1.0
 _TAIL = 1 << 16
-_written = json_writer(separators=(",", ":"))
 
 
 @dataclass(slots=True, eq=False)
@@ -158,16 +157,16 @@ class AuditLog:
         self._number, self._previous = (0, FIRST) if last is None else position(last)
         self._size = size
         if torn:  # the end of its line and the seal go out together: no death falls between them
-            self._append([{"event": "sealed", "torn": hashlib.sha256(torn).hexdigest()}], before="\n")
+            self._append([{"event": "sealed", "torn": hashlib.sha256(torn).hexdigest()}], before=b"\n")
 
-    def _append(self, entries: Sequence[Mapping[str, Any]], before: str = "") -> None:
+    def _append(self, entries: Sequence[Mapping[str, Any]], before: bytes = b"") -> None:
         now = utc_now()
         parts, digest = [before], self._previous
         for number, entry in enumerate(entries, self._number + 1):
-            body = _written({"n": number, "at": now, **entry, **self._mark, "previous": digest})[:-1]
-            digest = hashlib.sha256(body.encode()).hexdigest()
-            parts.append(f'{body}{HASH}{digest}"}}\n')
-        text = "".join(parts).encode()
+            body = json_bytes({"n": number, "at": now, **entry, **self._mark, "previous": digest})[:-1]
+            digest = hashlib.sha256(body).hexdigest()
+            parts.append(b'%b%b%b"}\n' % (body, HASH, digest.encode()))
+        text = b"".join(parts)
         written = os.write(self._descriptor, text)
         if written < len(text):  # the disk is full: leave no half line behind
             os.ftruncate(self._descriptor, self._size)

@@ -13,7 +13,7 @@ from medjury.json_text import read_json
 from medjury.records import dataclass
 
 FIRST = "0" * 64
-HASH = ',"hash":"'
+HASH = b',"hash":"'
 _CALL, _SENT = b'"event":"call"', b'"event":"sent"'
 
 
@@ -115,15 +115,34 @@ def _known_cost(cost: Any) -> float:
 def entry_of(line: bytes) -> dict[str, Any] | None:
     """The entry, or None where the line is not one or its hash is not its own."""
     try:
-        text = line.decode()
-        body, _, end = text.rpartition(HASH)
-        entry = read_json(text)
+        entry = read_json(line.decode())
     except (ValueError, RecursionError):
         return None
     if not isinstance(entry, dict) or not {"n", "previous", "hash"} <= entry.keys():
         return None
-    whole = end == f'{entry["hash"]}"}}' and hashlib.sha256(body.encode()).hexdigest() == entry["hash"]
-    return entry if whole else None
+    own = _own_hash(line)
+    return entry if own and own == entry["hash"] else None
+
+
+def entry_hash(line: bytes) -> str:
+    """The hash that a line says it has; "" where it is no entry, as a line that was left unfinished. A line that
+    ends in its own hash is as it was written, and need not be read; of any other it is not checked."""
+    line = line.removesuffix(b"\n")
+    if own := _own_hash(line):
+        return own
+    try:
+        entry = read_json(line)
+    except (ValueError, RecursionError):
+        return ""
+    hash = entry.get("hash") if isinstance(entry, dict) else None
+    return hash if isinstance(hash, str) else ""
+
+
+def _own_hash(line: bytes) -> str:
+    """The hash that a line ends in, where it is that of all that stands before it; else ""."""
+    body, _, end = line.rpartition(HASH)
+    own = hashlib.sha256(body).hexdigest()
+    return own if end == b'%b"}' % own.encode() else ""
 
 
 def position(line: bytes) -> tuple[int, str]:

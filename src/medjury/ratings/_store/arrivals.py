@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from medjury.files import file_mode
-from medjury.json_text import json_writer
+from medjury.json_text import json_bytes
 from medjury.models import Finish, Reply
 from medjury.ratings._store.transaction import StoredReply
 
@@ -40,7 +40,6 @@ _AFTER_A_FAILURE = 1_000  # replies that are still written down then: those of c
 _LARGEST_NUMBER = 2**63 - 1  # that the store can keep
 _LARGEST_FILE = 2**30  # bytes; what is larger is not ours
 _FINISHES = frozenset(get_args(Finish))
-_written = json_writer(separators=(",", ":"))
 _SAFELY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
@@ -237,12 +236,12 @@ def _close(files: list[tuple[Path, int]]) -> None:
 
 def _line(stored: StoredReply) -> bytes:
     reply = stored.reply
-    body = _written(
+    body = json_bytes(
         [
             _FORM, stored.key, stored.run, stored.cost, reply.text, reply.finish, reply.tokens_in,
             reply.tokens_out, reply.tokens_cached, reply.seconds, reply.model, reply.cost, reply.tokens_written,
         ]
-    ).encode()  # fmt: skip
+    )  # fmt: skip
     return b"%08x %s\n" % (zlib.crc32(body), body)
 
 
