@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from tests.ratings.samples import rating, unscored
 
 from medjury.instruments import Reason
 from medjury.models import Reply
-from medjury.ratings import Rating, Store, StoreDesk, StoreError, StoreLocked, open_store
+from medjury.ratings import Question, Rating, Store, StoreDesk, StoreError, StoreLocked, open_store
 from medjury.ratings._store.transaction import Transaction
 
 
@@ -102,6 +103,62 @@ async def test_a_cancelled_task_leaves_no_claim_behind(store: Store, desk: Store
     await desk.release("a")
     async with StoreDesk(store) as other:
         assert await asyncio.wait_for(other.find_or_claim("a"), 60) is None
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["before it fails", "as it is told"])
+async def test_a_task_cancelled_while_the_store_fails_leaves_the_question_to_the_next(
+    desk: StoreDesk, monkeypatch: pytest.MonkeyPatch, late: bool
+) -> None:
+    told = desk._finish
+
+    def fail(*_: object, **__: object) -> None:
+        raise StoreError("the disk is away")
+
+    def tell(batches: Any) -> None:
+        told(batches)
+        first.cancel()
+
+    with monkeypatch.context() as broken:
+        broken.setattr(desk._store, "in_transaction", fail)
+        if late:
+            broken.setattr(desk, "_finish", tell)
+        first, second = (asyncio.create_task(desk.find_or_claim("a")) for _ in range(2))
+        await asyncio.sleep(0)
+        if not late:
+            first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        with pytest.raises(StoreError, match="the disk is away"):
+            await asyncio.wait_for(second, 60)
+    assert await asyncio.wait_for(desk.find_or_claim("a"), 60) is None
+
+
+@pytest.mark.parametrize("number", [1, 7, 8, 9, 40, 41, 87, 88, 130])
+async def test_any_number_of_rows_is_stored_whole_and_in_order(
+    store: Store, desk: StoreDesk, number: int
+) -> None:
+    """SQLite takes several by one statement."""
+    given = [
+        rating(key=f"key-{place:03d}", item=f"case-{place:03d}", score=place / 7, explanation=f"e{place}")
+        for place in range(number)
+    ]
+    replies = {f"call-{place}": Reply(f"text {place}", seconds=place / 3) for place in range(number)}
+    for key in replies:
+        assert await desk.find_or_claim(key) is None
+    await asyncio.gather(
+        desk.write_ratings(
+            "first", given, (), [Question(each.key, "q", f"call-{n}") for n, each in enumerate(given)]
+        ),
+        *[desk.put(key, reply, 0.5) for key, reply in replies.items()],
+    )
+    await desk.write_ratings("first", given, (), [Question(given[0].key, "q", "another")])  # nothing new
+    assert list(store.ratings("first")) == given
+    found = [await desk.find_or_claim(key) for key in replies]
+    assert found == [replace(reply, cost=0.5) for reply in replies.values()]
+    questions = store.in_transaction(lambda each: each.find_questions([row.key for row in given]))
+    assert sorted((each.unit, each.reply) for each in questions) == [
+        (each.key, f"call-{place}") for place, each in enumerate(given)
+    ]
 
 
 async def test_a_waiting_task_that_is_cancelled_is_passed_over(desk: StoreDesk) -> None:

@@ -217,11 +217,12 @@ class StoreDesk:
             future: asyncio.Future[Answer] = self._future()
             try:
                 self._gather().find[key] = future
-                answer = await asyncio.shield(future)
+                answer = await future
                 if isinstance(answer, Busy):
                     await asyncio.sleep(wait)
             except asyncio.CancelledError:
-                future.add_done_callback(lambda done: self._left_behind(key, done))
+                if not future.cancelled():  # else the answer is still to come
+                    self._left_behind(key, None if future.exception() else future.result())
                 raise
             except Exception:
                 self._next_asks(key)
@@ -234,14 +235,14 @@ class StoreDesk:
                 return answer
             wait = min(wait * 1.5, _LONGEST_WAIT)
 
-    def _left_behind(self, key: str, future: asyncio.Future[Answer]) -> None:
-        """The task that asked was cancelled; what it was given goes to the next."""
-        if future.cancelled() or future.exception() is not None or isinstance(future.result(), Busy):
-            self._next_asks(key)
-        elif isinstance(answer := future.result(), Reply):
+    def _left_behind(self, key: str, answer: Answer | None) -> None:
+        """The task that asked was cancelled; what it was given goes to the next. None: it was given nothing."""
+        if isinstance(answer, Reply):
             self._tell_all(key, answer)
-        else:
+        elif isinstance(answer, Claimed):
             self._hand_over(key)
+        else:
+            self._next_asks(key)
 
     def _tell_all(self, key: str, reply: Reply) -> None:
         for future in self._waiting.pop(key, ()):
@@ -344,7 +345,10 @@ class StoreDesk:
             elif released:
                 self._hand_over(stored.key)
         for key, future in batch.find.items():
-            _resolve(future, batch.found.get(key), error)
+            if future.cancelled():
+                self._left_behind(key, None if error else batch.found[key])
+            else:
+                _resolve(future, batch.found.get(key), error)
         for question in batch.settled:
             _resolve(question.future, question.answer, error)
         for write in batch.writes:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import fields
+from functools import lru_cache
 
 from medjury.records import dataclass
 
@@ -150,6 +151,14 @@ def statements(dialect: str) -> Statements:
         return text
 
     return Statements(**{each.name: put(str(each.default)) for each in fields(Statements)})
+
+
+@lru_cache(maxsize=64)
+def for_rows(statement: str, number: int) -> str:
+    """A statement that adds one row, for so many."""
+    before, _, rest = statement.partition("VALUES (")
+    marks, _, after = rest.partition(")")
+    return f"{before}VALUES {', '.join([f'({marks})'] * number)}{after}"
 
 
 def key_list(dialect: str, keys: Iterable[str]) -> str | list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, Literal
 
 from medjury.clock import utc_now
@@ -16,7 +17,7 @@ from medjury.ratings._record import StoredRecord
 from medjury.ratings._store.bulk import add_rows
 from medjury.ratings._store.escaping import escape, unescape
 from medjury.ratings._store.owner import Busy, Claimed, Heartbeats, Owner, is_dead
-from medjury.ratings._store.statements import RATING_COLUMNS, Statements, key_list
+from medjury.ratings._store.statements import RATING_COLUMNS, Statements, for_rows, key_list
 from medjury.ratings._store.store_error import ValueRefused
 from medjury.records import dataclass
 
@@ -24,6 +25,7 @@ from medjury.records import dataclass
 # take its place.
 _Word = Literal["news", "same", "refused"]
 _Row = tuple[Any, ...]
+_ROWS_AT_ONCE = (40, 8, 1)  # of 22 values each: an SQLite may be built to take 999
 _MANY = 100  # ratings from which on PostgreSQL's COPY is quicker than statements
 _LONGEST_NAME = 600  # PostgreSQL's indexes refuse entries over 2,700 bytes
 
@@ -120,9 +122,7 @@ class Transaction:
             for each in reversed(replies)
         }  # fmt: skip
         new = self._placed("reply", {key: row[10] for key, row in rows.items()})
-        self._cursor.executemany(
-            self._sql.add_reply, [(*row, *new[key]) for key, row in rows.items() if key in new]
-        )
+        self._add_rows(self._sql.add_reply, [(*row, *new[key]) for key, row in rows.items() if key in new])
 
     def drop_claims(self, keys: Iterable[str], owner: Owner) -> None:
         if those := list(keys):
@@ -208,7 +208,7 @@ class Transaction:
             # Writers take turns, and each attempt has a number of its own: none of these rows is there already.
             add_rows(self._cursor, self._dialect, "ratings", (*RATING_COLUMNS, "attempt", "part"), rows)
         else:
-            self._cursor.executemany(self._sql.add_rating, rows)
+            self._add_rows(self._sql.add_rating, rows)
         self._add_records([each for each in records if escape(each.key) in parts], parts)
         return new
 
@@ -228,7 +228,7 @@ class Transaction:
     def add_questions(self, questions: Sequence[Question]) -> None:
         """Keep which reply answered which question."""
         if questions:
-            self._cursor.executemany(
+            self._add_rows(
                 self._sql.add_question,
                 # In one order, so that two processes which write the same ones never wait for each other.
                 sorted(
@@ -290,6 +290,18 @@ class Transaction:
 
     def _holders(self, keys: Iterable[str]) -> dict[str, str]:
         return {unescape(key): owner for key, owner in self.select(self._sql.find_claims, keys)}
+
+    def _add_rows(self, statement: str, rows: Sequence[_Row]) -> None:
+        """Many rows by one statement, as below; but in a few sizes, each of which SQLite has to read only once."""
+        if self._dialect != "sqlite":
+            self._cursor.executemany(statement, rows)
+            return
+        at = 0
+        while at < len(rows):
+            number = next(each for each in _ROWS_AT_ONCE if each <= len(rows) - at)
+            values = list(chain.from_iterable(rows[at : at + number]))
+            self._cursor.execute(for_rows(statement, number), values)
+            at += number
 
     def _for_each(self, statement: str, value: str, keys: Iterable[str]) -> None:
         """One statement for all of these keys. Row by row the database would hand the processor back and forth
