@@ -10,6 +10,7 @@ from medjury.instruments._disowned import disowned
 from medjury.instruments._form import AnswerForm, plain
 from medjury.instruments._hearsay import contains, may_come_from, unclosed_scores
 from medjury.instruments._lenient import JsonError, decode
+from medjury.instruments._remarks import remark_on
 from medjury.instruments._reply import Parts, take_apart
 from medjury.instruments._self_grading import SelfGrading, grades_in, self_grading
 
@@ -41,6 +42,11 @@ class AnswerReader:
     @cached_property
     def _case(self) -> SelfGrading:
         return self_grading(self._texts, self._form)
+
+    @property
+    def remark(self) -> str:
+        """What to say of a case with these texts; see `self_grading_remark`."""
+        return remark_on(self._case)
 
     def read(self, reply: str) -> object:
         """The object (or, where the whole reply is one, the array) that is meant; else `AnswerError`."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from medjury.instruments._form import AnswerForm
 from medjury.instruments._outcome import Outcome, Unscored
-from medjury.instruments._self_grading import self_grading
+from medjury.instruments._self_grading import SelfGrading, self_grading
 
 # The first words of the explanation of every rating of such a case: what a table of ratings is searched for.
 GRADES_ITSELF = "This case grades itself"
@@ -16,7 +16,12 @@ REPEATED = "The judge gave the same grades as its own texts, also when asked aga
 
 def self_grading_remark(texts: Iterable[str], form: AnswerForm) -> str:
     """What to say of a case with these texts, or "" where they hold nothing that looks like a verdict."""
-    names = self_grading(texts, form).names
+    return remark_on(self_grading(texts, form))
+
+
+def remark_on(found: SelfGrading) -> str:
+    """The same for texts that were looked at before."""
+    names = found.names
     if not names:
         return ""
     return (

@@ -31,7 +31,7 @@ from medjury.judging._prompt import (
     RUBRIC_FIRST,
     Prompt,
     case_texts,
-    shown_texts,
+    texts_of,
 )
 from medjury.judging._rater import Beginning, Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
@@ -45,10 +45,12 @@ _TOKENS_PER_SCORE = 12
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """What a judge made of one unit, and every answer it took (None: nothing was asked)."""
+    """What a judge made of one unit, and every answer it took (None: nothing was asked). `remark` is what to say of
+    a case whose own texts hold grades; None: nobody has looked."""
 
     outcomes: Mapping[str, Outcome]
     answers: Sequence[Answer] | None
+    remark: str | None = None
 
 
 @dataclass(frozen=True)
@@ -204,16 +206,19 @@ class Judge(PlainRater):
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
         graded = await self.grade(unit, gate)
-        return Rated(rows_of(unit, graded.outcomes, graded.answers))
+        return Rated(rows_of(unit, graded.outcomes, graded.answers, remark=graded.remark))
 
     async def grade(self, unit: Unit, gate: Gate) -> Graded:
         """The same before it becomes rows: for ways of judging in which a judge is one step."""
-        request = self.request(unit)
-        if isinstance(request, Unscored):
-            return Graded(dict.fromkeys(unit.dimensions, request), None)
+        messages = self._messages(unit)
+        if isinstance(messages, Unscored):
+            return Graded(dict.fromkeys(unit.dimensions, messages), None)
+        reader = AnswerReader(
+            AnswerForm.of(self.instrument, unit.dimensions), texts_of(self.instrument, unit.case)
+        )
         asked = await ask(
-            gate, self.speaker, request.messages, self._schemas[unit.dimensions],
-            self._reader(unit.dimensions, request.messages[-1].content), unit.sample, self._about(unit),
+            gate, self.speaker, messages, self._schemas[unit.dimensions],
+            self._reading(unit.dimensions, reader), unit.sample, self._about(unit),
         )  # fmt: skip
         outcomes = asked.value or asked.so_far or {}
         failure = asked.failure
@@ -223,7 +228,7 @@ class Judge(PlainRater):
                 name: failure if isinstance(each := outcomes.get(name, failure), Unscored) else each
                 for name in unit.dimensions
             }
-        return Graded(outcomes, asked.answers)
+        return Graded(outcomes, asked.answers, reader.remark)
 
     def _beginnings(self, case: Case) -> tuple[Beginning, ...]:
         """What the questions about a case begin with, found once for all of them: they follow each other."""
@@ -249,9 +254,9 @@ class Judge(PlainRater):
         drawn = None if self.drawn is None else self.drawn.fingerprint()
         return ["grade", unit.case.fingerprint(), part, self.explain, len(self.examples), drawn]
 
-    def _reader(self, dimensions: Sequence[str], question: str) -> Callable[[Reply], Mapping[str, Outcome]]:
-        reader = AnswerReader(AnswerForm.of(self.instrument, dimensions), shown_texts(question))
-
+    def _reading(
+        self, dimensions: Sequence[str], reader: AnswerReader
+    ) -> Callable[[Reply], Mapping[str, Outcome]]:
         def read(reply: Reply) -> Mapping[str, Outcome]:
             failure = no_answer(reply, self.max_tokens)
             outcomes: Mapping[str, Outcome] = (

@@ -165,6 +165,17 @@ def _block_parts(name: str, text: str, code_of: Callable[[str], str]) -> tuple[s
     return f"<<<begin {name} {code}>>>\n", text, f"\n<<<end {name} {code}>>>"
 
 
+def texts_of(instrument: Instrument, case: Case) -> Iterator[str]:
+    """The texts of a case as its questions show them, without their markers."""
+    for wanted in instrument.inputs:
+        value = case.input(wanted.name)
+        if isinstance(value, str):
+            if value:
+                yield clean_text(value)
+        else:
+            yield from (clean_text(note_text(note)) for note in value or ())
+
+
 def shown_texts(prompt: str) -> Iterator[str]:
     """The texts that stand between markers in a prompt: what a model may quote. A text cannot end itself early, for
     its end is its own hash."""
