@@ -6,7 +6,7 @@ A table holds text as the store does: see `escape` for the few characters that i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _REAL = frozenset({"score", "seconds", "cost", "probability"})
 _INTEGER = frozenset({"repeat", "tokens_in", "tokens_out", "calls"})
 _NUMBERS = _REAL | _INTEGER
+_TEXTS = tuple(place for place, name in enumerate(RATING_COLUMNS) if name not in _NUMBERS)
 _ROWS_AT_ONCE = 2_000
 _VALUES = attrgetter(*RATING_COLUMNS)
 
@@ -38,7 +39,8 @@ def rating_frames(ratings: Iterable[Rating | RatingRow]) -> Iterator[polars.Data
     """The same as a stream of small tables."""
     remaining = iter(ratings)
     while block := list(islice(remaining, _ROWS_AT_ONCE)):
-        rows = [each if type(each) is RatingRow else _VALUES(each) for each in block]
+        plain = set(map(type, block)) == {RatingRow}
+        rows = block if plain else [each if type(each) is RatingRow else _VALUES(each) for each in block]
         columns = [
             list(map(_escaped, column)) if name not in _NUMBERS and _needs_escaping(column) else column
             for name, column in zip(RATING_COLUMNS, zip(*rows, strict=True), strict=True)
@@ -133,16 +135,18 @@ def rating_schema() -> dict[str, Any]:
 
 def stored_rows(rows: Sequence[tuple[Any, ...]]) -> Iterator[RatingRow]:
     """Rows of a store with their texts as they were written."""
-    make = RatingRow._make
-    texts = "".join([value for row in rows for value in row if type(value) is str])
-    if not is_escaped(texts) and not any(row[9] is not None for row in rows):
-        yield from map(make, rows)  # as nearly always: one look does for all of them
+    columns = list(zip(*rows, strict=True))
+    plain = not columns or columns[9].count(None) == len(rows)  # no reasons among them
+    if plain and not any(_holds_escaped(columns[place]) for place in _TEXTS if columns):
+        yield from map(tuple.__new__, repeat(RatingRow), rows)  # as nearly always
         return
     for row in rows:
-        if row[9] is None and not is_escaped("".join([value for value in row if type(value) is str])):
-            yield make(row)
-        else:
-            yield make(_unescaped(row))
+        whole = row[9] is None and not is_escaped("".join([value for value in row if type(value) is str]))
+        yield RatingRow._make(row if whole else _unescaped(row))
+
+
+def _holds_escaped(column: Sequence[str | None]) -> bool:
+    return is_escaped("".join(filter(None, column)))
 
 
 def rating_of_row(row: Sequence[Any]) -> Rating:
