@@ -22,6 +22,7 @@ from medjury.models import (
     entry_hash,
     verify_audit_log,
 )
+from medjury.models._gate import audit_chain
 
 ROOT = Path(__file__).parents[2]
 WRITER = """
@@ -227,6 +228,38 @@ def test_the_totals_count_an_announced_call_once_whether_it_has_an_end_or_not(tm
     log.record({"of": numbers[1], "event": "call", "status": "timeout", "perhaps": 0.5})
     log.record({"of": numbers[2], "event": "call", "status": "provider", "left": False})
     assert audit_totals(path) == AuditTotals(3, 0.25, 1.0, 0, 1)
+
+
+def test_announcements_are_counted_alike_at_a_glance_and_word_by_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = random.Random(5)
+    names = [
+        "juror",
+        'says "perhaps":1',
+        'ends ,"hash":"x"}',
+        '{"n":1,"at":"x","event":"sent","for":"call",',
+        "\u6797",
+    ]
+    for turn in range(40):
+        path = tmp_path / f"{turn}.jsonl"
+        log, sent = AuditLog(path), []
+        for _ in range(chance.randrange(1, 30)):
+            about = {"key": str(chance.random()), "rater": chance.choice(names)}
+            if chance.random() < 0.6:
+                perhaps = {"perhaps": 0.25} if chance.random() < 0.3 else {}
+                what = "count" if chance.random() < 0.1 else "call"
+                sent.append(log.record({"event": "sent", "for": what, **about, **perhaps}))
+            else:
+                of = {"of": sent.pop()} if sent else {}
+                log.record({**of, "event": "call", **about, "cost": 0.5, "reply": "r"})
+        whole = path.read_bytes()
+        for cut in (len(whole), *(chance.randrange(len(whole)) for _ in range(6))):
+            path.write_bytes(whole[:cut] + (b"\n" if chance.random() < 0.5 else b""))
+            quickly = audit_totals(path)
+            with monkeypatch.context() as slow:
+                slow.setattr(audit_chain, "_plain_announcement", lambda _: 0)
+                assert quickly == audit_totals(path), path.read_bytes()
 
 
 @pytest.mark.parametrize(

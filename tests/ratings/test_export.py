@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from tests.ratings.samples import rating, unscored
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.ratings import Rating, rating_frame, ratings_from_frame, read_ratings, write_ratings
+from medjury.ratings._formula import guard_frame
 
 TEXTS = st.text(st.characters(codec=None), max_size=30) | st.sampled_from(
     [
@@ -88,6 +90,28 @@ def test_text_cannot_become_a_formula(tmp_path: Path) -> None:
     assert written == [f"'{text}" for text in risky] + harmless
     write_ratings(rows, tmp_path / "r.parquet")
     assert polars.read_parquet(tmp_path / "r.parquet")["explanation"].to_list() == risky + harmless
+
+
+CELLS = (
+    st.none()
+    | st.text(max_size=4)
+    | st.sampled_from(["=1", "-5", "+5.5", "-x", "'", "@x", "\tx", "＝1", "a=b", ""])
+)
+
+
+@given(st.lists(st.tuples(CELLS, CELLS, CELLS), max_size=8))
+def test_every_risky_cell_of_any_column_is_guarded_and_no_other(rows: list[tuple[str | None, ...]]) -> None:
+    kinds = dict.fromkeys(("a", "b", "c"), polars.String)
+    frame = polars.DataFrame(rows, schema=kinds, orient="row").with_columns(polars.lit(1).alias("number"))
+
+    def guarded(text: str | None) -> str | None:
+        number = text is not None and re.fullmatch(r"[+-]?[0-9]+(\.[0-9]+)?", text)
+        return f"'{text}" if text and text[0] in "'=+-@\t\r＝＋－＠" and not number else text
+
+    made = guard_frame(frame)
+    assert made.columns == frame.columns and made.select(*kinds).rows() == [
+        tuple(map(guarded, row)) for row in rows
+    ]
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])

@@ -21,9 +21,12 @@ def guard_frame(frame: polars.DataFrame) -> polars.DataFrame:
     """The table with every risky text made harmless."""
     import polars
 
-    text = polars.col(polars.String)
+    found = frame.select(polars.col(polars.String).str.contains(_RISKY).any())
+    columns = [column.name for column in found if column.len() and column[0]]  # most have no such text
+    text = polars.col(columns)
     risky = text.str.contains(_RISKY) & ~text.str.contains(_NUMBER)
-    return frame.with_columns(polars.when(risky).then(polars.lit("'") + text).otherwise(text).name.keep())
+    guarded = polars.when(risky).then(polars.lit("'") + text).otherwise(text).name.keep()
+    return frame.with_columns(guarded) if columns else frame
 
 
 def unguard(text: str) -> str:
