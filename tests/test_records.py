@@ -10,6 +10,8 @@ import re
 import subprocess
 import sys
 import threading
+import types
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, asdict, astuple, field, fields, replace
 from typing import Any, ClassVar, Generic, TypeVar, get_type_hints
@@ -322,12 +324,120 @@ def test_what_the_standard_library_refuses_is_refused() -> None:
 
             def __setattr__(self, name: str, value: object) -> None: ...
 
-    @dataclass
-    class WithInitVar:
-        name: dataclasses.InitVar[str]
+    for make in (dataclass, dataclasses.dataclass):
+        with pytest.raises(TypeError, match="non-default argument 'more' follows"):
+
+            @make(frozen=True)
+            class _Late(Unslotted):
+                more: int
 
     with pytest.raises(TypeError, match="InitVar"):
-        WithInitVar("a")
+
+        @dataclass(frozen=True, slots=True)
+        class _WithInitVar:
+            name: dataclasses.InitVar[str]
+
+    @dataclass(frozen=True, slots=True)
+    class Named:
+        known: ClassVar[dict[str, InitVarTable]]  # noqa: F821 - only its name is meant
+        name: str
+
+    assert Named("a") == Named("a")
+
+
+@pytest.mark.parametrize("options", [{}, {"frozen": True}, {"slots": True}, {"frozen": True, "slots": True}])
+def test_an_abstract_method_that_a_record_has_is_no_longer_lacking(options: dict[str, bool]) -> None:
+    class Shown(ABC):
+        __slots__ = ()
+
+        @abstractmethod
+        def __repr__(self) -> str: ...
+
+        @abstractmethod
+        def __eq__(self, other: object) -> bool: ...
+
+        @abstractmethod
+        def __init__(self, name: str) -> None: ...
+
+        @abstractmethod
+        def other(self) -> str: ...
+
+    def whole(make: Decorator) -> type:
+        @make(**options)
+        class Named(Shown):
+            name: str
+
+            def other(self) -> str:
+                return self.name
+
+        return Named
+
+    ours, standard = whole(dataclass), whole(dataclasses.dataclass)
+    assert repr(ours("a")) == repr(standard("a")) and ours("a") == ours("a")
+    assert ours.__abstractmethods__ == standard.__abstractmethods__ == frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Giving:
+    number: int
+
+    def __getstate__(self) -> list[int]:
+        return [2 * self.number]
+
+
+@dataclass(frozen=True, slots=True)
+class Taking:
+    number: int
+
+    def __setstate__(self, state: list[int]) -> None:
+        object.__setattr__(self, "number", 10 * state[0])
+
+
+def test_a_record_may_say_itself_how_it_is_packed_or_unpacked() -> None:
+    for way in (copy.copy, lambda each: pickle.loads(pickle.dumps(each))):
+        assert way(Giving(2)) == Giving(4) and way(Taking(2)) == Taking(20)
+
+
+def test_what_fails_while_a_method_is_written_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python forgets what goes wrong while it looks a method up, and goes on as if there were none."""
+
+    def named() -> Any:
+        @dataclass(frozen=True, slots=True)
+        class Named:
+            name: str
+
+        return Named
+
+    def fail(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    for act in (repr, hash, lambda each: each == type(each)("a"), lambda each: each != type(each)("a")):
+        one = named()("a")
+        with monkeypatch.context() as broken:
+            broken.setattr(records, "_standard_method", fail)
+            with pytest.raises(KeyboardInterrupt):
+                act(one)
+        assert (
+            one == type(one)("a") and hash(one) == hash(type(one)("a")) and repr(one).endswith("(name='a')")
+        )
+    kind = named()
+    with monkeypatch.context() as broken:
+        broken.setattr(records, "_quick_init", fail)
+        with pytest.raises(KeyboardInterrupt):
+            kind("a")
+    assert kind("a").name == "a"
+
+
+def test_methods_can_be_written_when_their_module_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = types.ModuleType("gone")
+    monkeypatch.setitem(sys.modules, "gone", module)
+    code = "from __future__ import annotations\nfrom medjury.records import dataclass\n"
+    for options in ("", "frozen=True, slots=True"):
+        exec(f"{code}@dataclass({options})\nclass Named:\n    name: str = ''\n", module.__dict__)
+        kind = module.__dict__["Named"]
+        with monkeypatch.context() as away:
+            away.delitem(sys.modules, "gone")
+            assert kind("a") == kind("a") != kind("b") and repr(kind("a")) == "Named(name='a')"
 
 
 def test_a_method_that_was_put_in_place_of_a_waiting_one_stays() -> None:
@@ -337,7 +447,7 @@ def test_a_method_that_was_put_in_place_of_a_waiting_one_stays() -> None:
 
     waiting = Named.__dict__["__repr__"]
     Named.__repr__ = lambda self: "mine"  # type: ignore[method-assign]
-    assert waiting.__get__(Named("a"))() == f"{Named.__qualname__}(name='a')"
+    assert waiting(Named("a")) == f"{Named.__qualname__}(name='a')"
     assert repr(Named("a")) == "mine"
 
 

@@ -11,6 +11,7 @@ time, and just as frozen afterwards.
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import sys
 from collections.abc import Callable, Mapping
@@ -53,9 +54,8 @@ else:
 def _made(given: Any, repr: bool, eq: bool, frozen: bool, slots: bool) -> Any:
     own: Mapping[str, Any] = given.__dict__
     hash = own.get("__hash__", MISSING)
-    hashed = hash is not MISSING and not (
-        hash is None and "__eq__" in own
-    )  # Python sets None beside an __eq__
+    by_python = hash is None and "__eq__" in own  # which sets it beside an __eq__
+    hashed = hash is not MISSING and not by_python
     if not given.__doc__:
         given.__doc__ = given.__name__  # else the standard library would look for a signature
     # Which classes may extend which is for the standard library to say; one that extends none is frozen here.
@@ -65,14 +65,34 @@ def _made(given: Any, repr: bool, eq: bool, frozen: bool, slots: bool) -> Any:
     )(given)
     params = made.__dataclass_params__
     params.init, params.repr, params.eq, params.frozen = True, repr, eq, frozen
+    _check(made)
     if frozen and not extends:
         _freeze(made, own, slots)
-    wanted = {"__init__": True, "__repr__": repr, "__eq__": eq}
-    for name in [name for name, is_wanted in wanted.items() if is_wanted and name not in own]:
-        setattr(made, name, _Later(made, name, slots))
+    if "__init__" not in own:
+        made.__init__ = _LaterInit(made, slots)
+    if repr and "__repr__" not in own:
+        made.__repr__ = _later(made, "__repr__")
+    if eq and "__eq__" not in own:
+        made.__eq__ = _later(made, "__eq__")
     if eq and not hashed:
-        made.__hash__ = _Later(made, "__hash__", slots) if frozen else None
-    return made
+        made.__hash__ = _later(made, "__hash__") if frozen else None
+    return abc.update_abstractmethods(made)
+
+
+def _check(made: Any) -> None:
+    """Refuse here what the standard library refuses when it writes a method."""
+    given = fields(made)
+    if len(given) < len(made.__dataclass_fields__):
+        for each in made.__dataclass_fields__.values():
+            if each._field_type is dataclasses._FIELD_INITVAR:  # type: ignore[attr-defined]
+                raise TypeError(f"{made.__name__}: an InitVar needs the dataclass of the standard library")
+    optional = False
+    for each in given:
+        if each.init and not each.kw_only:
+            if each.default is not MISSING or each.default_factory is not MISSING:
+                optional = True
+            elif optional:
+                raise TypeError(f"non-default argument {each.name!r} follows default argument")
 
 
 def _freeze(made: Any, own: Mapping[str, Any], slots: bool) -> None:
@@ -94,8 +114,10 @@ def _freeze(made: Any, own: Mapping[str, Any], slots: bool) -> None:
             raise TypeError(f"Cannot overwrite attribute {name} in class {made.__name__}")
         method.__name__, method.__qualname__ = name, f"{made.__qualname__}.{name}"
         setattr(made, name, method)
-    if slots and "__getstate__" not in own and "__setstate__" not in own:
-        made.__getstate__, made.__setstate__ = _state, _set_state
+    if slots and "__getstate__" not in own:
+        made.__getstate__ = _state
+    if slots and "__setstate__" not in own:
+        made.__setstate__ = _set_state
 
 
 def _state(record: Any) -> list[object]:
@@ -107,29 +129,37 @@ def _set_state(record: Any, state: list[object]) -> None:
         object.__setattr__(record, each.name, value)
 
 
-class _Later:
-    """Stands for a method of a class until somebody asks for it."""
+class _LaterInit:
+    """Stands for the `__init__` of a class until somebody asks for it, be it for its signature alone."""
 
-    __slots__ = ("_class", "_name", "_slots")
+    __slots__ = ("_class", "_slots")
 
-    def __init__(self, cls: type, name: str, slots: bool) -> None:
+    def __init__(self, cls: type, slots: bool) -> None:
         self._class = cls
-        self._name = name
         self._slots = slots
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        method = _method(self._class, self._name, self._slots)
-        if self._class.__dict__.get(self._name) is self:  # else another has taken its place meanwhile
-            setattr(self._class, self._name, method)
-        return method.__get__(instance, owner)
+        plain = self._slots and _is_plain(self._class)
+        method = _quick_init(self._class) if plain else _standard_method(self._class, "__init__", self._slots)
+        return _put(self._class, "__init__", self, method).__get__(instance, owner)
 
 
-def _method(cls: Any, name: str, slots: bool) -> Any:
-    return (
-        _quick_init(cls)
-        if name == "__init__" and slots and _is_plain(cls)
-        else _standard_method(cls, name, slots)
-    )
+def _later(cls: Any, name: str) -> Callable[..., Any]:
+    """Stands for another method. A function, for where a descriptor fails Python compares records by their places
+    in memory, without a word."""
+
+    def method(self: Any, *other: object) -> Any:
+        return _put(cls, name, method, _standard_method(cls, name))(self, *other)
+
+    method.__name__, method.__qualname__ = name, f"{cls.__qualname__}.{name}"
+    return method
+
+
+def _put(cls: Any, name: str, waiting: object, method: Any) -> Any:
+    """The method in place of what stood for it, unless another has taken its place meanwhile."""
+    if cls.__dict__.get(name) is waiting:
+        setattr(cls, name, method)
+    return method
 
 
 def _is_plain(cls: Any) -> bool:
@@ -143,16 +173,13 @@ def _is_plain(cls: Any) -> bool:
     )
 
 
-def _standard_method(cls: Any, name: str, slots: bool) -> Any:
+def _standard_method(cls: Any, name: str, slots: bool = False) -> Any:
     """The method as the standard library writes it: taken from a class with the same fields."""
-    lacking = cls.__dataclass_fields__.keys() - {each.name for each in fields(cls)}
-    if any("InitVar" in str(cls.__dataclass_fields__[each].type) for each in lacking):
-        raise TypeError(f"{cls.__name__}: InitVar needs the dataclass of the standard library")
     content: dict[str, Any] = {each.name: copy(each) for each in fields(cls)}
     content |= {
         "__annotations__": {each.name: each.type for each in fields(cls)},
         "__doc__": cls.__doc__,
-        "__module__": cls.__module__,
+        "__module__": cls.__module__ if cls.__module__ in sys.modules else __name__,
         "__qualname__": cls.__qualname__,
     }
     if hasattr(cls, "__post_init__"):
@@ -203,7 +230,8 @@ def _quick_init(cls: Any) -> Any:
     ]
     # Of names of fields alone, and at home in the module of the class, as dataclasses do it: its hints hold there.
     written: dict[str, Any] = {}
-    exec("\n".join(lines), sys.modules[cls.__module__].__dict__, written)  # noqa: S102
+    home = sys.modules.get(cls.__module__)
+    exec("\n".join(lines), {} if home is None else home.__dict__, written)  # noqa: S102
     made = written["make"](**known)
     made.__qualname__ = f"{cls.__qualname__}.__init__"
     made.__annotations__ = {each.name: each.type for each in given} | {"return": None}

@@ -99,6 +99,12 @@ CELLS = (
 )
 
 
+@pytest.mark.parametrize("name", ["^note$", "^.*$", "*", "^(score|x)$", "a", "", "literal"])
+def test_no_name_of_a_column_lets_a_formula_pass(name: str) -> None:
+    frame = polars.DataFrame({"item": ["=1"], name: ["=HYPERLINK(1)"], "note": ["x"]})
+    assert guard_frame(frame).rows() == [("'=1", "'=HYPERLINK(1)", "x")]
+
+
 @given(st.lists(st.tuples(CELLS, CELLS, CELLS), max_size=8))
 def test_every_risky_cell_of_any_column_is_guarded_and_no_other(rows: list[tuple[str | None, ...]]) -> None:
     kinds = dict.fromkeys(("a", "b", "c"), polars.String)

@@ -11,7 +11,6 @@ import hashlib
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from medjury.instruments import TRANSIENT, AnswerError, AnswerForm, AnswerReader, Reason, Unscored
@@ -119,19 +118,15 @@ class Speaker:
         in place of its words."""
         if not about:
             return ""
-        stated = _stated(
-            tuple(self.model.identity.items()), _written(self.temperature), self.seed, self.max_tokens
-        )
-        return hashlib.sha256(f"{stated}, {sample.number}, {_written(about)}]".encode()).hexdigest()[:32]
-
-
-@lru_cache(maxsize=256)
-def _stated(
-    identity: tuple[tuple[str, str], ...], temperature: str, seed: int | None, max_tokens: int
-) -> str:
-    """The beginning of a JSON list, the same for all questions to a speaker. The temperature comes as JSON already:
-    0 and 0.0 are equal, and two texts."""
-    return f"[{_written(dict(identity))}, {temperature}, {_written(seed)}, {max_tokens}"
+        stated = [
+            dict(self.model.identity),
+            self.temperature,
+            self.seed,
+            self.max_tokens,
+            sample.number,
+            about,
+        ]
+        return hashlib.sha256(_written(stated).encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)

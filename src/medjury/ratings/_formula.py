@@ -21,12 +21,14 @@ def guard_frame(frame: polars.DataFrame) -> polars.DataFrame:
     """The table with every risky text made harmless."""
     import polars
 
-    found = frame.select(polars.col(polars.String).str.contains(_RISKY).any())
-    columns = [column.name for column in found if column.len() and column[0]]  # most have no such text
-    text = polars.col(columns)
-    risky = text.str.contains(_RISKY) & ~text.str.contains(_NUMBER)
-    guarded = polars.when(risky).then(polars.lit("'") + text).otherwise(text).name.keep()
-    return frame.with_columns(guarded) if columns else frame
+    guarded = []
+    for column in frame.iter_columns():
+        text = column.alias("text")  # a name may be a pattern to polars
+        if text.dtype == polars.String and text.str.contains(_RISKY).any():  # most have no such text
+            risky = text.str.contains(_RISKY) & ~text.str.contains(_NUMBER)
+            made = text.zip_with(~risky.fill_null(value=False), "'" + text)
+            guarded.append(made.alias(column.name))
+    return frame.with_columns(guarded)
 
 
 def unguard(text: str) -> str:

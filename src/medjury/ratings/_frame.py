@@ -145,8 +145,12 @@ def stored_rows(rows: Sequence[tuple[Any, ...]]) -> Iterator[RatingRow]:
         yield RatingRow._make(row if whole else _unescaped(row))
 
 
-def _holds_escaped(column: Sequence[str | None]) -> bool:
-    return is_escaped("".join(filter(None, column)))
+def _holds_escaped(column: Sequence[Any]) -> bool:
+    """Whether a text of a column is escaped, or may be."""
+    try:
+        return is_escaped("".join(filter(None, column)))
+    except TypeError:  # not all are texts: somebody has changed the store
+        return True
 
 
 def rating_of_row(row: Sequence[Any]) -> Rating:
