@@ -21,7 +21,7 @@ from medjury.judging._breaker import BREAKER, Breaker
 from medjury.judging._line import Line
 from medjury.judging._noted import Noted
 from medjury.judging._rater import Rated, Rater, Unit
-from medjury.models import Gate, PendingError
+from medjury.models import Gate, PendingError, StoppedError
 from medjury.ratings import Question, Rating, StoredRecord
 from medjury.records import dataclass
 
@@ -137,6 +137,8 @@ async def judge_all(
                 rated = await unit.rater.rate(unit, noted)
             except PendingError:  # in a batch job; what came of it is fetched by another run
                 progress.pending += 1
+                continue
+            except StoppedError:
                 continue
             finally:
                 line.done(unit)

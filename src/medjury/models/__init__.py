@@ -25,7 +25,7 @@ with on_demand(__name__):
     from medjury.models._gate.cache import MemoryCache, ReplyCache, request_key
     from medjury.models._gate.context import ContextError, clearly_too_long, excess_tokens, require_fit
     from medjury.models._gate.context_windows import context_window
-    from medjury.models._gate.gate import Gate
+    from medjury.models._gate.gate import Gate, StoppedError
     from medjury.models._gate.limits import Limits, Pace
     from medjury.models._gate.request_log import RequestLog
     from medjury.models._hosts import forbidden, host_of, is_local, normal_hosts
@@ -86,6 +86,7 @@ __all__ = [
     "RequestLog",
     "Reservation",
     "Scripted",
+    "StoppedError",
     "TransformersModel",
     "VllmModel",
     "asked_name",

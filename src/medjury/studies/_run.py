@@ -252,7 +252,7 @@ async def _judge(
         batches = Batches(desk, log=log_name(log), wait=how.wait, stop=stop, poll=poll_seconds())
         gate = Gate(
             cache=desk, budget=budget, audit=AuditLog(log), before=LoadedFirst(models, preflight), batches=batches,
-            **common,
+            stopped=stop.is_set, **common,
         )  # fmt: skip
         drawing = asyncio.create_task(_draw(how.watch, progress, gate, prices.currency))
         try:

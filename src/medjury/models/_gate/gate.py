@@ -40,12 +40,19 @@ _FIRST_WAIT, _LONGEST_WAIT = 1.0, 60.0
 _MOST_PATIENCE = 600.0  # a provider that asks for a longer pause is as good as down
 
 
+class StoppedError(ModelError):
+    """The run is to stop: the call was not begun, and another run makes it."""
+
+    def __init__(self) -> None:
+        super().__init__(Reason.PROVIDER, "was not asked: the run was stopped", fatal=True)
+
+
 class Gate:
     """Asks models on behalf of everybody. `limits` are by the model's name; `attempts` is how often a call
     that may succeed later is tried; `before` is awaited ahead of every call that is really made. `batches` takes
     the calls of models that are asked through batch jobs; without it each of their calls is made by itself, at the
-    full price. `pace` makes the limits by the minute, where others keep them too. `clock`,
-    `sleep` and `chance` are there for tests.
+    full price. `pace` makes the limits by the minute, where others keep them too. Once `stopped` says so, no call
+    begins any more: `StoppedError`. `clock`, `sleep` and `chance` are there for tests.
     """
 
     def __init__(
@@ -61,6 +68,7 @@ class Gate:
         before: Callable[[ChatModel], Awaitable[None]] | None = None,
         batches: Batches | None = None,
         pace: MakePace | None = None,
+        stopped: Callable[[], bool] | None = None,
         clock: Clock = time.monotonic,
         sleep: Sleep = asyncio.sleep,
         chance: random.Random | None = None,
@@ -78,6 +86,7 @@ class Gate:
         self._attempts = max(1, attempts)
         self._before = before
         self._batches = batches
+        self._stopped = stopped
         self._clock = clock
         self._sleep = sleep
         self._pace_of: MakePace = pace or (lambda _, per_minute: Bucket(per_minute, clock, sleep))
@@ -267,6 +276,8 @@ class Gate:
         try:
             if self._unkept is not None:
                 raise self._unkept
+            if self._stopped is not None and self._stopped() and not self._in_batch(model):
+                raise StoppedError
             reservation = await self._budget.reserve(self._worst(model, request))  # no room, no waiting
             sending = self._sending(lane, model, request, key, attempt, reservation)
             try:

@@ -118,8 +118,9 @@ class Worker:
             account.log(MARK, claimed=False),
         )
         self._gate = Gate(
-            cache=self._desk, budget=budget, audit=account.log(), before=self._preflight, **common
-        )
+            cache=self._desk, budget=budget, audit=account.log(), before=self._preflight,
+            stopped=self._stop.is_set, **common,
+        )  # fmt: skip
         self._gate.check(self._models)
 
     async def judge(self, share: Share) -> Mapping[str, Any]:
