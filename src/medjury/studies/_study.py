@@ -53,13 +53,14 @@ class Study:
 
     @property
     def workers(self) -> Mapping[str, int]:
-        """Units in flight per judge: twice the calls, so that storing never idles a connection."""
+        """Units in flight per judge: four times the calls, so that storing never idles a connection, and many are
+        stored at once."""
         return {
             judge.name: most
             if (most := max((model.batch.size for model in judge.models if model.batch), default=0))
             else max(2, *((model.concurrency or 1) * 2 for model in judge.models))
             if all(model.host is None for model in judge.models)  # mostly one question at a time
-            else max(2, (part.concurrency or DEFAULT_CONCURRENCY) * 2)
+            else max(2, (part.concurrency or DEFAULT_CONCURRENCY) * 4)
             for judge, part in zip(self.jury.judges, self.settings.judges, strict=True)
         }
 

@@ -30,11 +30,11 @@ from medjury.ratings._store.transaction import StoredReply, Transaction
 
 _HEARTBEAT_SECONDS = 5.0
 # A commit costs about as much as the rows of three calls, so answers that trickle in one by one are better kept
-# together: between two batches passes a share of the time that calls take, and no less or more than these seconds.
-# A batch after a pause leaves at once. Where replies are not written down as they arrive, a call's place waits half
-# of that on average, and the share is small.
+# together: between two batches passes the time that calls take, and no less or more than these seconds. A batch
+# after a pause leaves at once. Where replies are not written down as they arrive, a call's place waits half of that
+# on average, and only a small share of that time passes.
 _LEAST_BETWEEN = 0.005
-_SHARE_OF_A_CALL, _MOST_BETWEEN = 0.2, 0.05
+_SHARE_OF_A_CALL, _MOST_BETWEEN = 1.0, 0.05
 _SHARE_WHILE_IT_WAITS, _MOST_WHILE_IT_WAITS = 0.06, 0.025
 _LESSON = 0.05  # how much the last call counts for what calls take
 _FIRST_WAIT, _LONGEST_WAIT = 0.05, 1.0  # seconds between looks at a call that another process is making
