@@ -23,6 +23,7 @@ _REAL = frozenset({"score", "seconds", "cost", "probability"})
 _INTEGER = frozenset({"repeat", "tokens_in", "tokens_out", "calls"})
 _NUMBERS = _REAL | _INTEGER
 _TEXTS = tuple(place for place, name in enumerate(RATING_COLUMNS) if name not in _NUMBERS)
+_TEXT_OR_NONE = {str, type(None)}
 _ROWS_AT_ONCE = 2_000
 _VALUES = attrgetter(*RATING_COLUMNS)
 
@@ -102,9 +103,10 @@ def _frame_of_columns(columns: Iterable[Sequence[Any]]) -> polars.DataFrame:
 
 def _needs_escaping(column: Sequence[Any]) -> bool:
     """Whether a text of a column cannot stand in a table as it is; one look does for nearly all columns."""
-    texts = [each for each in set(column) if each is not None]
-    joined = "".join(texts)
-    return escape(joined) is not joined or not all(type(each) is str for each in texts)
+    if not set(map(type, column)) <= _TEXT_OR_NONE:
+        return True
+    joined = "".join(filter(None, column))
+    return escape(joined) is not joined
 
 
 def _escaped(value: Any) -> Any:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 
 from medjury.instruments import Reason
 from medjury.ratings import RaterKind, RatingCount, RatingRow, Status
 
 _Kind = tuple[str, RaterKind, Status, Reason | None, str | None, str | None]
+_KIND_OF = attrgetter("rater", "rater_kind", "status", "reason", "model_asked", "model_answered")
 
 
 class Tally:
@@ -21,10 +23,9 @@ class Tally:
         """The rows, but for those of text metrics, which have a way of their own into the table."""
         found = self._found
         for row in rows:
-            if row.rater_kind != "metric":
-                found[
-                    row.rater, row.rater_kind, row.status, row.reason, row.model_asked, row.model_answered
-                ] += 1
+            kind = _KIND_OF(row)
+            if kind[1] != "metric":
+                found[kind] += 1
                 yield row
 
     def counts(self) -> list[RatingCount]:
