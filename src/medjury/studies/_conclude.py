@@ -168,26 +168,26 @@ def conclude(
     stored = Tally()
     metrics = _stored_metrics(study, plan, store, run, outcome)
     rated = _export(study, store, run, study.output, metrics, stored)
-    with ThreadPoolExecutor(
-        1
-    ) as beside:  # the second file is the first one over again: little of it is Python's
+    with ThreadPoolExecutor(1) as beside:
+        # The second file is the first one over again: little of it is Python's, and the rest is done meanwhile.
         table = beside.submit(write_ratings, study.output / files.RATINGS, study.output / files.RATINGS_CSV)
         spent = audit_totals(study.output / files.AUDIT_LOG)
+        covered = coverage(stored.counts())
+        if spent.perhaps_cut:
+            covered = covered.replaced(perhaps_cut=spent.perhaps_cut)
+        if shortened := left_out(store.records(run)):
+            covered = covered.replaced(shortened=shortened)
+        answered = tuple(answering_models(stored.models()))
+        manifest = manifest.replaced(models_answered=answered).anchored(study.output)
+        status, why = judge_outcome(study, outcome, covered, manifest)
+        written = [
+            *rated,
+            *write_patients(plan.patients, study.output),
+            *write_parts(plan.known_of, study.output),
+            *write_raters({} if humans is None else humans.profiles, study.output),
+            *write_labels({} if humans is None else humans.labels, study.output),
+        ]
         table.result()
-    covered = coverage(stored.counts())
-    if spent.perhaps_cut:
-        covered = covered.replaced(perhaps_cut=spent.perhaps_cut)
-    if shortened := left_out(store.records(run)):
-        covered = covered.replaced(shortened=shortened)
-    manifest = manifest.replaced(models_answered=tuple(answering_models(stored.models())))
-    status, why = judge_outcome(study, outcome, covered, manifest)
-    written = [
-        *rated,
-        *write_patients(plan.patients, study.output),
-        *write_parts(plan.known_of, study.output),
-        *write_raters({} if humans is None else humans.profiles, study.output),
-        *write_labels({} if humans is None else humans.labels, study.output),
-    ]
     models = [model for model, _ in study.models]
     source = study.cases.source if isinstance(study.cases, DraftedCases) else study.cases
     if isinstance(source, RedactedCases):
@@ -208,7 +208,6 @@ def conclude(
         files={name: file_hash(study.output / name) for name in written}
         | (manifest.drafting.file if manifest.drafting else {}),
     )
-    manifest = manifest.anchored(study.output)
     manifest.write(study.output)
     store.put_run(run, manifest.content())
     return RunResult(
