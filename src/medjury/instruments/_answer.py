@@ -52,8 +52,6 @@ def read_answer(
 
 def read_grade(dimension: Dimension, value: object, explanation: str = "") -> Outcome:
     """One grade as a person or a model wrote it, by the rules of `read_answer`, skip rules apart."""
-    if type(value) is int and value in dimension.grades:  # as nearly always
-        return Score(float(value), explanation)
     if isinstance(value, str):
         if value.strip().casefold() in NOT_APPLICABLE:
             value = None
@@ -106,7 +104,7 @@ def _read_one(dimension: Dimension, given: list[object]) -> Outcome:
     if len(given) > 1:
         return Unscored(Reason.PARSE, "it stands twice in the answer")
     value, explanation = given[0], ""
-    if type(value) is not int and isinstance(value, Mapping):
+    if isinstance(value, Mapping):
         explanation = _explanation(value.get("explanation", ""))
         if "score" not in value:
             return Unscored(Reason.MISSING, 'it has no "score"')

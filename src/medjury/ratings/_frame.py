@@ -137,9 +137,11 @@ def rating_schema() -> dict[str, Any]:
 
 def stored_rows(rows: Sequence[tuple[Any, ...]]) -> Iterator[RatingRow]:
     """Rows of a store with their texts as they were written."""
+    if not rows:
+        return
     columns = list(zip(*rows, strict=True))
-    plain = not columns or columns[9].count(None) == len(rows)  # no reasons among them
-    if plain and not any(_holds_escaped(columns[place]) for place in _TEXTS if columns):
+    no_reasons = columns[9].count(None) == len(rows)
+    if no_reasons and not any(_holds_escaped(columns[place]) for place in _TEXTS):
         yield from map(tuple.__new__, repeat(RatingRow), rows)  # as nearly always
         return
     for row in rows:

@@ -108,7 +108,7 @@ def audit_totals(path: str | Path) -> AuditTotals:
 
 
 def _plain_announcement(line: bytes) -> int:
-    """The number of a whole line that announces a call whose cost is not known, as half of all lines do; else 0.
+    """The number of a whole line that announces a call with no money set aside, as half of all lines may; else 0.
     Within a text every quote is escaped, so that none can pass for a part of the line."""
     found = _ANNOUNCED.match(line)
     if found is None or line[-76:-67] != HASH or line[-3:] != b'"}\n' or b'"perhaps"' in line:

@@ -122,7 +122,9 @@ class Transaction:
             for each in reversed(replies)
         }  # fmt: skip
         new = self._placed("reply", {key: row[10] for key, row in rows.items()})
-        self._add_rows(self._sql.add_reply, [(*row, *new[key]) for key, row in rows.items() if key in new])
+        self._add_together(
+            self._sql.add_reply, [(*row, *new[key]) for key, row in rows.items() if key in new]
+        )
 
     def drop_claims(self, keys: Iterable[str], owner: Owner) -> None:
         if those := list(keys):
@@ -208,7 +210,7 @@ class Transaction:
             # Writers take turns, and each attempt has a number of its own: none of these rows is there already.
             add_rows(self._cursor, self._dialect, "ratings", (*RATING_COLUMNS, "attempt", "part"), rows)
         else:
-            self._add_rows(self._sql.add_rating, rows)
+            self._add_together(self._sql.add_rating, rows)
         self._add_records([each for each in records if escape(each.key) in parts], parts)
         return new
 
@@ -228,7 +230,7 @@ class Transaction:
     def add_questions(self, questions: Sequence[Question]) -> None:
         """Keep which reply answered which question."""
         if questions:
-            self._add_rows(
+            self._add_together(
                 self._sql.add_question,
                 # In one order, so that two processes which write the same ones never wait for each other.
                 sorted(
@@ -291,7 +293,7 @@ class Transaction:
     def _holders(self, keys: Iterable[str]) -> dict[str, str]:
         return {unescape(key): owner for key, owner in self.select(self._sql.find_claims, keys)}
 
-    def _add_rows(self, statement: str, rows: Sequence[_Row]) -> None:
+    def _add_together(self, statement: str, rows: Sequence[_Row]) -> None:
         """Many rows by one statement, as below; but in a few sizes, each of which SQLite has to read only once."""
         if self._dialect != "sqlite":
             self._cursor.executemany(statement, rows)
