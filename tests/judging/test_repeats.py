@@ -13,7 +13,7 @@ from medjury.cases import Case
 from medjury.errors import MedjuryError
 from medjury.instruments import Dimension, Input, Instrument, Reason, Unscored
 from medjury.judging import Judge, Rated, Repeats
-from medjury.models import Gate, MemoryCache, ModelError, Reply, Request, Scripted
+from medjury.models import Gate, MemoryCache, ModelError, Reply, Request, Scripted, StoppedError
 
 SCALE = {1: "bad", 2: "poor", 3: "fair", 4: "good", 5: "best"}
 INSTRUMENT = Instrument(
@@ -208,3 +208,15 @@ def test_everything_that_determines_the_rating_changes_its_hash() -> None:
 def test_what_cannot_work_is_refused(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(MedjuryError, match=message):
         repeats("{}", **wrong)
+
+
+@pytest.mark.parametrize("made", range(5))
+async def test_a_stop_among_the_draws_gives_no_rating_and_nothing_is_asked_twice(made: int) -> None:
+    """A quorum of one would be content with the draws that there are: a stop is no failure to be counted so."""
+    script = [answer(each) for each in (4, 2, 5, 4, 1)]
+    cache, rater = MemoryCache(), repeats(script, quorum=1)
+    with pytest.raises(StoppedError):
+        await rate(rater, gate=Gate(cache=cache, stopped=lambda: len(asked(rater)) >= made))
+    assert len(asked(rater)) == made
+    rated = await rate(rater, gate=Gate(cache=cache))
+    assert len(asked(rater)) == 5 and outcomes(rated) == outcomes(await rate(repeats(script, quorum=1)))
