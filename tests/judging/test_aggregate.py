@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from itertools import groupby, pairwise
 from operator import attrgetter
 
 import pytest
@@ -13,9 +14,9 @@ from hypothesis import strategies as st
 from medjury.errors import MedjuryError
 from medjury.instruments import GRADES_ITSELF, Outcome, Reason, load_instrument
 from medjury.judging import Claims, Judge, Jury, Speaker, aggregate, derived
-from medjury.judging._combine import Rule, combine
+from medjury.judging._counting.combine import Rule, combine
 from medjury.models import Scripted
-from medjury.ratings import Rating, RatingRow
+from medjury.ratings import Rating, rating_blocks
 
 
 def row(rater: str, dimension: str, score: float | None, *, repeat: int = 0, item: str = "a") -> Rating:
@@ -152,10 +153,11 @@ def test_what_is_remembered_of_one_answer_is_right_for_the_next(
             )  # fmt: skip
 
 
-@given(votes_on_answers())
-def test_plain_rows_and_ratings_come_to_the_same_and_name_what_they_follow_from(
-    answers: list[list[Rating]],
+@given(votes_on_answers(), st.data())
+def test_blocks_come_to_the_same_wherever_they_are_cut_and_name_what_they_follow_from(
+    answers: list[list[Rating]], data: st.DataObject
 ) -> None:
+    """A store gives blocks that end within an answer. Every vote stays, and what follows stands behind them."""
     instrument = load_instrument("diagnosis")
     label = f"{instrument.name}@{instrument.version}"
     judges = [
@@ -165,11 +167,18 @@ def test_plain_rows_and_ratings_come_to_the_same_and_name_what_they_follow_from(
     votes_given = [
         replace(each, instrument=label, key=f"{place}") for rows in answers for place, each in enumerate(rows)
     ]
-    values = attrgetter(*RatingRow._fields)
     made = list(Jury(judges, repeats=2).ratings(votes_given))
-    plain = list(Jury(judges, repeats=2).ratings(RatingRow(*values(each)) for each in votes_given))
-    assert [repr(values(each)) for each in made] == [repr(tuple(each)) for each in plain]
-    assert {type(each) for each in plain} == {RatingRow} and {type(each) for each in made} == {Rating}
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(votes_given)), max_size=6)))
+    [whole] = rating_blocks(votes_given)
+    cut = [whole.part(start, end) for start, end in pairwise([0, *cuts, len(votes_given)])]
+    blocks = list(Jury(judges, repeats=2).blocks(cut))
+    assert list(map(repr, made)) == [repr(each) for block in blocks for each in block.ratings()]
+    by_answer = {item: list(rows) for item, rows in groupby(made, key=attrgetter("item"))}
+    assert list(by_answer) == [rows[0].item for rows in answers]
+    for rows in answers:
+        given_here = [each for each in votes_given if each.item == rows[0].item]
+        assert by_answer[rows[0].item][: len(rows)] == given_here
+        assert not any(each.key in map(str, range(12)) for each in by_answer[rows[0].item][len(rows) :])
     for each in made:
         if each.rater == "jury" and each.dimension in {dimension.name for dimension in instrument.dimensions}:
             votes = [

@@ -34,7 +34,7 @@ def test_it_counts_what_the_store_counts(tmp_path: Path) -> None:
         store.write_ratings("run", rows)
         store.write_ratings("other", [rating(item="elsewhere", key="elsewhere")])
         tally = Tally()
-        assert list(tally.counting(store.rows("run"))) == list(store.rows("run"))
+        assert list(tally.counting(store.blocks("run"))) == list(store.blocks("run"))
         assert tally.counts() == store.counts("run")
     answered = [each for each in rows if each.rater_kind == "judge" and each.model_answered is not None]
     found = tally.models()
@@ -50,5 +50,5 @@ def test_text_metrics_have_another_way_into_the_table(tmp_path: Path) -> None:
     with open_store(tmp_path / "s.sqlite") as store:
         store.write_ratings("run", [rating(), rating(rater="rouge", rater_kind="metric", key="metric")])
         tally = Tally()
-        [passed] = tally.counting(store.rows("run"))
-    assert passed.rater_kind == "judge" and [each.count for each in tally.counts()] == [1]
+        [passed] = tally.counting(store.blocks("run"))
+    assert list(passed.rater_kind) == ["judge"] and [each.count for each in tally.counts()] == [1]

@@ -8,7 +8,6 @@ with on_demand(__name__):
     from medjury.judging._adaptive.jury import AdaptiveJury
     from medjury.judging._adaptive.rule import AdaptiveRule, WidthCell, Widths, read_widths, width_cell
     from medjury.judging._adaptive.rule_file import SavedAdaptiveRule, load_adaptive_rule, save_adaptive_rule
-    from medjury.judging._aggregate import aggregate, derived
     from medjury.judging._answerer import TOKENS_PER_ANSWER, Answerer, AnswerText
     from medjury.judging._asking import Asked, Sample, Speaker, Unusable, ask_for
     from medjury.judging._breaker import Breaker, HopelessError, UnreachableError
@@ -31,11 +30,12 @@ with on_demand(__name__):
     from medjury.judging._closed_loop.gate import Checked, DraftGate
     from medjury.judging._closed_loop.loop import ClosedLoop
     from medjury.judging._closed_loop.story import revised_cases
-    from medjury.judging._combine import RULES, Rule, combine
     from medjury.judging._concordance import Concordance
     from medjury.judging._concordance_body import ConcordanceBody, RecordedOrder
     from medjury.judging._context.fitted import Fitted, first_questions
     from medjury.judging._context.shortening import UNTOUCHABLE, Truncation, shorten
+    from medjury.judging._counting.aggregate import aggregate, derived
+    from medjury.judging._counting.combine import RULES, Rule, combine
     from medjury.judging._deliberation.body import DeliberationBody, RecordedStep
     from medjury.judging._deliberation.personas import PERSONA_GROUPS, PERSONAS, Persona
     from medjury.judging._deliberation.rater import Deliberation

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby
 
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
-from medjury.judging._aggregate import ANSWER, Count, Derivation, Places, Row, Shape, counts, shape
-from medjury.judging._combine import Rule
+from medjury.judging._counting.aggregate import Following
+from medjury.judging._counting.combine import Rule
+from medjury.judging._counting.count import Count, counts
 from medjury.judging._rater import Rater
+from medjury.ratings import Rating, RatingColumns, rating_blocks
 from medjury.records import dataclass
-
-_MOST_SHAPES = 10_000  # that are remembered of answers' rows; nearly all of a run have the same
 
 
 @dataclass(frozen=True)
@@ -77,27 +76,19 @@ class Jury:
                 "the judges of a jury must use the same instrument, or other words on its scale"
             )
 
-    def ratings(self, votes: Iterable[Row]) -> Iterator[Row]:
+    def ratings(self, votes: Iterable[Rating]) -> Iterator[Rating]:
         """Every vote, then what follows from it: the jury's rows, reversed dimensions and composites.
 
         `votes` come grouped by item and system, as a store gives them; clinicians' rows pass through.
         """
-        instrument = self.judges[0].instrument
-        derivation = Derivation(instrument)
-        known: dict[Shape, tuple[list[Count], Places]] = {}
-        for _, group in groupby(votes, key=ANSWER):
-            rows: list[Row] = list(group)
-            form = shape(rows)
-            if form not in known:
-                if len(known) >= _MOST_SHAPES:
-                    known.clear()
-                found: list[Count] = self._counts(rows)
-                known[form] = found, derivation.places([*rows, *[count.row(rows) for count in found]])
-            counted, places = known[form]
-            jury: list[Row] = [count.row(rows) for count in counted]
-            yield from chain(rows, jury, derivation.rows([*rows, *jury], places))
+        for block in self.blocks(rating_blocks(votes)):
+            yield from block.ratings()
 
-    def _counts(self, rows: Sequence[Row]) -> list[Count]:
+    def blocks(self, votes: Iterable[RatingColumns]) -> Iterator[RatingColumns]:
+        """The same column by column."""
+        return Following(self._counts, self.judges[0].instrument).blocks(votes)
+
+    def _counts(self, rows: RatingColumns) -> list[Count]:
         """How the votes on one answer become the rows of every jury."""
         names = [judge.name for judge in self.judges]
         revising = [judge.name for judge in self.judges if judge.revises_as]
@@ -136,19 +127,21 @@ def _of_bench(seats: Sequence[str], bench: Bench) -> Sequence[str]:
 
 
 def _by_seats(
-    rows: Sequence[Row], seats: Sequence[str], rated: Mapping[str, Collection[str]]
+    rows: RatingColumns, seats: Sequence[str], rated: Mapping[str, Collection[str]]
 ) -> Iterator[tuple[Sequence[str], Collection[str]]]:
     """The voters and the dimensions they vote on: a way of judging that does not rate a dimension at all has no
     seat there, for its silence is no failure."""
     found: dict[tuple[str, ...], set[str]] = {}
-    for dimension in dict.fromkeys(row.dimension for row in rows if row.rater in seats):
+    for dimension in dict.fromkeys(
+        dimension for rater, dimension in zip(rows.rater, rows.dimension, strict=True) if rater in seats
+    ):
         those = tuple(name for name in seats if dimension in rated[name])
         found.setdefault(those, set()).add(dimension)
     return ((those, dimensions) for those, dimensions in found.items() if those)
 
 
-def _seats(rows: Sequence[Row], names: Sequence[str], revising: Sequence[str]) -> list[str]:
+def _seats(rows: RatingColumns, names: Sequence[str], revising: Sequence[str]) -> list[str]:
     """Who votes on this answer. A judge that revises answers rates its own texts, and nobody else does, so on those
     it has the only seat, and on the others it has none."""
-    voted = {row.rater for row in rows if row.rater_kind == "judge"}
+    voted = {rater for rater, kind in zip(rows.rater, rows.rater_kind, strict=True) if kind == "judge"}
     return [name for name in revising if name in voted] or [name for name in names if name not in revising]

@@ -11,7 +11,7 @@ from dataclasses import replace
 from medjury.cases import Case
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, Outcome, Reason, Score, Unscored
-from medjury.judging._combine import Rule, combine
+from medjury.judging._counting.combine import Rule, combine
 from medjury.judging._judge import Judge
 from medjury.judging._outcomes import passing_failure
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, Used, make_units

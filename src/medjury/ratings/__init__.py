@@ -3,6 +3,7 @@
 from medjury.doors import on_demand
 
 with on_demand(__name__):
+    from medjury.ratings._columns import RatingColumns, joined, rating_blocks
     from medjury.ratings._erasure.erasure import Erased, Selection, day, erase, erasures
     from medjury.ratings._erasure.erasure_log import ErasureEntry
     from medjury.ratings._erasure.erasure_text import erased_text, not_found_text
@@ -32,7 +33,7 @@ with on_demand(__name__):
     from medjury.ratings._profiles import PROFILE
     from medjury.ratings._pseudonyms import Pseudonyms, key_file_beside
     from medjury.ratings._question import Question
-    from medjury.ratings._rating import RaterKind, Rating, RatingRow, Status
+    from medjury.ratings._rating import RaterKind, Rating, Status, outcome_of
     from medjury.ratings._record import StoredRecord, write_records
     from medjury.ratings._sharing.account import Account, begin_account, spent_together
     from medjury.ratings._sharing.budget import SharedBudget
@@ -62,8 +63,8 @@ __all__ = [
     "Question",
     "RaterKind",
     "Rating",
+    "RatingColumns",
     "RatingCount",
-    "RatingRow",
     "RatingsError",
     "Reading",
     "Selection",
@@ -92,12 +93,15 @@ __all__ = [
     "import_ratings",
     "is_empty_file",
     "is_redcap",
+    "joined",
     "key_file_beside",
     "new_owner",
     "not_found_text",
     "open_pseudonyms",
     "open_store",
+    "outcome_of",
     "plain_header",
+    "rating_blocks",
     "rating_frame",
     "ratings_from_frame",
     "read_ratings",

@@ -9,9 +9,10 @@ from typing import IO, TYPE_CHECKING
 
 from medjury.errors import MedjuryError
 from medjury.files import whole_part
+from medjury.ratings._columns import RatingColumns
 from medjury.ratings._formula import guard_frame
-from medjury.ratings._frame import rating_frames, rating_schema, with_later_columns
-from medjury.ratings._rating import Rating, RatingRow
+from medjury.ratings._frame import frame_of_block, rating_frames, rating_schema, with_later_columns
+from medjury.ratings._rating import Rating
 
 if TYPE_CHECKING:
     import polars
@@ -22,7 +23,8 @@ _ROW_GROUP = 10_000
 
 
 def write_ratings(
-    ratings: Iterable[Rating | RatingRow]
+    ratings: Iterable[Rating]
+    | Iterable[RatingColumns]
     | polars.DataFrame
     | Iterable[polars.DataFrame]
     | str
@@ -31,8 +33,8 @@ def write_ratings(
 ) -> int:
     """Write ratings to `path` (`.parquet`, `.csv` or `.jsonl`); how many there were.
 
-    They may come one by one, as a table, as a stream of tables, or as the path of a Parquet file written
-    before. In CSV, text that a spreadsheet would run as a formula gets a `'` in front: see
+    They may come one by one, column by column in blocks, as a table, as a stream of tables, or as the path of a
+    Parquet file written before. In CSV, text that a spreadsheet would run as a formula gets a `'` in front: see
     docs/importing-ratings.md. A half-written file never has the name.
     """
     target = Path(path)
@@ -49,7 +51,8 @@ def write_ratings(
 
 
 def _frames(
-    ratings: Iterable[Rating | RatingRow]
+    ratings: Iterable[Rating]
+    | Iterable[RatingColumns]
     | polars.DataFrame
     | Iterable[polars.DataFrame]
     | str
@@ -67,6 +70,9 @@ def _frames(
         if isinstance(first, polars.DataFrame):
             yield _conform(first)
             yield from map(_conform, remaining)  # type: ignore[arg-type]
+        elif isinstance(first, RatingColumns):
+            yield frame_of_block(first)
+            yield from map(frame_of_block, remaining)  # type: ignore[arg-type]
         elif first is not None:
             yield from rating_frames(_chain(first, remaining))  # type: ignore[arg-type]
 

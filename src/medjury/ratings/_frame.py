@@ -6,13 +6,13 @@ A table holds text as the store does: see `escape` for the few characters that i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.ratings._rating import Rating, RatingRow
+from medjury.ratings._columns import RatingColumns, rating_blocks
+from medjury.ratings._rating import Rating
 from medjury.ratings._store.escaping import escape, is_escaped, unescape
 from medjury.ratings._store.statements import LATER_COLUMNS, RATING_COLUMNS
 
@@ -24,11 +24,11 @@ _INTEGER = frozenset({"repeat", "tokens_in", "tokens_out", "calls"})
 _NUMBERS = _REAL | _INTEGER
 _TEXTS = tuple(place for place, name in enumerate(RATING_COLUMNS) if name not in _NUMBERS)
 _TEXT_OR_NONE = {str, type(None)}
-_ROWS_AT_ONCE = 2_000
+_MANY_TEXTS = frozenset({"item", "explanation", "key"})  # of all others few differ
 _VALUES = attrgetter(*RATING_COLUMNS)
 
 
-def rating_frame(ratings: Iterable[Rating | RatingRow]) -> polars.DataFrame:
+def rating_frame(ratings: Iterable[Rating]) -> polars.DataFrame:
     """A table with one row per rating and one column per field."""
     import polars
 
@@ -36,19 +36,21 @@ def rating_frame(ratings: Iterable[Rating | RatingRow]) -> polars.DataFrame:
     return polars.concat(frames) if frames else polars.DataFrame(schema=rating_schema())
 
 
-def rating_frames(ratings: Iterable[Rating | RatingRow]) -> Iterator[polars.DataFrame]:
+def rating_frames(ratings: Iterable[Rating]) -> Iterator[polars.DataFrame]:
     """The same as a stream of small tables."""
-    remaining = iter(ratings)
-    while block := list(islice(remaining, _ROWS_AT_ONCE)):
-        plain = set(map(type, block)) == {RatingRow}
-        rows = block if plain else [each if type(each) is RatingRow else _VALUES(each) for each in block]
-        columns = [
-            list(map(_escaped, column)) if name not in _NUMBERS and _needs_escaping(column) else column
-            for name, column in zip(RATING_COLUMNS, zip(*rows, strict=True), strict=True)
+    return map(frame_of_block, rating_blocks(ratings))
+
+
+def frame_of_block(block: RatingColumns) -> polars.DataFrame:
+    """The same for ratings column by column."""
+    frame = _frame_of_columns(
+        [
+            list(map(_escaped, column)) if name not in _NUMBERS and _needs_escaping(name, column) else column
+            for name, column in zip(RATING_COLUMNS, block, strict=True)
         ]
-        frame = _frame_of_columns(columns)
-        _require_ratings(frame)
-        yield frame
+    )
+    _require_ratings(frame)
+    return frame
 
 
 def ratings_from_frame(frame: polars.DataFrame) -> list[Rating]:
@@ -101,12 +103,13 @@ def _frame_of_columns(columns: Iterable[Sequence[Any]]) -> polars.DataFrame:
     )
 
 
-def _needs_escaping(column: Sequence[Any]) -> bool:
+def _needs_escaping(name: str, column: Sequence[Any]) -> bool:
     """Whether a text of a column cannot stand in a table as it is; one look does for nearly all columns."""
-    if not set(map(type, column)) <= _TEXT_OR_NONE:
+    texts = column if name in _MANY_TEXTS else set(column)
+    if not set(map(type, texts)) <= _TEXT_OR_NONE:
         return True
-    joined = "".join(filter(None, column))
-    return escape(joined) is not joined
+    together = "".join(filter(None, texts))
+    return escape(together) is not together
 
 
 def _escaped(value: Any) -> Any:
@@ -135,18 +138,13 @@ def rating_schema() -> dict[str, Any]:
     }
 
 
-def stored_rows(rows: Sequence[tuple[Any, ...]]) -> Iterator[RatingRow]:
+def stored_columns(rows: Sequence[tuple[Any, ...]]) -> RatingColumns:
     """Rows of a store with their texts as they were written."""
-    if not rows:
-        return
-    columns = list(zip(*rows, strict=True))
-    no_reasons = columns[9].count(None) == len(rows)
+    columns = RatingColumns(*zip(*rows, strict=True))
+    no_reasons = columns.reason.count(None) == len(rows)
     if no_reasons and not any(_holds_escaped(columns[place]) for place in _TEXTS):
-        yield from map(tuple.__new__, repeat(RatingRow), rows)  # as nearly always
-        return
-    for row in rows:
-        whole = row[9] is None and not is_escaped("".join([value for value in row if type(value) is str]))
-        yield RatingRow._make(row if whole else _unescaped(row))
+        return columns  # as nearly always
+    return RatingColumns(*zip(*map(_unescaped, rows), strict=True))
 
 
 def _holds_escaped(column: Sequence[Any]) -> bool:

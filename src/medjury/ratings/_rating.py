@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from medjury.instruments import NotApplicable, Outcome, Reason, Score, Unscored
 from medjury.records import dataclass
@@ -54,37 +54,6 @@ class Rating:
             raise ValueError(f"a {self.status} rating cannot have the reason {self.reason!r}")
         if self.probability is not None and not 0.0 < self.probability <= 1.0:
             raise ValueError(f"the probability {self.probability!r} is not above 0 and at most 1")
-
-    @property
-    def outcome(self) -> Outcome:
-        return outcome_of(self.score, self.reason, self.explanation)
-
-
-class RatingRow(NamedTuple):
-    """The same on its way from a store into a table, which is checked as a whole: making a `Rating` of each would
-    take most of the time."""
-
-    item: str
-    system: str
-    rater: str
-    rater_kind: RaterKind
-    instrument: str
-    dimension: str
-    repeat: int
-    score: float | None
-    status: Status
-    reason: Reason | None
-    explanation: str
-    seconds: float | None
-    tokens_in: int | None
-    tokens_out: int | None
-    cost: float | None
-    created_at: str
-    key: str
-    calls: int | None = None
-    model_asked: str | None = None
-    model_answered: str | None = None
-    probability: float | None = None
 
     @property
     def outcome(self) -> Outcome:

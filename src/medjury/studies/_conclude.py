@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field
 from functools import cached_property
@@ -17,7 +17,7 @@ from medjury.cycles import few_searches_for_cycles
 from medjury.instruments import TRANSIENT, Reason
 from medjury.judging import Progress
 from medjury.models import PriceList, audit_totals
-from medjury.ratings import Rating, RatingRow, Store, write_ratings, write_records
+from medjury.ratings import RatingColumns, Store, rating_blocks, write_ratings, write_records
 from medjury.records import dataclass
 from medjury.runs import (
     Conclusion,
@@ -312,15 +312,24 @@ def _export(
     """Votes, the jury's rows, composites and text metrics, as Parquet, and the records of strategies of several
     steps, where there are any. `metrics` are those whose rows the store has; what it has of others is counted in
     `stored`. A half-written file never has the name. The files' names, with that of the same ratings as CSV."""
-    rows: Iterable[Rating | RatingRow] = study.jury.ratings(stored.counting(store.rows(run)))
+    ratings: Iterable[RatingColumns] = study.jury.blocks(stored.counting(store.blocks(run)))
     if metrics:
-        rows = chain(
-            rows, (row for row in store.rows(run) if row.rater_kind == "metric" and row.rater in metrics)
-        )
+        ratings = chain(ratings, _of_metrics(store.blocks(run), metrics))
     if study.metrics is not None:
         rest = [name for name in study.metrics.models if name not in metrics]
-        rows = chain(rows, study.metrics.ratings(study.cases, study.instrument, now(), rest))
+        ratings = chain(
+            ratings, rating_blocks(study.metrics.ratings(study.cases, study.instrument, now(), rest))
+        )
     with few_searches_for_cycles():  # rows hold none
-        write_ratings(rows, folder / files.RATINGS)
+        write_ratings(ratings, folder / files.RATINGS)
     recorded = write_records(store.records(run), folder / files.RECORDS)
     return [files.RATINGS, files.RATINGS_CSV, *([files.RECORDS] if recorded else [])]
+
+
+def _of_metrics(blocks: Iterable[RatingColumns], names: Collection[str]) -> Iterator[RatingColumns]:
+    """The ratings that these text metrics gave."""
+    for block in blocks:
+        raters = enumerate(zip(block.rater_kind, block.rater, strict=True))
+        own = [place for place, (kind, rater) in raters if kind == "metric" and rater in names]
+        if own:
+            yield block.at(own)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from operator import attrgetter
 
 from medjury.instruments import Reason
-from medjury.ratings import RaterKind, RatingCount, RatingRow, Status
+from medjury.ratings import RaterKind, RatingColumns, RatingCount, Status
 
 _Kind = tuple[str, RaterKind, Status, Reason | None, str | None, str | None]
-_KIND_OF = attrgetter("rater", "rater_kind", "status", "reason", "model_asked", "model_answered")
 
 
 class Tally:
@@ -19,14 +17,23 @@ class Tally:
     def __init__(self) -> None:
         self._found: Counter[_Kind] = Counter()
 
-    def counting(self, rows: Iterable[RatingRow]) -> Iterator[RatingRow]:
-        """The rows, but for those of text metrics, which have a way of their own into the table."""
-        found = self._found
-        for row in rows:
-            kind = _KIND_OF(row)
-            if kind[1] != "metric":
-                found[kind] += 1
-                yield row
+    def counting(self, blocks: Iterable[RatingColumns]) -> Iterator[RatingColumns]:
+        """The ratings, but for those of text metrics, which have a way of their own into the table."""
+        for block in blocks:
+            if "metric" in block.rater_kind:
+                block = block.at([place for place, kind in enumerate(block.rater_kind) if kind != "metric"])
+            self._found.update(
+                zip(
+                    block.rater,
+                    block.rater_kind,
+                    block.status,
+                    block.reason,
+                    block.model_asked,
+                    block.model_answered,
+                    strict=True,
+                )
+            )
+            yield block
 
     def counts(self) -> list[RatingCount]:
         """By rater, status and reason."""

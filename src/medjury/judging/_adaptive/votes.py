@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from medjury.instruments import Outcome, Reason, Score, Unscored
-from medjury.judging._combine import combine
+from medjury.judging._counting.combine import combine
 
 # What each juror that was asked said of one dimension, in the order of asking.
 Ballots = Mapping[str, Sequence[Outcome]]

@@ -15,7 +15,7 @@ from medjury.instruments import (
     derive,
     read_grade,
 )
-from medjury.judging._combine import combine
+from medjury.judging._counting.combine import combine
 from medjury.ratings import Rating
 from medjury.records import dataclass
 

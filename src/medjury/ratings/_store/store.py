@@ -13,10 +13,11 @@ from medjury.clock import utc_now
 from medjury.cycles import few_searches_for_cycles
 from medjury.instruments import TRANSIENT, Outcome, Reason
 from medjury.models import Reply
-from medjury.ratings._frame import frame_of_rows, rating_of_row, stored_rows
+from medjury.ratings._columns import RatingColumns
+from medjury.ratings._frame import frame_of_rows, rating_of_row, stored_columns
 from medjury.ratings._parts.placing import values_of_run
 from medjury.ratings._question import Question
-from medjury.ratings._rating import RaterKind, Rating, RatingRow, Status
+from medjury.ratings._rating import RaterKind, Rating, Status
 from medjury.ratings._record import StoredRecord
 from medjury.ratings._store.arrivals import Arrivals, left_behind, of_owner, waiting_beside
 from medjury.ratings._store.connection import Connection
@@ -202,10 +203,9 @@ class Store:
             for row in rows:
                 yield rating_of_row(row)
 
-    def rows(self, run: str) -> Iterator[RatingRow]:
-        """The same as plain rows: for what passes all of them on."""
-        for rows in self._rows(run):
-            yield from stored_rows(rows)
+    def blocks(self, run: str) -> Iterator[RatingColumns]:
+        """The same column by column: for what passes all of them on."""
+        return map(stored_columns, self._rows(run))
 
     def records(self, run: str) -> Iterator[StoredRecord]:
         """The latest record of each key of a run, ordered as its ratings are. Streams."""

@@ -1,0 +1,104 @@
+"""Rows that follow from rows: the jury's rating from its judges' votes, and composites from dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+from medjury.instruments import Instrument
+from medjury.judging._counting.combine import Rule
+from medjury.judging._counting.count import Count, counts
+from medjury.judging._counting.derivation import Derivation, Places
+from medjury.judging._counting.lanes import (
+    Lane,
+    Shape,
+    lanes_of,
+    rows_of_lanes,
+    shapes,
+    starts_of_answers,
+    whole_answers,
+)
+from medjury.ratings import Rating, RatingColumns, joined, rating_blocks
+
+_MOST_SHAPES = 10_000  # that are remembered of answers' rows; nearly all of a run have the same
+
+
+def aggregate(
+    votes: Iterable[Rating],
+    *,
+    judges: Sequence[str],
+    repeats: int = 1,
+    rule: Rule = "mean",
+    quorum: int | None = None,
+    name: str = "jury",
+    dimensions: Collection[str] | None = None,
+) -> Iterator[Rating]:
+    """One jury row per case and dimension, or of those `dimensions` alone. First each judge's repeats become one
+    vote, then the votes one row.
+
+    Rows must come grouped by item and system, as the store gives them; every vote stays where it was.
+    """
+
+    def count(rows: RatingColumns) -> list[Count]:
+        return counts(rows, judges, repeats, rule, quorum, name, dimensions)
+
+    for block in Following(count).blocks(rating_blocks(votes), given=False):
+        yield from block.ratings()
+
+
+def derived(rows: Iterable[Rating], instrument: Instrument) -> Iterator[Rating]:
+    """Reversed dimensions and composites of every rater, repeat by repeat. Rows come grouped as above."""
+    for block in Following(lambda _: [], instrument).blocks(rating_blocks(rows), given=False):
+        yield from block.ratings()
+
+
+class Following:
+    """What follows from the rows on answers: what a jury counts, and what an instrument derives from that and from
+    them. How it does is found out once for all answers of one shape."""
+
+    def __init__(
+        self, counts: Callable[[RatingColumns], list[Count]], instrument: Instrument | None = None
+    ) -> None:
+        self._counts = counts
+        self._derivation = None if instrument is None else Derivation(instrument)
+        self._known: dict[Shape, tuple[list[Count], Places]] = {}
+
+    def blocks(self, rows: Iterable[RatingColumns], *, given: bool = True) -> Iterator[RatingColumns]:
+        """For each answer the rows that were given, or not even these, and those that follow."""
+        for block in whole_answers(rows):
+            starts = starts_of_answers(block)
+            found = shapes(block, starts)
+            parts: list[RatingColumns] = []
+            places: dict[int, range] = {}  # of each answer's rows among those of all parts
+            end = 0
+            for form, answers in found.items():
+                own = block
+                if len(found) > 1:
+                    own = block.at([row for each in answers for row in range(starts[each], starts[each + 1])])
+                lanes = self._lanes(own, form, given=given)
+                parts += [rows_of_lanes(lanes)] if lanes else []
+                for answer in answers:
+                    places[answer] = range(end, end + len(lanes))
+                    end += len(lanes)
+            if len(parts) == 1:
+                yield parts[0]
+            elif parts:
+                yield joined(parts).at([row for each in range(len(starts) - 1) for row in places[each]])
+
+    def _lanes(self, block: RatingColumns, form: Shape, *, given: bool) -> list[Lane]:
+        """The lanes of answers of one shape."""
+        counted, places = self._ways(block, form)
+        lanes = lanes_of(block, form)
+        jury = [count.lane(lanes) for count in counted]
+        derived = [] if self._derivation is None else self._derivation.lanes([*lanes, *jury], places)
+        return [*(lanes if given else ()), *jury, *derived]
+
+    def _ways(self, block: RatingColumns, form: Shape) -> tuple[list[Count], Places]:
+        known = self._known.get(form)
+        if known is None:
+            if len(self._known) >= _MOST_SHAPES:
+                self._known.clear()
+            counted = self._counts(block.part(0, len(form)))
+            whose = (*form, *[count.whose(form) for count in counted])
+            known = counted, [] if self._derivation is None else self._derivation.places(whose)
+            self._known[form] = known
+        return known
