@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars
 
+_SIGNS = "'=+-@\t\r＝＋－＠"
 _RISKY = r"^['=+\-@\t\r＝＋－＠]"
 _NUMBER = r"^[+\-]?[0-9]+(\.[0-9]+)?$"
 _GUARDED = re.compile(r"^'(?=['=+\-@\t\r＝＋－＠])")
@@ -24,11 +25,20 @@ def guard_frame(frame: polars.DataFrame) -> polars.DataFrame:
     guarded = []
     for column in frame.iter_columns():
         text = column.alias("text")  # a name may be a pattern to polars
-        if text.dtype == polars.String and text.str.contains(_RISKY).any():  # most have no such text
+        # Most columns have no such text.
+        if text.dtype == polars.String and _may_begin_so(text) and text.str.contains(_RISKY).any():
             risky = text.str.contains(_RISKY) & ~text.str.contains(_NUMBER)
             made = text.zip_with(~risky.fill_null(value=False), "'" + text)
             guarded.append(made.alias(column.name))
     return frame.with_columns(guarded)
+
+
+def _may_begin_so(text: polars.Series) -> bool:
+    """False where the first and the last text by the alphabet have no such sign between their beginnings."""
+    first, last = text.min(), text.max()
+    if not isinstance(first, str) or not isinstance(last, str):
+        return False  # there is no text at all
+    return any(first[:1] <= sign <= last[:1] for sign in _SIGNS)
 
 
 def unguard(text: str) -> str:
