@@ -74,6 +74,33 @@ def with_all_kinds_of_fields(make: Decorator, options: dict[str, bool]) -> type:
     return Grade
 
 
+def with_fields_that_are_made(make: Decorator, options: dict[str, bool]) -> type:
+    @make(**options)
+    class Grade:
+        dimension: str
+        words: list[str] = field(default_factory=list)
+        told: str = "nothing"
+        _known: str = field(default="", init=False, repr=False, compare=False)
+        _seen: list[int] = field(default_factory=list, init=False)
+        _later: int = field(init=False, repr=False, compare=False)
+
+        def __post_init__(self) -> None:
+            object.__setattr__(self, "_known", f"{self.dimension} {self.words} {self._seen}")
+            object.__setattr__(self, "_later", 3)
+
+    return Grade
+
+
+def with_names_of_ours(make: Decorator, options: dict[str, bool]) -> type:
+    @make(**options)
+    class Grade:
+        dimension: str
+        _our_class: float = 0.0
+        _our_new: list[str] = field(default_factory=list)
+
+    return Grade
+
+
 def with_own_methods(make: Decorator, options: dict[str, bool]) -> type:
     @make(**options)
     class Grade:
@@ -140,7 +167,8 @@ def of_itself(make: Decorator, options: dict[str, bool]) -> type:
 
 
 KINDS = [
-    plain, checked, with_all_kinds_of_fields, with_own_methods, with_own_comparison, extending, generic, of_itself
+    plain, checked, with_all_kinds_of_fields, with_fields_that_are_made, with_names_of_ours, with_own_methods,
+    with_own_comparison, extending, generic, of_itself,
 ]  # fmt: skip
 CALLS: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
     ((), {}), (("clarity",), {}), (("clarity", 4), {}), ((), {"dimension": "d"}), (("a",), {"dimension": "b"}),

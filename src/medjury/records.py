@@ -19,6 +19,7 @@ from copy import copy
 from dataclasses import MISSING, FrozenInstanceError, fields
 from typing import TYPE_CHECKING, Any
 
+_OURS = "_our_"  # what names begin with in a method that is written here
 _set_class = object.__dict__["__class__"].__set__
 
 
@@ -168,8 +169,7 @@ def _is_plain(cls: Any) -> bool:
         cls.__dataclass_params__.frozen
         and cls.__bases__ == (object,)
         and cls.__slots__ == tuple(each.name for each in given)
-        and all(each.init and not each.kw_only and each.default_factory is MISSING for each in given)
-        and not any(each.name == "self" or each.name.startswith("_") for each in given)
+        and not any(each.kw_only or each.name == "self" or each.name.startswith(_OURS) for each in given)
     )
 
 
@@ -197,7 +197,6 @@ def _standard_method(cls: Any, name: str, slots: bool = False) -> Any:
 
 def _quick_init(cls: Any) -> Any:
     given = fields(cls)
-    names = [each.name for each in given]
     usual: list[Any] = []
 
     def as_usual(self: object, *values: object) -> None:
@@ -207,24 +206,36 @@ def _quick_init(cls: Any) -> Any:
         usual[0](self, *values)
 
     known: dict[str, Any] = {
-        "_class": cls,
-        "_twin": type(cls.__name__, (), {"__slots__": cls.__slots__}),
-        "_set_class": _set_class,
-        "_as_usual": as_usual,
+        "_our_class": cls,
+        "_our_twin": type(cls.__name__, (), {"__slots__": cls.__slots__}),
+        "_our_set_class": _set_class,
+        "_our_usual": as_usual,
+        "_our_new": dataclasses._HAS_DEFAULT_FACTORY,  # type: ignore[attr-defined]
     }
-    known |= {f"_default_{each.name}": each.default for each in given if each.default is not MISSING}
-    taken = [
-        name if each.default is MISSING else f"{name}=_default_{name}"
-        for name, each in zip(names, given, strict=True)
-    ]
+    taken, names, lines = ["self"], ["self"], []
+    for each in given:
+        name, default, value = each.name, "", each.name
+        if each.default is not MISSING:
+            known[f"_our_{name}"] = each.default
+            default = f"_our_{name}"
+            value = name if each.init else default
+        elif each.default_factory is not MISSING:
+            known[f"_our_{name}"] = each.default_factory
+            default = "_our_new"
+            value = f"_our_{name}() if {name} is _our_new else {name}" if each.init else f"_our_{name}()"
+        if each.init:
+            names.append(name)
+            taken.append(f"{name}={default}" if default else name)
+        if each.init or default:
+            lines.append(f"        self.{name} = {value}")
     lines = [
         f"def make({', '.join(known)}):",
-        f"    def __init__({', '.join(['self', *taken])}):",
-        "        if self.__class__ is not _class:",
-        f"            return _as_usual({', '.join(['self', *names])})",
-        "        _set_class(self, _twin)",
-        *(f"        self.{name} = {name}" for name in names),
-        "        self.__class__ = _class",
+        f"    def __init__({', '.join(taken)}):",
+        "        if self.__class__ is not _our_class:",
+        f"            return _our_usual({', '.join(names)})",
+        "        _our_set_class(self, _our_twin)",
+        *lines,
+        "        self.__class__ = _our_class",
         *(["        self.__post_init__()"] if hasattr(cls, "__post_init__") else []),
         "    return __init__",
     ]
@@ -234,5 +245,5 @@ def _quick_init(cls: Any) -> Any:
     exec("\n".join(lines), {} if home is None else home.__dict__, written)  # noqa: S102
     made = written["make"](**known)
     made.__qualname__ = f"{cls.__qualname__}.__init__"
-    made.__annotations__ = {each.name: each.type for each in given} | {"return": None}
+    made.__annotations__ = {each.name: each.type for each in given if each.init} | {"return": None}
     return made
