@@ -14,7 +14,6 @@ from medjury.instruments._remarks import remark_on
 from medjury.instruments._reply import Parts, take_apart
 from medjury.instruments._self_grading import SelfGrading, grades_in, self_grading
 
-_NESTED = (dict, list)
 _NO_KEY = re.compile(r"[\n{}'\"]")
 
 
@@ -169,9 +168,9 @@ def _runs_on(value: object) -> bool:
     for inner in within:  # it grows on the way
         if isinstance(inner, dict):
             keys += inner
-            within += [each for each in inner.values() if isinstance(each, _NESTED)]
+            within += inner.values()
         elif isinstance(inner, list):
-            within += [each for each in inner if isinstance(each, _NESTED)]
+            within += inner
     return _NO_KEY.search(" ".join(map(str, keys))) is not None
 
 

@@ -30,19 +30,28 @@ def rows_of(
     now = utc_now()
     rows = len(unit.dimensions)
     known = answers is None or bool(answers)
-    replies = [answer.reply for answer in answers or ()]
-    costs = [answer.worth for answer in answers or ()]
-    cost = sum([each or 0.0 for each in costs]) / rows if known and None not in costs else None
-    seconds = sum([reply.seconds for reply in replies]) / rows if known else None
-    tokens_in = sum([reply.tokens_in for reply in replies])
-    tokens_out = sum([reply.tokens_out for reply in replies])
+    cost: float | None = 0.0
+    total = 0.0
+    tokens_in = tokens_out = 0
+    models: set[tuple[str, str]] = set()
+    for answer in answers or ():
+        reply = answer.reply
+        cost = None if cost is None or answer.worth is None else cost + answer.worth
+        total += reply.seconds
+        tokens_in += reply.tokens_in
+        tokens_out += reply.tokens_out
+        models.add((answer.asked, answer.answered))
+    cost = cost / rows if known and cost is not None else None
+    seconds = total / rows if known else None
     instrument = f"{unit.rater.instrument.name}@{unit.rater.instrument.version}"
     shares: Iterable[Sequence[int | None]] = zip(
-        shared(tokens_in, rows), shared(tokens_out, rows), shared(len(replies), rows), strict=True
+        shared(tokens_in, rows), shared(tokens_out, rows), shared(len(answers or ()), rows), strict=True
     )
-    # Each pair of names once, in the order of the names: a row reads the same whatever answered first.
-    pairs = sorted({(answer.asked, answer.answered) for answer in answers or ()})
-    asked, answered = (", ".join(names) for names in zip(*pairs, strict=True)) if pairs else (None, None)
+    asked = answered = None
+    if (
+        models
+    ):  # each pair of names once, in the order of the names: a row reads the same whatever answered first
+        asked, answered = (", ".join(names) for names in zip(*sorted(models), strict=True))
     item, rater, repeat, key = unit.case.id, unit.rater.name, unit.repeat, unit.key
     system = unit.case.system if system is None else system
     if remark is None:
