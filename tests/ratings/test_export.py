@@ -114,7 +114,8 @@ def test_every_risky_cell_of_any_column_is_guarded_and_no_other(rows: list[tuple
         number = text is not None and re.fullmatch(r"[+-]?[0-9]+(\.[0-9]+)?", text)
         return f"'{text}" if text and text[0] in "'=+-@\t\r＝＋－＠" and not number else text
 
-    for each in (frame, frame.sort("a"), frame.sort("b", descending=True)):  # polars knows that these are sorted
+    # polars knows of the others that they are sorted
+    for each in (frame, frame.sort("a"), frame.sort("b", descending=True)):
         made = guard_frame(each)
         assert made.columns == frame.columns and made.select(*kinds).rows() == [
             tuple(map(guarded, row)) for row in each.select(*kinds).rows()
