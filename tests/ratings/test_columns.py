@@ -15,7 +15,6 @@ from medjury.ratings import (
     Rating,
     RatingColumns,
     Store,
-    joined,
     rating_blocks,
     ratings_from_frame,
     write_ratings,
@@ -37,7 +36,7 @@ def test_blocks_of_a_store_are_its_ratings_and_a_failure_has_no_score(store: Sto
 def test_what_is_cut_and_joined_again_is_what_it_was() -> None:
     given = [rating(key=f"key-{number}", score=float(number)) for number in range(5)]
     [block] = rating_blocks(given)
-    again = joined([block.part(0, 2), block.part(2, 2), block.part(2)])
+    again = RatingColumns.joined([block.part(0, 2), block.part(2, 2), block.part(2)])
     assert again.height == 5 and list(again.ratings()) == given
     assert list(block.at([4, 0]).ratings()) == [given[4], given[0]]
     assert list(block.part(1, step=2).ratings()) == given[1::2]

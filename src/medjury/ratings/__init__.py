@@ -3,7 +3,7 @@
 from medjury.doors import on_demand
 
 with on_demand(__name__):
-    from medjury.ratings._columns import RatingColumns, joined, rating_blocks
+    from medjury.ratings._columns import RatingColumns, rating_blocks
     from medjury.ratings._erasure.erasure import Erased, Selection, day, erase, erasures
     from medjury.ratings._erasure.erasure_log import ErasureEntry
     from medjury.ratings._erasure.erasure_text import erased_text, not_found_text
@@ -93,7 +93,6 @@ __all__ = [
     "import_ratings",
     "is_empty_file",
     "is_redcap",
-    "joined",
     "key_file_beside",
     "new_owner",
     "not_found_text",

@@ -45,6 +45,7 @@ class RatingColumns(NamedTuple):
         return len(self.item)
 
     def ratings(self) -> Iterator[Rating]:
+        """The same one by one."""
         return starmap(Rating, zip(*self, strict=True))
 
     def part(self, start: int, stop: int | None = None, step: int = 1) -> RatingColumns:
@@ -52,18 +53,18 @@ class RatingColumns(NamedTuple):
         columns: list[Any] = [column[start:stop:step] for column in self]
         return RatingColumns(*columns)
 
+    @staticmethod
+    def joined(blocks: Sequence[RatingColumns]) -> RatingColumns:
+        """All ratings of several blocks, of which there is at least one."""
+        if len(blocks) == 1:
+            return blocks[0]
+        columns: list[Any] = [list(chain.from_iterable(parts)) for parts in zip(*blocks, strict=True)]
+        return RatingColumns(*columns)
+
     def at(self, places: Sequence[int]) -> RatingColumns:
         """Those at these places, in this order."""
         columns: list[Any] = [list(map(column.__getitem__, places)) for column in self]
         return RatingColumns(*columns)
-
-
-def joined(blocks: Sequence[RatingColumns]) -> RatingColumns:
-    """All ratings of several blocks, of which there is at least one."""
-    if len(blocks) == 1:
-        return blocks[0]
-    columns: list[Any] = [list(chain.from_iterable(parts)) for parts in zip(*blocks, strict=True)]
-    return RatingColumns(*columns)
 
 
 def rating_blocks(ratings: Iterable[Rating]) -> Iterator[RatingColumns]:

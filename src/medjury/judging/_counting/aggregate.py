@@ -17,7 +17,7 @@ from medjury.judging._counting.lanes import (
     starts_of_answers,
     whole_answers,
 )
-from medjury.ratings import Rating, RatingColumns, joined, rating_blocks
+from medjury.ratings import Rating, RatingColumns, rating_blocks
 
 _MOST_SHAPES = 10_000  # that are remembered of answers' rows; nearly all of a run have the same
 
@@ -82,7 +82,9 @@ class Following:
             if len(parts) == 1:
                 yield parts[0]
             elif parts:
-                yield joined(parts).at([row for each in range(len(starts) - 1) for row in places[each]])
+                yield RatingColumns.joined(parts).at(
+                    [row for each in range(len(starts) - 1) for row in places[each]]
+                )
 
     def _lanes(self, block: RatingColumns, form: Shape, *, given: bool) -> list[Lane]:
         """The lanes of answers of one shape."""

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from medjury.instruments import GRADES_ITSELF, NotApplicable, Outcome, Reason, remarked_words
-from medjury.ratings import RaterKind, RatingColumns, Status, joined, outcome_of
+from medjury.ratings import RaterKind, RatingColumns, Status, outcome_of
 
 # Who gave a row, and on what: all that counting depends on, but for what it says.
 Whose = tuple[str, RaterKind, int, str, str]
@@ -110,7 +110,7 @@ def whole_answers(blocks: Iterable[RatingColumns]) -> Iterator[RatingColumns]:
     """The same rows in blocks that part no answer. Rows on one answer come one after the other."""
     held: list[RatingColumns] = []
     for block in blocks:
-        whole = joined([*held, block])
+        whole = RatingColumns.joined([*held, block])
         last = whole.height - 1
         while last > 0 and _same_answer(whole, last - 1, last):
             last -= 1
