@@ -108,20 +108,23 @@ def rows_of_lanes(lanes: Sequence[Lane]) -> RatingColumns:
 
 def whole_answers(blocks: Iterable[RatingColumns]) -> Iterator[RatingColumns]:
     """The same rows in blocks that part no answer. Rows on one answer come one after the other."""
-    held: list[RatingColumns] = []
+    held: list[RatingColumns] = []  # rows on one answer, which may go on
     for block in blocks:
-        whole = RatingColumns.joined([*held, block])
-        last = whole.height - 1
-        while last > 0 and _same_answer(whole, last - 1, last):
-            last -= 1
-        if last > 0:
-            yield whole.part(0, last)
-        held = [whole.part(last)] if last >= 0 else []
-    yield from held
+        if not block.height:
+            continue
+        start, last = block.height - 1, _answer(block, -1)
+        while start and _answer(block, start - 1) == last:
+            start -= 1
+        if (held and _answer(held[0], 0) != last) or start:
+            yield RatingColumns.joined([*held, block.part(0, start)])
+            held = []
+        held.append(block.part(start))
+    if held:
+        yield RatingColumns.joined(held)
 
 
-def _same_answer(block: RatingColumns, one: int, other: int) -> bool:
-    return block.item[one] == block.item[other] and block.system[one] == block.system[other]
+def _answer(block: RatingColumns, place: int) -> tuple[str, str]:
+    return block.item[place], block.system[place]
 
 
 def starts_of_answers(block: RatingColumns) -> list[int]:
