@@ -8,13 +8,13 @@ from medjury.instruments import Instrument
 from medjury.judging._counting.combine import Rule
 from medjury.judging._counting.count import Count, counts
 from medjury.judging._counting.derivation import Derivation, Places
-from medjury.judging._counting.lanes import (
-    Lane,
+from medjury.judging._counting.strands import (
     Shape,
-    lanes_of,
-    rows_of_lanes,
+    Strand,
+    rows_of_strands,
     shapes,
     starts_of_answers,
+    strands_of,
     whole_answers,
 )
 from medjury.ratings import Rating, RatingColumns, rating_blocks
@@ -74,11 +74,11 @@ class Following:
                 own = block
                 if len(found) > 1:
                     own = block.at([row for each in answers for row in range(starts[each], starts[each + 1])])
-                lanes = self._lanes(own, form, given=given)
-                parts += [rows_of_lanes(lanes)] if lanes else []
+                strands = self._strands(own, form, given=given)
+                parts += [rows_of_strands(strands)] if strands else []
                 for answer in answers:
-                    places[answer] = range(end, end + len(lanes))
-                    end += len(lanes)
+                    places[answer] = range(end, end + len(strands))
+                    end += len(strands)
             if len(parts) == 1:
                 yield parts[0]
             elif parts:
@@ -86,13 +86,13 @@ class Following:
                     [row for each in range(len(starts) - 1) for row in places[each]]
                 )
 
-    def _lanes(self, block: RatingColumns, form: Shape, *, given: bool) -> list[Lane]:
-        """The lanes of answers of one shape."""
+    def _strands(self, block: RatingColumns, form: Shape, *, given: bool) -> list[Strand]:
+        """The strands of answers of one shape."""
         counted, places = self._ways(block, form)
-        lanes = lanes_of(block, form)
-        jury = [count.lane(lanes) for count in counted]
-        derived = [] if self._derivation is None else self._derivation.lanes([*lanes, *jury], places)
-        return [*(lanes if given else ()), *jury, *derived]
+        strands = strands_of(block, form)
+        jury = [count.strand(strands) for count in counted]
+        derived = [] if self._derivation is None else self._derivation.strands([*strands, *jury], places)
+        return [*(strands if given else ()), *jury, *derived]
 
     def _ways(self, block: RatingColumns, form: Shape) -> tuple[list[Count], Places]:
         known = self._known.get(form)

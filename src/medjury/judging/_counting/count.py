@@ -9,7 +9,16 @@ from itertools import accumulate, chain, pairwise
 from medjury.errors import MedjuryError
 from medjury.instruments import NotApplicable, Outcome, Reason, Score, Unscored
 from medjury.judging._counting.combine import Rule, combine
-from medjury.judging._counting.lanes import NOT_APPLICABLE, Lane, Origin, Said, Shape, Vote, Whose, across
+from medjury.judging._counting.strands import (
+    NOT_APPLICABLE,
+    Said,
+    Shape,
+    Sources,
+    Strand,
+    Vote,
+    Whose,
+    across,
+)
 from medjury.judging._outcomes import outcome_columns
 from medjury.ratings import RatingColumns
 from medjury.records import dataclass
@@ -36,13 +45,13 @@ class Count:
         """Who gives the row that is counted from those."""
         return self.name, "jury", 0, rows[self.places[0]][3], self.dimension
 
-    def lane(self, lanes: Sequence[Lane]) -> Lane:
-        sources = [lanes[place] for place in self.places]
+    def strand(self, strands: Sequence[Strand]) -> Strand:
+        sources = [strands[place] for place in self.places]
         votes = across([source.votes for source in sources])
         if self.repeats > 1:
             votes = map(self._one_each, votes)
         said = [_counted(each, self.seats, self.rule, self.quorum) for each in votes]
-        return Origin(sources).lane(said, self.name, "jury", self.dimension, 0)
+        return Sources(sources).strand(said, self.name, "jury", self.dimension, 0)
 
     def _one_each(self, votes: tuple[Vote, ...]) -> tuple[Vote, ...]:
         """One vote of each judge, from all of its repeats."""

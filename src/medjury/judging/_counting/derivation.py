@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from medjury.instruments import Instrument, derive
-from medjury.judging._counting.lanes import Lane, Origin, Said, Whose, across
+from medjury.judging._counting.strands import Said, Sources, Strand, Whose, across
 from medjury.judging._outcomes import outcome_columns
 from medjury.ratings import RaterKind
 
@@ -29,13 +29,13 @@ class Derivation:
         ]
         self._known: dict[tuple[object, ...], list[Said]] = {}
 
-    def lanes(self, lanes: Sequence[Lane], raters: Places) -> Iterator[Lane]:
+    def strands(self, strands: Sequence[Strand], raters: Places) -> Iterator[Strand]:
         """What follows from the rows on answers, for every rater and repeat."""
         for (rater, kind, number), names, places in raters:
-            given = [lanes[place] for place in places]
-            origin = Origin(given)
+            given = [strands[place] for place in places]
+            sources = Sources(given)
             for name, said in zip(self._names, zip(*self._following(names, given), strict=True), strict=True):
-                yield origin.lane(said, rater, kind, name, number)
+                yield sources.strand(said, rater, kind, name, number)
 
     def places(self, rows: Iterable[Whose]) -> Places:
         """At which places the rows of each rater and repeat stand, by their dimensions: the same for all answers
@@ -48,19 +48,19 @@ class Derivation:
                 raters.setdefault((rater, kind, number), {})[dimension] = place
         return [(rater, tuple(places), tuple(places.values())) for rater, places in raters.items()]
 
-    def _following(self, names: tuple[str, ...], given: Sequence[Lane]) -> Iterator[list[Said]]:
+    def _following(self, names: tuple[str, ...], given: Sequence[Strand]) -> Iterator[list[Said]]:
         """What follows for each answer, in the order of the names of what follows."""
-        columns: list[Sequence[Any]] = [lane.votes for lane in given]
-        for name, lane in zip(names, given, strict=True):
+        columns: list[Sequence[Any]] = [strand.votes for strand in given]
+        for name, strand in zip(names, given, strict=True):
             if name in self._worded:
-                columns += (lane.columns.reason, lane.columns.explanation)
+                columns += (strand.columns.reason, strand.columns.explanation)
         for place, said in enumerate(across(columns)):
             known = names, said
             found = self._known.get(known)
             if found is None:
                 if len(self._known) >= _MOST_KNOWN:
                     self._known.clear()
-                outcomes = {name: lane.outcome(place) for name, lane in zip(names, given, strict=True)}
+                outcomes = {name: strand.outcome(place) for name, strand in zip(names, given, strict=True)}
                 following = derive(self._instrument, outcomes)
                 found = self._known[known] = [outcome_columns(following[name]) for name in self._names]
             yield found

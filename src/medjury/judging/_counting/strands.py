@@ -1,7 +1,7 @@
 """What raters said of many answers, column by column: what follows from it is then found for all of them at once.
 
 Nearly all answers of a run have the same raters on the same dimensions in the same order, the same `Shape`. The
-rows at one place of each of them are a `Lane`.
+rows at one place of each of them are a `Strand`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Said = tuple[float | None, Status, Reason | None, str]
 NOT_APPLICABLE = NotApplicable()
 
 
-class Lane:
+class Strand:
     """The rows at one place of many answers."""
 
     def __init__(self, columns: RatingColumns) -> None:
@@ -49,20 +49,22 @@ class Lane:
         return outcome_of(given.score[place], given.reason[place], given.explanation[place])
 
 
-class Origin:
-    """The lanes that others follow from, taken together."""
+class Sources:
+    """The strands that others follow from, taken together."""
 
-    def __init__(self, lanes: Sequence[Lane]) -> None:
-        first = lanes[0]
+    def __init__(self, strands: Sequence[Strand]) -> None:
+        first = strands[0]
         self._first = first.columns
         self._keys, self._moments, self._told = self._first.key, self._first.created_at, first.told
-        if len(lanes) > 1:
-            columns = [lane.columns for lane in lanes]
+        if len(strands) > 1:
+            columns = [strand.columns for strand in strands]
             self._keys = ["\0".join(sorted(keys)) for keys in across([each.key for each in columns])]
             self._moments = list(map(max, across([each.created_at for each in columns])))
-            self._told = list(map(any, across([lane.told for lane in lanes])))
+            self._told = list(map(any, across([strand.told for strand in strands])))
 
-    def lane(self, said: Sequence[Said], rater: str, kind: RaterKind, dimension: str, repeat: int) -> Lane:
+    def strand(
+        self, said: Sequence[Said], rater: str, kind: RaterKind, dimension: str, repeat: int
+    ) -> Strand:
         """Rows that follow. No call is made for them: the key of each is the hash of the rows that it follows from,
         its cost is 0. What nobody measured of a clinician stays unknown."""
         first, rows = self._first, len(said)
@@ -76,7 +78,7 @@ class Origin:
         keys = [sha256(f"{start}{key}".encode()).hexdigest() for key in self._keys]
         zero, none = [0] * rows, [None] * rows
         seconds = none if kind == "clinician" else [0.0] * rows
-        return Lane(
+        return Strand(
             RatingColumns(
                 first.item, first.system, [rater] * rows, [kind] * rows, first.instrument, [dimension] * rows,
                 [repeat] * rows, score, status, reason, words, seconds, zero, zero, [0.0] * rows, self._moments,
@@ -90,18 +92,18 @@ def across(columns: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
     return zip(*columns, strict=True)
 
 
-def lanes_of(block: RatingColumns, form: Shape) -> list[Lane]:
-    """The lanes of answers that all have this shape."""
-    return [Lane(block.part(place, step=len(form))) for place in range(len(form))]
+def strands_of(block: RatingColumns, form: Shape) -> list[Strand]:
+    """The strands of answers that all have this shape."""
+    return [Strand(block.part(place, step=len(form))) for place in range(len(form))]
 
 
-def rows_of_lanes(lanes: Sequence[Lane]) -> RatingColumns:
-    """The rows of lanes, answer by answer."""
+def rows_of_strands(strands: Sequence[Strand]) -> RatingColumns:
+    """The rows of strands, answer by answer."""
     columns = []
-    for parts in zip(*[lane.columns for lane in lanes], strict=True):
-        column: list[Any] = [None] * (len(lanes) * len(parts[0]))
+    for parts in zip(*[strand.columns for strand in strands], strict=True):
+        column: list[Any] = [None] * (len(strands) * len(parts[0]))
         for place, part in enumerate(parts):
-            column[place :: len(lanes)] = part
+            column[place :: len(strands)] = part
         columns.append(column)
     return RatingColumns(*columns)
 
