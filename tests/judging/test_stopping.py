@@ -8,10 +8,25 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from medjury.cases import Case
 from medjury.instruments import TRANSIENT, Dimension, Input, Instrument, Reason
 from medjury.judging import Judge, Progress, judge_all
-from medjury.models import AuditLog, Budget, Gate, Limits, MemoryCache, Reply, Request, Scripted, audit_totals
+from medjury.models import (
+    AuditLog,
+    Budget,
+    Gate,
+    Limits,
+    MemoryCache,
+    Message,
+    ModelError,
+    Reply,
+    Request,
+    Scripted,
+    StoppedError,
+    audit_totals,
+)
 from medjury.ratings import Rating
 
 INSTRUMENT = Instrument(
@@ -53,10 +68,16 @@ class Slow(Scripted):
 
 
 def judging(
-    model: Slow, ledger: Ledger, cache: MemoryCache, log: Path, stop: asyncio.Event, **how: Any
+    model: Slow,
+    ledger: Ledger,
+    cache: MemoryCache,
+    log: Path,
+    stop: asyncio.Event,
+    limits: Limits = Limits(concurrency=PLACES),  # noqa: B008 - it is frozen
+    **how: Any,
 ) -> Any:
     gate = Gate(
-        cache=cache, audit=AuditLog(log), budget=Budget(), limits={"juror": Limits(concurrency=PLACES)},
+        cache=cache, audit=AuditLog(log), budget=Budget(calls=1_000), limits={"juror": limits},
         stopped=stop.is_set,
     )  # fmt: skip
     return judge_all(
@@ -101,3 +122,71 @@ async def test_an_answer_that_cannot_be_used_is_not_handed_back_any_more(tmp_pat
     await asyncio.wait_for(judging(model, ledger, cache, tmp_path / "log", asyncio.Event()), 60)
     assert model.asked == len(CASES) + 1 and len(ledger.ratings) == len(CASES)
     assert all(each.status == "scored" for each in ledger.ratings)
+
+
+@pytest.mark.parametrize(
+    "limits", [Limits(PLACES, requests_per_minute=1), Limits(PLACES, tokens_per_minute=600)]
+)
+async def test_calls_that_have_a_place_and_wait_for_their_turn_are_not_begun_and_not_waited_for(
+    tmp_path: Path, limits: Limits
+) -> None:
+    model, ledger, cache, stop = Slow(), Ledger(), MemoryCache(), asyncio.Event()
+    model.open.set()
+    work = asyncio.create_task(judging(model, ledger, cache, tmp_path / "log", stop, limits))
+    for _ in range(500):
+        await asyncio.sleep(0)
+    asked = model.asked
+    assert asked < PLACES, "the others wait a minute for their turn"
+    stop.set()
+    await asyncio.wait_for(work, 20)
+    assert model.asked == asked == len(ledger.ratings)
+    totals = audit_totals(tmp_path / "log")
+    assert (totals.calls, totals.unended) == (asked, 0)
+
+    await asyncio.wait_for(judging(model, ledger, cache, tmp_path / "log", asyncio.Event()), 60)
+    assert model.asked == len(CASES) == len(ledger.ratings)
+
+
+class Failing(Slow):
+    """Says that it will be back in ten minutes."""
+
+    async def ask(self, request: Request) -> Reply:
+        self.asked += 1
+        raise ModelError(Reason.RATE_LIMIT, "too many", retry=True, retry_after=600.0)
+
+
+async def test_a_call_that_was_refused_is_not_waited_for_and_not_made_again(tmp_path: Path) -> None:
+    model, ledger, cache, stop = Failing(), Ledger(), MemoryCache(), asyncio.Event()
+    work = asyncio.create_task(judging(model, ledger, cache, tmp_path / "log", stop))
+    for _ in range(500):
+        await asyncio.sleep(0)
+    asked = model.asked
+    assert 0 < asked <= PLACES
+    stop.set()
+    await asyncio.wait_for(work, 20)
+    assert model.asked == asked and ledger.ratings == []
+    assert audit_totals(tmp_path / "log").unended == 0
+
+
+class Counting(Slow):
+    """Has its endpoint count the tokens of a prompt."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.context_window = 50
+        self.counted = 0
+
+    async def count_tokens(self, request: Request) -> int:
+        self.counted += 1
+        return 10
+
+
+async def test_no_prompt_is_counted_any_more(tmp_path: Path) -> None:
+    model, cache, stop = Counting(), MemoryCache(), asyncio.Event()
+    model.open.set()
+    stop.set()
+    gate = Gate(cache=cache, audit=AuditLog(tmp_path / "log"), budget=Budget(), stopped=stop.is_set)
+    request = Request((Message("user", "word " * 500),), max_tokens=5)
+    with pytest.raises(StoppedError):
+        await gate.ask(model, request)
+    assert (model.asked, model.counted) == (0, 0) and not (tmp_path / "log").exists()

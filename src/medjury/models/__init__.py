@@ -25,9 +25,10 @@ with on_demand(__name__):
     from medjury.models._gate.cache import MemoryCache, ReplyCache, request_key
     from medjury.models._gate.context import ContextError, clearly_too_long, excess_tokens, require_fit
     from medjury.models._gate.context_windows import context_window
-    from medjury.models._gate.gate import Gate, StoppedError
+    from medjury.models._gate.gate import Gate
     from medjury.models._gate.limits import Limits, Pace
     from medjury.models._gate.request_log import RequestLog
+    from medjury.models._gate.stopping import StoppedError
     from medjury.models._hosts import forbidden, host_of, is_local, normal_hosts
     from medjury.models._in_process.bits import loading_options, refuse_bits_without_libraries, split_bits
     from medjury.models._in_process.folder import folder_fingerprint

@@ -31,6 +31,7 @@ from medjury.models._gate.lane import Lane, MakePace
 from medjury.models._gate.limits import Bucket, Clock, Limits, Sleep
 from medjury.models._gate.request_log import RequestLog
 from medjury.models._gate.sending import Counting, Sending, log_entry
+from medjury.models._gate.stopping import Stopped, require_going_on, wait_unless
 from medjury.models._hosts import forbidden, hosts_allowed, is_local, normal_hosts, require_allowed
 from medjury.models._prices import PriceList
 from medjury.models._secrets import Mask
@@ -38,13 +39,6 @@ from medjury.models._tokens import most_tokens, request_tokens
 
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 60.0
 _MOST_PATIENCE = 600.0  # a provider that asks for a longer pause is as good as down
-
-
-class StoppedError(ModelError):
-    """The run is to stop: the call was not begun, and another run makes it."""
-
-    def __init__(self) -> None:
-        super().__init__(Reason.PROVIDER, "was not asked: the run was stopped", fatal=True)
 
 
 class Gate:
@@ -68,7 +62,7 @@ class Gate:
         before: Callable[[ChatModel], Awaitable[None]] | None = None,
         batches: Batches | None = None,
         pace: MakePace | None = None,
-        stopped: Callable[[], bool] | None = None,
+        stopped: Stopped | None = None,
         clock: Clock = time.monotonic,
         sleep: Sleep = asyncio.sleep,
         chance: random.Random | None = None,
@@ -131,6 +125,7 @@ class Gate:
         if found is not None:
             return Answer(found, 0.0, True, 0, self.price(model, found), key, asked_name(model, found))
         try:
+            require_going_on(self._stop(model))
             if self._before is not None:
                 await self._before(model)
             return await self._call(model, replace(request, draw=repeat) if repeat else request, key)
@@ -145,6 +140,7 @@ class Gate:
         fits = True if plainly_fits(model, request) else None  # None: not looked at yet
         for attempt in range(1, self._attempts + 1):
             try:
+                require_going_on(self._stop(model))
                 if fits is None:
                     fits = await self._fit(model, request, key, attempt)
                 return await self._attempt(lane, model, request, key, attempt, fits)
@@ -157,8 +153,16 @@ class Gate:
                     raise
                 if error.reason is Reason.RATE_LIMIT and error.retry_after is not None:
                     lane.close(wait)
-                await self._sleep(wait)
+                await wait_unless(self._stop(model), self._sleep(wait))
         raise AssertionError("the last attempt returns or raises")
+
+    def _stop(self, model: ChatModel) -> Stopped | None:
+        """What says that nothing more is to be begun. A batch job is handed over as a whole."""
+        return None if self._in_batch(model) else self._stopped
+
+    async def _turn(self, lane: Lane, model: ChatModel, tokens: int) -> None:
+        if lane.may_wait:
+            await wait_unless(self._stop(model), lane.turn(tokens))
 
     def _in_batch(self, model: ChatModel) -> bool:
         return self._batches is not None and model.batch is not None
@@ -276,12 +280,11 @@ class Gate:
         try:
             if self._unkept is not None:
                 raise self._unkept
-            if self._stopped is not None and self._stopped() and not self._in_batch(model):
-                raise StoppedError
+            require_going_on(self._stop(model))
             reservation = await self._budget.reserve(self._worst(model, request))  # no room, no waiting
             sending = self._sending(lane, model, request, key, attempt, reservation)
             try:
-                await lane.turn(expected)
+                await self._turn(lane, model, expected)
             except BaseException:
                 sending.unsent()
                 raise
@@ -319,7 +322,7 @@ class Gate:
             """A further request of the same attempt, in another dialect: its own place in the budget and pace."""
             further = await self._budget.reserve(self._worst(model, request))
             try:
-                await lane.turn(0)
+                await self._turn(lane, model, 0)
             except BaseException:
                 self._budget.settle(further, cost=0.0, sent=False)
                 raise

@@ -26,6 +26,11 @@ class Lane:
         """For every call to the model: its endpoint asked for a pause."""
         self._closed_until = max(self._closed_until, self._clock() + seconds)
 
+    @property
+    def may_wait(self) -> bool:
+        """Whether a call may have to wait for its turn."""
+        return self.requests is not None or self.tokens is not None or self._closed_until > self._clock()
+
     async def turn(self, tokens: int) -> None:
         """Wait for a call's turn: the pause that was asked for, then requests and tokens per minute."""
         while (pause := self._closed_until - self._clock()) > 0:
