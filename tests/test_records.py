@@ -527,3 +527,20 @@ def test_loading_a_class_compiles_nothing() -> None:
 def test_the_type_checker_sees_the_standard_one() -> None:
     source = inspect.getsource(records)
     assert "if TYPE_CHECKING:\n    from dataclasses import dataclass as dataclass\nelse:" in source
+
+
+def test_a_record_of_which_a_part_cannot_be_made_stays_what_it_is() -> None:
+    def fail() -> list[int]:
+        raise RuntimeError("no parts")
+
+    @dataclass(frozen=True, slots=True)
+    class Grade:
+        score: int
+        parts: list[int] = field(default_factory=fail)
+
+    record = Grade(1, [])
+    with pytest.raises(RuntimeError, match="no parts"):
+        record.__init__(5)  # type: ignore[misc]
+    assert type(record) is Grade and record == Grade(1, [])
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        record.score = 7  # type: ignore[misc]

@@ -212,7 +212,7 @@ def _quick_init(cls: Any) -> Any:
         "_our_usual": as_usual,
         "_our_new": dataclasses._HAS_DEFAULT_FACTORY,  # type: ignore[attr-defined]
     }
-    taken, names, lines = ["self"], ["self"], []
+    taken, names, made, lines = ["self"], ["self"], [], []
     for each in given:
         name, default, value = each.name, "", each.name
         if each.default is not MISSING:
@@ -222,7 +222,12 @@ def _quick_init(cls: Any) -> Any:
         elif each.default_factory is not MISSING:
             known[f"_our_{name}"] = each.default_factory
             default = "_our_new"
-            value = f"_our_{name}() if {name} is _our_new else {name}" if each.init else f"_our_{name}()"
+            # Before the class is another one: it may fail.
+            made.append(
+                f"{name} = _our_{name}()"
+                if not each.init
+                else f"if {name} is _our_new: {name} = _our_{name}()"
+            )
         if each.init:
             names.append(name)
             taken.append(f"{name}={default}" if default else name)
@@ -233,6 +238,7 @@ def _quick_init(cls: Any) -> Any:
         f"    def __init__({', '.join(taken)}):",
         "        if self.__class__ is not _our_class:",
         f"            return _our_usual({', '.join(names)})",
+        *(f"        {line}" for line in made),
         "        _our_set_class(self, _our_twin)",
         *lines,
         "        self.__class__ = _our_class",
@@ -243,7 +249,7 @@ def _quick_init(cls: Any) -> Any:
     written: dict[str, Any] = {}
     home = sys.modules.get(cls.__module__)
     exec("\n".join(lines), {} if home is None else home.__dict__, written)  # noqa: S102
-    made = written["make"](**known)
-    made.__qualname__ = f"{cls.__qualname__}.__init__"
-    made.__annotations__ = {each.name: each.type for each in given if each.init} | {"return": None}
-    return made
+    method = written["make"](**known)
+    method.__qualname__ = f"{cls.__qualname__}.__init__"
+    method.__annotations__ = {each.name: each.type for each in given if each.init} | {"return": None}
+    return method

@@ -105,6 +105,12 @@ def test_no_name_of_a_column_lets_a_formula_pass(name: str) -> None:
     assert guard_frame(frame).rows() == [("'=1", "'=HYPERLINK(1)", "x")]
 
 
+def test_a_table_that_is_wrongly_said_to_be_sorted_is_guarded_all_the_same() -> None:
+    for descending in (False, True):
+        said = polars.Series("note", ["b", "=1", "c"]).set_sorted(descending=descending)
+        assert guard_frame(polars.DataFrame([said]))["note"].to_list() == ["b", "'=1", "c"]
+
+
 @given(st.lists(st.tuples(CELLS, CELLS, CELLS), max_size=8))
 def test_every_risky_cell_of_any_column_is_guarded_and_no_other(rows: list[tuple[str | None, ...]]) -> None:
     kinds = dict.fromkeys(("a", "b", "c"), polars.String)

@@ -30,19 +30,19 @@ def rows_of(
     now = utc_now()
     rows = len(unit.dimensions)
     known = answers is None or bool(answers)
-    cost: float | None = 0.0
-    total = 0.0
+    costs: list[float | None] = []
+    times: list[float] = []
     tokens_in = tokens_out = 0
     models: set[tuple[str, str]] = set()
     for answer in answers or ():
         reply = answer.reply
-        cost = None if cost is None or answer.worth is None else cost + answer.worth
-        total += reply.seconds
+        costs.append(answer.worth)
+        times.append(reply.seconds)
         tokens_in += reply.tokens_in
         tokens_out += reply.tokens_out
         models.add((answer.asked, answer.answered))
-    cost = cost / rows if known and cost is not None else None
-    seconds = total / rows if known else None
+    cost = sum([each or 0.0 for each in costs]) / rows if known and None not in costs else None
+    seconds = sum(times) / rows if known else None
     instrument = f"{unit.rater.instrument.name}@{unit.rater.instrument.version}"
     shares: Iterable[Sequence[int | None]] = zip(
         shared(tokens_in, rows), shared(tokens_out, rows), shared(len(answers or ()), rows), strict=True
