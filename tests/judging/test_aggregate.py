@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import random
 from dataclasses import replace
 from itertools import groupby, pairwise
 from operator import attrgetter
@@ -86,19 +87,49 @@ def test_a_way_of_judging_that_does_not_rate_a_dimension_has_no_seat_there() -> 
     assert found["concordant"].reason is Reason.NO_QUORUM, "a failure still counts against it"
 
 
+def test_what_follows_from_clinicians_is_told_of_each_by_name() -> None:
+    """Hardly two answers may have the same clinicians: they are counted together all the same."""
+    instrument = load_instrument("diagnosis")
+    label = f"{instrument.name}@{instrument.version}"
+    chance = random.Random(5)
+    given = [
+        replace(
+            row(who, each.name, chance.randint(1, 5), item=f"{number:03}"), instrument=label, rater_kind=kind
+        )
+        for number in range(60)
+        for who, kind in [
+            ("one", "judge"),
+            *[(f"dr-{place}", "clinician") for place in sorted(chance.sample(range(20), 3))],
+        ]
+        for each in instrument.dimensions
+    ]
+    given = [each if each.rater == "one" else replace(each, rater_kind="clinician") for each in given]
+    jury = Jury([Judge(Scripted(["{}"], name="one"), instrument)])
+    together = list(jury.ratings(given))
+    assert {each for each in together if each.rater.startswith("dr-")} >= set(
+        derived([each for each in given if each.rater_kind == "clinician"], instrument)
+    )
+    alone = [each for _, rows in groupby(given, key=attrgetter("item")) for each in jury.ratings(rows)]
+    assert together == alone
+    whole = [each for each in together if each.dimension == "safety" and each.rater_kind == "clinician"]
+    risks = {(each.item, each.rater): each.score for each in given if each.dimension == "risk"}
+    assert len(whole) == 180
+    assert all((each.score or 0) + (risks[each.item, each.rater] or 0) == 6 for each in whole)
+
+
 GRADES = st.sampled_from([1.0, 2.0, 5.0, 0.0, -0.0, None])
 
 
 @st.composite
 def votes_on_answers(draw: st.DrawFn) -> list[list[Rating]]:
-    """Answers with the votes of some judges on some dimensions, some of them twice, in any order, and a clinician's
-    word here and there."""
+    """Answers with the votes of some judges on some dimensions, some of them twice, in any order, and clinicians'
+    words here and there."""
     answers = []
     for number in range(draw(st.integers(1, 6))):
         said = draw(
             st.lists(
                 st.tuples(
-                    st.sampled_from(["one", "two", "clinician"]),
+                    st.sampled_from(["one", "two", "dr-a", "dr-b", "dr-c"]),
                     st.sampled_from(["diagnosis", "differential", "reasoning", "risk"]),
                     st.integers(0, 1),
                 ),
@@ -113,7 +144,7 @@ def votes_on_answers(draw: st.DrawFn) -> list[list[Rating]]:
             for each in rows
         ]
         answers.append(
-            [replace(each, rater_kind="clinician") if each.rater == "clinician" else each for each in kept]
+            [replace(each, rater_kind="clinician") if each.rater.startswith("dr") else each for each in kept]
         )
     return answers
 

@@ -132,9 +132,8 @@ def _by_seats(
     """The voters and the dimensions they vote on: a way of judging that does not rate a dimension at all has no
     seat there, for its silence is no failure."""
     found: dict[tuple[str, ...], set[str]] = {}
-    for dimension in dict.fromkeys(
-        dimension for rater, dimension in zip(rows.rater, rows.dimension, strict=True) if rater in seats
-    ):
+    votes = zip(rows.rater, rows.rater_kind, rows.dimension, strict=True)
+    for dimension in dict.fromkeys(each for rater, kind, each in votes if kind == "judge" and rater in seats):
         those = tuple(name for name in seats if dimension in rated[name])
         found.setdefault(those, set()).add(dimension)
     return ((those, dimensions) for those, dimensions in found.items() if those)

@@ -11,11 +11,11 @@ from medjury.judging._counting.derivation import Derivation, Places
 from medjury.judging._counting.strands import (
     Shape,
     Strand,
-    rows_of_strands,
     shapes,
     starts_of_answers,
     strands_of,
     whole_answers,
+    woven,
 )
 from medjury.ratings import Rating, RatingColumns, rating_blocks
 
@@ -74,25 +74,26 @@ class Following:
                 own = block
                 if len(found) > 1:
                     own = block.at([row for each in answers for row in range(starts[each], starts[each + 1])])
-                strands = self._strands(own, form, given=given)
-                parts += [rows_of_strands(strands)] if strands else []
+                following = self._following(own, form)
+                size = (len(form) if given else 0) + len(following)
+                parts += [woven(own if given else None, form, following)] if size else []
                 for answer in answers:
-                    places[answer] = range(end, end + len(strands))
-                    end += len(strands)
+                    places[answer] = range(end, end + size)
+                    end += size
             if len(parts) == 1:
                 yield parts[0]
             elif parts:
-                yield RatingColumns.joined(parts).at(
-                    [row for each in range(len(starts) - 1) for row in places[each]]
-                )
+                order = [row for each in range(len(starts) - 1) for row in places[each]]
+                yield RatingColumns.joined(parts).at(order)
 
-    def _strands(self, block: RatingColumns, form: Shape, *, given: bool) -> list[Strand]:
-        """The strands of answers of one shape."""
+    def _following(self, block: RatingColumns, form: Shape) -> list[RatingColumns]:
+        """What follows from the rows on answers of one shape."""
         counted, places = self._ways(block, form)
         strands = strands_of(block, form)
-        jury = [count.strand(strands) for count in counted]
-        derived = [] if self._derivation is None else self._derivation.strands([*strands, *jury], places)
-        return [*(strands if given else ()), *jury, *derived]
+        jury = [count.following(strands) for count in counted]
+        if not places or self._derivation is None:
+            return jury
+        return [*jury, *self._derivation.following([*strands, *map(Strand, jury)], places)]
 
     def _ways(self, block: RatingColumns, form: Shape) -> tuple[list[Count], Places]:
         known = self._known.get(form)

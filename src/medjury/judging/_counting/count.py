@@ -45,13 +45,14 @@ class Count:
         """Who gives the row that is counted from those."""
         return self.name, "jury", 0, rows[self.places[0]][3], self.dimension
 
-    def strand(self, strands: Sequence[Strand]) -> Strand:
+    def following(self, strands: Sequence[Strand]) -> RatingColumns:
+        """The jury's row on each answer."""
         sources = [strands[place] for place in self.places]
         votes = across([source.votes for source in sources])
         if self.repeats > 1:
             votes = map(self._one_each, votes)
         said = [_counted(each, self.seats, self.rule, self.quorum) for each in votes]
-        return Sources(sources).strand(said, self.name, "jury", self.dimension, 0)
+        return Sources(sources).following(said, [self.name] * len(said), "jury", self.dimension, 0)
 
     def _one_each(self, votes: tuple[Vote, ...]) -> tuple[Vote, ...]:
         """One vote of each judge, from all of its repeats."""

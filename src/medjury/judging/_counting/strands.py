@@ -7,7 +7,6 @@ rows at one place of each of them are a `Strand`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
 from typing import Any
@@ -15,8 +14,9 @@ from typing import Any
 from medjury.instruments import GRADES_ITSELF, NotApplicable, Outcome, Reason, remarked_words
 from medjury.ratings import RaterKind, RatingColumns, Status, outcome_of
 
-# Who gave a row, and on what: all that counting depends on, but for what it says.
-Whose = tuple[str, RaterKind, int, str, str]
+# Who gave a row, and on what: all that counting depends on, but for what it says. Clinicians are numbered answer by
+# answer: what follows from their rows is the same whoever they are, and hardly two answers may have the same ones.
+Whose = tuple[str | int, RaterKind, int, str, str]
 Shape = tuple[Whose, ...]  # of all rows on an answer
 # What a vote says, without its words: a score, that there is none (None), or that none applies. Zero is spelled
 # out, for it equals zero with a minus.
@@ -27,44 +27,60 @@ NOT_APPLICABLE = NotApplicable()
 
 
 class Strand:
-    """The rows at one place of many answers."""
+    """The rows at one place of many answers: what is needed of them."""
 
-    def __init__(self, columns: RatingColumns) -> None:
-        self.columns = columns
+    def __init__(self, block: RatingColumns, place: int = 0, step: int = 1) -> None:
+        every = slice(place, None, step)
+        self.items = block.item[every]
+        self.systems = block.system[every]
+        self.raters = block.rater[every]
+        self.instruments = block.instrument[every]
+        self.scores = block.score[every]
+        self.reasons = block.reason[every]
+        self.explanations = block.explanation[every]
+        self.moments = block.created_at[every]
+        self.keys = block.key[every]
+        self._votes: list[Vote] | None = None
+        self._told: list[bool] | None = None
 
-    @cached_property
+    @property
     def votes(self) -> list[Vote]:
-        return [
-            (score or repr(score)) if score is not None else None if reason is not None else NOT_APPLICABLE
-            for score, reason in zip(self.columns.score, self.columns.reason, strict=True)
-        ]
+        if self._votes is None:
+            self._votes = [
+                (score or repr(score))
+                if score is not None
+                else None
+                if reason is not None
+                else NOT_APPLICABLE
+                for score, reason in zip(self.scores, self.reasons, strict=True)
+            ]
+        return self._votes
 
-    @cached_property
+    @property
     def told(self) -> list[bool]:
         """Whether each row says that its case grades itself."""
-        return [words.startswith(GRADES_ITSELF) for words in self.columns.explanation]
+        if self._told is None:
+            self._told = [words.startswith(GRADES_ITSELF) for words in self.explanations]
+        return self._told
 
     def outcome(self, place: int) -> Outcome:
-        given = self.columns
-        return outcome_of(given.score[place], given.reason[place], given.explanation[place])
+        return outcome_of(self.scores[place], self.reasons[place], self.explanations[place])
 
 
 class Sources:
     """The strands that others follow from, taken together."""
 
     def __init__(self, strands: Sequence[Strand]) -> None:
-        first = strands[0]
-        self._first = first.columns
-        self._keys, self._moments, self._told = self._first.key, self._first.created_at, first.told
+        first = self._first = strands[0]
+        self._keys, self._moments, self._told = first.keys, first.moments, first.told
         if len(strands) > 1:
-            columns = [strand.columns for strand in strands]
-            self._keys = ["\0".join(sorted(keys)) for keys in across([each.key for each in columns])]
-            self._moments = list(map(max, across([each.created_at for each in columns])))
-            self._told = list(map(any, across([strand.told for strand in strands])))
+            self._keys = ["\0".join(sorted(keys)) for keys in across([each.keys for each in strands])]
+            self._moments = list(map(max, across([each.moments for each in strands])))
+            self._told = list(map(any, across([each.told for each in strands])))
 
-    def strand(
-        self, said: Sequence[Said], rater: str, kind: RaterKind, dimension: str, repeat: int
-    ) -> Strand:
+    def following(
+        self, said: Sequence[Said], raters: Sequence[str], kind: RaterKind, dimension: str, repeat: int
+    ) -> RatingColumns:
         """Rows that follow. No call is made for them: the key of each is the hash of the rows that it follows from,
         its cost is 0. What nobody measured of a clinician stays unknown."""
         first, rows = self._first, len(said)
@@ -74,16 +90,16 @@ class Sources:
                 remarked_words(each, f"{GRADES_ITSELF}.") if told else each
                 for each, told in zip(words, self._told, strict=True)
             )
-        start = f"{rater}\0{dimension}\0"
-        keys = [sha256(f"{start}{key}".encode()).hexdigest() for key in self._keys]
-        zero, none = [0] * rows, [None] * rows
-        seconds = none if kind == "clinician" else [0.0] * rows
-        return Strand(
-            RatingColumns(
-                first.item, first.system, [rater] * rows, [kind] * rows, first.instrument, [dimension] * rows,
-                [repeat] * rows, score, status, reason, words, seconds, zero, zero, [0.0] * rows, self._moments,
-                keys, zero, none, none, none,
-            )
+        keys = [
+            sha256(f"{rater}\0{dimension}\0{key}".encode()).hexdigest()
+            for rater, key in zip(raters, self._keys, strict=True)
+        ]
+        zero, none, nothing = [0] * rows, [None] * rows, [0.0] * rows
+        seconds = none if kind == "clinician" else nothing
+        return RatingColumns(
+            first.items, first.systems, raters, [kind] * rows, first.instruments, [dimension] * rows,
+            [repeat] * rows, score, status, reason, words, seconds, zero, zero, nothing, self._moments, keys, zero,
+            none, none, none,
         )  # fmt: skip
 
 
@@ -94,16 +110,24 @@ def across(columns: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
 
 def strands_of(block: RatingColumns, form: Shape) -> list[Strand]:
     """The strands of answers that all have this shape."""
-    return [Strand(block.part(place, step=len(form))) for place in range(len(form))]
+    return [Strand(block, place, len(form)) for place in range(len(form))]
 
 
-def rows_of_strands(strands: Sequence[Strand]) -> RatingColumns:
-    """The rows of strands, answer by answer."""
-    columns = []
-    for parts in zip(*[strand.columns for strand in strands], strict=True):
-        column: list[Any] = [None] * (len(strands) * len(parts[0]))
+def woven(given: RatingColumns | None, form: Shape, following: Sequence[RatingColumns]) -> RatingColumns:
+    """Answer by answer the rows that were given, where they are wanted, and those that follow."""
+    if given is None:
+        return _in_turn(following)
+    if given.height == len(form):  # one answer
+        return RatingColumns.joined([given, *following])
+    return _in_turn([*[given.part(place, step=len(form)) for place in range(len(form))], *following])
+
+
+def _in_turn(strands: Sequence[RatingColumns]) -> RatingColumns:
+    columns: list[Any] = []
+    for parts in zip(*strands, strict=True):
+        column: list[Any] = [None] * (len(parts) * len(parts[0]))
         for place, part in enumerate(parts):
-            column[place :: len(strands)] = part
+            column[place :: len(parts)] = part
         columns.append(column)
     return RatingColumns(*columns)
 
@@ -137,7 +161,7 @@ def starts_of_answers(block: RatingColumns) -> list[int]:
 
 def shapes(block: RatingColumns, starts: Sequence[int]) -> dict[Shape, list[int]]:
     """The shapes of answers, each with the numbers of those that have it."""
-    whose: list[Whose] = list(
+    whose: list[tuple[str, RaterKind, int, str, str]] = list(
         zip(block.rater, block.rater_kind, block.repeat, block.instrument, block.dimension, strict=True)
     )
     first, answers = whose[: starts[1]], len(starts) - 1
@@ -145,5 +169,12 @@ def shapes(block: RatingColumns, starts: Sequence[int]) -> dict[Shape, list[int]
         return {tuple(first): list(range(answers))}  # as nearly always
     found: dict[Shape, list[int]] = {}
     for number, (start, end) in enumerate(pairwise(starts)):
-        found.setdefault(tuple(whose[start:end]), []).append(number)
+        met: dict[str, int] = {}
+        form = tuple(
+            [
+                (met.setdefault(each[0], len(met)), *each[1:]) if each[1] == "clinician" else each
+                for each in whose[start:end]
+            ]
+        )
+        found.setdefault(form, []).append(number)
     return found
