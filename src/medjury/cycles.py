@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 # New objects between two searches for cycles.
-_BETWEEN = 50_000
+_BETWEEN = 200_000
 _lock = threading.Lock()
 _inside = 0  # how many are in the block below just now, in whatever thread
 _before: tuple[int, int, int] = gc.get_threshold()  # as it was when the first of them came

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from medjury.models._chat import ChatModel, Reply
 
 # Anything else is no model's name, and may be a piece of the prompt.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,119}")
+_LONGEST = 200  # signs of a name that is remembered
 _UNREADABLE, NOT_TOLD = "unreadable-name", "not told"
 DEPLOYMENTS = "azure"  # the kind of endpoint that knows deployments, not models
 # A release: a day, a month or a number that a name ends in, or the word for the newest one.
@@ -32,10 +34,17 @@ def is_deployment(model: ChatModel) -> bool:
 def readable_name(name: str) -> str:
     """The name that an endpoint reports, for tables and reports; it is a stranger's text, so only signs that names
     are made of are let through."""
+    return (_known_name if len(name) <= _LONGEST else _checked_name)(name)
+
+
+def _checked_name(name: str) -> str:
     name = name.strip()
     if not name:
         return NOT_TOLD
     return name if _NAME.fullmatch(name) else _UNREADABLE
+
+
+_known_name = lru_cache(maxsize=256)(_checked_name)  # one endpoint says the same thousands of times
 
 
 def same_model(asked: str, answered: str) -> bool:
