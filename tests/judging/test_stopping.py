@@ -27,6 +27,7 @@ from medjury.models import (
     StoppedError,
     audit_totals,
 )
+from medjury.models._gate.announce import announce_request
 from medjury.ratings import Rating
 
 INSTRUMENT = Instrument(
@@ -190,3 +191,31 @@ async def test_no_prompt_is_counted_any_more(tmp_path: Path) -> None:
     with pytest.raises(StoppedError):
         await gate.ask(model, request)
     assert (model.asked, model.counted) == (0, 0) and not (tmp_path / "log").exists()
+
+
+class Twice(Slow):
+    """Is asked a second time in another dialect."""
+
+    announces = True
+
+    def __init__(self, stop: asyncio.Event) -> None:
+        super().__init__()
+        self._stop = stop
+
+    async def ask(self, request: Request) -> Reply:
+        await announce_request()
+        self.asked += 1
+        self._stop.set()
+        await announce_request()
+        self.asked += 1
+        return Reply("too late")
+
+
+async def test_no_other_dialect_is_tried_any_more(tmp_path: Path) -> None:
+    stop, budget = asyncio.Event(), Budget(calls=10)
+    model, cache = Twice(stop), MemoryCache()
+    gate = Gate(cache=cache, audit=AuditLog(tmp_path / "log"), budget=budget, stopped=stop.is_set)
+    with pytest.raises(StoppedError):
+        await gate.ask(model, Request((Message("user", "word"),)))
+    totals = audit_totals(tmp_path / "log")
+    assert (model.asked, totals.calls, totals.unended) == (1, 1, 0)

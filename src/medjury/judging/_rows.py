@@ -47,10 +47,9 @@ def rows_of(
     shares: Iterable[Sequence[int | None]] = zip(
         shared(tokens_in, rows), shared(tokens_out, rows), shared(len(answers or ()), rows), strict=True
     )
+    # Each pair of names once, in the order of the names: a row reads the same whatever answered first.
     asked = answered = None
-    if (
-        models
-    ):  # each pair of names once, in the order of the names: a row reads the same whatever answered first
+    if models:
         asked, answered = (", ".join(names) for names in zip(*sorted(models), strict=True))
     item, rater, repeat, key = unit.case.id, unit.rater.name, unit.repeat, unit.key
     system = unit.case.system if system is None else system

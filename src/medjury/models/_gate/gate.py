@@ -163,6 +163,8 @@ class Gate:
     async def _turn(self, lane: Lane, model: ChatModel, tokens: int) -> None:
         if lane.may_wait:
             await wait_unless(self._stop(model), lane.turn(tokens))
+        else:
+            require_going_on(self._stop(model))
 
     def _in_batch(self, model: ChatModel) -> bool:
         return self._batches is not None and model.batch is not None
