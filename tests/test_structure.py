@@ -149,16 +149,6 @@ def test_a_circle_would_be_found() -> None:
     assert circle({"a": {"b", "c"}, "b": {"c"}, "c": ()}) == []
 
 
-# One file for each command, and one for each section: the names of the files are the list.
-WHOLE = {"cli", "report/_sections"}
-
-
-def test_a_crowded_folder_is_parted_into_rooms() -> None:
-    folders = [each for each in PACKAGE.rglob("*") if each.is_dir()]
-    files = {str(each.relative_to(PACKAGE)): len(list(each.glob("*.py"))) for each in folders}
-    assert {name: count for name, count in files.items() if count > 25 and name not in WHOLE} == {}
-
-
 def test_every_room_within_a_room_says_what_it_holds_and_has_a_line_in_the_plan_of_the_house() -> None:
     plan = (PACKAGE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
     for door in PACKAGE.glob("*/**/__init__.py"):
