@@ -60,6 +60,7 @@ class Manifest(RunPart):
     cases_skipped: int = 0
     cases_left_out: ManifestLeftOut = ManifestLeftOut()
     cases_lacking_input: int = 0
+    repeated_texts: int = 0  # cases that have the text of another case: they count once
     systems: dict[str, int] = {}
     system_vendors: dict[str, str] = {}  # as the cases name them; `report: system_vendors` goes before
     instrument: ManifestInstrument = ManifestInstrument()

@@ -239,11 +239,12 @@ def _misaligned(frame: polars.DataFrame) -> polars.DataFrame:
 
 
 def with_clusters(frame: polars.DataFrame) -> polars.DataFrame:
-    """The cluster is the patient where one is named, else the item; an item has one patient at most."""
+    """The cluster is the patient where one is named, else the item; an item has one patient at most. Items with the
+    same content are one cluster, whatever their ids."""
     import polars as pl
 
     if frame["patient"].null_count() == frame.height:
-        return frame.with_columns(("item " + pl.col("item")).alias("cluster"))
+        return _same_contents(frame.with_columns(("item " + pl.col("item")).alias("cluster")))
     patients = frame.group_by("item").agg(pl.col("patient").drop_nulls().unique().sort())
     two = patients.filter(pl.col("patient").list.len() > 1).sort("item")
     if two.height:
@@ -258,8 +259,26 @@ def with_clusters(frame: polars.DataFrame) -> polars.DataFrame:
         .then("item " + pl.col("item"))
         .otherwise("patient " + pl.col(_JOINED))
     )
-    return (
-        frame.join(one, on="item", how="left", maintain_order="left")
-        .with_columns(named.alias("cluster"))
-        .drop(_JOINED)
-    )
+    joined = frame.join(one, on="item", how="left", maintain_order="left")
+    return _same_contents(joined.with_columns(named.alias("cluster")).drop(_JOINED))
+
+
+def _same_contents(frame: polars.DataFrame) -> polars.DataFrame:
+    """Clusters that share a content become the first of them."""
+    import polars as pl
+
+    pairs = frame.select("cluster", "content_hash").drop_nulls().unique(maintain_order=True)
+    if pairs["cluster"].n_unique() < 2 or pairs["content_hash"].n_unique() == pairs.height:
+        return frame
+    first: dict[str, str] = {}  # of each content
+    leader: dict[str, str] = {}
+
+    def lead(name: str) -> str:
+        while leader.get(name, name) != name:
+            name = leader[name]
+        return name
+
+    for cluster, content in pairs.iter_rows():
+        leader[lead(cluster)] = lead(first.setdefault(content, cluster))
+    moved = {name: lead(name) for name in leader if lead(name) != name}
+    return frame.with_columns(pl.col("cluster").replace(moved)) if moved else frame

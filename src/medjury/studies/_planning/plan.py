@@ -67,7 +67,8 @@ class RunPlan:
     currency: str
     notes: tuple[str, ...] = ()
     drafting: JudgePlan | None = None  # what writing the answers takes, where the study drafts them
-    patients: Mapping[str, int] = field(default_factory=dict)  # cases of patients that have several
+    patients: Mapping[str, int] = field(default_factory=dict)  # cases that go with another
+    repeated_texts: int = 0  # cases with the text of another case
     preflight: JudgePlan | None = None  # the question that each model is asked first
     budget: BudgetPart = field(default_factory=BudgetPart)
     known_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of cases, for the gate's parts
@@ -286,6 +287,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
         prices.currency,
         notes,
         patients=groups.shared(),
+        repeated_texts=groups.repeated,
         budget=study.settings.budget,
         known_of=parts.of,
         answer_hashes=answers.kept,

@@ -84,6 +84,7 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices: PriceLi
         cases_skipped=plan.skipped,
         cases_left_out=ManifestLeftOut(rows=dict(plan.left_out.rows), parts=dict(plan.left_out.parts)),
         cases_lacking_input=plan.lacking,
+        repeated_texts=plan.repeated_texts,
         systems=dict(plan.systems),
         system_vendors=dict(plan.vendors),
         instrument=ManifestInstrument.of(study.instrument),
