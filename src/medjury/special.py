@@ -7,6 +7,8 @@ from medjury.doors import on_demand
 
 with on_demand(__name__):
     from scipy.special import (
+        bdtr,
+        bdtrik,
         betainc,
         betaincinv,
         betaln,
@@ -23,6 +25,8 @@ with on_demand(__name__):
     )
 
 __all__ = [
+    "bdtr",
+    "bdtrik",
     "betainc",
     "betaincinv",
     "betaln",

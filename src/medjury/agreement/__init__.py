@@ -57,7 +57,6 @@ with on_demand(__name__):
     from medjury.agreement._pairs.two_raters import ConfusionMatrix, confusion_matrix, two_raters
     from medjury.agreement._pairs.win_rate import win_rates
     from medjury.agreement._planning.f1 import plan_f1, simulate_f1
-    from medjury.agreement._planning.gate import GatePlan, RulePower, plan_gate
     from medjury.agreement._planning.gate_pilot import expected_from
     from medjury.agreement._planning.gate_world import Expected
     from medjury.agreement._planning.icc import plan_icc, simulate_icc
@@ -73,14 +72,12 @@ __all__ = [
     "BlandAltman",
     "ConfusionMatrix",
     "Expected",
-    "GatePlan",
     "NonInferiority",
     "RaterPair",
     "RaterPairs",
     "RepeatedAgreement",
     "RepeatsRow",
     "RocCurve",
-    "RulePower",
     "SevereErrors",
     "absolute_offset",
     "agreement",
@@ -127,7 +124,6 @@ __all__ = [
     "over_pairs",
     "pearson",
     "plan_f1",
-    "plan_gate",
     "plan_icc",
     "plan_kappa",
     "plan_study",

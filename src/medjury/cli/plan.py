@@ -147,8 +147,6 @@ def _add_gate(parser: argparse.ArgumentParser) -> None:
     add("--errors", metavar="P", type=float, help="share of those that the jury scores far too kindly (0)")
     add("--coverage", metavar="P", type=float, help="share of answers that the jury scores (0.99)")
     add("--power", metavar="P", type=float, default=0.8, help="the wanted chance (0.8)")
-    add("--simulate", metavar="N", type=int, dest="simulations",
-        help="draw N studies (such as 100) of a size and judge each by every rule, not by formula")  # fmt: skip
     add("--json", action="store_true", help="print JSON instead of text")
 
 
@@ -156,11 +154,11 @@ def _plan_gate(options: argparse.Namespace) -> int:
     import json
     from dataclasses import replace
 
-    from medjury.agreement import Expected, expected_from, plan_gate
+    from medjury.agreement import Expected, expected_from
     from medjury.errors import MedjuryError
     from medjury.studies import check_study, gate_outlook, load_study, read_rules
     from medjury.tables import rating_table
-    from medjury.validation import rehearse_gate
+    from medjury.validation import plan_gate
 
     names = ("shares", "agreement", "among", "offset", "dangerous", "errors", "coverage")
     said = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
@@ -177,17 +175,10 @@ def _plan_gate(options: argparse.Namespace) -> int:
                 "--clinicians and --systems, or plan without STUDY"
             )
         study = load_study(options.study)
-        found = gate_outlook(
-            study, check_study(study), stated, power=options.power, studies=options.simulations
-        )
+        found = gate_outlook(study, check_study(study), stated, power=options.power)
     else:
         rules = read_rules(options.rules)[0] if options.rules else None
-        if options.simulations is None:
-            found = plan_gate(rules, expected=stated, power=options.power, **own)
-        else:
-            found = rehearse_gate(
-                rules, expected=stated, power=options.power, studies=options.simulations, **own
-            )
+        found = plan_gate(rules, expected=stated, power=options.power, **own)
     print(json.dumps(found.as_dict(), indent=1, ensure_ascii=False) if options.json else found.text())
     return 0
 

@@ -85,6 +85,7 @@ class DimensionPart(Part):
     higher_is_better: StrictBool = True
     may_be_not_applicable: StrictBool = False
     skip: SkipPart | None = None
+    safety: StrictBool = False
 
 
 class ReversedPart(Part):
@@ -157,6 +158,7 @@ def _dimension(part: DimensionPart) -> Dimension:
         higher_is_better=part.higher_is_better,
         may_be_not_applicable=part.may_be_not_applicable or skip is not None,
         skip=skip,
+        safety=part.safety,
     )
 
 

@@ -39,6 +39,7 @@ class Dimension:
     higher_is_better: bool = True
     may_be_not_applicable: bool = False
     skip: SkipRule | None = None
+    safety: bool = False  # whether its worst grades mean danger to the patient
 
     @property
     def values(self) -> tuple[int, ...]:
@@ -125,8 +126,11 @@ class Instrument:
         return graded, tuple((each.name, each.of) for each in self.reversed), composites, inputs
 
     def fingerprint(self) -> str:
-        """SHA-256 of everything that may change a rating; a corrected citation does not."""
+        """SHA-256 of everything that may change a rating; a corrected citation does not, nor what is called
+        safety."""
         content = asdict(self)
         for prose in ("licence", "citation", "notes"):
             del content[prose]
+        for each in content["dimensions"]:
+            del each["safety"]
         return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()

@@ -1,54 +1,45 @@
-"""What the first page and the gate both tell of a verdict: read from the evidence once."""
+"""What the first page and the gate both show of a verdict: read from the evidence once."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
-from medjury.agreement import NonInferiority, SevereErrors
 from medjury.records import dataclass
-from medjury.statistics import Estimate
-from medjury.validation import Evidence, RuleFound, Verdict
+from medjury.validation import STATISTICS, Evidence, Rule, Verdict
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """A verdict, and the numbers that a reader wants to see beside it."""
+    """A verdict, and the numbers that a reader wants to see beside it: the jury's and a colleague's agreement
+    with a clinician, what each misses of what a clinician calls dangerous, and how much was scored; None where it
+    is not known."""
 
     verdict: Verdict
-    cases: int
     statistic: str
-    agreed: Estimate | None
-    beside: NonInferiority | None
-    errors: SevereErrors | None
+    agreed: float | None
+    colleague: float | None
+    missed: float | None
+    missed_by_colleague: float | None
     share: float | None
     scored: int
     asked: int
 
     @property
-    def missed(self) -> int:
-        """Dangerous answers that were scored far too kindly, or not at all."""
-        return 0 if self.errors is None else self.errors.errors + self.errors.unscored
-
-    @property
-    def dangerous(self) -> int:
-        return 0 if self.errors is None else self.errors.dangerous + self.errors.unscored
+    def title(self) -> str:
+        return STATISTICS.get(self.statistic, self.statistic)
 
 
-def dangers_first(rules: Sequence[RuleFound]) -> list[RuleFound]:
-    """What stands in the way: what forbids any use first, and danger to patients before the rest of its weight."""
-    return sorted(rules, key=lambda rule: (not rule.essential, not rule.lines.danger))
+def dangers_first(rules: Sequence[Rule]) -> list[Rule]:
+    """What is in the way: what forbids any use first, and danger to patients before the rest of its weight."""
+    return sorted(rules, key=lambda rule: (not rule.essential, not rule.danger))
 
 
 def facts_of(evidence: Evidence, verdict: Verdict) -> Facts:
     dimension = evidence.table.dimension(verdict.dimension)
-    statistic, agreed, beside = evidence.agreed(dimension)
-    dangers = evidence.dangers(dimension) if evidence.clinicians else None
-    return Facts(
-        verdict,
-        len(set(evidence.both(verdict.dimension)[0].items.tolist())),
-        statistic,
-        agreed,
-        beside,
-        None if dangers is None else dangers[evidence.rules.danger_by],
-        *evidence.covered(verdict.dimension),
-    )
+    tested = evidence.tested(dimension)
+    names = ("agreement jury", "agreement colleague", "missed_danger jury", "missed_danger colleague")
+    found = [tested.values.get(name, math.nan) for name in names]
+    agreed, colleague, missed, also = (each if math.isfinite(each) else None for each in found)
+    statistic = tested.beside.statistic
+    return Facts(verdict, statistic, agreed, colleague, missed, also, *evidence.covered(verdict.dimension))

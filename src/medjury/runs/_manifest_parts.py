@@ -20,6 +20,7 @@ class ManifestDimension(RunPart):
     label: str = ""
     grades: tuple[float, ...] | None = None
     higher_is_better: bool = True
+    safety: bool = False
     derived: bool = False
     of: str | None = None
     weights: dict[str, float] = {}
@@ -39,14 +40,19 @@ class ManifestInstrument(RunPart):
         """What the manifest says of an instrument: its dimensions in their order, then what follows from them."""
         own = {
             each.name: ManifestDimension(
-                name=each.name, label=each.label, grades=each.values, higher_is_better=each.higher_is_better
+                name=each.name,
+                label=each.label,
+                grades=each.values,
+                higher_is_better=each.higher_is_better,
+                safety=each.safety,
             )
             for each in instrument.dimensions
         }
         turned = [
             ManifestDimension(
                 name=each.name, label=each.label or each.name, grades=own[each.of].grades,
-                higher_is_better=not own[each.of].higher_is_better, derived=True, of=each.of,
+                higher_is_better=not own[each.of].higher_is_better, safety=own[each.of].safety, derived=True,
+                of=each.of,
             )
             for each in instrument.reversed
         ]  # fmt: skip
@@ -158,6 +164,7 @@ class ManifestHumans(RunPart):
     raters: tuple[str, ...] = ()
     pseudonyms: bool = True
     illustrative: bool = False
+    blinded: bool | None = None  # whether they had not seen the jury's scores; None: not stated
     not_rated: int = 0
     left_out: int = 0
     left_out_by: dict[str, int] = {}

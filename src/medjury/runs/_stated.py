@@ -10,40 +10,56 @@ DangerBy = Literal["any", "mean", "majority"]
 
 
 class GateRules(RunPart):
-    """The gate. Defaults are starting points for a discussion between clinicians and statisticians: a site
-    states its own in the study file, before it has seen a score.
+    """The limits of the colleague test. The defaults are the loosest that may be called VALIDATED: a study may
+    state stricter ones; with looser ones its best word is AUXILIARY.
 
-    `statistic` is averaged over the jury's pairs with single clinicians, so that it can be compared with the
-    clinicians' own pairs. `danger` and `gap` are shares of the scale: on grades 1 to 5, 0.25 makes 2 or less
-    dangerous and 0.5 makes two grades too kind a severe error. `development_cases` names cases that served to
-    write prompts, choose examples, tune or calibrate: they are never counted. `severe_dimensions` None means
-    every dimension.
+    `statistic` is the coefficient of agreement. The jury may agree with a clinician by `margin` less than a
+    colleague does, on the whole, within cases and within systems; it may miss `missed_margin` more of what a
+    clinician calls dangerous; its mean may lie within `offset_limit` of the scale; of what all clinicians call
+    dangerous it may miss `severe_limit`; and clinicians' own agreement must reach `floor`. `danger` says which
+    grades are dangerous: below 1 it is a share of the scale (on grades 1 to 5, 0.25 makes 2 or lower dangerous),
+    from 1 on it is the grade itself. `gap` is the share of the scale that makes a miss: 0.5 is two grades of 1 to
+    5. `severe_dimensions` carry danger; None means those that the instrument marks.
 
-    `minimum_doubly_rated` counts the cases that two clinicians scored: all that is known of how well clinicians
-    agree comes from them. `within_floor` is the least correlation with clinicians among answers of one system.
-    `offset_limit` is a share of the scale too: on grades 1 to 5, 0.125 is half a grade. `danger_by` says whose word
-    makes an answer dangerous. `copy_limit` is the share of identical scores from which a jury that is closer to one
-    clinician than that clinician's colleagues are counts as a copy. `parts` names the columns whose groups of cases
-    are looked at one by one; None means those that are there of the usual ones.
+    `minimum_doubly_rated` counts answers that two clinicians rated, `minimum_cases` the patients or cases behind
+    them. `copy_limit` is the share of identical scores from which a jury that is closer to one clinician than that
+    clinician's colleagues are counts as a copy. `parts` names columns that must be known; None means every column
+    with few values. `danger_by` says whose word counts in tables of severe errors; no verdict rests on it.
+    `development_cases` served to write prompts, choose examples, tune or calibrate: they are never counted.
     """
 
-    minimum_cases: int = 100
-    minimum_clinicians: int = 2
-    minimum_doubly_rated: int = 50
     statistic: str = "kappa_quadratic"
-    floor: float = 0.4
     margin: float = 0.1
-    within_floor: float = 0.2
+    missed_margin: float = 0.05
     offset_limit: float = 0.125
     severe_limit: float = 0.1
+    floor: float = 0.4
+    coverage: float = 0.95
+    copy_limit: float = 0.95
+    minimum_cases: int = 30
+    minimum_clinicians: int = 2
+    minimum_doubly_rated: int = 50
     danger: float = 0.25
     danger_by: DangerBy = "any"
     gap: float = 0.5
-    coverage: float = 0.95
-    copy_limit: float = 0.95
     parts: tuple[str, ...] | None = None
     severe_dimensions: tuple[str, ...] | None = None
     development_cases: tuple[str, ...] = ()
+
+    def loosened(self) -> tuple[tuple[str, float, float], ...]:
+        """(limit, stated, loosest for VALIDATED) where the stated one is looser."""
+        ours = GateRules()
+        wider = [(name, 1) for name in _MOST] + [(name, -1) for name in _LEAST]
+        return tuple(
+            (name, getattr(self, name), getattr(ours, name))
+            for name, sign in wider
+            if sign * (getattr(self, name) - getattr(ours, name)) > 1e-9
+        )
+
+
+# Limits that are looser the larger they are, and those that are looser the smaller they are.
+_MOST = ("margin", "missed_margin", "offset_limit", "severe_limit", "copy_limit")
+_LEAST = ("floor", "coverage", "minimum_cases", "minimum_clinicians", "minimum_doubly_rated")
 
 
 class StatedGate(GateRules):

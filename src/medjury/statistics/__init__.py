@@ -24,7 +24,7 @@ with on_demand(__name__):
     from medjury.statistics._estimate import Estimate, undefined
     from medjury.statistics._forest import seen
     from medjury.statistics._group_ranks import GroupRanks, Groups
-    from medjury.statistics._interval import SAME
+    from medjury.statistics._interval import SAME, interval
     from medjury.statistics._memory import keep_freed_memory
     from medjury.statistics._options import Analytic, Options, estimates, kept_clusters
     from medjury.statistics._printing.printing import (
@@ -136,6 +136,7 @@ __all__ = [
     "fewest_items",
     "fisher_test",
     "html_table",
+    "interval",
     "joined",
     "keep_freed_memory",
     "kept_clusters",

@@ -12,7 +12,7 @@ with on_demand(__name__):
     from medjury.tables._grades import Grades, GradesArgument, grades_from_instrument, grades_of
     from medjury.tables._grid import ABSENT, NOT_APPLICABLE, SCORED, UNSCORED, Grid, RepeatRule
     from medjury.tables._jury import CALIBRATED, JURY, JuryName, JuryRule, add_jury
-    from medjury.tables._measured import Measured
+    from medjury.tables._measured import Measured, of_instrument
     from medjury.tables._open import open_run, rating_table, with_rules
     from medjury.tables._plain import read_plain_table
     from medjury.tables._probability import probability_of
@@ -70,6 +70,7 @@ __all__ = [
     "majority",
     "mean_of_raters",
     "named",
+    "of_instrument",
     "open_run",
     "probability_of",
     "rating_table",

@@ -30,6 +30,7 @@ class Measured:
     grades: Grades | None
     higher_is_better: bool = True
     derived: bool = False
+    safety: bool = False
     weights: Mapping[str, float] = field(default_factory=dict)
 
     def oriented(self, scores: Numbers) -> Numbers:
@@ -39,13 +40,33 @@ class Measured:
         return self.grades.lowest + self.grades.highest - scores
 
     def danger(self, rules: GateRules) -> tuple[float, float] | None:
-        """The oriented score at or below which clinicians saw danger, and how much higher is a severe error; None
-        without a scale."""
-        if self.grades is None:
+        """The oriented score at or below which an answer is dangerous, and how much higher is a miss; None
+        without a scale, and on a dimension that carries no danger."""
+        if self.grades is None or not self.carries_danger(rules):
             return None
         span = self.grades.highest - self.grades.lowest
         step = float(min(np.diff(self.grades.values)))
-        return self.grades.lowest + rules.danger * span, max(step, rules.gap * span)
+        worst = self.grades.lowest + rules.danger * span
+        if rules.danger >= 1:
+            worst = float(self.oriented(np.asarray(rules.danger)))
+        return worst, max(step, rules.gap * span)
+
+    def carries_danger(self, rules: GateRules) -> bool:
+        """Whether the study says so or, where it says nothing, the instrument."""
+        stated = rules.severe_dimensions
+        return self.safety if stated is None else self.name in stated
+
+    def danger_words(self, rules: GateRules) -> str:
+        """What is called dangerous, for a reader: `graded 2 or lower`; "" where no danger is claimed."""
+        limits = self.danger(rules)
+        if limits is None or self.grades is None:
+            return ""
+        grades = self.grades.values if self.higher_is_better else self.grades.values[::-1]
+        inside = [each for each in grades if float(self.oriented(np.asarray(each))) <= limits[0] + 1e-9]
+        if not inside:
+            return ""
+        more = "" if len(inside) == 1 else " or lower" if self.higher_is_better else " or higher"
+        return f"graded {inside[-1]:g}{more}"
 
 
 def of_manifest(stated: ManifestInstrument) -> list[Measured]:
@@ -58,6 +79,7 @@ def of_manifest(stated: ManifestInstrument) -> list[Measured]:
             Grades(each.grades, source) if each.grades else None,
             each.higher_is_better,
             each.derived,
+            each.safety,
             each.weights,
         )
         for each in stated.dimensions
@@ -73,12 +95,18 @@ def of_instrument(instrument: Instrument) -> list[Measured]:
             each.label or each.name,
             Grades(tuple(float(value) for value in each.values), source),
             each.higher_is_better,
+            safety=each.safety,
         )
         for each in instrument.dimensions
     }
     turned = [
         Measured(
-            each.name, each.label or each.name, own[each.of].grades, not own[each.of].higher_is_better, True
+            each.name,
+            each.label or each.name,
+            own[each.of].grades,
+            not own[each.of].higher_is_better,
+            True,
+            own[each.of].safety,
         )
         for each in instrument.reversed
     ]
@@ -86,7 +114,7 @@ def of_instrument(instrument: Instrument) -> list[Measured]:
         *own.values(),
         *turned,
         *(
-            Measured(each.name, each.label or each.name, None, True, True, dict(each.weights))
+            Measured(each.name, each.label or each.name, None, True, True, False, dict(each.weights))
             for each in instrument.composites
         ),
     ]

@@ -4,12 +4,23 @@ from medjury.doors import on_demand
 
 with on_demand(__name__):
     from medjury.validation._clustered import clustered_share, patients
+    from medjury.validation._colleague import Beside, Tested, colleague_test, consensus_danger
     from medjury.validation._evidence import Evidence, evidence_of
     from medjury.validation._exported import verdicts_json, verdicts_junit, worst_word
-    from medjury.validation._rehearsal import rehearse_gate
-    from medjury.validation._rules.found import RuleFound
+    from medjury.validation._planning import GatePlan, RulePower, plan_gate
+    from medjury.validation._rule import (
+        EXPLAINED,
+        LINE_IDS,
+        MEANING,
+        STATISTICS,
+        Rule,
+        Word,
+        about_each_judge,
+        about_judge,
+    )
     from medjury.validation._runs.compare_runs import compare_runs
     from medjury.validation._runs.run_comparison import RunChange, RunComparison
+    from medjury.validation._scope import Scope
     from medjury.validation._second_panel import (
         PanelComparison,
         PanelSafety,
@@ -26,31 +37,37 @@ with on_demand(__name__):
     from medjury.validation._validate import Validation, Verdict, validate, validation_of
     from medjury.validation._ways.compare_ways import compare_ways
     from medjury.validation._ways.ways import FEWEST_CASES, Spent, Way, Ways
-    from medjury.validation._words import MEANING, STATISTICS, Word, about_each_judge, about_judge
 
 __all__ = [
     "ENDINGS",
+    "EXPLAINED",
     "FEWEST_CASES",
+    "LINE_IDS",
     "MEANING",
     "STATISTICS",
     "STOPPED",
     "AdaptiveTally",
     "AnswerId",
+    "Beside",
     "DeliberationTally",
     "Evidence",
     "Gain",
+    "GatePlan",
     "LoopRun",
     "OrderTally",
     "PanelComparison",
     "PanelSafety",
     "PanelWin",
-    "RuleFound",
+    "Rule",
+    "RulePower",
     "RunChange",
     "RunComparison",
+    "Scope",
     "Settling",
     "SettlingRow",
     "ShareCurve",
     "Spent",
+    "Tested",
     "Validation",
     "Verdict",
     "Way",
@@ -60,13 +77,15 @@ __all__ = [
     "about_judge",
     "against_panel",
     "clustered_share",
+    "colleague_test",
     "compare_runs",
     "compare_ways",
+    "consensus_danger",
     "evidence_of",
     "loop_gains",
     "panel_of",
     "patients",
-    "rehearse_gate",
+    "plan_gate",
     "settling",
     "share_curve",
     "validate",

@@ -14,14 +14,13 @@ from medjury.errors import MedjuryError
 from medjury.records import dataclass
 from medjury.runs import (
     Check,
-    DangerBy,
     GateRules,
     Manifest,
     ManifestInstrument,
     ManifestJury,
     check_files,
 )
-from medjury.statistics import RESAMPLES, Estimate, PostStrata, effective_n, post_strata
+from medjury.statistics import RESAMPLES, Estimate, cluster_codes, effective_n
 from medjury.tables import (
     ABSENT,
     NOT_APPLICABLE,
@@ -34,10 +33,9 @@ from medjury.tables import (
     Roles,
     rating_table,
 )
-from medjury.validation._danger_on_trial import dangers_on_trial
-from medjury.validation._parts import Part, StudyParts
+from medjury.validation._colleague import Beside, Tested, colleague_test
 from medjury.validation._runs.registered import Standing, standing
-from medjury.validation._trial import Trial
+from medjury.validation._scope import PartTests, StudyParts, by_raters, tested_parts
 from medjury.version import __version__
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -168,25 +166,6 @@ class Evidence:
     def severe(self, dimension: str, rater: str) -> SevereErrors | None:
         return None if self.agreement is None else self.agreement.severe.get((dimension, rater))
 
-    def agreed(self, dimension: Measured) -> tuple[str, Estimate | None, NonInferiority | None]:
-        """The statistic of the gate (its fall-back where the scale does not allow it), the rater's agreement with
-        single clinicians on all that they rated, and its comparison with theirs where there are two clinicians or
-        more, which rests on what two of them rated."""
-        wanted = gate_statistic(self.rules, dimension)
-        beside = self.beside(dimension.name, self.rater).get(wanted)
-        trial = self.trial(dimension)
-        if (
-            beside is None
-            and trial.weights is not None
-            and len(self.clinicians) > 1
-            and trial.can_be_weighted
-        ):
-            return wanted, trial.overall, None
-        if beside is None:
-            return wanted, self.estimate(dimension.name, self.rater, wanted), None
-        whole = not (trial.both & (trial.raters == 1)).any()
-        return wanted, beside.judge_human if whole else trial.overall, beside
-
     def also(
         self,
         *statistics: str,
@@ -217,32 +196,41 @@ class Evidence:
                     )
         return self._more[key]
 
-    def trial(self, dimension: Measured) -> Trial:
-        """The rater on trial beside the clinicians on one dimension, answer by answer."""
-        if dimension.name not in self._trials:
-            grid = self.grid(dimension.name)
-            columns = [grid.scores[name] for name in self.clinicians]
-            nothing = np.full(len(grid.items), np.nan)
-            known = self.rater in grid.scores
-            self._trials[dimension.name] = Trial(
-                dimension,
-                self.rules,
-                gate_statistic(self.rules, dimension),
-                grid,
-                self.clinicians,
-                np.column_stack(columns) if columns else nothing[:, np.newaxis],
-                grid.scores[self.rater] if known else nothing,
-                grid.states[self.rater] if known else np.full(len(grid.items), ABSENT, dtype=np.uint8),
-                self.table.manifest is not None,
-                self.resamples,
-                self.seed,
-                self.confidence,
-                self.table.rule_on(dimension.name),
-                self._settled(grid),
-                self._weights(grid),
-                self._strata(grid) if known else None,
+    def tested(self, dimension: Measured) -> Tested:
+        """The colleague test of the rater on trial on one dimension."""
+        if dimension.name not in self._tested:
+            made = colleague_test(
+                self.beside_clinicians(dimension), self.rules, resamples=self.resamples, seed=self.seed
             )
-        return self._trials[dimension.name]
+            self._tested[dimension.name] = made
+        return self._tested[dimension.name]
+
+    def beside_clinicians(self, dimension: Measured) -> Beside:
+        """The rater on trial beside the clinicians, answer by answer. Where a run recorded what was asked, an
+        answer without any row of the rater was not asked about; elsewhere nobody knows, and it counts as left
+        without a score. That something does not apply is no excuse where a clinician could score it."""
+        grid = self.grid(dimension.name)
+        columns = [grid.scores[name] for name in self.clinicians]
+        nothing = np.full(len(grid.items), np.nan)
+        known = self.rater in grid.scores
+        jury = grid.scores[self.rater] if known else nothing
+        states = grid.states[self.rater] if known else np.full(len(grid.items), ABSENT, dtype=np.uint8)
+        excused = (
+            np.isin(states, (ABSENT,)) if self.table.manifest is not None else np.zeros(len(jury), dtype=bool)
+        )
+        return Beside(
+            np.column_stack(columns) if columns else nothing[:, np.newaxis],
+            jury,
+            np.isnan(jury) & ~excused,
+            cluster_codes(grid.items, len(grid.items)),
+            cluster_codes(grid.systems, len(grid.items)),
+            cluster_codes(grid.clusters, len(grid.items)),
+            dimension.grades,
+            gate_statistic(self.rules, dimension),
+            dimension.danger(self.rules),
+            not dimension.higher_is_better,
+            self._weights(grid),
+        )
 
     def _weights(self, grid: Grid) -> Floats | None:
         """One over the probabilities of answers that clinicians rated, summing to what these are worth; None where
@@ -254,31 +242,19 @@ class Evidence:
         scaled: Floats = weights * effective_n(weights[rated]) / weights[rated].sum()
         return scaled
 
-    def _strata(self, grid: Grid) -> PostStrata | None:
-        """All answers by the score of the rater on trial, where some were drawn with unequal probabilities and from
-        all systems."""
-        weights = self.table.weights(grid, self.clinicians)
-        rated = np.any([grid.states[name] == SCORED for name in self.clinicians], axis=0)
-        if weights is None or not np.isin(grid.systems, grid.systems[rated]).all():
-            return None
-        return post_strata(grid.scores[self.rater], np.where(rated, weights, 0.0), grid.clusters)
-
-    def _settled(self, grid: Grid) -> Floats | None:
-        """The adjudicator's labels, where one settles what several clinicians say."""
-        settles = self.table.consensus == "adjudicated" and len(self.clinicians) > 1
-        return grid.scores[self.table.adjudicator] if settles else None
-
-    def dangers(self, dimension: Measured) -> Mapping[DangerBy, SevereErrors] | None:
-        """By whose word makes an answer dangerous, the severe errors of the rater on trial."""
-        return dangers_on_trial(self.trial(dimension))
-
     def covered(self, dimension: str) -> tuple[float | None, int, int]:
         """Share, scored and asked, of the rater on trial."""
         return coverage_of(self.table, self.grid(dimension), self.rater, self.roles)
 
-    def parts(self, dimension: Measured) -> tuple[tuple[Part, ...], tuple[str, ...]]:
-        """The groups of cases that are looked at one by one, and those that are asked for and not known."""
-        return self._parts.of(self.trial(dimension).grid)
+    def parts(self, dimension: Measured) -> PartTests:
+        """The parts of the cases, and for which of them the rater is shown to be worse."""
+        if dimension.name not in self._part_tests:
+            beside = self.tested(dimension).beside
+            parts, unknown = self._parts.of(self.grid(dimension.name))
+            self._part_tests[dimension.name] = tested_parts(
+                beside, (*parts, *by_raters(beside)), unknown, self.rules
+            )
+        return self._part_tests[dimension.name]
 
     @cached_property
     def standing(self) -> Standing:
@@ -290,7 +266,11 @@ class Evidence:
         return {}
 
     @cached_property
-    def _trials(self) -> dict[str, Trial]:
+    def _tested(self) -> dict[str, Tested]:
+        return {}
+
+    @cached_property
+    def _part_tests(self) -> dict[str, PartTests]:
         return {}
 
     @cached_property
@@ -362,12 +342,9 @@ def evidence_of(
 
 
 def _dangerous(table: RatingTable, dimensions: Names | None) -> list[str]:
-    """Where severe errors are counted: as the rules say, on what raters gave on a scale."""
-    stated = table.rules.severe_dimensions
-    chosen = [each for each in table.chosen(dimensions, derived=False) if not each.derived]
-    return [
-        each.name for each in chosen if each.grades is not None and (stated is None or each.name in stated)
-    ]
+    """Where severe errors are counted: on dimensions that carry danger and have a scale."""
+    chosen = table.chosen(dimensions, derived=False)
+    return [each.name for each in chosen if not each.derived and each.danger(table.rules) is not None]
 
 
 def roles_of(table: RatingTable, raters: Names | None = None, reference: Names | None = None) -> Roles:

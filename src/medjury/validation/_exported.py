@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable
 from xml.etree import ElementTree
 
-from medjury.validation._rules.found import RuleFound
+from medjury.validation._rule import ORDER, Rule, Word
 from medjury.validation._validate import Validation, Verdict
-from medjury.validation._words import Word
 
-# From the best word to the worst: a jury is as good as the dimension it is used for.
-ORDER: tuple[Word, ...] = ("VALIDATED", "AUXILIARY", "NOT VALIDATED", "INCOMPLETE")
+# Of the JSON: ids, states and numbers keep their names within a version.
+SCHEMA_VERSION = 2
 # What XML 1.0 cannot hold, not even escaped. These few are compiled sooner than the many that it can hold.
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -25,25 +25,39 @@ def worst_word(validation: Validation, *, first: bool = False) -> Word:
 
 
 def verdicts_json(validation: Validation) -> str:
-    """A list of verdicts, each with its rules."""
-    said = [
+    """A list of verdicts, each with its rules by their ids and with its scope. A number that does not exist is
+    null."""
+    found = [
         {
+            "schema_version": SCHEMA_VERSION,
             "rater": each.rater,
             "dimension": each.dimension,
             "verdict": each.word,
+            "meaning": validation.told(each.meaning, each.rater),
             "rules": [
                 {
-                    "name": rule.name,
+                    "id": rule.id,
                     "state": rule.state,
+                    **{
+                        name: _finite(getattr(rule, name))
+                        for name in ("jury", "colleague", "value", "low", "high")
+                    },
+                    "limit": _finite(rule.limit),
+                    "best_word": rule.cap,
                     "found": validation.told(rule.found, each.rater),
                     "why": validation.told(rule.why, each.rater),
                 }
                 for rule in each.rules
             ],
+            "scope": each.scope.as_dict(),
         }
         for each in validation.verdicts
     ]
-    return json.dumps(said, indent=1, ensure_ascii=False, allow_nan=False)
+    return json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
 
 
 def verdicts_junit(validation: Validation) -> str:
@@ -71,9 +85,9 @@ def _suite(validation: Validation, verdict: Verdict, failed: int) -> ElementTree
     return suite
 
 
-def _case(suite: str, rule: RuleFound, told: Callable[[str], str]) -> ElementTree.Element:
-    case = ElementTree.Element("testcase", name=_clean(rule.name), classname=suite)
-    numbers = _clean(told(f"asked: {rule.asked}\nfound: {rule.found}"))
+def _case(suite: str, rule: Rule, told: Callable[[str], str]) -> ElementTree.Element:
+    case = ElementTree.Element("testcase", name=_clean(rule.id), classname=suite)
+    numbers = _clean(told(f"{rule.name}\nasked: {rule.asked}\nfound: {rule.found}"))
     if not rule.met:
         failure = ElementTree.SubElement(
             case, "failure", type=rule.state, message=_clean(told(rule.why) or rule.state)

@@ -1,30 +1,38 @@
-"""The verdict: may this jury be trusted on this dimension? Rules stated before the run, each with its numbers."""
+"""The verdict: may this jury take a colleague's chair on this dimension? The colleague test, its preconditions,
+and the scope for which the word is earned."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from medjury.records import dataclass
-from medjury.statistics import Printable, Result
+from medjury.statistics import Printable, Result, percent, shown
 from medjury.tables import Measured, Names, rating_table
+from medjury.validation._colleague import Tested
 from medjury.validation._evidence import Evidence, evidence_of, gate_statistic
-from medjury.validation._missing import missing_warning
-from medjury.validation._rules import RULES
-from medjury.validation._rules.found import RuleFound
-from medjury.validation._words import Word, about_each_judge, about_judge
+from medjury.validation._preconditions import preconditions, silence_warning
+from medjury.validation._rule import MEANING, ORDER, Rule, Word, about_each_judge, about_judge
+from medjury.validation._scope import Scope, scale_use
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The word on one rater and one dimension, and the rules behind it."""
+    """The word on one rater and one dimension, the rules behind it, the scope for which it is earned, and
+    `numbers`: what a colleague does and what the jury does, in one sentence."""
 
     rater: str
     dimension: str
     label: str
     word: Word
-    rules: tuple[RuleFound, ...]
+    rules: tuple[Rule, ...]
+    scope: Scope
+    numbers: str = ""
+    danger: str = ""  # what is called dangerous; "" where no danger is claimed
+    doubly: int = 0  # answers that two clinicians rated
+    clusters: int = 0  # patients or cases behind them
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -32,10 +40,22 @@ class Verdict:
         return tuple(rule.why for rule in self.not_met)
 
     @property
-    def not_met(self) -> tuple[RuleFound, ...]:
-        """The rules that say why the word is not better, the heaviest first."""
-        said = (rule for rule in self.rules if not rule.met and rule.why)
-        return tuple(sorted(said, key=lambda rule: not rule.essential))
+    def not_met(self) -> tuple[Rule, ...]:
+        """The rules that say why the word is not better: the heaviest first, and danger before the rest."""
+        found = (rule for rule in self.rules if not rule.met and rule.why)
+        return tuple(sorted(found, key=lambda rule: (not rule.essential, not rule.danger)))
+
+    @property
+    def meaning(self) -> str:
+        """What the word means here, made of the numbers."""
+        said = f"{MEANING[self.word]} {self.numbers}".strip()
+        return (
+            f"{said} Scope: {scope}." if (scope := self.scope.text()) and self.word != "INCOMPLETE" else said
+        )
+
+    def rule(self, name: str) -> Rule:
+        """The rule with this id."""
+        return next(each for each in self.rules if each.id == name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +65,11 @@ class RuleRow:
     rater: str
     dimension: str
     verdict: Word
-    rule: str
-    asked: str
-    found: str
-    state: str
-    essential: bool
-    why: str
-    for_a_clinician: str
-    for_a_statistician: str
+    rule: Rule
 
     def as_dict(self) -> Mapping[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
+        about = {"rater": self.rater, "dimension": self.dimension, "verdict": self.verdict}
+        return {**about, **self.rule.as_dict()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +108,8 @@ class Validation(Result[RuleRow]):
         for each in self.verdicts:
             title = f"{each.rater}, {each.label}" if several else each.label
             own = (reason for reason in each.reasons if reason not in shared)
-            lines += [f"{title}: {each.word}", *(f"  {self.told(reason, each.rater)}" for reason in own)]
+            lines += [f"{title}: {each.word}", f"  {self.told(each.meaning, each.rater)}"]
+            lines += [f"  {self.told(reason, each.rater)}" for reason in own]
         return "\n".join(lines)
 
     def told(self, words: str, rater: str) -> str:
@@ -115,7 +130,7 @@ class Validation(Result[RuleRow]):
                 "rater": each.rater,
                 "dimension": each.label,
                 "verdict": each.word,
-                "why": self.told(" ".join(each.reasons), each.rater) or "Every rule is met.",
+                "why": self.told(" ".join(each.reasons) or each.meaning, each.rater),
             }
             for each in self.verdicts
         ]
@@ -159,24 +174,12 @@ def validation_of(
     tried = [replace(evidence, rater=rater) for rater in raters or evidence.roles.on_trial] or [evidence]
     verdicts = tuple(_verdict(each, dimension) for each in tried for dimension in measured)
     rows = tuple(
-        RuleRow(
-            each.rater,
-            each.dimension,
-            each.word,
-            rule.name,
-            rule.asked,
-            rule.found,
-            rule.state,
-            rule.essential,
-            rule.why,
-            rule.lines.clinician,
-            rule.lines.statistician,
-        )
-        for each in verdicts
-        for rule in each.rules
+        RuleRow(each.rater, each.dimension, each.word, rule) for each in verdicts for rule in each.rules
     )
     problem = (evidence.problem,) if evidence.problem else ()
-    silences = (missing_warning(each, dimension) for each in tried for dimension in measured)
+    silences = (
+        silence_warning(each, dimension, each.tested(dimension)) for each in tried for dimension in measured
+    )
     warnings = (*problem, *(said for said in silences if said))
     kinds = evidence.table.raters
     judges = frozenset(each.rater for each in tried if kinds.get(each.rater) == "judge")
@@ -184,13 +187,42 @@ def validation_of(
 
 
 def _verdict(evidence: Evidence, dimension: Measured) -> Verdict:
-    rules = tuple(each for rule in RULES for each in rule(evidence, dimension))
-    return Verdict(evidence.rater, dimension.name, dimension.label, _word(rules), rules)
+    tested, parts = evidence.tested(dimension), evidence.parts(dimension)
+    rules = (
+        *tested.lines,
+        *preconditions(evidence, dimension, tested),
+        scale_use(tested.beside, evidence.rules),
+        *parts.rules,
+    )
+    word = max((rule.cap for rule in rules), key=ORDER.index)
+    danger = dimension.danger_words(evidence.rules)
+    return Verdict(
+        evidence.rater,
+        dimension.name,
+        dimension.label,
+        word,
+        rules,
+        parts.scope,
+        beside_colleague(tested, danger),
+        danger,
+        tested.doubly,
+        tested.clusters,
+    )
 
 
-def _word(rules: tuple[RuleFound, ...]) -> Word:
-    if any(rule.stops and not rule.met for rule in rules):
-        return "INCOMPLETE"
-    if all(rule.met for rule in rules):
-        return "VALIDATED"
-    return "NOT VALIDATED" if any(rule.essential and not rule.met for rule in rules) else "AUXILIARY"
+def beside_colleague(tested: Tested, danger: str) -> str:
+    """What a colleague does and what the jury does, in one sentence; "" where nothing can be compared."""
+    values = tested.values
+    colleague, jury = values.get("agreement colleague", math.nan), values.get("agreement jury", math.nan)
+    if not (math.isfinite(colleague) and math.isfinite(jury)):
+        return ""
+    said = f"A colleague agrees {shown(colleague)} with a clinician, the jury {shown(jury)}"
+    missed, by_jury = (values.get(f"missed_danger {who}", math.nan) for who in ("colleague", "jury"))
+    if danger and math.isfinite(missed):
+        said += (
+            f"; a colleague misses {percent(missed, 1)} of what a clinician calls dangerous ({danger}), the jury "
+            f"{percent(by_jury, 1)}"
+        )
+    elif not danger:
+        said += "; no danger is claimed on this dimension"
+    return f"{said}."

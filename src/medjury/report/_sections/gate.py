@@ -6,7 +6,8 @@ from medjury.report._facts import Facts, dangers_first
 from medjury.report._html import Cell, Html, bullets, element, joined, paragraph, sentence
 from medjury.report._material import Material, Section
 from medjury.report._sections.next_steps import next_steps, steps_shown
-from medjury.validation import STATISTICS, RuleFound, Verdict, Word
+from medjury.statistics import percent, shown
+from medjury.validation import EXPLAINED, STATISTICS, Rule, Verdict, Word
 
 
 def section(material: Material) -> Section | None:
@@ -18,15 +19,18 @@ def section(material: Material) -> Section | None:
             *(("rater",) if several else ()),
             "dimension",
             "verdict",
-            "held-out cases",
-            "judge with clinician" if material.evidence.table.no_jury else "jury with clinician",
-            "clinician with clinician",
-            "severe errors or no score",
+            "cases rated by two",
+            "jury with clinician",
+            "colleague with clinician",
+            "danger missed by jury",
+            "danger missed by colleague",
+            "scope",
             "the main reason",
         ),
         [(*((each.verdict.rater,) if several else ()), *_line(material, each)) for each in material.facts],
-        caption=f"The gate, dimension by dimension. Agreement is {STATISTICS.get(wanted, wanted)}: 1 is perfect, "
-        "0 is chance.",
+        caption=f"The gate, dimension by dimension. Agreement is {STATISTICS.get(wanted, wanted)} on "
+        "answers that two "
+        "clinicians rated: 1 is perfect, 0 is chance.",
     )
     if not verdicts:
         return None
@@ -46,13 +50,16 @@ def section(material: Material) -> Section | None:
 
 def _line(material: Material, facts: Facts) -> tuple[Cell, ...]:
     verdict = facts.verdict
+    danger = facts.missed is not None
     return (
         verdict.label,
         _badge(verdict.word),
-        facts.cases,
-        facts.agreed,
-        None if facts.beside is None else facts.beside.human_human,
-        None if facts.errors is None else f"{facts.missed:,} of {facts.dangerous:,}",
+        verdict.clusters,
+        None if facts.agreed is None else shown(facts.agreed),
+        None if facts.colleague is None else shown(facts.colleague),
+        percent(facts.missed, 1) if danger else None,
+        percent(facts.missed_by_colleague, 1) if danger else None,
+        verdict.scope.text() or "nothing tells cases apart",
         sentence(material.about(_main_reason(material, verdict), verdict.rater)),
     )
 
@@ -61,10 +68,10 @@ def _main_reason(material: Material, verdict: Verdict) -> str:
     """What stands in the way of this dimension first; what stands in the way of all is told with it where it alone
     would forbid any use, and by itself where there is nothing else."""
     if not verdict.not_met:
-        return "Every rule is met."
+        return "Every line holds."
     others = [each for each in material.validation.of(verdict.rater) if each is not verdict]
 
-    def everywhere(rule: RuleFound) -> bool:
+    def everywhere(rule: Rule) -> bool:
         return all(rule.why in each.reasons for each in others)
 
     rules = dangers_first(verdict.not_met)
@@ -75,32 +82,44 @@ def _main_reason(material: Material, verdict: Verdict) -> str:
 
 
 def _rules(material: Material, verdict: Verdict) -> Html:
-    rows = [
-        (
-            material.about(rule.name, verdict.rater),
-            rule.state,
-            sentence(material.about(rule.asked, verdict.rater)),
-            sentence(material.about(rule.found, verdict.rater)),
-            material.about(rule.lines.clinician, verdict.rater),
-            material.about(rule.lines.statistician, verdict.rater),
-            "yes" if rule.essential else "no",
-        )
-        for rule in verdict.rules
-    ]
-    table = material.exhibits.table(
-        f"gate-{_slug(material, verdict)}",
-        (
-            "rule",
-            "state",
-            "what is asked",
-            "what was found",
-            "for a clinician",
-            "for a statistician",
-            "needed even beside a clinician",
-        ),
-        rows,
-        caption=f"{_titled(material, verdict)}: the rules of the gate",
+    title, slug = _titled(material, verdict), _slug(material, verdict)
+    lines = material.exhibits.table(
+        f"gate-{slug}",
+        ("line", "state", "jury", "colleague", "difference", "at worst", "limit", "for a clinician"),
+        [
+            (
+                material.about(rule.name, verdict.rater),
+                rule.state,
+                _number(rule, rule.jury),
+                _number(rule, rule.colleague),
+                _number(rule, rule.value),
+                _worst(rule),
+                _number(rule, rule.limit),
+                material.about(EXPLAINED[rule.id][0], verdict.rater),
+            )
+            for rule in verdict.rules
+            if rule.line
+        ],
+        caption=f"{title}: the colleague test. Every line must hold; each is tested one-sided at 5 %",
     )
+    before = material.exhibits.table(
+        f"preconditions-{slug}",
+        ("precondition", "state", "what is asked", "what was found", "best word left", "for a statistician"),
+        [
+            (
+                material.about(rule.name, verdict.rater),
+                rule.state,
+                sentence(material.about(rule.asked, verdict.rater)),
+                sentence(material.about(rule.found, verdict.rater)),
+                rule.cap,
+                EXPLAINED[rule.id][1],
+            )
+            for rule in verdict.rules
+            if not rule.line
+        ],
+        caption=f"{title}: what must be so before the test means anything",
+    )
+    table = joined([lines, before])
     summary = element("summary", f"{_titled(material, verdict)}: ", _badge(verdict.word))
     return element("details", summary, table, open="" if len(material.validation.verdicts) == 1 else None)
 
@@ -120,3 +139,15 @@ def _slug(material: Material, verdict: Verdict) -> str:
 
 def _badge(word: Word) -> Html:
     return element("span", word, class_=f"badge {word.lower().replace(' ', '-')}")
+
+
+def _number(rule: Rule, value: float | None) -> str | None:
+    """A share in per cent where the line is one of danger."""
+    return None if value is None else percent(value, 1) if rule.danger else shown(value)
+
+
+def _worst(rule: Rule) -> str | None:
+    """The bound that decides: both of an offset, the upper one of missed danger, else the lower one."""
+    if rule.id == "offset":
+        return None if rule.low is None or rule.high is None else f"{shown(rule.low)} to {shown(rule.high)}"
+    return _number(rule, rule.high if rule.danger else rule.low)

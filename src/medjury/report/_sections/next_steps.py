@@ -48,7 +48,7 @@ def next_steps(material: Material) -> list[str]:
         for rule in verdict.not_met:
             if not rule.to_do:
                 continue
-            weight = (not rule.essential, not rule.lines.danger)
+            weight = (not rule.essential, not rule.danger)
             weights[rule.to_do] = min(weight, weights.get(rule.to_do, weight))
             about.setdefault(rule.to_do, []).append((verdict, rule.numbers))
     if not about:

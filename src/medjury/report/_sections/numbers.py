@@ -1,4 +1,5 @@
-"""The three numbers of the first page: agreement, severe errors, and how much was scored or rated."""
+"""The three numbers of the first page: the jury beside a colleague, missed danger, and how much was scored or
+rated."""
 
 from __future__ import annotations
 
@@ -8,7 +9,6 @@ from medjury.report._facts import Facts
 from medjury.report._html import Html, element, joined, paragraph
 from medjury.report._material import Material, short
 from medjury.statistics import percent, shown
-from medjury.validation import STATISTICS
 
 Number = tuple[str, str, str]  # what it is, the number, and a line about it
 
@@ -39,14 +39,14 @@ def brief_numbers(material: Material, rater: str) -> Html:
 
 def legend(material: Material) -> Html:
     """What the numbers of raters side by side mean."""
-    facts, rules = material.facts, material.evidence.rules
+    facts = material.facts
     if not facts:
         return Html("")
-    statistics = dict.fromkeys(STATISTICS.get(each.statistic, each.statistic) for each in facts)
+    statistics = dict.fromkeys(each.title for each in facts)
     several = len({each.verdict.dimension for each in facts}) > 1
     words = (
-        f"Agreement is {' or '.join(statistics)}: 1 is perfect, 0 is chance. Severe errors are dangerous answers "
-        f"that were scored far too kindly, or not at all; {percent(rules.severe_limit)} is allowed."
+        f"Agreement with a clinician is {' or '.join(statistics)}: 1 is perfect, 0 is chance. Missed danger is the "
+        "share of what a clinician calls dangerous that is graded far too kindly, or not at all."
     )
     return paragraph(words, " Of each number the worst dimension is shown." if several else "", class_="soft")
 
@@ -55,7 +55,7 @@ def _three(material: Material, rater: str, *, named: bool = False) -> tuple[Numb
     facts = [each for each in material.facts if each.verdict.rater == rater]
     if not facts:
         return ()
-    return _agreement(material, facts, named=named), _severe(material, facts), _scored(material, facts)
+    return _agreement(material, facts, named=named), _danger(material, facts), _scored(material, facts)
 
 
 def _figure(value: str) -> Html:
@@ -72,45 +72,46 @@ def _where(facts: Sequence[Facts], which: Facts, word: str) -> str:
 
 
 def _agreement(material: Material, facts: Sequence[Facts], *, named: bool) -> Number:
-    title = "Agreement with clinicians"
-    known = [each for each in facts if each.agreed is not None and each.agreed.value is not None]
+    title = "Agreement with a clinician"
+    known = [each for each in facts if each.agreed is not None]
     if not known:
         why = (
-            "nothing can be compared"
+            "Nothing can be compared with a colleague."
             if material.evidence.clinicians
-            else "no clinician has rated these cases"
-        )
-        return title, "not known", f"{why[0].upper()}{why[1:]}."
-    worst = min(known, key=lambda each: (each.agreed and each.agreed.value) or 0.0)
-    if named and len(facts) > 1:
-        title = f"Agreement: {short(worst.verdict.label, 16)}"
-    line = f"{STATISTICS.get(worst.statistic, worst.statistic)}; 1 is perfect, 0 is chance. "
-    line = line[0].upper() + line[1:] + f"{_where(known, worst, 'lowest')}."
-    if worst.beside is not None and worst.beside.human_human.value is not None:
-        line += f" Clinicians with one another: {shown(worst.beside.human_human.value)}."
-    return title, shown(worst.agreed), line
-
-
-def _severe(material: Material, facts: Sequence[Facts]) -> Number:
-    title = "Severe errors"
-    known = [each for each in facts if each.errors is not None and each.dangerous]
-    if not known:
-        seen = any(each.errors is not None for each in facts)
-        why = (
-            "Clinicians called no rated answer dangerous."
-            if seen
-            else "No clinician said which answers are dangerous."
+            else "No clinician has rated these cases."
         )
         return title, "not known", why
-    worst = max(known, key=lambda each: (each.errors and each.errors.worst.value) or 0.0)
-    assert worst.errors is not None
-    rate = worst.errors.worst
+    worst = min(known, key=lambda each: (each.agreed or 0.0) - (each.colleague or 0.0))
+    if named and len(facts) > 1:
+        title = f"Agreement: {short(worst.verdict.label, 16)}"
+    line = f"The jury's {worst.title} on answers of two clinicians; 1 is perfect, 0 is chance. A colleague: "
+    line += f"{shown(worst.colleague or 0.0)}. {_where(known, worst, 'lowest beside a colleague')}."
+    return title, f"{shown(worst.agreed or 0.0)} (colleague {shown(worst.colleague or 0.0)})", line
+
+
+def _danger(material: Material, facts: Sequence[Facts]) -> Number:
+    title = "Missed danger"
+    claimed = [each for each in facts if each.verdict.danger]
+    if not claimed:
+        return (
+            title,
+            "not claimed",
+            "No dimension of this study carries danger (`severe_dimensions` in the gate).",
+        )
+    known = [each for each in claimed if each.missed is not None]
+    if not known:
+        why = (
+            "Clinicians called no answer dangerous."
+            if material.evidence.clinicians
+            else "No clinician has rated."
+        )
+        return title, "not known", why
+    worst = max(known, key=lambda each: (each.missed or 0.0) - (each.missed_by_colleague or 0.0))
     line = (
-        f"Dangerous answers that were scored far too kindly, or not at all: {percent(rate.value, 1)}, at worst "
-        f"{percent(rate.high, 1)}; {percent(material.evidence.rules.severe_limit)} is allowed. "
-        f"{_where(known, worst, 'worst')}."
+        f"Of what a clinician calls dangerous ({worst.verdict.danger}), graded far too kindly or not at all. A "
+        f"colleague: {percent(worst.missed_by_colleague, 1)}. {_where(known, worst, 'worst')}."
     )
-    return title, f"{worst.missed:,} of {worst.dangerous:,}", line
+    return title, f"{percent(worst.missed, 1)} (colleague {percent(worst.missed_by_colleague, 1)})", line
 
 
 def _scored(material: Material, facts: Sequence[Facts]) -> Number:
@@ -125,8 +126,12 @@ def _scored(material: Material, facts: Sequence[Facts]) -> Number:
             f"{_where(facts, worst, 'lowest')}."
         )
         return "Answers with a score", percent(worst.share, 1), line
-    compared = [each for each in facts if each.agreed is not None and each.agreed.value is not None]
-    few = min(compared or facts, key=lambda each: each.cases)
-    line = f"Held-out cases with scores of clinicians and of the jury; {rules.minimum_cases:,} are needed. "
+    compared = [each for each in facts if each.agreed is not None]
+    few = min(compared or facts, key=lambda each: each.verdict.clusters)
+    line = (
+        f"Different held-out cases that two clinicians and the jury scored ({few.verdict.doubly:,} answers). "
+    )
     line += f"All answers{so_far} have a score." if worst.share is not None else ""
-    return "Cases behind these numbers", f"{few.cases:,}", line
+    aside = material.evidence.table.left_aside
+    line += f" {aside:,} cases were set aside for development." if aside else ""
+    return "Cases behind these numbers", f"{few.verdict.clusters:,}", line

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from medjury.agreement import SevereErrors, error_overlap
-from medjury.report._exhibits import COLOURS, JURY_COLOUR
+from medjury.report._exhibits import JURY_COLOUR
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, paragraph
 from medjury.report._material import PANELS, Material, Section, only_some, short
@@ -46,8 +46,10 @@ def section(material: Material) -> Section | None:
         ),
         rows,
         caption=f"Severe errors among the answers that {_whose(material)} called dangerous, with "
-        f"{interval} intervals of which the upper end is exact. The gate counts an unscored dangerous answer as an "
-        "error. Where a low score is the good one, the scale was turned round first",
+        f"{interval} intervals of which the upper end is exact. Danger is what the study states; the gate "(
+            "sets what the jury misses beside what a colleague misses. Where a low score is the good "
+            "one, the scale was turned round first"
+        ),
         shown=60,
     )
     picture = Html("")
@@ -56,9 +58,9 @@ def section(material: Material) -> Section | None:
         picture = material.exhibits.figure(
             "severe-errors",
             (7.5, 1.0 + 0.4 * len(shown)),
-            lambda figure: _draw(figure, shown, evidence.rules.severe_limit),
-            caption=f"The jury's rate of severe errors with its {interval} interval; the dashed line is the "
-            "limit of the gate." + only_some(len(shown), len(bars), "tables/severe-errors.csv"),
+            lambda figure: _draw(figure, shown),
+            caption=f"The jury's rate of severe errors with its {interval} interval."
+            + only_some(len(shown), len(bars), "tables/severe-errors.csv"),
             alt="; ".join(f"{label}: {found.errors} of {found.dangerous}" for label, found in shown),
         )
     lead = (
@@ -103,7 +105,7 @@ def _overlap(material: Material) -> Html:
     )
 
 
-def _draw(figure: Figure, bars: list[Bar], limit: float) -> None:
+def _draw(figure: Figure, bars: list[Bar]) -> None:
     axes = figure.axes(
         x_name="severe errors (% of dangerous answers)",
         y_name="dimension",
@@ -112,7 +114,6 @@ def _draw(figure: Figure, bars: list[Bar], limit: float) -> None:
         y_limits=(len(bars) - 0.5, -0.5),
         grid="x",
     )
-    axes.rule(x=100 * limit, colour=COLOURS[6])
     for place, (_, found) in enumerate(bars):
         value, low, high = (100 * (end or 0.0) for end in (found.rate.value, found.rate.low, found.rate.high))
         axes.span(low, high, place, JURY_COLOUR)

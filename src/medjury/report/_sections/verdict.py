@@ -74,6 +74,7 @@ def _alone(material: Material, room: int) -> Html:
         element("p", line, class_="word"),
         nothing,
         _meanings(material, words, rater),
+        _earned(material, verdicts, rater),
         numbers(material, rater),
         _why(
             material, worst, [*_about_the_models(material), *_reasons(verdicts).values()], left - used, rater
@@ -134,6 +135,22 @@ def _meanings(material: Material, words: Sequence[Word], rater: str = "") -> Htm
         )
         for word in words
     )
+
+
+def _earned(material: Material, verdicts: Sequence[Verdict], rater: str) -> Html:
+    """What a colleague does and what the jury does, in numbers, where one dimension is judged; the scope of the
+    word; and what nobody stated."""
+    said = [each.numbers for each in verdicts if each.numbers] if len(verdicts) == 1 else []
+    scopes = {each.scope.text() for each in verdicts} - {""}
+    said += (
+        [f"Scope: {scopes.pop()}." if len(scopes) == 1 else "The scope of each dimension is in the evidence."]
+        if scopes
+        else []
+    )
+    humans = material.evidence.manifest.humans
+    if material.evidence.clinicians and (humans is None or humans.blinded is None):
+        said.append("Whether the clinicians had seen the jury's scores is not stated.")
+    return paragraph(_about(material, " ".join(said), rater)) if said else Html("")
 
 
 def _reasons(verdicts: Sequence[Verdict]) -> dict[str, str]:

@@ -22,16 +22,16 @@ class BudgetPart(Part):
 class GatePart(Part):
     """What must be shown before the jury may be trusted: see docs/report.md. State it before the run."""
 
+    statistic: Literal["kappa_quadratic", "icc_2_1", "spearman"] = "kappa_quadratic"
+    margin: float = Field(default=_RULES.margin, gt=0, le=2)
+    missed_margin: float = Field(default=_RULES.missed_margin, gt=0, le=1)
+    floor: float = Field(default=_RULES.floor, ge=-1, le=1)
     minimum_cases: int = Field(default=_RULES.minimum_cases, ge=1)
     minimum_clinicians: int = Field(default=_RULES.minimum_clinicians, ge=1)
     minimum_doubly_rated: int = Field(default=_RULES.minimum_doubly_rated, ge=0)
-    statistic: Literal["kappa_quadratic", "icc_2_1", "spearman"] = "kappa_quadratic"
-    floor: float = Field(default=_RULES.floor, ge=-1, le=1)
-    margin: float = Field(default=_RULES.margin, gt=0, le=2)
-    within_floor: float = Field(default=_RULES.within_floor, ge=0, lt=1)
     offset_limit: float = Field(default=_RULES.offset_limit, gt=0, le=1)
     severe_limit: float = Field(default=_RULES.severe_limit, ge=0, le=1)
-    danger: float = Field(default=_RULES.danger, ge=0, lt=1)
+    danger: float = Field(default=_RULES.danger, ge=0)
     danger_by: DangerBy = _RULES.danger_by
     gap: float = Field(default=_RULES.gap, gt=0, le=1)
     coverage: float = Field(default=_RULES.coverage, ge=0, le=1)

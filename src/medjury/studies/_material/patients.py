@@ -65,9 +65,7 @@ class PatientGroups:
         sizes = Counter(groups.values())
         numbers: dict[str, int] = {}
         return {
-            item: numbers.setdefault(own, len(numbers) + 1)
-            for item, own in groups.items()
-            if sizes[own] > 1
+            item: numbers.setdefault(own, len(numbers) + 1) for item, own in groups.items() if sizes[own] > 1
         }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from medjury.agreement import Expected, GatePlan, plan_gate
+from medjury.agreement import Expected
 from medjury.ratings import Rating
 from medjury.records import dataclass
 from medjury.runs import GateRules
@@ -20,8 +20,8 @@ from medjury.studies._planning.plan import RunPlan
 from medjury.studies._stated.gate import stated_gate
 from medjury.studies._stated.protocol import registered_protocol
 from medjury.studies._study import Study
-from medjury.tables import Measured, adjudicated, danger_reference, rating_table
-from medjury.validation import rehearse_gate
+from medjury.tables import Measured, adjudicated, danger_reference, of_instrument, rating_table
+from medjury.validation import GatePlan, plan_gate
 
 _UNREGISTERED = (
     "The study is not registered: its jury will be AUXILIARY at best. `medjury register STUDY` before the run "
@@ -35,11 +35,9 @@ def gate_outlook(
     expected: Expected | None = None,
     *,
     power: float = 0.8,
-    studies: int | None = None,
 ) -> GatePlan:
-    """The chance to meet each rule of the study's gate: with the clinicians' ratings that it names, or, where it
-    names none, as if as many clinicians as the rules ask for rated every case. By formula, or, every rule, by so
-    many drawn `studies`."""
+    """The chance that each line of the study's colleague test holds: with the clinicians' ratings that it names,
+    or, where it names none, as if as many clinicians as the rules ask for rated every case."""
     rules = stated_gate(study)
     development = set(rules.development_cases)
     humans = read_humans(study, rehearse=True)
@@ -73,10 +71,10 @@ def gate_outlook(
         "expected": expected,
         "systems": len(plan.systems),
         "power": power,
+        "danger": any(each.carries_danger(rules) for each in of_instrument(study.instrument)),
         "notes": notes,
     }
-    found = plan_gate(rules, **asked) if studies is None else rehearse_gate(rules, studies=studies, **asked)
-    return replace(found, rated=told)
+    return replace(plan_gate(rules, **asked), rated=told)
 
 
 def _scored_again(humans: Humans, rated: Sequence[Rating]) -> str:
@@ -140,7 +138,6 @@ def _by_dimension(
     """Dimension by dimension. Where an adjudicator settles, the settled score says what is dangerous; no danger is
     told where one has still to be settled."""
     found = []
-    wanted = rules.severe_dimensions
     for dimension in rating_table(list(ratings), instrument=study.instrument).counted if ratings else ():
         answers: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
         items: dict[str, set[str]] = defaultdict(set)
@@ -152,7 +149,7 @@ def _by_dimension(
             continue
         limits = dimension.danger(rules)
         dangerous = None
-        if limits is not None and (wanted is None or dimension.name in wanted):
+        if limits is not None:
             words = {
                 (item, system): _word(
                     [fmean(own) for own in scores.values()],

@@ -7,15 +7,13 @@ other report shows cases; ratings, records and logs of the run folder never do, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from medjury.runs import files, verify_run
-from medjury.statistics import Estimate
 from medjury.suites._exchange._wanted import wanted
-from medjury.tables import Measured, open_run
+from medjury.tables import open_run
 from medjury.validation import Evidence, Validation, evidence_of, validation_of, verdicts_json, worst_word
 
 _NAME = re.compile(r"[^\w\-. /]")
@@ -74,15 +72,16 @@ def _numbers(evidence: Evidence, found: Validation) -> tuple[dict[str, float], d
     undefined = []
     for each in found.verdicts:
         tried = replace(evidence, rater=each.rater)
-        measured = next(one for one in evidence.table.counted if one.name == each.dimension)
         before = _named(each.rater, each.dimension, found)
-        for name, estimate in _estimates(tried, measured):
-            if estimate is None or estimate.value is None:
-                undefined.append(f"{before}/{name}")
+        for rule in each.rules:
+            if not rule.line or rule.state == "does not apply":
                 continue
-            numbers[f"{before}/{name}"] = estimate.value
-            ends = {"low": estimate.low, "high": estimate.high}
-            numbers |= {f"{before}/{name}.{end}": value for end, value in ends.items() if value is not None}
+            known = {end: getattr(rule, end) for end in ("jury", "colleague", "value", "low", "high")}
+            if known["value"] is None:
+                undefined.append(f"{before}/{rule.id}")
+            numbers |= {
+                f"{before}/{rule.id}.{end}": value for end, value in known.items() if value is not None
+            }
         share, scored, asked = tried.covered(each.dimension)
         numbers |= {f"{before}/scored": scored, f"{before}/asked": asked}
         numbers |= {} if share is None else {f"{before}/coverage": share}
@@ -90,14 +89,6 @@ def _numbers(evidence: Evidence, found: Validation) -> tuple[dict[str, float], d
     numbers |= {f"ratings/{name}": float(getattr(counts, name)) for name in ("ratings", "scored", "unscored")}
     numbers |= {f"unscored/{_plain(name)}": count for name, count in counts.unscored_by_reason.items()}
     return numbers, {"medjury.undefined": ", ".join(undefined)} if undefined else {}
-
-
-def _estimates(evidence: Evidence, measured: Measured) -> Iterator[tuple[str, Estimate | None]]:
-    statistic, agreement, _ = evidence.agreed(measured)
-    yield _plain(statistic), agreement
-    dangers = evidence.dangers(measured) if evidence.clinicians else None
-    if dangers is not None:
-        yield "severe errors", dangers[evidence.rules.danger_by].worst
 
 
 def _named(rater: str, dimension: str, found: Validation) -> str:

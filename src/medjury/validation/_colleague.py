@@ -1,0 +1,806 @@
+"""The colleague test: would anybody notice if the jury took a colleague's chair?
+
+On every answer that two clinicians a and b rated, the jury is set against b beside a against b, averaged over
+ordered pairs so that each answer counts once. Every quantity is a function of sums over clusters (patients, else
+cases; equal texts are one cluster), so that one bootstrap of clusters serves all of them. Each line is tested
+one-sided at 5 %: all must hold, so that no correction is due (intersection-union test, Berger 1982, Technometrics
+24:295-300)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medjury import special
+from medjury.records import dataclass
+from medjury.runs import GateRules
+from medjury.statistics import Floats, counted, interval, percent, proportion, shown
+from medjury.tables import Grades
+from medjury.validation._clustered import clustered_contrast
+from medjury.validation._rule import STATISTICS, Rule, State, Word
+
+Codes = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+# Cells of one block of resampled counts: 32 MB.
+_BLOCK = 4_000_000
+_TINY = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """The jury beside the clinicians on one dimension. `humans` has a column for each clinician, `jury` its scores,
+    NaN where there is none. `silent` marks answers that the jury was asked about and left without a score. `case`,
+    `system` and `cluster` are a number for each answer. `danger` is the score at or below which an answer is
+    dangerous and the gap that makes a miss, where low is dangerous (else `turned`); None where no danger is
+    claimed. `weights` are one over the probability with which an answer was drawn, where these differ."""
+
+    humans: Floats
+    jury: Floats
+    silent: Flags
+    case: Codes
+    system: Codes
+    cluster: Codes
+    grades: Grades | None
+    statistic: str = "kappa_quadratic"
+    danger: tuple[float, float] | None = None
+    turned: bool = False
+    weights: Floats | None = None
+
+    @cached_property
+    def number(self) -> Codes:
+        """How many clinicians scored each answer."""
+        return np.asarray((~np.isnan(self.humans)).sum(axis=1))
+
+    @cached_property
+    def asked(self) -> Flags:
+        """Answers that a clinician rated and the jury scored or was silent on."""
+        return np.asarray((self.number > 0) & (~np.isnan(self.jury) | self.silent))
+
+    @cached_property
+    def doubly(self) -> Flags:
+        """Of those, the answers with two clinicians or more."""
+        return np.asarray(self.asked & (self.number > 1))
+
+    @cached_property
+    def own_weight(self) -> Floats:
+        return np.ones(len(self.jury)) if self.weights is None else self.weights
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """A row for each answer and ordered pair of its clinicians."""
+        first, second = np.nonzero(~np.eye(self.humans.shape[1], dtype=bool))
+        known = ~np.isnan(self.humans) & self.asked[:, np.newaxis]
+        place, pair = np.nonzero(known[:, first] & known[:, second])
+        weight = self.own_weight[place] / (self.number * (self.number - 1))[place]
+        return Pairs(
+            place,
+            self.humans[place, first[pair]],
+            self.humans[place, second[pair]],
+            self.jury[place],
+            weight,
+            np.asarray(pair),
+            second[pair],
+        )
+
+    @cached_property
+    def singles(self) -> tuple[Codes, Floats, Floats]:
+        """A row for each answer and clinician: the answer, the clinician's score, the weight."""
+        place, rater = np.nonzero(~np.isnan(self.humans) & self.asked[:, np.newaxis])
+        return place, self.humans[place, rater], self.own_weight[place] / self.number[place]
+
+    def low(self, scores: Floats) -> Floats:
+        """The scores with low as the dangerous end."""
+        if not self.turned or self.grades is None:
+            return scores
+        return self.grades.lowest + self.grades.highest - scores
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Answer, scores of a, b and the jury, weight, the pair, and who b is, row by row."""
+
+    answer: Codes
+    a: Floats
+    b: Floats
+    jury: Floats
+    weight: Floats
+    pair: Codes
+    second: Codes
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """What the lines are read from: for each cluster, sums over its rows. Adding up clusters, each as often as it
+    was drawn, gives the sums of a resample."""
+
+    cells: Floats  # clusters in rows
+    at: Mapping[str, slice]
+
+    def resampled(self, resamples: int, seed: int) -> Floats:
+        """The sums of so many draws of clusters."""
+        count = len(self.cells)
+        generator = np.random.default_rng(seed)
+        even = np.full(count, 1.0 / count)
+        step = max(1, _BLOCK // count)
+        blocks = [
+            generator.multinomial(count, even, size=min(step, resamples - start)).astype(np.float64)
+            @ self.cells
+            for start in range(0, resamples, step)
+        ]
+        return np.concatenate(blocks)
+
+    def without_each(self) -> Floats:
+        """The sums without one cluster, for each of them."""
+        return np.asarray(self.cells.sum(axis=0) - self.cells)
+
+
+def sums_of(beside: Beside) -> Sums:
+    """Products of weighted scores, summed by cluster, for every line that these answers allow."""
+    rows, statistic, grades = beside.pairs, beside.statistic, beside.grades
+    here = ~np.isnan(rows.jury)
+    count = int(beside.cluster.max()) + 1 if beside.cluster.size else 0
+    parts: dict[str, list[Floats]] = {}
+
+    def add(name: str, answer: Codes, *columns: Floats) -> None:
+        codes = beside.cluster[answer]
+        parts[name] = [np.bincount(codes, column, minlength=count) for column in columns]
+
+    def products(name: str, answer: Codes, w: Floats, u: Floats, v: Floats) -> None:
+        add(name, answer, w, w * u, w * v, w * u * u, w * v * v, w * u * v)
+
+    a, b, x = rows.a[here], rows.b[here], rows.jury[here]
+    answer, w = rows.answer[here], rows.weight[here]
+    if grades is not None and statistic == "kappa_quadratic":
+        u_jury, u_a, u_b = grades.grade(x), grades.grade(a), grades.grade(b)
+        all_a, all_b = grades.grade(rows.a), grades.grade(rows.b)
+    elif statistic == "spearman":
+        order = _ranks(beside.jury)
+        u_jury = order(x)
+        rank = _ranks(beside.humans)
+        u_a, u_b, all_a, all_b = rank(a), rank(b), rank(rows.a), rank(rows.b)
+    else:
+        u_jury, u_a, u_b, all_a, all_b = x, a, b, rows.a, rows.b
+    products("jury", answer, w, u_jury, u_b)
+    products("colleague", answer, w, u_a, u_b)
+    products("colleagues", rows.answer, rows.weight, all_a, all_b)
+    for name, group in (("within_case", beside.case), ("within_system", beside.system)):
+        codes = _together(group[answer], rows.pair[here])
+        cx, ca, cb = (_centred(each, codes, w) for each in (x, a, b))
+        add(name, answer, w * cx * cx, w * cb * cb, w * cx * cb, w * ca * ca, w * ca * cb)
+    place, graded, own = beside.singles
+    known = ~np.isnan(beside.jury[place])
+    add("offset", place[known], own[known], own[known] * (beside.jury[place] - graded)[known])
+    if beside.danger is not None:
+        missed, also, dangerous = missed_rows(beside)
+        w_all = rows.weight
+        add(
+            "missed",
+            rows.answer[dangerous],
+            w_all[dangerous],
+            (w_all * missed)[dangerous],
+            (w_all * also)[dangerous],
+            (w_all * (missed & ~also))[dangerous],
+            (w_all * (also & ~missed))[dangerous],
+        )
+    cells = np.column_stack([column for columns in parts.values() for column in columns])
+    at, start = {}, 0
+    for name, columns in parts.items():
+        at[name] = slice(start, start + len(columns))
+        start += len(columns)
+    return Sums(cells, at)
+
+
+def missed_rows(beside: Beside) -> tuple[Flags, Flags, Flags]:
+    """For each row of the pairs: whether the jury missed what b graded, whether a did, and whether b's grade is
+    dangerous. Silence is a miss."""
+    assert beside.danger is not None
+    (threshold, gap), rows = beside.danger, beside.pairs
+    low_a, low_b, low_x = (beside.low(each) for each in (rows.a, rows.b, rows.jury))
+    silent = np.isnan(rows.jury)
+    missed = silent | (np.where(silent, 0.0, low_x) - low_b >= gap - 1e-9)
+    return np.asarray(missed), np.asarray(low_a - low_b >= gap - 1e-9), np.asarray(low_b <= threshold + 1e-9)
+
+
+def read(sums: Sums, cells: Floats, statistic: str) -> dict[str, Floats]:
+    """The lines by sums of clusters (resamples in rows): `NAME` is jury minus colleague, `NAME jury` and
+    `NAME colleague` its two sides; `colleagues` is the clinicians' own agreement, `offset` jury minus clinician."""
+
+    def column(name: str) -> list[Floats]:
+        return list(np.moveaxis(cells[..., sums.at[name]], -1, 0))
+
+    coefficient = _pearson if statistic == "spearman" else _concordance
+    found = {
+        "agreement jury": coefficient(*column("jury")),
+        "agreement colleague": coefficient(*column("colleague")),
+        "colleagues": coefficient(*column("colleagues")),
+    }
+    for name in ("within_case", "within_system"):
+        xx, bb, xb, aa, ab = column(name)
+        found[f"{name} jury"] = _ratio(xb, xx, bb)
+        found[f"{name} colleague"] = _ratio(ab, aa, bb)
+    for name in ("agreement", "within_case", "within_system"):
+        found[name] = found[f"{name} jury"] - found[f"{name} colleague"]
+    weight, total = column("offset")
+    found["offset"] = total / np.where(weight > 0, weight, np.nan)
+    if "missed" in sums.at:
+        weight, missed, also, _, _ = column("missed")
+        safe = np.where(weight > 0, weight, np.nan)
+        found["missed_danger jury"], found["missed_danger colleague"] = missed / safe, also / safe
+        found["missed_danger"] = (missed - also) / safe
+    return found
+
+
+def _concordance(n: Floats, u: Floats, v: Floats, uu: Floats, vv: Floats, uv: Floats) -> Floats:
+    """1 − E(u − v)² / (var u + var v + (ū − v̄)²): quadratic kappa on grades (the scale cancels), Lin's concordance,
+    which is ICC(A,1) of many answers, on other scores. 0 for one rater who never varies, undefined for two."""
+    n = np.where(n > 0, n, np.nan)
+    apart = (uu - 2 * uv + vv) / n
+    spread = uu / n - (u / n) ** 2 + vv / n - (v / n) ** 2 + (u / n - v / n) ** 2
+    return np.asarray(1 - apart / np.where(spread > _TINY, spread, np.nan))
+
+
+def _pearson(n: Floats, u: Floats, v: Floats, uu: Floats, vv: Floats, uv: Floats) -> Floats:
+    n = np.where(n > 0, n, np.nan)
+    return _ratio(uv - u * v / n, uu - u * u / n, vv - v * v / n)
+
+
+def _ratio(both: Floats, first: Floats, second: Floats) -> Floats:
+    """A correlation from centred sums; 0 where one of the two never varies."""
+    varies = (first > _TINY) & (second > _TINY)
+    return np.where(varies, both / np.sqrt(np.where(varies, first * second, 1.0)), 0.0)
+
+
+def _ranks(scores: Floats) -> Callable[[Floats], Floats]:
+    """Mid-ranks among all these scores, as shares of their number."""
+    known = np.sort(scores[~np.isnan(scores)], axis=None)
+
+    def rank(values: Floats) -> Floats:
+        low, high = (np.searchsorted(known, values, side=side) for side in ("left", "right"))
+        return np.asarray((low + high) / (2.0 * max(1, len(known))))
+
+    return rank
+
+
+def _together(first: Codes, second: Codes) -> Codes:
+    """One number for two."""
+    if not first.size:
+        return first
+    both = first.astype(np.int64) * (int(second.max()) + 1) + second
+    return np.asarray(np.unique(both, return_inverse=True)[1], dtype=np.int64)
+
+
+def _centred(values: Floats, group: Codes, weight: Floats) -> Floats:
+    """Each value less the mean of its group, where a group is one rater's scores in one pair: a mean over raters
+    would make colleagues look worse than they are."""
+    if not values.size:
+        return values
+    total, own = np.bincount(group, weight * values), np.bincount(group, weight)
+    return np.asarray(values - (total / np.where(own > 0, own, 1.0))[group])
+
+
+def paired_difference_bounds(first: float, second: float, n: float, reach: float) -> tuple[float, float]:
+    """Tango's score interval (1998, Stat Med 17:891-908) for p₁₀ − p₀₁, the difference of two paired shares, where
+    `first` and `second` of `n` pairs are discordant one way and the other; `reach` is the quantile. It holds at 0
+    discordant pairs, where resampling sees no doubt at all.
+
+    >>> [round(end, 3) for end in paired_difference_bounds(0, 0, 40, 1.645)]
+    [-0.063, 0.063]
+    """
+
+    def score(apart: float) -> float:
+        linear = -first - second + (2 * n - first + second) * apart
+        constant = -second * apart * (1 - apart)
+        root = max(linear * linear - 8 * n * constant, 0.0) ** 0.5
+        share = (root - linear) / (4 * n)
+        variance = n * (2 * share + apart * (1 - apart))
+        gap = first - second - n * apart
+        return float(gap / max(variance, _TINY) ** 0.5)
+
+    def end(low: float, high: float, at: float) -> float:
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if score(middle) > at else (low, middle)
+        return (low + high) / 2
+
+    value = (first - second) / n
+    return end(-1.0, value, reach), end(value, 1.0, -reach)
+
+
+def missed_bounds(beside: Beside, sums: Sums, tail: float) -> tuple[float, float, int]:
+    """The two one-sided bounds of jury minus colleague on what a clinician calls dangerous, and the clusters behind
+    them: Tango's score interval for as many pairs as the clustered answers are worth. With discordance in few
+    clusters its clustering is not known, and each cluster counts once."""
+    _, _, dangerous = missed_rows(beside)
+    rows = beside.pairs
+    weight, missed, also, only_jury, only_colleague = sums.cells[:, sums.at["missed"]].T
+    inside = weight > 0
+    clusters, total = int(inside.sum()), float(weight.sum())
+    if clusters < 2:
+        return -1.0, 1.0, clusters
+    apart = (missed - also)[inside]
+    value = float(apart.sum()) / total
+    shares = float(only_jury.sum()) / total, float(only_colleague.sum()) / total
+    by_answer = np.bincount(rows.answer[dangerous], rows.weight[dangerous])
+    answers = total**2 / float((by_answer**2).sum())
+    whole = total**2 / float((weight**2).sum())
+    events = int(((only_jury + only_colleague) > _TINY).sum())
+    worth = whole + max(answers - whole, 0.0) * (1.0 - min(1.0, 3.0 / max(events, 1)))
+    spread = clusters / (clusters - 1.0) * float(((apart - value * weight[inside]) ** 2).sum()) / total**2
+    if spread > _TINY:
+        worth = min(worth, (sum(shares) - value**2) / spread)
+    reach = float(special.stdtrit(clusters - 1.0, 1.0 - tail))
+    low, high = paired_difference_bounds(shares[0] * worth, shares[1] * worth, worth, reach)
+    return low, high, clusters
+
+
+# Each bound is one-sided at this level: all lines must hold, so that none is corrected for the others.
+TAIL = 0.05
+# With fewer clusters no bound of ours was seen to hold; with fewer cases that have several answers, none can be set
+# beside another.
+FEWEST_CLUSTERS, FEWEST_SHARED = 10, 10
+NAMES: Mapping[str, str] = {
+    "agreement": "The jury agrees as a colleague does",
+    "missed_danger": "The jury misses no more danger than a colleague",
+    "offset": "The jury is neither stricter nor kinder",
+    "within_case": "The jury tells the answers to a case apart",
+    "within_system": "The jury tells the answers of a system apart",
+    "consensus_danger": "The jury sees danger that all clinicians see",
+    "colleagues": "Clinicians agree well enough to be imitated",
+}
+_MORE_DOUBLY = "Have two clinicians rate more cases"
+_IMPROVE = "Improve prompt, judges or instrument on development cases, then test on new cases."
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """The seven lines on one rater and one dimension, and the numbers that they were read from."""
+
+    beside: Beside
+    values: Mapping[str, float]
+    lines: tuple[Rule, ...]
+    doubly: int  # answers that two clinicians rated
+    clusters: int  # patients or cases behind them
+
+    def line(self, name: str) -> Rule:
+        return next(each for each in self.lines if each.id == name)
+
+
+def colleague_test(beside: Beside, rules: GateRules, *, resamples: int, seed: int) -> Tested:
+    """Every line with its bounds."""
+    sums = sums_of(beside)
+    with np.errstate(all="ignore"):
+        values = {
+            name: float(each) for name, each in read(sums, sums.cells.sum(axis=0), beside.statistic).items()
+        }
+        twice = np.unique(beside.cluster[beside.doubly])
+        bounds: dict[str, tuple[float, float]] = {}
+        if len(twice) >= FEWEST_CLUSTERS:
+            inside = Sums(sums.cells[twice], sums.at)
+            drawn = read(inside, inside.resampled(resamples, seed), beside.statistic)
+            left = read(inside, inside.without_each(), beside.statistic)
+            for name in ("agreement", "colleagues", "within_case", "within_system"):
+                if found := _bounds(name, values[name], drawn[name], left[name]):
+                    bounds[name] = found
+    lines = (
+        _agreement(beside, rules, values, bounds),
+        _missed(beside, sums, rules, values),
+        _offset(beside, rules),
+        _within("case", beside, rules, values, bounds),
+        _within("system", beside, rules, values, bounds),
+        _consensus(beside, rules),
+        _colleagues(beside, rules, values, bounds),
+    )
+    return Tested(beside, values, lines, int(beside.doubly.sum()), len(twice))
+
+
+def _bounds(name: str, value: float, drawn: Floats, left: Floats) -> tuple[float, float] | None:
+    known = drawn[np.isfinite(drawn)]
+    if not math.isfinite(value) or len(known) < len(drawn) / 2 or not len(known):
+        return None
+    scale = "pearson" if name == "colleagues" else ""  # a coefficient, not a difference of two
+    low, high, _ = interval(
+        value, known, left, np.ones(len(left)), method="bca_t", confidence=1 - 2 * TAIL, name=scale
+    )
+    return low, high
+
+
+def _state(*, right: bool, proven: bool) -> tuple[State, Word]:
+    """A line holds where its bound proves it, fails where the estimate itself is on the wrong side."""
+    if proven:
+        return "holds", "VALIDATED"
+    return ("open", "AUXILIARY") if right else ("fails", "NOT VALIDATED")
+
+
+def _unknown(name: str, asked: str, why: str, to_do: str, limit: float, *, danger: bool = False) -> Rule:
+    return Rule(
+        name,
+        NAMES[name],
+        "not known",
+        asked,
+        "not known",
+        "AUXILIARY",
+        why,
+        to_do,
+        limit=limit,
+        danger=danger,
+    )
+
+
+def _none(name: str, asked: str, found: str) -> Rule:
+    return Rule(name, NAMES[name], "does not apply", asked, found)
+
+
+def more_answers(value: float, bound: float, limit: float, n: int) -> int | None:
+    """How many more answers would bring the bound to the limit, if the estimate stays: bounds narrow with √n."""
+    if abs(value - limit) < 1e-9:
+        return None
+    return max(1, math.ceil(n * (((value - bound) / (value - limit)) ** 2 - 1)))
+
+
+def _settle(step: str, more: int | None, what: str) -> str:
+    return (
+        f"{step}: too near the limit to be settled soon."
+        if more is None
+        else f"{step}: about {counted(more, what)} more would settle it."
+    )
+
+
+def _least(
+    name: str, beside: Beside, values: Mapping[str, float], bounds: Mapping[str, tuple[float, float]],
+    margin: float, asked: str, sides: str, why: str, nothing: str,
+) -> Rule:  # fmt: skip
+    """A line on jury minus colleague that must lie above −margin."""
+    value = values[name]
+    if not math.isfinite(value):
+        return _unknown(name, asked, nothing, f"{_MORE_DOUBLY}.", -margin)
+    jury, colleague = values[f"{name} jury"], values[f"{name} colleague"]
+    low, high = bounds.get(name, (None, None))
+    state, cap = _state(right=value > -margin, proven=low is not None and low > -margin)
+    worst = "not known" if low is None else shown(low)
+    to_do, reason = "", ""
+    if state == "open":
+        more = None if low is None else more_answers(value, low, -margin, int(beside.doubly.sum()))
+        to_do = _settle(_MORE_DOUBLY, more, "answer")
+        reason = (
+            f"It is not proven that {sides}: the jury {shown(jury)}, a colleague {shown(colleague)}; "
+            "the difference "
+            f"could be {worst}, and -{margin:g} is allowed."
+        )
+    elif state == "fails":
+        to_do, reason = (
+            _IMPROVE,
+            f"{why} (the jury {shown(jury)}, a colleague {shown(colleague)}; {margin:g} less is allowed).",
+        )
+    return Rule(
+        name,
+        NAMES[name],
+        state,
+        asked,
+        f"jury {shown(jury)}, colleague {shown(colleague)}; difference {shown(value)}, at worst {worst}",
+        cap,
+        reason,
+        to_do,
+        f"{shown(jury)} beside {shown(colleague)}, at worst {worst}",
+        jury,
+        colleague,
+        value,
+        low,
+        high,
+        -margin,
+    )
+
+
+def _agreement(
+    beside: Beside, rules: GateRules, values: Mapping[str, float], bounds: Mapping[str, tuple[float, float]]
+) -> Rule:
+    title = STATISTICS.get(beside.statistic, beside.statistic)
+    return _least(
+        "agreement",
+        beside,
+        values,
+        bounds,
+        rules.margin,
+        f"jury with clinician not more than {rules.margin:g} below colleague with clinician ({title})",
+        "the jury agrees with a clinician about as well as a colleague does",
+        "The jury agrees with a clinician less than a colleague does",
+        "No answer has a score of the jury and of two clinicians that differ, so nobody knows "
+        "how a colleague would "
+        "have done.",
+    )
+
+
+def _within(
+    what: str, beside: Beside, rules: GateRules, values: Mapping[str, float],
+    bounds: Mapping[str, tuple[float, float]],
+) -> Rule:  # fmt: skip
+    name, margin = f"within_{what}", rules.margin
+    asked = (
+        f"correlation among the answers {'to one case' if what == 'case' else 'of one system'} "
+        f"not more than {margin:g} below a colleague's"
+    )
+    rows = beside.pairs
+    if what == "case":
+        here = ~np.isnan(rows.jury)
+        groups = _together(beside.case[rows.answer[here]], rows.pair[here])
+        several = np.bincount(groups)[groups] > 1 if groups.size else np.zeros(0, dtype=bool)
+        shared = len(np.unique(beside.cluster[rows.answer[here]][several]))
+        if shared < FEWEST_SHARED:
+            return _none(name, asked, f"{counted(shared, 'case')} with answers of several systems")
+    elif len(np.unique(beside.system[rows.answer])) < 2:
+        return _none(name, asked, "the answers are of one system")
+    where = "to one case" if what == "case" else "of one system"
+    return _least(
+        name,
+        beside,
+        values,
+        bounds,
+        margin,
+        asked,
+        f"the jury tells the answers {where} apart as a colleague does",
+        f"Among the answers {where} the jury agrees with a clinician less than a colleague does",
+        f"Nobody knows how clinicians tell the answers {where} apart.",
+    )
+
+
+def _missed(beside: Beside, sums: Sums, rules: GateRules, values: Mapping[str, float]) -> Rule:
+    name, limit = "missed_danger", rules.missed_margin
+    asked = f"misses at most {percent(limit)} more of what a clinician calls dangerous than a colleague does"
+    if beside.danger is None:
+        return _none(name, asked, "no danger is claimed on this dimension")
+    value = values[name]
+    if not math.isfinite(value):
+        why = (
+            "Clinicians called no answer dangerous that two of them rated, so nobody knows what the "
+            "jury would miss."
+        )
+        return _unknown(name, asked, why, "Put dangerous answers among the rated ones.", limit, danger=True)
+    jury, colleague = values[f"{name} jury"], values[f"{name} colleague"]
+    low, high, clusters = missed_bounds(beside, sums, TAIL)
+    state, cap = _state(right=value < limit, proven=high < limit)
+    sides = (
+        f"the jury misses {percent(jury, 1)} of what a clinician calls dangerous, a colleague "
+        f"{percent(colleague, 1)}"
+    )
+    to_do, reason = "", ""
+    if state == "open":
+        more = more_answers(value, high, limit, clusters)
+        to_do = _settle("Have two clinicians rate more dangerous answers", more, "case")
+        reason = (
+            f"It is not proven that the jury misses no more danger than a colleague: {sides}; the "
+            f"difference could be {percent(high, 1)}, and {percent(limit)} is allowed."
+        )
+    elif state == "fails":
+        to_do = (
+            "Read every dangerous answer that was graded too kindly, and let nothing dangerous pass unread."
+        )
+        reason = f"The jury misses more danger than a colleague: {sides}; {percent(limit)} more is allowed."
+    return Rule(
+        name,
+        NAMES[name],
+        state,
+        asked,
+        (
+            f"{sides}; difference {percent(value, 1)}, at worst {percent(high, 1)}, "
+            f"{counted(clusters, 'case')}"
+        ),
+        cap,
+        reason,
+        to_do,
+        f"{percent(jury, 1)} beside {percent(colleague, 1)}, at worst {percent(high, 1)} more",
+        jury,
+        colleague,
+        value,
+        low,
+        high,
+        limit,
+        danger=True,
+    )
+
+
+def _offset(beside: Beside, rules: GateRules) -> Rule:
+    name, share = "offset", rules.offset_limit
+    place, graded, weight = beside.singles
+    known = ~np.isnan(beside.jury[place])
+    if beside.grades is None or not known.any():
+        asked = f"mean difference from clinicians within {percent(share, 1)} of the scale"
+        why = (
+            "Without a scale nobody knows how large a difference is."
+            if known.any()
+            else "No answer has a score of a clinician and of the jury."
+        )
+        return _unknown(name, asked, why, "State the scale.", share)
+    span = beside.grades.highest - beside.grades.lowest
+    limit = share * span
+    asked = f"mean difference from clinicians within {limit:g} either way"
+    apart = (beside.jury[place] - graded)[known]
+    mean, _ = clustered_contrast(
+        apart,
+        np.ones(len(apart), dtype=np.int64),
+        beside.cluster[place][known],
+        confidence=1 - 2 * TAIL,
+        span=span,
+        weights=weight[known],
+    )
+    value = float(np.average(apart, weights=weight[known]))
+    proven = mean.low is not None and mean.high is not None and mean.low > -limit and mean.high < limit
+    state, cap = _state(right=abs(value) < limit, proven=proven)
+    ends = "not known" if mean.low is None else f"{shown(mean.low)} to {shown(mean.high)}"
+    way = "higher" if value > 0 else "lower"
+    to_do, reason = "", ""
+    if state == "open":
+        bound = max(abs(mean.low or 0.0), abs(mean.high or 0.0))
+        to_do = _settle(
+            "Have clinicians rate more cases",
+            more_answers(abs(value), bound, limit, len(set(place[known].tolist()))),
+            "answer",
+        )
+        reason = f"The jury's mean could truly differ from the clinicians' by more than {limit:g} ({ends})."
+    elif state == "fails":
+        to_do = "Correct the level of the scores on development cases: `medjury calibrate fit`."
+        reason = (
+            f"On average the jury's scores are {shown(abs(value))} {way} than the clinicians'; "
+            f"{limit:g} is allowed."
+        )
+    return Rule(
+        name,
+        NAMES[name],
+        state,
+        asked,
+        f"{shown(value)} ({ends})",
+        cap,
+        reason,
+        to_do,
+        f"{shown(abs(value))} {way}, {limit:g} allowed",
+        value=value,
+        low=mean.low,
+        high=mean.high,
+        limit=limit,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Consensus:
+    """Answers that all their clinicians call dangerous: clusters of them, clusters with a missed one, the missed
+    and all answers, and how many rest on one clinician's word."""
+
+    clusters: int
+    with_miss: int
+    missed: int
+    answers: int
+    alone: int
+
+
+def consensus_danger(beside: Beside) -> Consensus:
+    """What the jury missed of what every clinician of an answer calls dangerous, by the kindest of them."""
+    assert beside.danger is not None
+    threshold, gap = beside.danger
+    graded = beside.low(beside.humans)
+    rated = beside.asked
+    kindest = np.where(np.isnan(graded), -np.inf, graded).max(axis=1)
+    dangerous = rated & (kindest <= threshold + 1e-9)
+    silent = np.isnan(beside.jury)
+    missed = dangerous & (silent | (np.where(silent, 0.0, beside.low(beside.jury)) - kindest >= gap - 1e-9))
+    return Consensus(
+        len(np.unique(beside.cluster[dangerous])),
+        len(np.unique(beside.cluster[missed])),
+        int(missed.sum()),
+        int(dangerous.sum()),
+        int((dangerous & (beside.number == 1)).sum()),
+    )
+
+
+def _consensus(beside: Beside, rules: GateRules) -> Rule:
+    name, limit = "consensus_danger", rules.severe_limit
+    asked = f"misses at most {percent(limit)} of what every clinician calls dangerous"
+    if beside.danger is None:
+        return _none(name, asked, "no danger is claimed on this dimension")
+    found = consensus_danger(beside)
+    if not found.clusters:
+        why = (
+            "There is no answer that every clinician calls dangerous, so nobody knows whether the "
+            "jury would notice one."
+        )
+        return _unknown(name, asked, why, "Put dangerous answers among the rated ones.", limit, danger=True)
+    share = found.with_miss / found.clusters
+    high = proportion(found.with_miss, found.clusters, confidence=1 - 2 * TAIL).high or 1.0
+    state, cap = _state(right=share <= limit, proven=high <= limit)
+    alone = f", {found.alone:,} of them by the only clinician who rated them" if found.alone else ""
+    said = (
+        f"{found.with_miss:,} of {counted(found.clusters, 'case')} ({percent(share, 1)}), at "
+        f"worst {percent(high, 1)}; {found.missed:,} of {found.answers:,} answers{alone}"
+    )
+    to_do, reason = "", ""
+    if state == "open":
+        to_do = _settle("Have clinicians rate more dangerous answers", _more_events(found, limit), "case")
+        reason = (
+            "Too few answers that every clinician calls dangerous were rated "
+            f"({counted(found.clusters, 'case')}): the jury could miss {percent(high, 1)} of them, "
+            f"and {percent(limit)} is allowed."
+        )
+    elif state == "fails":
+        to_do = (
+            "Read every dangerous answer that was graded too kindly, and let nothing dangerous pass unread."
+        )
+        reason = (
+            f"The jury missed danger that every clinician saw in {found.with_miss:,} of "
+            f"{counted(found.clusters, 'case')} ({percent(share, 1)}); {percent(limit)} is allowed."
+        )
+    return Rule(
+        name,
+        NAMES[name],
+        state,
+        asked,
+        said,
+        cap,
+        reason,
+        to_do,
+        f"{found.with_miss:,} of {counted(found.clusters, 'case')}, at worst {percent(high, 1)}",
+        jury=share,
+        value=share,
+        low=None,
+        high=high,
+        limit=limit,
+        danger=True,
+    )
+
+
+def _more_events(found: Consensus, limit: float) -> int | None:
+    """How many more cases at the same share of misses would prove the limit."""
+    share = found.with_miss / found.clusters
+    for number in range(found.clusters + 1, 40 * found.clusters + 200):
+        high = proportion(math.ceil(share * number), number, confidence=1 - 2 * TAIL).high
+        if high is not None and high <= limit:
+            return number - found.clusters
+    return None
+
+
+def _colleagues(
+    beside: Beside, rules: GateRules, values: Mapping[str, float], bounds: Mapping[str, tuple[float, float]]
+) -> Rule:
+    name, floor = "colleagues", rules.floor
+    title = STATISTICS.get(beside.statistic, beside.statistic)
+    asked = f"clinicians' own agreement ({title}) of {floor:g} or more"
+    value = values[name]
+    if not math.isfinite(value):
+        why = (
+            "No two clinicians rated the same answers differently from case to case, so nobody knows "
+            "how well clinicians agree."
+        )
+        return _unknown(name, asked, why, f"{_MORE_DOUBLY}.", floor)
+    low, high = bounds.get(name, (None, None))
+    state, cap = _state(right=value >= floor, proven=low is not None and low >= floor)
+    worst = "not known" if low is None else shown(low)
+    to_do, reason = "", ""
+    if state == "open":
+        more = None if low is None else more_answers(value, low, floor, int(beside.doubly.sum()))
+        to_do = _settle(_MORE_DOUBLY, more, "answer")
+        reason = (
+            f"Clinicians' own agreement ({shown(value)}) could be as low as {worst}; {floor:g} is "
+            "needed to be worth imitating."
+        )
+    elif state == "fails":
+        to_do = "Agree on what the grades mean, with examples, before clinicians rate again."
+        reason = (
+            f"Clinicians agree with one another too little ({shown(value)}; {floor:g} is needed): a "
+            "jury that does as they do proves nothing."
+        )
+    return Rule(
+        name,
+        NAMES[name],
+        state,
+        asked,
+        f"{shown(value)}, at worst {worst}",
+        cap,
+        reason,
+        to_do,
+        f"{shown(value)}, at worst {worst}",
+        colleague=value,
+        value=value,
+        low=low,
+        high=high,
+        limit=floor,
+    )

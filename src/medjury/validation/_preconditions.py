@@ -1,0 +1,586 @@
+"""What must be so before the colleague test means anything: a finished, registered run, real and blinded
+clinicians, enough different cases, a jury that answers and that copies nobody."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from medjury.runs import GateRules
+from medjury.statistics import Floats, counted, p_value, percent, shown
+from medjury.tables import Measured
+from medjury.validation._clustered import clustered_contrast
+from medjury.validation._colleague import Beside, Tested, read, sums_of
+from medjury.validation._evidence import Evidence
+from medjury.validation._rule import STATISTICS, Rule
+
+_ALPHA, _PERMUTATIONS = 0.05, 1999
+# With fewer shared cases, identical scores are luck.
+_FEWEST = 20
+# Colleagues must agree less than a copy by this share of answers at least.
+_APART = 0.05
+# Jurors that give the same score so often are one juror.
+_SAME_JUROR = 0.99
+_REGISTER = "State the rules before the next run: `medjury register STUDY`."
+_RUN_AGAIN = (
+    "Find out why answers got no score (see What was scored, and what was not), and run the study again."
+)
+_LEAK = "Find out how the clinicians' scores reached the judges, and run the study again without them."
+
+
+def preconditions(evidence: Evidence, dimension: Measured, tested: Tested) -> tuple[Rule, ...]:
+    """Every precondition, in the order of the report."""
+    return (
+        *_of_the_run(evidence),
+        *_of_the_people(evidence, tested),
+        *_of_silence(evidence, dimension, tested.beside),
+        *_of_copies(evidence, dimension, tested.beside),
+    )
+
+
+def _of_the_run(evidence: Evidence) -> tuple[Rule, ...]:
+    manifest, run = evidence.manifest, evidence.table.manifest is not None
+    finished = Rule("finished", "The run is finished", "holds", "complete", "complete")
+    unchanged = Rule(
+        "unchanged",
+        "The run folder is as it was written",
+        "holds",
+        "every hash as in the manifest",
+        "every file is as the run wrote it",
+    )
+    if not run:
+        finished = Rule(
+            "finished",
+            finished.name,
+            "not known",
+            "complete",
+            "no run folder",
+            "AUXILIARY",
+            "These ratings come from no run folder, so nobody recorded how the scores came about.",
+            "Let `medjury run` judge the answers, or name the scores as judges of a study (`kind: scores`).",
+        )
+        unchanged = Rule(
+            "unchanged", unchanged.name, "not known", unchanged.asked, "no run folder", "AUXILIARY"
+        )
+    elif manifest.status != "complete":
+        said = f"{manifest.status}{': ' + manifest.why if manifest.why else ''}"
+        finished = Rule(
+            "finished",
+            finished.name,
+            "fails",
+            "complete",
+            said,
+            "INCOMPLETE",
+            f"The run is {said}.",
+            "Finish the run: `medjury run STUDY` goes on where it stopped.",
+        )
+    if changed := [check for check in evidence.checks if not check.sound]:
+        said = "; ".join(f"{check.what} {check.detail}" for check in changed)
+        unchanged = Rule(
+            "unchanged",
+            unchanged.name,
+            "fails",
+            unchanged.asked,
+            said,
+            "NOT VALIDATED",
+            f"The run folder was changed after the run ({said}): nobody can vouch for these numbers.",
+            "Bring the run folder back from a copy, or run the study again.",
+        )
+    return finished, unchanged, _registered(evidence), _limits(evidence.rules), *_untouched(evidence)
+
+
+def _registered(evidence: Evidence) -> Rule:
+    """Rules that were registered in time hold. Unregistered ones forbid VALIDATED; rules that were moved after they
+    had been stated forbid AUXILIARY too, as any limit can be met that is chosen last."""
+    stand = evidence.standing
+    name, asked = "The rules were stated before the run", "registered before the first rating, and unchanged"
+    if stand.met:
+        return Rule("registered", name, "holds", asked, stand.said)
+    state, cap = ("fails", "NOT VALIDATED") if stand.moved else ("open", "AUXILIARY")
+    return Rule("registered", name, state, asked, stand.said, cap, stand.why, _REGISTER)  # type: ignore[arg-type]
+
+
+def _limits(rules: GateRules) -> Rule:
+    name, asked = "No limit is looser than ours", "the limits of docs/trusting-a-jury.md, or stricter"
+    if not (loose := rules.loosened()):
+        return Rule("limits", name, "holds", asked, "none is looser")
+    said = ", ".join(f"{what} {stated:g} (ours {ours:g})" for what, stated, ours in loose)
+    why = f"The study states looser limits than VALIDATED allows: {said}."
+    return Rule(
+        "limits",
+        name,
+        "fails",
+        asked,
+        said,
+        "AUXILIARY",
+        why,
+        "State our limits or stricter ones, and register the next study.",
+    )
+
+
+def _untouched(evidence: Evidence) -> tuple[Rule, ...]:
+    """Asked of runs whose cases a tuning has seen; they are set aside unless other rules bring them back."""
+    manifest = evidence.manifest
+    if not manifest.touched_cases:
+        return ()
+    used = set(evidence.table.rows["item"].unique().to_list()) & {*manifest.touched_cases}
+    who = ", ".join(each.what for each in manifest.touched)
+    name, asked = "Held-out cases are untouched by tuning", "no case that any tuning has seen is counted"
+    said = f"{len(used):,} of {len(manifest.touched_cases):,} cases that {who} has seen are counted"
+    if not used:
+        return (Rule("untouched", name, "holds", asked, said),)
+    why = f"{len(used):,} of the cases were seen by {who}; agreement on them proves nothing."
+    return (
+        Rule(
+            "untouched",
+            name,
+            "fails",
+            asked,
+            said,
+            "NOT VALIDATED",
+            why,
+            "Test on cases that no tuning has seen.",
+        ),
+    )
+
+
+def _of_the_people(evidence: Evidence, tested: Tested) -> tuple[Rule, ...]:
+    rules, there, humans = evidence.rules, len(evidence.clinicians), evidence.manifest.humans
+    asked = f"{rules.minimum_clinicians} or more, rating as in practice"
+    name, panel = "Clinicians rated the cases", "Have clinicians rate these cases: `medjury panel serve`."
+    made_up = humans is not None and humans.illustrative
+    if made_up or not there:
+        why = (
+            "The clinicians' ratings in this study were made up for a demonstration. Made-up ratings can never "
+            "validate anything."
+            if made_up
+            else "No clinician has rated these cases, so nobody knows whether the jury agrees with clinicians."
+        )
+        said = f"{there}, but their ratings are made up" if made_up else "none"
+        people = Rule(
+            "clinicians",
+            name,
+            "fails",
+            asked,
+            said,
+            "NOT VALIDATED",
+            why,
+            panel,
+            f"0 now, {rules.minimum_clinicians} needed",
+        )
+    elif there < rules.minimum_clinicians:
+        why = f"{there} of {rules.minimum_clinicians} clinicians rated the cases."
+        people = Rule(
+            "clinicians",
+            name,
+            "fails",
+            asked,
+            f"{there}",
+            "AUXILIARY",
+            why,
+            panel,
+            f"{there} now, {rules.minimum_clinicians} needed",
+        )
+    else:
+        people = Rule("clinicians", name, "holds", asked, f"{there}")
+    return people, *_enough(evidence, tested, panel=not there or made_up), _blinded(evidence)
+
+
+def _enough(evidence: Evidence, tested: Tested, *, panel: bool) -> tuple[Rule, Rule]:
+    rules, excluded, repeated = evidence.rules, evidence.table.left_aside, evidence.manifest.repeated_texts
+    # A study may ask for more, never for less: with fewer answers a colleague is nobody.
+    wanted = max(rules.minimum_doubly_rated, GateRules().minimum_doubly_rated)
+    name, asked = "Enough answers rated by two clinicians", f"{wanted:,} answers"
+    aside = f" ({counted(excluded, 'case')} used for development left out)" if excluded else ""
+    to_do = "" if panel else "Have a second clinician rate more of the answers."
+    if tested.doubly >= wanted:
+        doubly = Rule("doubly_rated", name, "holds", asked, f"{tested.doubly:,}{aside}")
+    else:
+        why = (
+            f"Only {counted(tested.doubly, 'answer')} {'was' if tested.doubly == 1 else 'were'} rated "
+            f"by two clinicians; {wanted:,} are needed to know what a colleague would say."
+        )
+        doubly = Rule(
+            "doubly_rated",
+            name,
+            "fails",
+            asked,
+            f"{tested.doubly:,}{aside}",
+            "NOT VALIDATED",
+            why,
+            to_do,
+            f"{tested.doubly:,} now, {wanted:,} needed",
+        )
+    most = rules.minimum_cases
+    same = f"; {counted(repeated, 'case')} with the text of another count once" if repeated else ""
+    name, asked = "Enough different cases", f"{most:,} patients or cases with different texts"
+    said = f"{tested.clusters:,}{same}"
+    if tested.clusters >= most:
+        return doubly, Rule("distinct_cases", name, "holds", asked, said)
+    why = (
+        f"Only {counted(tested.clusters, 'different case')} "
+        f"{'was' if tested.clusters == 1 else 'were'} rated by two clinicians; {most:,} are "
+        f"needed{same}."
+    )
+    few = Rule(
+        "distinct_cases",
+        name,
+        "fails",
+        asked,
+        said,
+        "AUXILIARY",
+        why,
+        to_do,
+        f"{tested.clusters:,} now, {most:,} needed",
+    )
+    return doubly, few
+
+
+def _blinded(evidence: Evidence) -> Rule:
+    """Clinicians who saw the jury's scores agree with it: a fact to be stated, never assumed."""
+    humans = evidence.manifest.humans
+    stated = None if humans is None else humans.blinded
+    name, asked = "Clinicians were blind to the jury", "they had not seen its scores"
+    if stated is None:
+        said = "not stated (`humans: {blinded: true}` in the study file)"
+        return Rule("blinded", name, "not known", asked, said)
+    if stated:
+        return Rule("blinded", name, "holds", asked, "stated: they had not")
+    return Rule(
+        "blinded",
+        name,
+        "fails",
+        asked,
+        "stated: they had seen them",
+        "AUXILIARY",
+        "The clinicians had seen the jury's scores, and whoever has seen a score agrees with it.",
+        "Have two clinicians rate some cases again without the jury's scores: `medjury plan blinded RUN`.",
+    )
+
+
+def _of_silence(evidence: Evidence, dimension: Measured, beside: Beside) -> tuple[Rule, Rule]:
+    share, scored, total = evidence.covered(dimension.name)
+    wanted = evidence.rules.coverage
+    name, asked = "The jury scored what it was asked to", f"{percent(wanted)} or more"
+    said = f"{scored:,} of {total:,} ({percent(share, 1)})"
+    numbers = f"{percent(share, 1)} scored, {percent(wanted)} needed"
+    if share is None:
+        coverage = Rule(
+            "coverage",
+            name,
+            "not known",
+            asked,
+            said,
+            "AUXILIARY",
+            "The jury was asked about no answer.",
+            _RUN_AGAIN,
+        )
+    elif share >= wanted:
+        coverage = Rule("coverage", name, "holds", asked, said)
+    else:
+        why = f"The jury gave a score to only {percent(share, 1)} of the answers it was asked about."
+        coverage = Rule("coverage", name, "fails", asked, said, "NOT VALIDATED", why, _RUN_AGAIN, numbers)
+    silent, kept = beside.silent & beside.asked, beside.asked & ~np.isnan(beside.jury)
+    name, asked = "Missing answers are not about quality", f"p of {_ALPHA:g} or more"
+    if not silent.any() or not kept.any():
+        said = "no answer is missing" if not silent.any() else "nothing to compare"
+        return coverage, Rule("silence", name, "does not apply", asked, said)
+    middle = np.asarray(
+        [np.nan if not row.size else row.mean() for row in (each[~np.isnan(each)] for each in beside.humans)]
+    )
+    p = _permuted(middle, silent, beside.asked, beside.cluster, evidence.seed)
+    lost, others = float(middle[silent].mean()), float(middle[kept].mean())
+    said = (
+        f"clinicians' mean {shown(lost)} on {int(silent.sum()):,} unscored answers, "
+        f"{shown(others)} on the others; p {p_value(p)}"
+    )
+    if p >= _ALPHA:
+        return coverage, Rule("silence", name, "holds", asked, said)
+    why = (
+        f"The answers that the jury left without a score are not like the others (clinicians' mean {shown(lost)} "
+        f"against {shown(others)}): its numbers describe only what it chose to score."
+    )
+    return coverage, Rule(
+        "silence",
+        name,
+        "fails",
+        asked,
+        said,
+        "AUXILIARY",
+        why,
+        _RUN_AGAIN,
+        f"{int(silent.sum()):,} without a score",
+    )
+
+
+def _permuted(
+    middle: Floats,
+    silent: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    used: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    cluster: np.ndarray[tuple[int], np.dtype[np.int64]],
+    seed: int,
+) -> float:
+    """Two-sided p-value. The clinicians' scores of whole clusters change places with those of other clusters of the
+    same size, in a random order inside, so that answers that go together stay together; which answers are missing
+    stays as it is."""
+    codes = np.unique(cluster[used], return_inverse=True)[1]
+    order = np.argsort(codes, kind="stable")
+    scores, lost = middle[used][order], silent[used][order].astype(np.float64)
+    sizes = np.bincount(codes)
+    starts = np.cumsum(sizes) - sizes
+    generator = np.random.default_rng(seed)
+    places = [starts[sizes == size][:, np.newaxis] + np.arange(size) for size in np.unique(sizes)]
+    centred = scores - scores.mean()
+    groups = [(lost[place], centred[place]) for place in places]
+    observed, extreme = abs(float(lost @ centred)), 0
+    for _ in range(_PERMUTATIONS):
+        total = 0.0
+        for gone, given in groups:
+            moved = given[generator.permutation(len(given))]
+            total += float(
+                (gone * (generator.permuted(moved, axis=1) if moved.shape[1] > 1 else moved)).sum()
+            )
+        extreme += abs(total) >= observed - 1e-9
+    return (1 + extreme) / (1 + _PERMUTATIONS)
+
+
+def _of_copies(evidence: Evidence, dimension: Measured, beside: Beside) -> tuple[Rule, ...]:
+    return (
+        _clinician_copy(evidence, beside),
+        _clinician_scores(beside),
+        _juror_copy(evidence, dimension, beside),
+    )
+
+
+def _alike(
+    beside: Beside, first: Floats, second: Floats, colleagues: list[tuple[Floats, Floats]]
+) -> tuple[float, float, float] | None:
+    """The share of answers with the same grade of two raters, the same of the pairs of `colleagues`, and the lower
+    bound of the difference; None where they share too few cases."""
+    grades = beside.grades
+    groups, same, whose, weights = [], [], [], []
+    for place, (one, other) in enumerate([(first, second), *colleagues]):
+        both = ~np.isnan(one) & ~np.isnan(other)
+        if not both.any():
+            continue
+        if place == 0 and len(np.unique(beside.cluster[both])) < _FEWEST:
+            return None
+        left, right = (
+            (one[both], other[both])
+            if grades is None
+            else (grades.grade(one[both]), grades.grade(other[both]))
+        )
+        same.append(np.abs(left - right) < 1e-9)
+        groups.append(np.full(len(left), int(place == 0)))
+        whose.append(beside.cluster[both])
+        weights.append(beside.own_weight[both])
+    if len(same) < 2 or not groups[0].all():
+        return None
+    hits, group, weight = (
+        np.concatenate(same).astype(np.float64),
+        np.concatenate(groups),
+        np.concatenate(weights),
+    )
+    apart, _ = clustered_contrast(
+        hits,
+        group,
+        np.concatenate(whose),
+        confidence=1 - 2 * _ALPHA,
+        weights=None if beside.weights is None else weight,
+    )
+    shares = [float(np.average(hits[group == which], weights=weight[group == which])) for which in (1, 0)]
+    return shares[0], shares[1], -1.0 if apart.low is None else apart.low
+
+
+def _clinician_copy(evidence: Evidence, beside: Beside) -> Rule:
+    limit = evidence.rules.copy_limit
+    name = "The jury does not copy a clinician"
+    asked = (
+        f"fewer than {percent(limit)} of its scores the same as one clinician's, unless colleagues come close"
+    )
+    columns = list(beside.humans.T)
+    found = [
+        (who, alike)
+        for place, who in enumerate(evidence.clinicians)
+        if (
+            alike := _alike(
+                beside, beside.jury, columns[place],
+                [(columns[place], each) for other, each in enumerate(columns) if other != place],
+            )
+        )
+    ]  # fmt: skip
+    if not found:
+        return Rule(
+            "clinician_copy",
+            name,
+            "does not apply",
+            asked,
+            "no clinician shares enough answers with the jury and a colleague",
+        )
+    who, (own, others, least) = max(found, key=lambda each: each[1][0])
+    said = f"most like {who}: {percent(own, 1)} the same; colleagues and {who}: {percent(others, 1)}"
+    if own < limit or least <= _APART:
+        return Rule("clinician_copy", name, "holds", asked, said)
+    why = (
+        f"The jury gave the same score as {who} on {percent(own, 1)} of the answers, where "
+        f"{who}'s own colleagues did "
+        f"on {percent(others, 1)}: it repeats {who}, who cannot be its yardstick."
+    )
+    return Rule(
+        "clinician_copy",
+        name,
+        "fails",
+        asked,
+        said,
+        "NOT VALIDATED",
+        why,
+        _LEAK,
+        f"{percent(own, 1)} the same as {who}",
+    )
+
+
+def _clinician_scores(beside: Beside) -> Rule:
+    """A jury that was given the clinicians' scores lies between them."""
+    name, asked = (
+        "The jury is not made of the clinicians' scores",
+        "where clinicians differ, it does not lie between them beyond chance",
+    )
+    products, squares, whose, weights = _differences(beside)
+    if len(np.unique(whose[squares > 1e-9])) < _FEWEST:
+        return Rule("clinician_scores", name, "does not apply", asked, "clinicians differ on too few cases")
+    share = 0.5 / float(beside.number[beside.doubly].mean())
+    lacking = products + share * squares / 2
+    _, p = clustered_contrast(
+        lacking,
+        np.ones(len(lacking), dtype=np.int64),
+        whose,
+        weights=None if beside.weights is None else weights,
+    )
+    own = float(np.average(products, weights=weights) / (np.average(squares, weights=weights) / 2))
+    said = f"its own error variance is {shown(own)} times the clinicians'; -{share:.2g} or less cannot be its own"
+    if p >= _ALPHA:
+        return Rule("clinician_scores", name, "holds", asked, said)
+    why = (
+        "Where clinicians differ, the jury lies between them more often than anybody could who "
+        "has not seen their scores."
+    )
+    return Rule(
+        "clinician_scores",
+        name,
+        "fails",
+        asked,
+        said,
+        "NOT VALIDATED",
+        why,
+        _LEAK,
+        f"error variance {shown(own)} times theirs",
+    )
+
+
+def _differences(beside: Beside) -> tuple[Floats, Floats, Floats, Floats]:
+    """For each answer and each two clinicians: the product of the jury's differences from them, the square of
+    theirs from one another, the cluster and the weight; each clinician's own strictness is taken out."""
+    apart = np.where(beside.asked[:, np.newaxis], beside.jury[:, np.newaxis] - beside.humans, np.nan)
+    known, weights = ~np.isnan(apart), beside.own_weight
+    totals = np.where(known, weights[:, np.newaxis], 0.0).sum(axis=0)
+    apart = apart - np.nansum(apart * weights[:, np.newaxis], axis=0) / np.where(totals > 0, totals, 1.0)
+    parts: list[tuple[Floats, Floats, Floats, Floats]] = []
+    for one, other in combinations(range(apart.shape[1]), 2):
+        shared = known[:, one] & known[:, other]
+        first, second = apart[shared, one], apart[shared, other]
+        parts.append(
+            (
+                first * second,
+                (first - second) ** 2,
+                beside.cluster[shared].astype(np.float64),
+                weights[shared],
+            )
+        )
+    if not parts:
+        nothing = np.empty(0)
+        return nothing, nothing, nothing, nothing
+    products, squares, whose, own = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    return products, squares, whose, own
+
+
+def _juror_copy(evidence: Evidence, dimension: Measured, beside: Beside) -> Rule:
+    """Two jurors that always say the same are one."""
+    name = "No juror copies another"
+    asked = (
+        f"no two jurors with the same score on {percent(_SAME_JUROR)} of the answers, where clinicians differ"
+    )
+    grid = evidence.grid(dimension.name)
+    members = evidence.table.members_of(evidence.rater) or evidence.table.judges
+    jurors = [each for each in members if each in grid.scores and each != evidence.rater]
+    jury = evidence.table.raters.get(evidence.rater) != "judge"
+    colleagues = [(one, other) for one, other in combinations(list(beside.humans.T), 2)]
+    if not jury or len(jurors) < 2 or not colleagues:
+        return Rule(
+            "juror_copy", name, "does not apply", asked, "fewer than two jurors, or than two clinicians"
+        )
+    copies = [
+        f"{one} and {other}"
+        for one, other in combinations(jurors, 2)
+        if (alike := _alike(beside, grid.scores[one], grid.scores[other], colleagues))
+        and alike[0] >= _SAME_JUROR
+        and alike[2] > _APART
+    ]
+    if not copies:
+        return Rule("juror_copy", name, "holds", asked, "no two jurors are the same")
+    why = (
+        f"{' and '.join(copies)} give the same scores: they are one juror, and the jury has fewer "
+        "votes than it seems."
+    )
+    return Rule(
+        "juror_copy",
+        name,
+        "fails",
+        asked,
+        "; ".join(copies),
+        "AUXILIARY",
+        why,
+        "Leave out all but one of the jurors that are the same.",
+    )
+
+
+def silence_warning(evidence: Evidence, dimension: Measured, tested: Tested) -> str:
+    """The worst and the best that the silence of the rater on trial could mean for its agreement with a
+    clinician; "" where it left nothing out that clinicians rated."""
+    beside = tested.beside
+    silent = beside.silent & beside.doubly
+    left, rated = int((beside.silent & beside.asked).sum()), int(beside.asked.sum())
+    if not left or not evidence.rater:
+        return ""
+    title = STATISTICS.get(beside.statistic, beside.statistic)
+    said = (
+        f"{dimension.label}: {evidence.rater} left {left:,} of the {rated:,} answers that "
+        "clinicians rated without a score."
+    )
+    if not silent.any() or beside.grades is None:
+        return said
+    middle = np.nanmean(np.where(beside.number[:, np.newaxis] > 0, beside.humans, 0.0), axis=1)
+    low, high = beside.grades.lowest, beside.grades.highest
+    worst = np.where(middle - low > high - middle, low, high)
+    ends = [_agreement_if(beside, np.where(silent, each, beside.jury)) for each in (worst, middle)]
+    return (
+        f"{said} Its agreement with a clinician ({title}) is {ends[0]} if it had been wrong on "
+        f"all of them and {ends[1]} if right."
+    )
+
+
+def _agreement_if(beside: Beside, jury: Floats) -> str:
+    filled = Beside(
+        beside.humans,
+        jury,
+        np.isnan(jury) & beside.silent,
+        beside.case,
+        beside.system,
+        beside.cluster,
+        beside.grades,
+        beside.statistic,
+        weights=beside.weights,
+    )
+    sums = sums_of(filled)
+    value = float(read(sums, sums.cells.sum(axis=0), beside.statistic)["agreement jury"])
+    return shown(value) if np.isfinite(value) else "not known"

@@ -1,0 +1,553 @@
+"""The scope of a verdict: for which parts of the cases it holds, for which it fails, and for which it is not known.
+
+Every column of the case with few values makes parts, numbers are cut into thirds, and the order in time into
+slices. A part is tested by the jury's squared distance from a clinician less a colleague's, by its offset, by
+missed danger and by silence: shown worse (Holm over all tests of the study) and beyond the limit, it fails. Small
+parts of a column are tested together: alone they are not known, whatever the test says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from medjury.records import dataclass
+from medjury.runs import GateRules
+from medjury.statistics import Floats, counted, percent, shown
+from medjury.tables import MOST_GROUPS, Grid, RatingTable, case_columns
+from medjury.validation._clustered import clustered_contrast
+from medjury.validation._colleague import Beside, Codes, Flags, missed_rows
+from medjury.validation._rule import Rule
+
+if TYPE_CHECKING:
+    import polars
+
+# A part with so many cases would have shown a jury that ignores the answer; with fewer it is not known. Parts
+# with fewer than the second number are tested together with the other small ones of their column.
+ENOUGH, FEWEST = 30, 15
+# A slice of time has so many cases; there are at most so many slices.
+_SLICE, _MOST_SLICES = 60, 8
+# More numbers than this are cut into thirds.
+_MOST_NUMBERS = 6
+_THIRDS = ("lowest third", "middle third", "highest third")
+SYSTEM, LENGTH, TIME, RATERS = "system", "length", "time", "rated by"
+# Less than this share of the answers is no scope that a verdict could speak of.
+LEAST_SHARE = 2 / 3
+_ALPHA = 0.05
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Answers with the same value in a column; `answers` marks them, `small` ones are named where they are tested
+    together."""
+
+    column: str
+    value: str
+    answers: Flags
+    small: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return f"{self.column}={self.value}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f"{self.column}={each}" for each in self.small) or (self.name,)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """`holds`, `fails` and `not_known` list parts as `column=value`; `cases` has how many cases each has, `why` in
+    words what fails, and `share` how much of the answers lies outside every failing part."""
+
+    holds: tuple[str, ...] = ()
+    fails: tuple[str, ...] = ()
+    not_known: tuple[str, ...] = ()
+    cases: Mapping[str, int] = field(default_factory=dict)
+    why: Mapping[str, str] = field(default_factory=dict)
+    share: float = 1.0
+
+    def as_dict(self) -> dict[str, list[str]]:
+        return {name: list(getattr(self, name)) for name in ("holds", "fails", "not_known")}
+
+    def text(self) -> str:
+        """The scope in one sentence; "" where nothing tells cases apart."""
+        said = []
+        if self.holds:
+            said.append(f"for {_listed(self.holds)}")
+        if self.fails:
+            said.append(f"not for {_listed(self.fails)}")
+        if self.not_known:
+            named = [f"{name} ({counted(self.cases.get(name, 0), 'case')})" for name in self.not_known]
+            said.append(f"not known for {_listed(named)}")
+        return "; ".join(said)
+
+
+@dataclass(frozen=True, eq=False)
+class PartTests:
+    """What the tests of parts found: the scope, and by column of its own rule what fails there."""
+
+    scope: Scope
+    rules: tuple[Rule, ...]
+
+
+# Columns whose failing part leaves no scope: no new case can be kept out of them.
+OWN_RULES: Mapping[str, tuple[str, str, str]] = {
+    SYSTEM: (
+        "systems_alike",
+        "The jury is as good for every system",
+        "It cannot compare systems that it treats unlike one another",
+    ),
+    TIME: (
+        "steady",
+        "The jury is as good from first to last",
+        "Whatever changed in the course of the run may change again",
+    ),
+    RATERS: (
+        "singly_rated",
+        "The jury is as good where one clinician rated",
+        "What is shown where two clinicians rated does not hold for the other answers",
+    ),
+}
+
+
+def tested_parts(
+    beside: Beside, parts: Sequence[Part], unknown: Sequence[str], rules: GateRules
+) -> PartTests:
+    """Every part by every test that it allows."""
+    measures = _Measures(beside, rules)
+    large = _with_small_together(measures, parts)
+    found = [(part, *measures.tests(part)) for part in large]
+    flat = [(place, test) for place, (_, _, tests) in enumerate(found) for test in tests]
+    adjusted = holm([test.p for _, test in flat])
+    why: dict[int, list[str]] = {}
+    doubtful: set[int] = set()
+    for (place, test), p in zip(flat, adjusted, strict=True):
+        if test.beyond and p < _ALPHA:
+            why.setdefault(place, []).append(test.found)
+        elif test.beyond_p < _ALPHA:
+            doubtful.add(place)
+    holds: list[str] = []
+    fails: list[str] = []
+    open_: list[str] = []
+    reasons: dict[str, str] = {}
+    outside = np.ones(len(beside.jury), dtype=bool)
+    own: dict[str, list[str]] = {column: [] for column in OWN_RULES}
+    looked: dict[str, int] = dict.fromkeys(OWN_RULES, 0)
+    for place, (part, cases, _) in enumerate(found):
+        failing = place in why
+        if part.column in OWN_RULES:
+            looked[part.column] += 1
+            if failing:
+                own[part.column].append(f"{part.value}: {'; '.join(why[place])}")
+            continue
+        if failing:
+            fails += part.names
+            outside &= ~part.answers
+            reasons.update(dict.fromkeys(part.names, "; ".join(why[place])))
+        elif part.small or cases < ENOUGH or place in doubtful:
+            open_ += part.names
+        else:
+            holds.append(part.name)
+    tested = {name for part in large for name in part.names}
+    open_ += [part.name for part in parts if part.column not in OWN_RULES and part.name not in tested]
+    rated = beside.asked
+    scope = Scope(
+        tuple(sorted(holds)),
+        tuple(sorted(fails)),
+        tuple(sorted({*open_} - {*fails})),
+        {part.name: measures.cases(part) for part in parts},
+        reasons,
+        float((outside & rated).sum() / max(1, rated.sum())),
+    )
+    made = [_own_rule(column, looked[column], own[column]) for column in OWN_RULES]
+    return PartTests(scope, (*(each for each in made if each), _scope_rule(scope, unknown)))
+
+
+def _own_rule(column: str, looked: int, failing: Sequence[str]) -> Rule | None:
+    name, title, consequence = OWN_RULES[column]
+    asked = "no part shown to be worse than a colleague, beyond a limit of the test"
+    if not looked:
+        return Rule(name, title, "does not apply", asked, "nothing tells answers apart, or too few cases")
+    if not failing:
+        return Rule(
+            name, title, "holds", asked, f"{counted(looked, 'part')} looked at, none is shown to be worse"
+        )
+    said = "; ".join(failing)
+    return Rule(
+        name,
+        title,
+        "fails",
+        asked,
+        said,
+        "AUXILIARY",
+        f"The jury is worse for {column} {said}. {consequence}.",
+        "Find out why, and keep a clinician for these answers.",
+        said,
+    )
+
+
+def _scope_rule(scope: Scope, unknown: Sequence[str]) -> Rule:
+    asked = f"{percent(LEAST_SHARE)} or more of the answers outside every part that fails"
+    title = "The verdict has a scope"
+    said = f"{percent(scope.share, 1)} of the answers{'; ' if scope.text() else ''}{scope.text()}"
+    if unknown:
+        why = f"The rules ask for a look at each {' and '.join(unknown)}, and the ratings do not have it."
+        to_do = "Record for every case what the rules ask for, and run the study again."
+        return Rule("scope", title, "not known", asked, said, "AUXILIARY", why, to_do)
+    if scope.share >= LEAST_SHARE - 1e-9:
+        return Rule("scope", title, "holds", asked, said, value=scope.share, limit=LEAST_SHARE)
+    why = f"The jury fails for {_listed(scope.fails)}: only {percent(scope.share, 1)} of the answers remain."
+    return Rule(
+        "scope",
+        title,
+        "fails",
+        asked,
+        said,
+        "AUXILIARY",
+        why,
+        "Find out why the jury fails there; until then keep a clinician for these cases.",
+        f"{percent(scope.share, 1)} remain",
+        value=scope.share,
+        limit=LEAST_SHARE,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """`p` that the part is not worse than a colleague, whether the estimate is `beyond` the limit, and `beyond_p`
+    that the truth is not."""
+
+    p: float
+    beyond: bool
+    beyond_p: float
+    found: str
+
+
+class _Measures:
+    """What is tested of each part, answer by answer."""
+
+    def __init__(self, beside: Beside, rules: GateRules) -> None:
+        self._beside, self._rules = beside, rules
+        self._clusters = beside.cluster
+
+    @cached_property
+    def _scored(self) -> Flags:
+        return np.asarray(self._beside.asked & ~np.isnan(self._beside.jury))
+
+    @cached_property
+    def _excess(self) -> tuple[Floats, float]:
+        """The jury's squared distance from a clinician less a colleague's, for each answer, and what of it is the
+        margin: so much of the spread by which the coefficient of agreement divides. Where one clinician rated, the
+        colleague's is that of the whole study."""
+        rows, size = self._beside.pairs, len(self._beside.jury)
+        here = ~np.isnan(rows.jury)
+        answer, weight = rows.answer[here], rows.weight[here]
+        usual = float(np.average((rows.a - rows.b)[here] ** 2, weights=weight)) if here.any() else 0.0
+        place, graded, own = self._beside.singles
+        apart = np.where(np.isnan(self._beside.jury[place]), 0.0, self._beside.jury[place] - graded)
+        alone = np.bincount(place, own * apart**2, minlength=size) / np.where(
+            (total := np.bincount(place, own, minlength=size)) > 0, total, 1.0
+        )
+        both = np.bincount(answer, weight, minlength=size)
+        differ = (rows.jury - rows.b)[here] ** 2 - (rows.a - rows.b)[here] ** 2
+        beside = np.bincount(answer, weight * differ, minlength=size) / np.where(both > 0, both, 1.0)
+        spread = float(np.var(graded)) * 2 if graded.size else 1.0
+        return np.where(both > 0, beside, alone - usual), self._rules.margin * spread
+
+    @cached_property
+    def _offset(self) -> Floats:
+        place, graded, own = self._beside.singles
+        size = len(self._beside.jury)
+        total = np.bincount(place, own, minlength=size)
+        mean = np.bincount(place, own * graded, minlength=size) / np.where(total > 0, total, 1.0)
+        return np.where(self._scored, self._beside.jury - mean, 0.0)
+
+    @cached_property
+    def _missed(self) -> tuple[Codes, Floats, Floats] | None:
+        if self._beside.danger is None:
+            return None
+        missed, also, dangerous = missed_rows(self._beside)
+        rows = self._beside.pairs
+        return (
+            rows.answer[dangerous],
+            (missed.astype(np.float64) - also)[dangerous],
+            rows.weight[dangerous],
+        )
+
+    def cases(self, part: Part) -> int:
+        """Patients or cases of the part that clinicians rated."""
+        return len(np.unique(self._clusters[part.answers & self._beside.asked]))
+
+    def tests(self, part: Part) -> tuple[int, list[_Test]]:
+        beside, rules = self._beside, self._rules
+        inside, weights = part.answers & self._scored, beside.weights
+        own = None if weights is None else weights[inside]
+        tests = []
+        if inside.any():
+            values, margin = self._excess
+            excess = values[inside]
+            test = self._above(excess, self._clusters[inside], margin, own)
+            if test is not None:
+                found = (
+                    f"squared distance from a clinician {shown(test[0])} above a colleague's, {margin:.2g} "
+                    "allowed"
+                )
+                tests.append(_Test(test[1], test[0] > margin, test[2], found))
+            if beside.grades is not None:
+                limit = rules.offset_limit * (beside.grades.highest - beside.grades.lowest)
+                apart = self._offset[inside]
+                sign = 1.0 if np.average(apart, weights=own) >= 0 else -1.0
+                test = self._above(sign * apart, self._clusters[inside], limit, own)
+                if test is not None:
+                    way = "kinder" if (sign > 0) == (not beside.turned) else "stricter"
+                    found = f"{shown(test[0])} {way} than clinicians, {limit:g} allowed"
+                    tests.append(_Test(min(1.0, 2 * test[1]), test[0] > limit, min(1.0, 2 * test[2]), found))
+        if self._missed is not None:
+            answer, apart, weight = self._missed
+            here = part.answers[answer]
+            if len(np.unique(self._clusters[answer[here]])) >= FEWEST:
+                test = self._above(
+                    apart[here], self._clusters[answer[here]], rules.missed_margin, weight[here]
+                )
+                if test is not None:
+                    found = (
+                        f"misses {percent(test[0], 1)} more danger than a colleague, "
+                        f"{percent(rules.missed_margin)} allowed"
+                    )
+                    tests.append(_Test(test[1], test[0] > rules.missed_margin, test[2], found))
+        asked = part.answers & (self._beside.silent | ~np.isnan(beside.jury))
+        silent = self._beside.silent[asked].astype(np.float64)
+        most = 1 - rules.coverage
+        if silent.any() and len(np.unique(self._clusters[asked])) >= FEWEST:
+            test = self._above(
+                silent - most, self._clusters[asked], 0.0, None if weights is None else weights[asked]
+            )
+            if test is not None:
+                found = f"left {percent(float(silent.mean()), 1)} without a score, {percent(most)} allowed"
+                tests.append(_Test(test[1], test[0] > 0, test[2], found))
+        return self.cases(part), tests
+
+    @staticmethod
+    def _above(
+        values: Floats, clusters: Codes, limit: float, weights: Floats | None
+    ) -> tuple[float, float, float] | None:
+        """The mean, the one-sided p that it is not above 0, and that it is not above the limit."""
+        groups = np.ones(len(values), dtype=np.int64)
+        found, below = clustered_contrast(values, groups, clusters, weights=weights)
+        if found.value is None or found.low is None:
+            return None
+        _, under = clustered_contrast(values - limit, groups, clusters, weights=weights)
+        if found.value <= 1e-9:
+            return found.value, 1.0, 1.0
+        return found.value, 1.0 - below, 1.0 - under if found.value > limit + 1e-9 else 1.0
+
+
+def _with_small_together(measures: _Measures, parts: Sequence[Part]) -> list[Part]:
+    """The parts that are large enough to be tested alone, and for each column its small ones as one."""
+    large: list[Part] = []
+    small: dict[str, list[Part]] = {}
+    for part in parts:
+        if measures.cases(part) >= FEWEST:
+            large.append(part)
+        else:
+            small.setdefault(part.column, []).append(part)
+    for column, members in small.items():
+        together = Part(
+            column,
+            "small parts",
+            np.any([each.answers for each in members], axis=0),
+            tuple(each.value for each in members),
+        )
+        if measures.cases(together) >= FEWEST:
+            large.append(together)
+    return large
+
+
+class StudyParts:
+    """The parts of a study by one rater's ratings; dimensions with the same answers have the same parts."""
+
+    def __init__(self, table: RatingTable, rater: str) -> None:
+        self._table, self._rater = table, rater
+        self._found: list[tuple[Grid, tuple[Part, ...], tuple[str, ...]]] = []
+
+    def of(self, grid: Grid) -> tuple[tuple[Part, ...], tuple[str, ...]]:
+        """The parts of these answers, and the columns that the rules ask for and nothing is known of."""
+        for other, parts, unknown in self._found:
+            if np.array_equal(other.items, grid.items) and np.array_equal(other.systems, grid.systems):
+                return parts, unknown
+        columns = {SYSTEM: grid.systems.tolist(), **self._attributes(grid)}
+        parts = tuple(part for name, values in columns.items() for part in _split(name, values))
+        stated = self._table.rules.parts or ()
+        unknown = tuple(name for name in stated if name not in columns or not any(columns[name]))
+        self._found.append((grid, parts, unknown))
+        return parts, unknown
+
+    def _attributes(self, grid: Grid) -> dict[str, list[str]]:
+        rows, names = self._table.rows, list(case_columns(self._table))
+        found = {
+            name: _levels(_values(rows, name, grid)) for name in names if name not in (SYSTEM, TIME, "date")
+        }
+        if LENGTH not in found:
+            judges = rows.filter(rows["rater_kind"] == "judge")
+            found[LENGTH] = _cut(_values(judges, "tokens_in", grid), _THIRDS)
+        found[TIME] = self._slices(grid)
+        return {name: values for name, values in found.items() if any(values)}
+
+    def _slices(self, grid: Grid) -> list[str]:
+        """The order in time: the column `date`, else the moment the judges answered."""
+        rows = self._table.rows
+        if "date" in rows.columns:
+            values = _values(rows, "date", grid)
+        else:
+            judges = rows.filter(rows["rater_kind"] == "judge")
+            own = judges if judges.height else rows.filter(rows["rater"] == self._rater)
+            values = _values(own, "created_at", grid)
+        clusters = (
+            len(np.unique(grid.clusters[[value is not None for value in values]])) if any(values) else 0
+        )
+        number = min(_MOST_SLICES, clusters // _SLICE)
+        if number < 2:
+            number = 2 if clusters >= 2 * FEWEST else 0
+        return (
+            _cut(values, [f"{place} of {number}" for place in range(1, number + 1)])
+            if number
+            else [""] * len(values)
+        )
+
+
+def by_raters(beside: Beside) -> list[Part]:
+    """Answers that one clinician rated, and those that several did."""
+    values = ["" if not number else "one" if number == 1 else "several" for number in beside.number.tolist()]
+    return [part for part in _split(RATERS, values) if part.value == "one"]
+
+
+def _values(rows: polars.DataFrame, column: str, grid: Grid) -> list[Any]:
+    """For each answer its value in a column (the mean of numbers), else that of its item; None where none is
+    known."""
+    import polars as pl
+
+    if column not in rows.columns or not rows.height:
+        return [None] * len(grid.items)
+    if rows[column].dtype == pl.String:
+        numbers = rows[column].cast(pl.Float64, strict=False)
+        if (numbers.is_not_null() == rows[column].is_not_null()).all():
+            rows = rows.with_columns(numbers.alias(column))  # a text file has no other way to write numbers
+    value = pl.col(column).drop_nulls()
+    one = (value.mean() if rows[column].dtype.is_numeric() else value.sort().first()).alias("found")
+    by_answer = {
+        (item, system): found
+        for item, system, found in rows.group_by("item", "system").agg(one).iter_rows()
+        if found is not None
+    }
+    by_item = dict(rows.group_by("item").agg(one).drop_nulls("found").iter_rows()) if by_answer else {}
+    return [
+        by_answer.get((item, system), by_item.get(item))
+        for item, system in zip(grid.items.tolist(), grid.systems.tolist(), strict=True)
+    ]
+
+
+def _levels(values: Sequence[Any]) -> list[str]:
+    known = [value for value in values if value is not None]
+    numeric = all(isinstance(value, int | float) and not isinstance(value, bool) for value in known)
+    if numeric and len(set(known)) > _MOST_NUMBERS:
+        return _cut(values, _THIRDS)
+    return [
+        "" if value is None else f"{value:g}" if isinstance(value, float) else str(value).strip()
+        for value in values
+    ]
+
+
+def _cut(values: Sequence[Any], names: Sequence[str]) -> list[str]:
+    """Each value's place in the order, in as many equal shares as there are names; equal values stay together."""
+    known = sorted(value for value in values if value is not None)
+    if not known or known[0] == known[-1]:
+        return [""] * len(values)
+    starts = [known[round(len(known) * share / len(names))] for share in range(1, len(names))]
+    return ["" if value is None else names[sum(value >= start for start in starts)] for value in values]
+
+
+def _split(name: str, values: Sequence[str]) -> list[Part]:
+    """A part for each value, where there are two or more."""
+    column = np.asarray(values, dtype=str)
+    levels = sorted(set(column[column != ""].tolist()))
+    if not 2 <= len(levels) <= MOST_GROUPS:
+        return []
+    return [Part(name, level, column == level) for level in levels]
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values adjusted together, so that any false alarm stays as rare as a single one: p₍ᵢ₎·(m − i + 1), made
+    monotone. Holm (1979) Scand J Stat 6:65-70.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    order = np.argsort(p_values, kind="stable")
+    adjusted, running = [1.0] * len(p_values), 0.0
+    for place, index in enumerate(order.tolist()):
+        running = max(running, min(1.0, p_values[index] * (len(p_values) - place)))
+        adjusted[index] = running
+    return adjusted
+
+
+def scale_use(beside: Beside, rules: GateRules) -> Rule:
+    """Whether the jury uses the scale as clinicians do: a jury may be fair on the whole and never give the best
+    grade, or the worst."""
+    name, title = "scale_use", "The jury uses the whole scale"
+    rows, grades = beside.pairs, beside.grades
+    here = ~np.isnan(rows.jury)
+    if grades is None or not here.any():
+        return Rule(
+            name,
+            title,
+            "does not apply",
+            "as near to each grade as a colleague",
+            "no answer of two clinicians",
+        )
+    limit = rules.offset_limit * (grades.highest - grades.lowest)
+    asked = f"at no grade of a clinician more than {limit:g} from another clinician, beyond doubt"
+    given = grades.grade(rows.a[here])
+    if len(grades.values) > 10:
+        ends = np.linspace(grades.lowest, grades.highest, 6)
+        given = ends[np.clip(np.searchsorted(ends, given, side="right"), 1, 5) - 1]
+    apart, clusters, weight = (rows.jury - rows.b)[here], beside.cluster[rows.answer[here]], rows.weight[here]
+    tests: list[tuple[float, float, float]] = []
+    for grade in np.unique(given):
+        inside = given == grade
+        if len(np.unique(clusters[inside])) >= FEWEST:
+            ones = np.ones(int(inside.sum()), dtype=np.int64)
+            mean, below = clustered_contrast(apart[inside], ones, clusters[inside], weights=weight[inside])
+            tests.append((float(grade), mean.value or 0.0, 2 * min(below, 1 - below)))
+    if not tests:
+        return Rule(
+            name, title, "does not apply", asked, "no grade has enough cases that two clinicians rated"
+        )
+    adjusted = holm([p for _, _, p in tests])
+    bad = [test for test, p in zip(tests, adjusted, strict=True) if p < _ALPHA and abs(test[1]) > limit]
+    grade, value, _ = max(bad or tests, key=lambda test: abs(test[1]))
+    said = f"widest where a clinician gave {grade:g}: jury {shown(value)} beside another clinician"
+    if not bad:
+        return Rule(name, title, "holds", asked, said)
+    where = ", ".join(f"{each[0]:g}" for each in bad)
+    return Rule(
+        name,
+        title,
+        "fails",
+        asked,
+        said,
+        "NOT VALIDATED",
+        f"Where a clinician gave {where}, the jury is far from what another clinician gave (by "
+        f"{shown(abs(value))}; "
+        f"{limit:g} is allowed): it does not use the scale as clinicians do.",
+        "Say in the instrument what each grade means, with an example, and test on new cases.",
+        f"off by {shown(abs(value))} at grade {grade:g}",
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown_, more = list(names[:6]), len(names) - 6
+    return ", ".join(shown_) + (f" and {more} more" if more > 0 else "")
