@@ -19,7 +19,7 @@ from medjury.statistics import Printable, text_table
 from medjury.studies._file import BudgetPart, JudgePart, ModelPart
 from medjury.studies._material.case_parts import CaseParts
 from medjury.studies._material.case_vendors import CaseVendors
-from medjury.studies._material.hashed import AnswerHashes, HashedCases
+from medjury.studies._material.hashed import AnswerHashes, CaseLeaves, HashedCases
 from medjury.studies._material.kept import KeptCases
 from medjury.studies._material.patients import PatientGroups
 from medjury.studies._planning.cached_share import Served
@@ -72,6 +72,7 @@ class RunPlan:
     budget: BudgetPart = field(default_factory=BudgetPart)
     known_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of cases, for the gate's parts
     answer_hashes: tuple[str, ...] = ()  # by which another study of the same answers is known
+    leaves: CaseLeaves = field(default_factory=CaseLeaves, compare=False)  # a hash of each case
     left_out: LeftOut = field(default_factory=LeftOut)  # of the cases, with counts by reason
     touched: tuple[str, ...] = ()  # cases that tuning has seen: they serve development
     touched_by: tuple[TouchedBy, ...] = ()
@@ -225,7 +226,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
     systems: Counter[str] = Counter()
     kept = KeptCases(study.cases) if isinstance(study.cases, CaseReader) else None
     hashed = HashedCases(study.cases if kept is None else kept.reading())
-    answers = AnswerHashes()
+    answers, leaves = AnswerHashes(), CaseLeaves()
     judges, repeats = study.jury.judges, study.jury.repeats
     totals = {judge.name: (_Total(), _Total()) for judge in judges}
     served = {judge.name: Served() for judge in judges}
@@ -235,6 +236,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
     unknown, tuned = set(listed), TouchedCases(study, rehearse=rehearse)
     for case in hashed:
         count += 1
+        leaves.add(case)
         groups.add(case)
         parts.add(case)
         unknown.discard(case.id)
@@ -289,6 +291,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
         budget=study.settings.budget,
         known_of=parts.of,
         answer_hashes=answers.kept,
+        leaves=leaves,
         left_out=study.cases.left_out,
         touched=tuned.cases,
         touched_by=tuned.by,
