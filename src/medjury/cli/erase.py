@@ -25,8 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--study",
         metavar="STUDY",
-        help="the study file: it names the cases, and the erasure is recorded beside it, so that a registered study "
-        "stays registered",
+        help="the study file: it names the cases, and the erasure is recorded beside it, so that a registered "
+        "study stays registered",
     )
     parser.add_argument("--cases", metavar="FILE", help="the cases, which say whose each of them is")
     parser.add_argument("--mapping", metavar="FILE", help="which column is which; a study file will do")
@@ -42,19 +42,27 @@ def run(options: argparse.Namespace) -> int:
 
     study = _study(options)
     selection = _selection(options, study)
+    # First the ledger: an erasure that is stopped half way is finished by the same command again.
+    noted = None if study is None or options.dry_run else _record(study, selection)
+    if noted is not None:
+        say(_noted(noted), for_reader(options))
     with open_store(options.store, create=False) as store:
         done = erase(store, selection, dry_run=options.dry_run)
-        noted = None if study is None or options.dry_run else _record(study, selection)
-        if not done and selection.before is None and not done.earlier and not (noted and noted.cases):
+        known = done or done.earlier
+        if not known and selection.before is None and not (noted and noted.cases):
             raise MedjuryError(f"{store.place}: {not_found_text(done)}")
-        told = _noted(noted, _registered(store, done) if noted is None and selection.items else ())
         if options.json:
             more = {} if noted is None else {"recorded": asdict(noted)}
             print_json({"store": store.place, "dry_run": options.dry_run, **asdict(done), **more})
-        elif done or done.earlier or not noted:
-            say(erased_text(done, store.place, dry_run=options.dry_run))
-        if told:
-            say(told, for_reader(options))
+        else:
+            say(erased_text(done, store.place, dry_run=options.dry_run) if known or noted is None
+                else f"{store.place} holds nothing of it.")  # fmt: skip
+        if study is None and selection.items and (names := _registered(store, done)):
+            say(
+                f"{', '.join(names)}: registered. So that the registration outlives the erasure, run this again "
+                "with the study file (--study STUDY) before you take the cases out of its files.",
+                for_reader(options),
+            )
     return EXIT_FAILED if noted is not None and noted.why_not else 0
 
 
@@ -64,7 +72,9 @@ def _study(options: argparse.Namespace) -> Study | None:
     if options.study is None:
         return None
     if options.cases or not (options.patient or options.case):
-        raise MedjuryError("--study goes with --patient or --case, and without --cases: the study names its cases")
+        raise MedjuryError(
+            "--study goes with --patient or --case, and without --cases: the study names its cases"
+        )
     return load_study(options.study)
 
 
@@ -80,26 +90,19 @@ def _registered(store: Store, done: Erased) -> tuple[str, ...]:
     return tuple(name for name in done.runs if name in found)
 
 
-def _noted(noted: RecordedErasure | None, registered: tuple[str, ...]) -> str:
+def _noted(noted: RecordedErasure) -> str:
     """What became of the registration, in words."""
-    if noted is None:
-        return (
-            f"{', '.join(registered)} was registered. So that its registration outlives the erasure, name the study "
-            "file (--study STUDY) before you take the cases out of its files."
-            if registered
-            else ""
-        )
     if noted.why_not:
-        return f"The erasure is not recorded, and a registration is lost with it: {noted.why_not}."
-    line = f"on line {noted.line:,}" if noted.line else "there already"
+        return f"The erasure is not recorded in the study's ledger, and its registration is lost: {noted.why_not}."
+    line = f"on line {noted.line:,}" if noted.line else "where it was already"
     return (
-        f"Recorded in the study's ledger, {line}: {noted.cases:,} answers, as hashes. Now take the cases out of the "
-        "study's files and run it again."
+        f"Recorded in the study's ledger, {line}: {noted.cases:,} answers, as hashes. Now take the cases out of "
+        "the study's files and run it again; it stays registered."
     )
 
 
 def _selection(options: argparse.Namespace, study: Study | None) -> Selection:
-    from medjury.cases import RedactedCases, read_cases
+    from medjury.cases import read_cases
     from medjury.cli._options.cases import mapping_of
     from medjury.ratings import Selection, day
 
@@ -112,13 +115,11 @@ def _selection(options: argparse.Namespace, study: Study | None) -> Selection:
         return Selection("case", tuple(ids), ids, keep_unlinked=options.keep_unlinked)
     if not options.cases and study is None:
         raise MedjuryError(
-            "a store knows cases and not patients: name the study file with --study, or the file of cases with --cases"
+            "a store knows cases and not patients: name the study file with --study, or the file of cases with "
+            "--cases"
         )
     options.column = []
-    if study is None:
-        cases = read_cases(options.cases, mapping=mapping_of(options))
-    else:  # a patient is named as in the file, whatever is redacted before judging
-        cases = study.cases.source if isinstance(study.cases, RedactedCases) else study.cases
+    cases = read_cases(options.cases, mapping=mapping_of(options)) if study is None else study.cases
     ids = frozenset(case.id for case in cases if case.patient == options.patient)
     if not ids:
         raise MedjuryError(

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--anchor",
         metavar="LINE",
         default="",
-        help="the line that `medjury register` printed: check that the run's protocol is that one, and was the first",
+        help="the line that `medjury register` printed: is the run's protocol that one, and was it the first?",
     )
 
 

@@ -1,4 +1,4 @@
-"""The ledger of registrations beside a study file: every protocol and every erasure, one line each, never taken back.
+"""The ledger of registrations beside a study file: every protocol and every erasure has its line.
 
 Each line holds the hash of the line before it. So a line that is changed or taken out in the middle is found by the
 next one. Lines that are cut off at the end are found by whoever remembers them: protocols, manifests, and the line
@@ -40,8 +40,8 @@ _BRING_BACK = f"Bring back {LEDGER} from a copy."
 
 class LedgerLine(RunPart):
     """A protocol that was registered, or an erasure. `cases_hash` is that of the registered cases; `answers` is the
-    sample by which the same answers are recognised among others. `erased` and `ratings` hold one hash for each erased
-    answer, and for what clinicians had said of each erased case."""
+    sample by which the same answers are recognised among others. `erased` and `ratings` hold one hash for each
+    erased answer, and for what clinicians had said of each erased case."""
 
     line: int
     at: str
@@ -135,10 +135,14 @@ def read_ledger(folder: Path) -> Ledger:
         try:
             line = LedgerLine.model_validate_json(text)
         except ValidationError as error:
-            return Ledger(file, tuple(lines), tuple(hashes), f"line {number:,} cannot be read ({first_problem(error)})")
+            return Ledger(
+                file, tuple(lines), tuple(hashes), f"line {number:,} cannot be read ({first_problem(error)})"
+            )
         if line.line != number or line.previous != (hashes[-1] if hashes else LedgerPlace().hash):
             told = f"line {number - 1:,} was changed, or a line before line {number:,} was taken out"
-            return Ledger(file, tuple(lines), tuple(hashes), told if number > 1 else "its first lines were taken out")
+            return Ledger(
+                file, tuple(lines), tuple(hashes), told if number > 1 else "its first lines were taken out"
+            )
         lines.append(line)
         hashes.append(hashlib.sha256(text).hexdigest())
     return Ledger(file, tuple(lines), tuple(hashes))
@@ -159,8 +163,8 @@ def enter_protocol(folder: Path, made: Protocol) -> tuple[Protocol, Ledger]:
 def enter_erasure(
     folder: Path, cases_hash: str, erased: Iterable[str], ratings: Iterable[str], at: str
 ) -> LedgerLine | None:
-    """Add an erasure of registered cases: a hash for each answer, and for what clinicians had said of each case. None
-    where all of them are in the ledger already."""
+    """Add an erasure of registered cases: a hash for each answer, and for what clinicians had said of each case.
+    None where all of them are in the ledger already."""
     with _held(folder):
         ledger = _kept(folder)
         known = {hash for line in ledger.erasures(cases_hash) for hash in (*line.erased, *line.ratings)}
@@ -169,7 +173,8 @@ def enter_erasure(
         if not gone:
             return None
         line = LedgerLine(
-            line=0, at=at, event="erased", cases=len(gone), cases_hash=cases_hash, erased=gone, ratings=said, previous=""
+            line=0, at=at, event="erased", cases=len(gone), cases_hash=cases_hash, erased=gone, ratings=said,
+            previous="",
         )  # fmt: skip
         return _added(ledger, line).lines[-1]
 
@@ -192,7 +197,9 @@ def _line_of(protocol: Protocol) -> LedgerLine:
 def _kept(folder: Path) -> Ledger:
     """The ledger, once it is known to be whole; a new one begins with the protocols of earlier versions."""
     ledger, protocols = read_ledger(folder), protocols_in(folder)
-    problem = ledger.problem or next((told for each in protocols if each.ledger and (told := ledger.lacks(each))), "")
+    problem = ledger.problem or next(
+        (told for each in protocols if each.ledger and (told := ledger.lacks(each))), ""
+    )
     if problem:
         raise MedjuryError(
             f"{ledger.file}: {problem}. {_BRING_BACK} Without one, whoever reads these studies cannot know which "
@@ -233,8 +240,8 @@ def _held(folder: Path) -> Iterator[None]:
 
 
 def registration_now(folder: Path | None, manifest: Manifest) -> Registration | None:
-    """What the run's manifest holds of the ledger, and what the ledger beside the study file says since, where it is
-    still there: protocols that were registered later, and that it was cut or taken away."""
+    """What the run's manifest holds of the ledger, and what the ledger beside the study file says since, where it
+    is still there: protocols that were registered later, and that it was cut or taken away."""
     stated = manifest.registration
     ledger = None if stated is None else _live(folder, manifest)
     if stated is None or ledger is None:
@@ -243,7 +250,9 @@ def registration_now(folder: Path | None, manifest: Manifest) -> Registration | 
     if problem:
         return stated.replaced(problem=stated.problem or f"{LEDGER}: {problem}")
     known = {manifest.protocol_hash, *(each.hash for each in stated.beside)}
-    later = (each for each in ledger.of(manifest.cases_hash, manifest.answer_hashes) if each.hash not in known)
+    later = (
+        each for each in ledger.of(manifest.cases_hash, manifest.answer_hashes) if each.hash not in known
+    )
     return stated.replaced(beside=(*stated.beside, *later))
 
 
@@ -270,8 +279,8 @@ _ANCHOR = re.compile(
 
 
 def anchor_line(protocol: Protocol, place: LedgerPlace) -> str:
-    """The line to publish: when, the hashes of protocol and cases, and the line of the ledger with its hash, in which
-    every line before it is bound."""
+    """The line to publish: when, the hashes of protocol and cases, and the line of the ledger with its hash, in
+    which every line before it is bound."""
     return (
         f"medjury registration {protocol.registered_at} protocol {protocol.hash()} cases {protocol.cases_hash} "
         f"line {place.line} {place.hash}"
@@ -279,9 +288,9 @@ def anchor_line(protocol: Protocol, place: LedgerPlace) -> str:
 
 
 def check_ledger(folder: Path, manifest: Manifest, anchor: str = "") -> tuple[Check, ...]:
-    """The ledger beside the run's study file: its chain, and that it still holds what the run found. With an `anchor`,
-    the line that was published when the study was registered: that the run's protocol is that one, that the ledger
-    holds it there, and that it was the first for these cases."""
+    """The ledger beside the run's study file: its chain, and that it still holds what the run found. With an
+    `anchor`, the line that was published when the study was registered: that the run's protocol is that one, that
+    the ledger holds it there, and that it was the first for these cases."""
     stated, ledger = manifest.registration, _live(folder, manifest)
     if not anchor and (stated is None or not stated.ledger.line):
         return ()
@@ -291,20 +300,23 @@ def check_ledger(folder: Path, manifest: Manifest, anchor: str = "") -> tuple[Ch
     match = _ANCHOR.fullmatch(" ".join(anchor.split()))
     if match is None:
         raise MedjuryError(
-            "--anchor: this is not a line that `medjury register` prints; it begins with `medjury registration` and "
-            "ends with a hash of 64 digits. Name it whole, in quotation marks"
+            "--anchor: this is not a line that `medjury register` prints; it begins with `medjury registration` "
+            "and ends with a hash of 64 digits. Name it whole, in quotation marks"
         )
     told = _of_protocol(manifest.protocol, match)
     if told:
         return (*found, Check("anchor", False, told))
     if ledger is None:
-        told = f"the study file of the run ({manifest.study_file or 'not known'}) is not there, so that {LEDGER}, which"
-        return (*found, Check("anchor", False, f"{told} lies beside it, cannot be read; put the study's folder back"))
+        told = f"the run's study file ({manifest.study_file or 'not known'}) is not there, so that {LEDGER}, which"
+        return (
+            *found,
+            Check("anchor", False, f"{told} lies beside it, cannot be read; put the study's folder back"),
+        )
     return (*found, *_in_ledger(ledger, match))
 
 
 def _whole(ledger: Ledger, stated: Registration | None) -> Check:
-    problem = ledger.problem or ("" if stated is None else _not_held(ledger, stated.ledger))
+    problem = ledger.problem or ("" if stated is None else _not_held(ledger, stated.ledger) or stated.problem)
     return Check(LEDGER, not problem, problem or f"{len(ledger.lines):,} lines, the chain is whole")
 
 
@@ -325,11 +337,17 @@ def _in_ledger(ledger: Ledger, match: re.Match[str]) -> Iterator[Check]:
     number = int(match["line"])
     if not ledger.holds(LedgerPlace(line=number, hash=match["hash"])) or not number:
         what = "is missing" if not ledger.lines else f"has another line {number:,}, or none"
-        yield Check("anchor", False, f"{LEDGER} {what}: it was changed, cut or written anew since the line was published")
+        yield Check(
+            "anchor",
+            False,
+            f"{LEDGER} {what}: it was changed, cut or written anew since the line was published",
+        )
         return
     line = ledger.lines[number - 1]
     if line.protocol != match["protocol"]:
-        yield Check("anchor", False, f"line {number:,} of {LEDGER} is of another protocol than the published line")
+        yield Check(
+            "anchor", False, f"line {number:,} of {LEDGER} is of another protocol than the published line"
+        )
         return
     first = ledger.of(line.cases_hash, line.answers)[0]
     same = first.line == number

@@ -28,8 +28,8 @@ class SeenRun(RunPart):
 
 
 class EarlierProtocol(RunPart):
-    """Another protocol that was registered for the same cases, or for some of them: for how many answers, the hash of
-    its rules, and its `line` in the ledger (0: it is not there)."""
+    """Another protocol that was registered for the same cases, or for some of them: for how many answers, the hash
+    of its rules, and its `line` in the ledger (0: it is not there)."""
 
     hash: str
     registered_at: str
@@ -55,11 +55,11 @@ class Erasure(RunPart):
 
 
 class Registration(RunPart):
-    """What the ledger held of a run's cases when the run began: where it ended, the protocol that was registered first
-    for these cases, every protocol `beside` the run's own, and the erasures since. `whole`: the judged answers and the
-    erased ones are together exactly those that were registered; `ratings_whole` is the same for the clinicians'
-    ratings. `anchor` is the line to publish of the run's own protocol. `tried` are runs that judged the same cases before this one under another protocol. `problem` says
-    what is wrong with the ledger."""
+    """What the ledger held of a run's cases when the run began: where it ended, the protocol that was registered
+    first for these cases, every protocol `beside` the run's own, and the erasures since. `whole`: the judged
+    answers and the erased ones are together exactly those that were registered; `ratings_whole` is the same for the
+    clinicians' ratings. `anchor` is the line to publish of the run's own protocol. `tried` are runs that judged the
+    same cases before this one under another protocol. `problem` says what is wrong with the ledger."""
 
     ledger: LedgerPlace = LedgerPlace()
     first: EarlierProtocol | None = None
@@ -91,8 +91,8 @@ class Protocol(RunPart):
     clinician had rated yet. `seen` and `earlier` are what was known then of the same data: a protocol that was made
     when its cases had been judged already says so itself. `answer_hashes` are a sample of hashes by which the same
     answers are known in another order, or among others. `touched` says which tunings had seen some of the cases:
-    these are development cases, whatever study touched them. `cases_hash` is the hash of the cases in any order, and
-    `ledger` the place in the ledger of registrations after which this protocol has its line."""
+    these are development cases, whatever study touched them. `cases_hash` is the hash of the cases in any order,
+    and `ledger` the place in the ledger of registrations after which this protocol has its line."""
 
     format: int = 1
     medjury: str = ""

@@ -49,8 +49,8 @@ class Humans:
         said: dict[str, list[str]] = {}
         role = {name: role for role, members in self.by_role.items() for name in members}
         for row in self.ratings:
-            told = f"{role.get(row.rater, '')}\0{row.system}\0{row.dimension}\0{row.repeat}\0{row.score}\0{row.status}"
-            said.setdefault(row.item, []).append(told)
+            told = (role.get(row.rater, ""), row.system, row.dimension, row.repeat, row.score, row.status)
+            said.setdefault(row.item, []).append("\0".join(map(str, told)))
         for item, own in self.labels.items():
             said.setdefault(item, []).extend(f"{label}\0{value}" for label, value in own.items())
         contents: dict[str, list[str]] = {}

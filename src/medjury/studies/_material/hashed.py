@@ -62,8 +62,8 @@ class AnswerHashes:
 
 
 class CaseLeaves:
-    """One hash for each case that passes, and one for all of them in whatever order. Erased cases are known by their
-    hashes alone: with the cases that are left they must give the hash of those that were registered."""
+    """One hash for each case that passes, and one for all of them in whatever order. Erased cases are known by
+    their hashes alone: with the cases that are left they must give the hash of those that were registered."""
 
     def __init__(self) -> None:
         self._digests = bytearray()

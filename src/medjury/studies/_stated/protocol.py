@@ -46,8 +46,8 @@ _OF_ITS_TIME = ("registered_at", "medjury", "seen", "earlier", "ledger")
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A protocol, where it lies, whether it lay there before, and the line to `publish`: it proves elsewhere when the
-    study was registered, and that it was the first for its cases."""
+    """A protocol, where it lies, whether it lay there before, and the line to `publish`: it proves elsewhere when
+    the study was registered, and that it was the first for its cases."""
 
     protocol: Protocol
     file: Path
@@ -90,8 +90,8 @@ class Registered:
         if self.publish:
             lines += ["Publish this line:", self.publish]
         lines.append(
-            "The hash proves what was registered. That it was registered now, and first, only somebody else can prove: "
-            "send the line to your ethics board or your statistician, or put it into a public registry. "
+            "The hash proves what was registered. That it was registered now, and first, only somebody else can "
+            "prove: send the line to your ethics board or your statistician, or put it into a public registry. "
             "`medjury verify RUN --anchor LINE` checks it."
         )
         return "\n".join(lines)
@@ -109,9 +109,9 @@ class Registered:
 
 
 def registered_protocol(study: Study, plan: RunPlan) -> Protocol | None:
-    """The protocol that a run of this study is held to: the one that the study file names. Else, of those beside it for
-    the same cases or for some of them, the first, or the latest that has the same rules and was made before the cases
-    had been judged. Else the latest there of the same name."""
+    """The protocol that a run of this study is held to: the one that the study file names. Else, of those beside it
+    for the same cases or for some of them, the first, or the latest that has the same rules and was made before the
+    cases had been judged. Else the latest there of the same name."""
     folder = study.file.resolve().parent
     if study.settings.protocol is not None:
         return read_protocol(folder / study.settings.protocol)
@@ -119,7 +119,8 @@ def registered_protocol(study: Study, plan: RunPlan) -> Protocol | None:
     same = _in_order([each for each in beside if _same_data(each, plan)])
     if not same:
         named = [each for each in beside if each.study == study.name]
-        return ([each for each in named if not each.seen] or named or [None])[-1]
+        unseen = [each for each in named if not each.seen] or named
+        return unseen[-1] if unseen else None
     first = same[0]
     amended = [each for each in same if not each.seen and rules_hash(each.rules) == rules_hash(first.rules)]
     exact = [each for each in amended if each.data_hash == plan.data_hash]
@@ -127,7 +128,9 @@ def registered_protocol(study: Study, plan: RunPlan) -> Protocol | None:
 
 
 def _same_data(protocol: Protocol, plan: RunPlan) -> bool:
-    return protocol.data_hash == plan.data_hash or not {*protocol.answer_hashes}.isdisjoint(plan.answer_hashes)
+    return protocol.data_hash == plan.data_hash or not {*protocol.answer_hashes}.isdisjoint(
+        plan.answer_hashes
+    )
 
 
 def _in_order(protocols: Iterable[Protocol]) -> list[Protocol]:
@@ -142,8 +145,6 @@ def registration_of(
     that lie there, and in runs of the same cases. `said` are the hashes of clinicians' ratings, case by case."""
     folder = study.file.resolve().parent
     ledger = read_ledger(folder)
-    if not ledger.of("", plan.answer_hashes) and study.settings.protocol is not None:
-        ledger = read_ledger((folder / study.settings.protocol).resolve().parent)
     runs = [(seen, run) for seen, run in _runs(study, plan.data_hash, plan.answer_hashes) if run is not None]
     own = () if protocol is None else (protocol,)
     remembered = [*own, *(each for each in protocols_in(folder) if _same_data(each, plan))]
@@ -172,8 +173,8 @@ def _refuse_erased(study: Study, ledger: Ledger, plan: RunPlan) -> None:
     erased = {leaf: line.line for line in ledger.lines for leaf in line.erased}
     if found := [erased[leaf] for leaf in plan.leaves if leaf in erased]:
         raise MedjuryError(
-            f"{study.settings.cases.path}: {counted(len(found), 'answer')} in it were erased ({ledger.file.name}, line "
-            f"{found[0]:,}) and may not be judged; take them out of the file"
+            f"{study.settings.cases.path}: {counted(len(found), 'answer')} in it were erased ({ledger.file.name}, "
+            f"line {found[0]:,}) and may not be judged; take them out of the file"
         )
 
 
@@ -204,14 +205,17 @@ def _tried(runs: Sequence[tuple[SeenRun, Manifest]], hash: str) -> tuple[SeenRun
     return tuple(seen for seen, run in runs if run.protocol_hash not in ("", hash))
 
 
-def _problem(
-    ledger: Ledger, remembered: Iterable[Protocol], runs: Iterable[tuple[SeenRun, Manifest]]
-) -> str:
+def _problem(ledger: Ledger, remembered: Iterable[Protocol], runs: Iterable[tuple[SeenRun, Manifest]]) -> str:
     """What is wrong with the ledger, as far as protocols and runs remember it."""
     told = ledger.problem or next((told for each in remembered if (told := ledger.lacks(each))), "")
     for seen, run in runs:
         place = None if run.registration is None else run.registration.ledger
-        if not told and place is not None and ledger.registered(run.protocol_hash) and not ledger.holds(place):
+        if (
+            not told
+            and place is not None
+            and ledger.registered(run.protocol_hash)
+            and not ledger.holds(place)
+        ):
             told = f"is not the one that {seen.run} read: it was cut or changed since"
     return f"{ledger.file.name}: {told}" if told else ""
 
@@ -258,8 +262,8 @@ def _stated_only(manifest: Manifest) -> dict[str, Any]:
 
 
 def register(study: Study, made: Protocol, folder: Path | None) -> Registered:
-    """Write the protocol beside the study file, or into `folder`, and into the ledger beside the study file; one that
-    says the same is not written twice."""
+    """Write the protocol beside the study file, or into `folder`, and into the ledger beside the study file; one
+    that says the same is not written twice."""
     home = study.file.resolve().parent
     place = home if folder is None else folder
     known = protocols_in(place) if place.is_dir() else ()
@@ -286,8 +290,8 @@ class RecordedErasure:
 
 def record_erasure(study: Study, items: Collection[str], at: str = "") -> RecordedErasure | None:
     """Record in the study's ledger that these cases are erased, so that what is left is still recognised as the
-    registered data. Only hashes are written. To be called while the files of the study still hold the cases and what
-    clinicians said of them. None where the study was never registered."""
+    registered data. Only hashes are written. To be called while the files of the study still hold the cases and
+    what clinicians said of them. None where the study was never registered."""
     folder = study.file.resolve().parent
     ledger = read_ledger(folder)
     if not ledger.lines:
@@ -306,7 +310,9 @@ def record_erasure(study: Study, items: Collection[str], at: str = "") -> Record
 
 def _registered_as(ledger: Ledger, leaves: Collection[str]) -> str:
     """The registered cases that these are, with those that were erased before; nothing where they are no such."""
-    for hash in dict.fromkeys(each.cases_hash for each in reversed(ledger.lines) if each.event == "registered"):
+    for hash in dict.fromkeys(
+        each.cases_hash for each in reversed(ledger.lines) if each.event == "registered"
+    ):
         erased = [each for line in ledger.erasures(hash) for each in line.erased]
         if hash and leaves_hash([*(each for each in leaves if each not in {*erased}), *erased]) == hash:
             return hash

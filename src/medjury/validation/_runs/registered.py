@@ -25,7 +25,8 @@ from medjury.tables import RatingTable
 Difference = tuple[str, str, str]
 # What a study file may state of its clinicians; see docs/roles.md.
 _ROLES = ("reference", "second panel", "consensus", "labels")
-# Who may choose which answers are erased once there are scores chooses the result: up to this share it is only shown.
+# Whoever chooses, with the scores in hand, which answers are erased chooses the result. Up to this share of the
+# registered answers an erasure is only shown.
 MOST_ERASED = 0.05
 
 
@@ -117,7 +118,7 @@ def changed_since(protocol: Protocol, manifest: Manifest) -> tuple[Difference, .
     then, now = stated_things(protocol), stated_things(manifest)
     known = manifest.registration
     # The same cases in another order, or without those that were erased, which the ledger knows by their hashes.
-    same = ("data", "answers") if known is not None and known.whole else ()
+    same: tuple[str, ...] = ("data", "answers") if known is not None and known.whole else ()
     if protocol.humans is None or (same and known is not None and known.erasures and known.ratings_whole):
         same += ("clinicians", "division of clinicians")
     for name in same:
@@ -161,12 +162,15 @@ def standing(table: RatingTable) -> Standing:
 def _counted(
     manifest: Manifest | None, protocol: Protocol | None, known: Registration | None
 ) -> Standing | None:
-    """The first protocol for the same cases counts, whatever came after it. Where the ledger was cut or changed, the
-    earliest that anybody remembers counts too: nobody gains by taking a line out."""
+    """The first protocol for the same cases counts, whatever came after it. Where the ledger was cut or changed,
+    every earlier one that anybody remembers counts too: nobody gains by taking a line out."""
     if manifest is None or known is None or known.first is None:
         return None
     own = rules_hash(manifest.rules if protocol is None else protocol.rules)
-    first = [known.first, *sorted(known.beside, key=lambda each: each.registered_at)[: bool(known.problem)]]
+    first = [known.first]
+    if known.problem:
+        since = _NEVER.isoformat() if protocol is None else protocol.registered_at
+        first += [each for each in known.beside if each.registered_at < since]
     other = next((each for each in first if each.rules not in ("", own)), None)
     if other is None:
         return None
@@ -175,8 +179,8 @@ def _counted(
     return Standing(
         False,
         f"{held}; but {name}, was the first for these cases, with other rules",
-        f"For these cases {name}, was the first, and its rules are other ones: the first counts. Put its rules into the "
-        "study file and run again, which asks nothing twice.",
+        f"For these cases {name}, was the first, and its rules are other ones: the first counts. Put its rules "
+        "into the study file and run again, which asks nothing twice.",
         moved=True,
     )
 
@@ -218,16 +222,16 @@ def _in_ledger(table: RatingTable, protocol: Protocol, known: Registration, foun
         return Standing(
             False,
             f"{found.said}; {known.problem}",
-            f"The ledger of registrations is not whole ({known.problem}), so that nobody knows which protocol was the "
-            "first. Bring the file back from a copy.",
+            f"The ledger of registrations is not whole ({known.problem}), so that nobody knows which protocol was "
+            "the first. Bring the file back from a copy.",
         )
     if known.tried:
         tried = known.tried[0]
         return Standing(
             False,
             f"{found.said}; {tried.run} had judged the same cases under another protocol",
-            f"The same cases had been judged before under another protocol ({tried.run}, {tried.ratings:,} ratings): "
-            "a second try proves less than the first. Judge other cases.",
+            f"The same cases had been judged before under another protocol ({tried.run}, {tried.ratings:,} "
+            "ratings): a second try proves less than the first. Judge other cases.",
         )
     if not known.erasures:
         return found
