@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.report.planted import page_of
 
 from medjury.cli._main import main
 from medjury.errors import MedjuryError
@@ -417,6 +418,19 @@ def test_erasing_from_a_registered_study_without_naming_it_asks_for_it(
     assert erase(store, "--patient", "patient-3", "--study", str(file), "--json") == 0
     assert json.loads(capsys.readouterr().out)["recorded"] == {"cases": 2, "line": 2, "why_not": ""}
     assert erase(store, "--patient", "patient-3", "--study", str(file), "--cases", cases) == 2
+
+
+def test_the_report_lists_every_protocol_and_every_erasure(write_study: WriteStudy, tmp_path: Path) -> None:
+    file = erased_study(write_study, tmp_path)
+    cases = [json.loads(line) for line in (tmp_path / "cases.jsonl").read_text().splitlines()]
+    lax = register(write_study(gate=LAX, cases=cases))
+    first = next(each for each in protocols_in(tmp_path) if each.line == 1)
+    write_study(cases=cases)
+    run_study(load_study(file))
+    page = page_of(tmp_path / "runs" / "small")
+    assert "Every protocol that was registered for these cases" in page
+    assert lax.protocol.hash()[:16] in page and first.hash()[:16] in page
+    assert "2 registered answers erased (line 2)" in page and f"protocol {first.hash()} cases" in page
 
 
 def test_a_study_that_was_never_registered_has_no_ledger(write_study: WriteStudy, tmp_path: Path) -> None:
