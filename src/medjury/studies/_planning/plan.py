@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, field, replace
+from functools import cached_property
 from typing import Any
 
 from medjury.cases import CaseReader, LeftOut
@@ -81,6 +82,11 @@ class RunPlan:
     timed: Mapping[str, float] = field(
         default_factory=dict
     )  # seconds of one call, by judge, where it was tried
+
+    @cached_property
+    def cases_hash(self) -> str:
+        """The hash of the cases in whatever order."""
+        return self.leaves.hash()
 
     @property
     def parts(self) -> tuple[JudgePlan, ...]:

@@ -81,7 +81,7 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices: PriceLi
         study_file_hash=file_hash(study.file),
         overrides=study.overrides,
         data_hash=plan.data_hash,
-        cases_hash=plan.leaves.hash(),
+        cases_hash=plan.cases_hash,
         answer_hashes=plan.answer_hashes,
         cases=plan.cases,
         cases_skipped=plan.skipped,

@@ -150,7 +150,7 @@ def registration_of(
     remembered = [*own, *(each for each in protocols_in(folder) if _same_data(each, plan))]
     remembered += [run.protocol for _, run in runs if run.protocol is not None]
     hash = "" if protocol is None else protocol.hash()
-    listed = {each.hash: each for each in ledger.of(plan.leaves.hash(), plan.answer_hashes)}
+    listed = {each.hash: each for each in ledger.of(plan.cases_hash, plan.answer_hashes)}
     elsewhere = [each.listed() for each in remembered] + [each for it in remembered for each in it.earlier]
     for each in sorted(elsewhere, key=lambda each: each.registered_at):
         listed.setdefault(each.hash, each)
@@ -185,7 +185,7 @@ def _erased(
     if protocol is None or not protocol.cases_hash:
         return {}
     known = "" if protocol.humans is None else protocol.humans.cases_hash
-    if plan.leaves.hash() == protocol.cases_hash:
+    if plan.cases_hash == protocol.cases_hash:
         return {"whole": True, "ratings_whole": leaves_hash(said.values()) == known}
     lines = ledger.erasures(protocol.cases_hash)
     erased = [each for line in lines for each in line.erased]
