@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from tests.loopback import LoopbackServer
-from tests.passports.passported import CLINICIANS, patient, row, validated_run
+from tests.passports.passported import CLINICIANS, patient, row, validated_run, write_study
 
 from medjury.cases import Case
 from medjury.cli import main
 from medjury.errors import MedjuryError
 from medjury.passports import Placing, check_passport, make_passport, population_of, read_passport
 from medjury.passports._document import content_hash
+from medjury.studies import load_study, register_study, run_study
 
 
 def test_it_says_what_the_jury_is_and_on_whom_it_was_validated(passport: Path, run: Path) -> None:
@@ -114,3 +116,43 @@ def test_what_has_a_value_for_nearly_every_patient_is_no_group() -> None:
         for number in range(60)
     ]
     assert set(population_of(cases).groups) == {"system", "site"}
+
+
+def test_it_carries_the_line_of_the_registration_and_every_other_protocol(
+    server: LoopbackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write_study(tmp_path, server)
+    first = register_study(load_study(file))
+    looser = {"minimum_cases": 50, "minimum_doubly_rated": 50, "severe_limit": 1.0, "floor": 0.1}
+    other = register_study(load_study(write_study(tmp_path, server, gate=looser)))
+    study = load_study(write_study(tmp_path, server))
+    run_study(study)
+    later = datetime.now(UTC) + timedelta(seconds=2)
+    passport = make_passport(study.output, now=later)
+    assert passport.run.anchor == first.publish and passport.run.protocol_hash == first.protocol.hash()
+    assert [each.hash for each in passport.run.other_protocols] == [other.protocol.hash()]
+    assert f"another protocol for the same cases: {other.protocol.hash()[:16]}" in passport.words()
+    assert first.publish in passport.words()
+    written = tmp_path / "passport.json"
+    written.write_text(passport.text())
+    monkeypatch.setattr("medjury.studies._run.utc_now", lambda: "2999-01-01T00:00:00.000+00:00")
+    register_study(load_study(write_study(tmp_path, server, gate={**looser, "floor": 0.2})))
+    write_study(tmp_path, server)
+    assert check_passport(written, run=study.output, now=later).reasons == ()
+    content = json.loads(written.read_text())
+    del content["run"]["other_protocols"]
+    content["hash"] = content_hash(content)
+    written.write_text(json.dumps(content))
+    assert check_passport(written, run=study.output, now=later).reasons == ("run: is not what the run says",)
+
+
+def test_rules_that_another_protocol_came_before_get_no_passport(
+    server: LoopbackServer, tmp_path: Path
+) -> None:
+    register_study(load_study(write_study(tmp_path, server)))
+    looser = {"minimum_cases": 50, "minimum_doubly_rated": 50, "severe_limit": 1.0, "floor": 0.1}
+    second = register_study(load_study(write_study(tmp_path, server, gate=looser)))
+    study = load_study(write_study(tmp_path, server, gate=looser, protocol=second.file.name))
+    run_study(study)
+    with pytest.raises(MedjuryError, match="NOT VALIDATED"):
+        make_passport(study.output)

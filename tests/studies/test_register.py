@@ -180,12 +180,20 @@ def test_a_second_protocol_after_the_scores_does_not_replace_the_first(
     assert rule_of(tmp_path / "runs" / "small").met, "the first study is still held to its own protocol"
 
 
-def test_a_mind_may_be_changed_before_there_are_scores(write_study: WriteStudy, tmp_path: Path) -> None:
-    register_study(load_study(write_study(gate={"floor": 0.6})))
-    second = write_study(gate={"floor": 0.5})
-    later = register_study(load_study(second)).protocol
-    assert protocols_in(tmp_path)[-1] == later and run(second).protocol_hash == later.hash()
-    assert rule_of(tmp_path / "runs" / "small").met
+def test_a_jury_may_be_changed_before_there_are_scores_and_the_rules_may_not(
+    write_study: WriteStudy, tmp_path: Path
+) -> None:
+    first = register_study(load_study(write_study(gate={"floor": 0.6}))).protocol
+    amended = write_study(gate={"floor": 0.6}, judge={"temperature": 0.5}, study="amended")
+    later = register_study(load_study(amended)).protocol
+    assert run(amended).protocol_hash == later.hash()
+    assert rule_of(tmp_path / "runs" / "amended").met
+    looser = write_study(gate={"floor": 0.5}, study="looser")
+    register_study(load_study(looser))
+    assert run(looser).protocol_hash == later.hash(), "the rules of the first count"
+    rule = rule_of(tmp_path / "runs" / "looser")
+    assert rule.state == "not met" and rule.essential and "rule floor: 0.6 -> 0.5" in rule.why
+    assert first.rules == later.rules
 
 
 def test_a_store_on_a_host_that_is_not_named_is_not_asked(write_study: WriteStudy) -> None:

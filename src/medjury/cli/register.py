@@ -9,7 +9,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "Writes protocol-HASH.json beside the study file; the hash is the SHA-256 of the file. A later run of the "
         "same data, under whatever name, is held to it: the report and `medjury gate` show what changed since. "
-        "Without a registered protocol a jury is AUXILIARY at best."
+        "Without a registered protocol a jury is AUXILIARY at best. Each protocol has a line in "
+        "registrations.jsonl beside the study file; the first for the same cases counts. Publish the line "
+        "that is printed."
     )
     parser.add_argument("study", metavar="STUDY", help="the study file")
     parser.add_argument(

@@ -23,13 +23,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--signers", metavar="FILE", help="refuse a run that none of these keys signed (SSH allowed signers)"
     )
+    parser.add_argument(
+        "--anchor",
+        metavar="LINE",
+        default="",
+        help="the line that `medjury register` printed: is the run's protocol that one, and was it the first?",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.runs import check_signature, sign_run, verify_run
+    from medjury.runs import check_ledger, check_signature, read_manifest, sign_run, verify_run
 
     folder = Path(options.folder)
-    checks = verify_run(folder)
+    checks = (*verify_run(folder), *check_ledger(folder, read_manifest(folder), options.anchor))
     whole = all(check.sound for check in checks)
     told = for_reader(options)
     for check in checks:

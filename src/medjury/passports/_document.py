@@ -11,6 +11,7 @@ from pydantic import ConfigDict
 from medjury.passports._population import Population, population_words
 from medjury.runs import (
     AnsweringModel,
+    EarlierProtocol,
     GateRules,
     LogAnchor,
     ManifestInstrument,
@@ -73,7 +74,9 @@ class PassportVerdict(StrictPart):
 
 class PassportRun(StrictPart):
     """The run that the passport rests on, and the hashes by which it is held to it: those of its manifest, its
-    cases and its protocol, and the last entry of its audit chain."""
+    cases and its protocol, and the last entry of its audit chain. `anchor` is the line that proves the registration
+    where it was published, `other_protocols` are all others for the same cases, `erased` counts registered answers
+    that were erased since."""
 
     run: str
     finished_at: str
@@ -82,6 +85,21 @@ class PassportRun(StrictPart):
     data_hash: str
     protocol_hash: str
     registered_at: str
+    anchor: str = ""
+    other_protocols: tuple[EarlierProtocol, ...] = ()
+    erased: int = 0
+
+    def words(self) -> list[str]:
+        """How it was registered, for a reader."""
+        if not self.protocol_hash:
+            return ["not registered"]
+        lines = [f"registered {self.registered_at}, protocol {self.protocol_hash[:16]}"]
+        lines += [
+            f"  another protocol for the same cases: {each.hash[:16]}, {each.registered_at}"
+            for each in self.other_protocols
+        ]
+        lines += [f"  {self.erased:,} registered answers were erased since"] if self.erased else []
+        return [*lines, f"  {self.anchor}"] if self.anchor else lines
 
 
 class PassportJury(StrictPart):
@@ -142,6 +160,7 @@ class Passport(StrictPart):
             f"valid until {self.expires_at[:10]}, {self.expires_days:,} days after the run ended",
             f"instrument {self.jury.instrument.name} {self.jury.instrument.version}, prompt "
             f"{self.jury.prompt_version}, judged by {', '.join(each.name for each in self.jury.judges)}",
+            *self.run.words(),
             *(f"{each.label}: {each.word}" for each in self.verdicts),
             f"validated on {population.cases:,} cases of {population.patients:,} patients",
             *(f"  {line}" for line in population_words(population)),

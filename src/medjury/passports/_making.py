@@ -27,7 +27,7 @@ from medjury.runs import (
 )
 from medjury.studies import run_cases
 from medjury.tables import RatingTable, open_run
-from medjury.validation import evidence_of, validation_of, worst_word
+from medjury.validation import Evidence, evidence_of, validation_of, worst_word
 from medjury.version import __version__
 
 EXPIRES_DAYS, ALPHA = 365, 0.05
@@ -78,7 +78,7 @@ def make_passport(
         verdicts=tuple(passport_verdict(each, evidence) for each in verdicts),
         population=_population(place, manifest, table, alpha, cases),
         calibration=None if calibration is None else _calibration(calibration, table, verdicts[0].rater),
-        run=_run(manifest),
+        run=_run(manifest, evidence, moment.replace(microsecond=0)),
     )
     # As it will be read: what cannot make the journey through the file is found here.
     passport = Passport.model_validate_json(passport.text()).sealed()
@@ -90,7 +90,11 @@ def make_passport(
 _STATED_RULES = tuple(name for name in GateRules.model_fields if name != "development_cases")
 
 
-def _run(manifest: Manifest) -> PassportRun:
+def _run(manifest: Manifest, evidence: Evidence, made_at: datetime) -> PassportRun:
+    stand = evidence.standing
+    # Made anew later, a passport is the same, whatever was registered in the meantime.
+    others = tuple(each for each in stand.others if datetime.fromisoformat(each.registered_at) <= made_at)
+    known: dict[str, Any] = {"anchor": stand.anchor, "other_protocols": others, "erased": stand.erased}
     return PassportRun(
         run=manifest.run,
         finished_at=manifest.finished_at,
@@ -99,6 +103,7 @@ def _run(manifest: Manifest) -> PassportRun:
         data_hash=manifest.data_hash,
         protocol_hash=manifest.protocol_hash,
         registered_at="" if manifest.protocol is None else manifest.protocol.registered_at,
+        **{name: value for name, value in known.items() if value},
     )
 
 

@@ -10,6 +10,17 @@ with on_demand(__name__):
     from medjury.runs._check import Check
     from medjury.runs._checks import check_files, record_report, verify_run
     from medjury.runs._folder import open_run_folder
+    from medjury.runs._ledger import (
+        LEDGER,
+        Ledger,
+        anchor_line,
+        check_ledger,
+        enter_erasure,
+        enter_protocol,
+        erasures_of,
+        read_ledger,
+        registration_now,
+    )
     from medjury.runs._manifest import FORMAT, Manifest, RunStatus, own_hash, read_manifest
     from medjury.runs._manifest_parts import (
         AnsweringModel,
@@ -40,11 +51,14 @@ with on_demand(__name__):
     from medjury.runs._people import read_labels, read_profiles
     from medjury.runs._protocol import (
         EarlierProtocol,
+        Erasure,
         Protocol,
+        Registration,
         SeenRun,
         TouchedBy,
         protocols_in,
         read_protocol,
+        rules_hash,
     )
     from medjury.runs._records import Record, Records
     from medjury.runs._signature import check_signature, sign_run
@@ -54,6 +68,7 @@ with on_demand(__name__):
 
 __all__ = [
     "FORMAT",
+    "LEDGER",
     "AnsweringModel",
     "Body",
     "Check",
@@ -63,8 +78,10 @@ __all__ = [
     "DangerBy",
     "DraftCounts",
     "EarlierProtocol",
+    "Erasure",
     "GateRules",
     "Grade",
+    "Ledger",
     "LogAnchor",
     "Manifest",
     "ManifestDimension",
@@ -85,6 +102,7 @@ __all__ = [
     "RecordedFailure",
     "RecordedOutcome",
     "Records",
+    "Registration",
     "ReportSettings",
     "RereadSource",
     "RunPart",
@@ -96,10 +114,15 @@ __all__ = [
     "TuningManifest",
     "TuningSplit",
     "Units",
+    "anchor_line",
     "changed_models",
     "check_files",
+    "check_ledger",
     "check_signature",
     "check_text",
+    "enter_erasure",
+    "enter_protocol",
+    "erasures_of",
     "file_hash",
     "files",
     "jury_warnings",
@@ -110,12 +133,15 @@ __all__ = [
     "own_hash",
     "protocols_in",
     "read_labels",
+    "read_ledger",
     "read_manifest",
     "read_profiles",
     "read_protocol",
     "read_tuning",
     "record_report",
     "refuse_cut_log",
+    "registration_now",
+    "rules_hash",
     "sign_run",
     "sign_text",
     "tunings_in",

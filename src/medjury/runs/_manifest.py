@@ -29,7 +29,7 @@ from medjury.runs._manifest_parts import (
     Units,
 )
 from medjury.runs._part import RunPart, first_problem
-from medjury.runs._protocol import Protocol, TouchedBy
+from medjury.runs._protocol import Protocol, Registration, TouchedBy
 from medjury.runs._stated import GateRules, ReportSettings, StatedGate
 
 FORMAT = 1
@@ -55,6 +55,7 @@ class Manifest(RunPart):
     study_file_hash: str = ""
     overrides: tuple[str, ...] = ()  # values of the study file that were replaced for this run
     data_hash: str = ""
+    cases_hash: str = ""  # of the same cases in any order
     answer_hashes: tuple[str, ...] = ()
     cases: int = 0
     cases_skipped: int = 0
@@ -75,6 +76,7 @@ class Manifest(RunPart):
     touched_cases: tuple[str, ...] = ()  # which cases these are: nobody validates on them
     protocol: Protocol | None = None
     protocol_hash: str = ""
+    registration: Registration | None = None  # what the ledger of registrations held of these cases
     report: ReportSettings = ReportSettings()
     allow_hosts: tuple[str, ...] = ()
     redacted: bool = False

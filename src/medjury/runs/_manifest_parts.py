@@ -151,7 +151,8 @@ class ManifestLeftOut(RunPart):
 
 
 class ManifestHumans(RunPart):
-    """Clinicians' ratings; `hash` is that of what they said, whatever pseudonyms they have. `left_out_by`
+    """Clinicians' ratings; `hash` is that of what they said, whatever pseudonyms they have, and `cases_hash` the
+    same case by case, so that cases which were erased since can be recognised. `left_out_by`
     says in words what of the files is not among the scores, and how much. `reference` names the
     yardstick (none: all who have no other part), `second_panel` those who are compared with it and never part of
     it, `consensus` how the reference's scores become one, `adjudicator` who settles, `labels` what is known of each
@@ -160,6 +161,7 @@ class ManifestHumans(RunPart):
 
     file: str = ""
     hash: str = ""
+    cases_hash: str = ""
     ratings: int = 0
     raters: tuple[str, ...] = ()
     pseudonyms: bool = True

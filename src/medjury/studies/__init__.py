@@ -51,7 +51,7 @@ with on_demand(__name__):
         run_name,
     )
     from medjury.studies._stated.prompts import prompt_version
-    from medjury.studies._stated.protocol import Registered
+    from medjury.studies._stated.protocol import RecordedErasure, Registered, record_erasure
     from medjury.studies._stated.touched import TUNED, touched_marks, tuned_facts
     from medjury.studies._study import Study, load_study
     from medjury.studies._transcripts.calls import CallFiles, calls_in
@@ -76,6 +76,7 @@ __all__ = [
     "RatedStudy",
     "RayCluster",
     "RecordResult",
+    "RecordedErasure",
     "Registered",
     "RereadResult",
     "RoundPart",
@@ -118,6 +119,7 @@ __all__ = [
     "read_humans",
     "read_queue",
     "read_rules",
+    "record_erasure",
     "record_run",
     "register_study",
     "reread_run",

@@ -6,7 +6,7 @@ from medjury.report._html import Cell, Html, bullets, element, joined, paragraph
 from medjury.report._material import Material, Section
 from medjury.report._sections.corpus import corpus_table
 from medjury.runs import ManifestHumans, ManifestJury, ManifestReread
-from medjury.statistics import counted, shown
+from medjury.statistics import counted, moment, shown
 from medjury.tables import RatingTable
 
 _CHANGED = ("changed", "gained", "lost", "reason", "added")
@@ -36,7 +36,51 @@ def section(material: Material) -> Section:
     return Section(
         "study",
         "The study and its cases",
-        Html(element("dl", Html(body)) + corpus_table(material) + _integrity(material) + bullets(notes)),
+        Html(
+            element("dl", Html(body))
+            + corpus_table(material)
+            + _registration(material)
+            + _integrity(material)
+            + bullets(notes)
+        ),
+    )
+
+
+def _registration(material: Material) -> Html:
+    """Every protocol for these cases, the first first; what was erased of them; and the line to check it by."""
+    stand, protocol = material.evidence.standing, material.evidence.manifest.protocol
+    if not (stand.others or stand.erasures or stand.anchor):
+        return Html("")
+    own = () if protocol is None else (protocol.listed(),)
+    every = sorted([*own, *stand.others], key=lambda each: (not each.line, each.line, each.registered_at))
+    rows: list[tuple[Cell, ...]] = [
+        (
+            str(each.line or "–"),
+            moment(each.registered_at),
+            each.hash[:16],
+            each.study or "–",
+            each.cases or None,
+            "this run" if each in own else "the first: its rules count" if each is every[0] else "",
+        )
+        for each in every
+    ]
+    table = material.exhibits.table(
+        "protocols",
+        ("line", "registered", "protocol", "study", "answers", ""),
+        rows,
+        caption="Every protocol that was registered for these cases, or for some of them",
+    )
+    erased = [
+        paragraph(
+            f"{moment(each.at)}: {counted(each.cases, 'registered answer')} erased (line {each.line:,})."
+        )
+        for each in stand.erasures
+    ]
+    if not stand.anchor:
+        return joined([table, *erased])
+    line = element("p", element("code", stand.anchor))
+    return joined(
+        [table, *erased, paragraph("The line of the registration, to compare with the published one:"), line]
     )
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
+from medjury.cases import Case
 from medjury.errors import MedjuryError, no_such
 from medjury.ratings import Rating
 from medjury.records import dataclass
@@ -32,6 +33,7 @@ class Humans:
     profiles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     labels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     reference: frozenset[str] = frozenset()  # whose scores are the yardstick
+    by_role: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def fingerprint(self) -> str:
         """The hash of what was said, by whom, of what."""
@@ -40,6 +42,25 @@ class Humans:
             for row in self.ratings
         )
         return _hash("\n".join(rows))
+
+    def leaves(self, cases: Iterable[Case]) -> dict[str, str]:
+        """By case, a hash of all that was said of it, by whoever has which role. The case's own content is part of
+        it: from the hash of a few grades alone anybody could find out which they were."""
+        said: dict[str, list[str]] = {}
+        role = {name: role for role, members in self.by_role.items() for name in members}
+        for row in self.ratings:
+            told = (role.get(row.rater, ""), row.system, row.dimension, row.repeat, row.score, row.status)
+            said.setdefault(row.item, []).append("\0".join(map(str, told)))
+        for item, own in self.labels.items():
+            said.setdefault(item, []).extend(f"{label}\0{value}" for label, value in own.items())
+        contents: dict[str, list[str]] = {}
+        for case in cases:
+            if case.id in said:
+                contents.setdefault(case.id, []).append(case.fingerprint())
+        return {
+            item: _hash("\n".join(["ratings", *sorted(contents.get(item, ())), *sorted(rows)]))[:32]
+            for item, rows in said.items()
+        }
 
 
 def _said(ratings: Sequence[Rating]) -> dict[str, str]:
@@ -129,4 +150,5 @@ def read_humans(study: Study, *, rehearse: bool = False) -> Humans | None:
         "roles"
     ]:  # what nobody stated is not written down: protocols of earlier versions stay what they are
         summary = summary.replaced(**{name: value for name, value in stated.items() if value})
-    return Humans(imported.ratings, summary, imported.profiles, labels, frozenset(roles.yardstick))
+    yardstick = frozenset(roles.yardstick)
+    return Humans(imported.ratings, summary, imported.profiles, labels, yardstick, roles.by_role)

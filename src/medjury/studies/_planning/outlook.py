@@ -42,7 +42,7 @@ def gate_outlook(
     development = set(rules.development_cases)
     humans = read_humans(study, rehearse=True)
     dangerous, told = None, ""
-    notes = [] if registered_protocol(study, plan.data_hash, plan.answer_hashes) else [_UNREGISTERED]
+    notes = [] if registered_protocol(study, plan) else [_UNREGISTERED]
     if humans is None:
         cases = max(plan.systems.values(), default=plan.cases) - len(development)
         doubly, clinicians = None, rules.minimum_clinicians

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, field, replace
+from functools import cached_property
 from typing import Any
 
 from medjury.cases import CaseReader, LeftOut
@@ -19,7 +20,7 @@ from medjury.statistics import Printable, text_table
 from medjury.studies._file import BudgetPart, JudgePart, ModelPart
 from medjury.studies._material.case_parts import CaseParts, PartsOfCases
 from medjury.studies._material.case_vendors import CaseVendors
-from medjury.studies._material.hashed import AnswerHashes, HashedCases
+from medjury.studies._material.hashed import AnswerHashes, CaseLeaves, HashedCases
 from medjury.studies._material.kept import KeptCases
 from medjury.studies._material.patients import PatientGroups
 from medjury.studies._planning.cached_share import Served
@@ -73,6 +74,7 @@ class RunPlan:
     budget: BudgetPart = field(default_factory=BudgetPart)
     known_of: PartsOfCases = field(default_factory=dict)
     answer_hashes: tuple[str, ...] = ()  # by which another study of the same answers is known
+    leaves: CaseLeaves = field(default_factory=CaseLeaves, compare=False)  # a hash of each case
     left_out: LeftOut = field(default_factory=LeftOut)  # of the cases, with counts by reason
     touched: tuple[str, ...] = ()  # cases that tuning has seen: they serve development
     touched_by: tuple[TouchedBy, ...] = ()
@@ -81,6 +83,11 @@ class RunPlan:
     timed: Mapping[str, float] = field(
         default_factory=dict
     )  # seconds of one call, by judge, where it was tried
+
+    @cached_property
+    def cases_hash(self) -> str:
+        """The hash of the cases in whatever order."""
+        return self.leaves.hash()
 
     @property
     def parts(self) -> tuple[JudgePlan, ...]:
@@ -226,7 +233,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
     systems: Counter[str] = Counter()
     kept = KeptCases(study.cases) if isinstance(study.cases, CaseReader) else None
     hashed = HashedCases(study.cases if kept is None else kept.reading())
-    answers = AnswerHashes()
+    answers, leaves = AnswerHashes(), CaseLeaves()
     judges, repeats = study.jury.judges, study.jury.repeats
     totals = {judge.name: (_Total(), _Total()) for judge in judges}
     served = {judge.name: Served() for judge in judges}
@@ -238,6 +245,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
     unknown, tuned = set(listed), TouchedCases(study, rehearse=rehearse)
     for case in hashed:
         count += 1
+        leaves.add(case)
         groups.add(case)
         parts.add(case)
         unknown.discard(case.id)
@@ -293,6 +301,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
         budget=study.settings.budget,
         known_of=parts.found,
         answer_hashes=answers.kept,
+        leaves=leaves,
         left_out=study.cases.left_out,
         touched=tuned.cases,
         touched_by=tuned.by,

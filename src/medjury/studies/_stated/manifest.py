@@ -36,10 +36,11 @@ from medjury.runs import (
     read_manifest,
 )
 from medjury.studies._clinicians.humans import Humans
+from medjury.studies._material.hashed import leaves_hash
 from medjury.studies._planning.plan import Planned, RunPlan
 from medjury.studies._stated.gate import stated_gate
 from medjury.studies._stated.prompts import prompt_version
-from medjury.studies._stated.protocol import registered_protocol
+from medjury.studies._stated.protocol import registered_protocol, registration_of
 from medjury.studies._stated.touched import tuned_facts
 from medjury.studies._stated.trained import trained_facts
 from medjury.studies._study import Study
@@ -64,7 +65,8 @@ def run_name(study: Study, plan: RunPlan, humans: Humans | None = None) -> str:
 
 def describe(study: Study, plan: RunPlan, humans: Humans | None, prices: PriceList) -> Manifest:
     """Everything that is known before the first call."""
-    protocol = registered_protocol(study, plan.data_hash, plan.answer_hashes)
+    protocol = registered_protocol(study, plan)
+    said = {} if humans is None else humans.leaves(study.cases if plan.kept is None else plan.kept.again())
     return Manifest(
         format=FORMAT,
         study=study.name,
@@ -79,6 +81,7 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices: PriceLi
         study_file_hash=file_hash(study.file),
         overrides=study.overrides,
         data_hash=plan.data_hash,
+        cases_hash=plan.cases_hash,
         answer_hashes=plan.answer_hashes,
         cases=plan.cases,
         cases_skipped=plan.skipped,
@@ -88,7 +91,7 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices: PriceLi
         systems=dict(plan.systems),
         system_vendors=dict(plan.vendors),
         instrument=ManifestInstrument.of(study.instrument),
-        humans=None if humans is None else humans.summary,
+        humans=None if humans is None else humans.summary.replaced(cases_hash=leaves_hash(said.values())),
         prompt_version=prompt_version(study.jury.judges),
         judges=describe_judges(study),
         **describe_juries(study.jury),
@@ -97,6 +100,7 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices: PriceLi
         **_touched(plan),
         protocol=protocol,
         protocol_hash="" if protocol is None else protocol.hash(),
+        registration=registration_of(study, plan, protocol, said),
         report=ReportSettings(**study.settings.report.model_dump()),
         allow_hosts=tuple(study.settings.allow_hosts),
         redacted=bool(study.settings.redact),

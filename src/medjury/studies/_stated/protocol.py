@@ -3,41 +3,56 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
+from medjury.clock import utc_now
 from medjury.errors import MedjuryError
-from medjury.ratings import open_store
+from medjury.ratings import is_empty_file, open_store
 from medjury.records import dataclass
 from medjury.runs import (
-    EarlierProtocol,
     GateRules,
+    Ledger,
     Manifest,
     ManifestHumans,
     Protocol,
+    Registration,
     SeenRun,
+    anchor_line,
+    enter_erasure,
+    enter_protocol,
+    erasures_of,
     files,
     protocols_in,
+    read_ledger,
     read_manifest,
     read_protocol,
+    rules_hash,
     tunings_in,
 )
 from medjury.statistics import counted
+from medjury.studies._clinicians.humans import read_humans
+from medjury.studies._material.hashed import case_leaf, leaves_hash
+from medjury.studies._planning.plan import RunPlan
 from medjury.studies._study import Study
 
 _Same = Callable[[str, Iterable[str]], bool]
 # What may differ while a protocol is still the same: when it was made, and what was known of its data then.
-_OF_ITS_TIME = ("registered_at", "medjury", "seen", "earlier")
+_OF_ITS_TIME = ("registered_at", "medjury", "seen", "earlier", "ledger")
 
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A protocol, where it lies, and whether it lay there before."""
+    """A protocol, where it lies, whether it lay there before, and the line to `publish`: it proves elsewhere when
+    the study was registered, and that it was the first for its cases."""
 
     protocol: Protocol
     file: Path
     before: bool = False
+    publish: str = ""
 
     def text(self) -> str:
         """What was fixed, and what its reader should do now."""
@@ -64,12 +79,20 @@ class Registered:
             for each in made.touched
         ]
         lines += [
-            f"  an earlier protocol of these data: {each.hash[:16]}, {each.registered_at}"
+            f"! an earlier protocol of these cases: {each.hash[:16]}, {each.registered_at}: "
+            + (
+                "the rules are the same"
+                if each.rules == rules_hash(made.rules)
+                else "its rules count, and these cannot validate a jury on these cases"
+            )
             for each in made.earlier
         ]
+        if self.publish:
+            lines += ["Publish this line:", self.publish]
         lines.append(
-            "The hash proves what was registered. That it was registered now, only somebody else can prove: send "
-            "the hash to your ethics board or your statistician, or put the file under version control."
+            "The hash proves what was registered. That it was registered now, and first, only somebody else can "
+            "prove: send the line to your ethics board or your statistician, or put it into a public registry. "
+            "`medjury verify RUN --anchor LINE` checks it."
         )
         return "\n".join(lines)
 
@@ -79,26 +102,122 @@ class Registered:
             "file": str(self.file),
             "hash": self.protocol.hash(),
             "registered_before": self.before,
+            "publish": self.publish,
             "protocol": self.protocol.content(),
         }
         return json.dumps(said, indent=1, ensure_ascii=False)
 
 
-def registered_protocol(study: Study, data_hash: str, answers: Collection[str]) -> Protocol | None:
-    """The protocol that a run of this study is held to: the one that the study file names, else the latest beside
-    it for the same data, else for some of the same answers, else the latest there of the same name. One that was
-    made when its data had been judged already takes the place of none that came before."""
+def registered_protocol(study: Study, plan: RunPlan) -> Protocol | None:
+    """The protocol that a run of this study is held to: the one that the study file names. Else, of those beside it
+    for the same cases or for some of them, the first, or the latest that has the same rules and was made before the
+    cases had been judged. Else the latest there of the same name."""
     folder = study.file.resolve().parent
     if study.settings.protocol is not None:
         return read_protocol(folder / study.settings.protocol)
     beside = protocols_in(folder)
-    same = (
-        [each for each in beside if each.data_hash == data_hash and not each.seen]
-        or [each for each in beside if each.data_hash == data_hash or {*each.answer_hashes} & {*answers}]
-        or [each for each in beside if each.study == study.name]
+    same = _in_order([each for each in beside if _same_data(each, plan)])
+    if not same:
+        named = [each for each in beside if each.study == study.name]
+        unseen = [each for each in named if not each.seen] or named
+        return unseen[-1] if unseen else None
+    first = same[0]
+    amended = [each for each in same if not each.seen and rules_hash(each.rules) == rules_hash(first.rules)]
+    exact = [each for each in amended if each.data_hash == plan.data_hash]
+    return (exact or amended or [first])[-1]
+
+
+def _same_data(protocol: Protocol, plan: RunPlan) -> bool:
+    return protocol.data_hash == plan.data_hash or not {*protocol.answer_hashes}.isdisjoint(
+        plan.answer_hashes
     )
-    unseen = [each for each in same if not each.seen] or same
-    return unseen[-1] if unseen else None
+
+
+def _in_order(protocols: Iterable[Protocol]) -> list[Protocol]:
+    """As they were registered: within one second, or with dates that were changed, the ledger knows the order."""
+    return sorted(protocols, key=lambda each: (each.line, each.registered_at))
+
+
+def registration_of(
+    study: Study, plan: RunPlan, protocol: Protocol | None, said: Mapping[str, str]
+) -> Registration | None:
+    """What is known of the registrations of a study's cases: in the ledger beside the study file, in the protocols
+    that lie there, and in runs of the same cases. `said` are the hashes of clinicians' ratings, case by case."""
+    folder = study.file.resolve().parent
+    ledger = read_ledger(folder)
+    runs = [(seen, run) for seen, run in _runs(study, plan.data_hash, plan.answer_hashes) if run is not None]
+    own = () if protocol is None else (protocol,)
+    remembered = [*own, *(each for each in protocols_in(folder) if _same_data(each, plan))]
+    remembered += [run.protocol for _, run in runs if run.protocol is not None]
+    hash = "" if protocol is None else protocol.hash()
+    listed = {each.hash: each for each in ledger.of(plan.cases_hash, plan.answer_hashes)}
+    elsewhere = [each.listed() for each in remembered] + [each for it in remembered for each in it.earlier]
+    for each in sorted(elsewhere, key=lambda each: each.registered_at):
+        listed.setdefault(each.hash, each)
+    if not listed or not (ledger.file.exists() or any(each.ledger for each in remembered)):
+        return None  # nothing was registered, or by an earlier version, which kept no ledger
+    _refuse_erased(study, ledger, plan)
+    placed = protocol is not None and protocol.line and not ledger.problem and not ledger.lacks(protocol)
+    return Registration(
+        ledger=ledger.end,
+        first=next(iter(listed.values())),
+        beside=tuple(each for each in listed.values() if each.hash != hash),
+        **_erased(ledger, plan, protocol, said),
+        tried=_tried(runs, hash),
+        anchor=anchor_line(protocol, ledger.place(protocol.line)) if protocol and placed else "",
+        problem=_problem(ledger, remembered, runs),
+    )
+
+
+def _refuse_erased(study: Study, ledger: Ledger, plan: RunPlan) -> None:
+    erased = {leaf: line.line for line in ledger.lines for leaf in line.erased}
+    if found := [erased[leaf] for leaf in plan.leaves if leaf in erased]:
+        raise MedjuryError(
+            f"{study.settings.cases.path}: {counted(len(found), 'answer')} in it were erased ({ledger.file.name}, "
+            f"line {found[0]:,}) and may not be judged; take them out of the file"
+        )
+
+
+def _erased(
+    ledger: Ledger, plan: RunPlan, protocol: Protocol | None, said: Mapping[str, str]
+) -> dict[str, Any]:
+    """Whether the cases and what clinicians said of them are as registered, with what was erased since."""
+    if protocol is None or not protocol.cases_hash:
+        return {}
+    known = "" if protocol.humans is None else protocol.humans.cases_hash
+    if plan.cases_hash == protocol.cases_hash:
+        return {"whole": True, "ratings_whole": leaves_hash(said.values()) == known}
+    lines = ledger.erasures(protocol.cases_hash)
+    erased = [each for line in lines for each in line.erased]
+    ratings = [each for line in lines for each in line.ratings]
+    return {
+        "erasures": erasures_of(lines),
+        "whole": plan.leaves.hash(erased) == protocol.cases_hash,
+        "ratings_whole": leaves_hash([*said.values(), *ratings]) == known,
+    }
+
+
+def _tried(runs: Sequence[tuple[SeenRun, Manifest]], hash: str) -> tuple[SeenRun, ...]:
+    """Runs under another protocol that had ratings of these cases before this protocol's first run had any."""
+    for _, run in runs:
+        if run.protocol_hash == hash and run.registration is not None:
+            return run.registration.tried
+    return tuple(seen for seen, run in runs if run.protocol_hash not in ("", hash))
+
+
+def _problem(ledger: Ledger, remembered: Iterable[Protocol], runs: Iterable[tuple[SeenRun, Manifest]]) -> str:
+    """What is wrong with the ledger, as far as protocols and runs remember it."""
+    told = ledger.problem or next((told for each in remembered if (told := ledger.lacks(each))), "")
+    for seen, run in runs:
+        place = None if run.registration is None else run.registration.ledger
+        if (
+            not told
+            and place is not None
+            and ledger.registered(run.protocol_hash)
+            and not ledger.holds(place)
+        ):
+            told = f"is not the one that {seen.run} read: it was cut or changed since"
+    return f"{ledger.file.name}: {told}" if told else ""
 
 
 def make_protocol(study: Study, manifest: Manifest, now: str) -> Protocol:
@@ -110,6 +229,7 @@ def make_protocol(study: Study, manifest: Manifest, now: str) -> Protocol:
         study=study.name,
         registered_at=now,
         data_hash=manifest.data_hash,
+        cases_hash=manifest.cases_hash,
         answer_hashes=manifest.answer_hashes,
         cases=manifest.cases,
         instrument=manifest.instrument,
@@ -124,6 +244,7 @@ def make_protocol(study: Study, manifest: Manifest, now: str) -> Protocol:
         else ManifestHumans(
             file=humans.file,
             hash=humans.hash,
+            cases_hash=humans.cases_hash,
             ratings=humans.ratings,
             illustrative=humans.illustrative,
         ).replaced(
@@ -141,32 +262,74 @@ def _stated_only(manifest: Manifest) -> dict[str, Any]:
 
 
 def register(study: Study, made: Protocol, folder: Path | None) -> Registered:
-    """Write the protocol beside the study file, or into `folder`; one that says the same is not written twice."""
-    place = study.file.resolve().parent if folder is None else folder
+    """Write the protocol beside the study file, or into `folder`, and into the ledger beside the study file; one
+    that says the same is not written twice."""
+    home = study.file.resolve().parent
+    place = home if folder is None else folder
     known = protocols_in(place) if place.is_dir() else ()
-    same = [each for each in known if _frozen(each) == _frozen(made)]
-    if same:
-        return Registered(same[0], place / same[0].file_name, before=True)
-    earlier = tuple(
-        EarlierProtocol(hash=each.hash(), registered_at=each.registered_at)
-        for each in known
-        if each.data_hash == made.data_hash or {*each.answer_hashes} & {*made.answer_hashes}
-    )
-    whole = made.replaced(earlier=earlier)
+    ledger = read_ledger(home)
+    for each in known:
+        if _frozen(each) == _frozen(made) and not ledger.problem and not ledger.lacks(each):
+            line = anchor_line(each, ledger.place(each.line)) if each.line else ""
+            return Registered(each, place / each.file_name, before=True, publish=line)
+    whole, ledger = enter_protocol(home, made)
     try:
-        return Registered(whole, whole.write(place))
+        return Registered(whole, whole.write(place), publish=anchor_line(whole, ledger.end))
     except OSError as error:
         raise MedjuryError(f"{place}: the protocol cannot be written ({error.strerror})") from None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedErasure:
+    """An erasure in the ledger of a study: how many answers, on which line, and why not where it could not be."""
+
+    cases: int = 0
+    line: int = 0
+    why_not: str = ""
+
+
+def record_erasure(study: Study, items: Collection[str], at: str = "") -> RecordedErasure | None:
+    """Record in the study's ledger that these cases are erased, so that what is left is still recognised as the
+    registered data. Only hashes are written. To be called while the files of the study still hold the cases and
+    what clinicians said of them. None where the study was never registered."""
+    folder = study.file.resolve().parent
+    ledger = read_ledger(folder)
+    if not ledger.lines:
+        return None
+    leaves = [(case.id in items, case_leaf(case)) for case in study.cases]
+    gone = [leaf for erased, leaf in leaves if erased]
+    tied = _registered_as(ledger, [leaf for _, leaf in leaves])
+    if not gone or not tied:
+        why = "does not hold the cases as they were registered" if gone else "holds none of these cases"
+        return RecordedErasure(why_not=f"{study.settings.cases.path} {why}")
+    humans = read_humans(study, rehearse=True)
+    said = {} if humans is None else humans.leaves(study.cases)
+    line = enter_erasure(folder, tied, gone, [said[item] for item in said if item in items], at or utc_now())
+    return RecordedErasure(len(gone), 0 if line is None else line.line)
+
+
+def _registered_as(ledger: Ledger, leaves: Collection[str]) -> str:
+    """The registered cases that these are, with those that were erased before; nothing where they are no such."""
+    for hash in dict.fromkeys(
+        each.cases_hash for each in reversed(ledger.lines) if each.event == "registered"
+    ):
+        erased = [each for line in ledger.erasures(hash) for each in line.erased]
+        if hash and leaves_hash([*(each for each in leaves if each not in {*erased}), *erased]) == hash:
+            return hash
+    return ""
 
 
 def judged_before(study: Study, data_hash: str, answers: Collection[str]) -> Iterator[SeenRun]:
     """Runs of the same data, or of some of the same answers, that have judges' ratings: those in the study's store,
     and those whose folders lie beside its run folder."""
-    found = {each.run: each for each in _runs(study, data_hash, answers)}
+    found = {seen.run: seen for seen, _ in _runs(study, data_hash, answers)}
     yield from (found[name] for name in sorted(found))
 
 
-def _runs(study: Study, data_hash: str, answers: Collection[str]) -> Iterator[SeenRun]:
+_Judged = tuple[SeenRun, Manifest | None]
+
+
+def _runs(study: Study, data_hash: str, answers: Collection[str]) -> Iterator[_Judged]:
     def same(other: str, others: Iterable[str]) -> bool:
         return other == data_hash or not {*others}.isdisjoint(answers)
 
@@ -174,29 +337,40 @@ def _runs(study: Study, data_hash: str, answers: Collection[str]) -> Iterator[Se
     yield from _in_folders(study, same)
     for place, tuned in tunings_in(study.output.parent) if study.output.parent.is_dir() else ():
         if tuned.held_out_ratings and same("", tuned.answer_hashes):
-            yield SeenRun(run=f"tuning {place.name}", ratings=tuned.held_out_ratings, since=tuned.finished_at)
+            name = f"tuning {place.name}"
+            yield SeenRun(run=name, ratings=tuned.held_out_ratings, since=tuned.finished_at), None
 
 
-def _in_store(study: Study, same: _Same) -> Iterator[SeenRun]:
+def _in_store(study: Study, same: _Same) -> Iterator[_Judged]:
     place = study.store.removeprefix("sqlite:///")
-    if "://" not in place and not Path(place).is_file():
+    if "://" not in place and (not Path(place).is_file() or is_empty_file(study.store)):
         return
     with open_store(study.store, create=False) as store:
         for each in store.runs():
             if same(each.manifest.get("data_hash", ""), each.manifest.get("answer_hashes", ())):
                 judged = sum(row.count for row in store.counts(each.name) if row.rater_kind == "judge")
                 if judged:
-                    yield SeenRun(run=each.name, ratings=judged, since=each.created_at)
+                    seen = SeenRun(run=each.name, ratings=judged, since=each.created_at)
+                    yield seen, _read_manifest(each.manifest)
 
 
-def _in_folders(study: Study, same: _Same) -> Iterator[SeenRun]:
+def _read_manifest(content: Mapping[str, Any]) -> Manifest | None:
+    """A manifest as a store holds it; None where another version wrote it otherwise."""
+    try:
+        return Manifest.model_validate(content)
+    except ValidationError:
+        return None
+
+
+def _in_folders(study: Study, same: _Same) -> Iterator[_Judged]:
     for file in sorted(study.output.parent.glob(f"*/{files.MANIFEST}")):
         try:
             manifest = read_manifest(file.parent)
         except MedjuryError:
             continue
         if same(manifest.data_hash, manifest.answer_hashes) and manifest.coverage.ratings:
-            yield SeenRun(run=manifest.run, ratings=manifest.coverage.ratings, since=manifest.started_at)
+            since = manifest.started_at
+            yield SeenRun(run=manifest.run, ratings=manifest.coverage.ratings, since=since), manifest
 
 
 def _frozen(protocol: Protocol) -> object:

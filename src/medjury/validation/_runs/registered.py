@@ -4,27 +4,50 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from medjury.records import dataclass
-from medjury.runs import GateRules, Manifest, ManifestJudge, Protocol
-from medjury.statistics import moment
+from medjury.runs import (
+    EarlierProtocol,
+    Erasure,
+    GateRules,
+    Manifest,
+    ManifestJudge,
+    Protocol,
+    Registration,
+    registration_now,
+    rules_hash,
+)
+from medjury.statistics import counted, moment, percent
 from medjury.tables import RatingTable
 
 Difference = tuple[str, str, str]
 # What a study file may state of its clinicians; see docs/roles.md.
 _ROLES = ("reference", "second panel", "consensus", "labels")
+# Whoever chooses, with the scores in hand, which answers are erased chooses the result. Up to this share of the
+# registered answers an erasure is only shown.
+MOST_ERASED = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
     """How far the rules were stated beforehand. `met` None is not known; `moved` where the rules themselves were
-    changed after they had been stated."""
+    changed after they had been stated. `others` are all protocols for the same cases but the run's own, `erasures`
+    what was erased of the registered cases, and `anchor` the line that could be published at the registration."""
 
     met: bool | None
     said: str
     why: str = ""
     moved: bool = False
+    others: tuple[EarlierProtocol, ...] = ()
+    erasures: tuple[Erasure, ...] = ()
+    anchor: str = ""
+
+    @property
+    def erased(self) -> int:
+        """How many of the registered answers were erased since."""
+        return sum(each.cases for each in self.erasures)
 
 
 def stated_things(stated: Manifest | Protocol) -> dict[str, str]:
@@ -93,9 +116,13 @@ def changed_since(protocol: Protocol, manifest: Manifest) -> tuple[Difference, .
     """What a run has otherwise than its protocol. Clinicians who had not rated when it was registered may have
     rated since; ratings that were there must not change."""
     then, now = stated_things(protocol), stated_things(manifest)
-    if protocol.humans is None:
-        for name in ("clinicians", "division of clinicians"):
-            then.pop(name), now.pop(name)
+    known = manifest.registration
+    # The same cases in another order, or without those that were erased, which the ledger knows by their hashes.
+    same: tuple[str, ...] = ("data", "answers") if known is not None and known.whole else ()
+    if protocol.humans is None or (same and known is not None and known.erasures and known.ratings_whole):
+        same += ("clinicians", "division of clinicians")
+    for name in same:
+        then.pop(name), now.pop(name)
     return differences(then, now)
 
 
@@ -116,18 +143,49 @@ def standing(table: RatingTable) -> Standing:
     stated beforehand: whoever saw the scores of one run could have stated them for the next, under another name."""
     manifest = table.manifest
     protocol = table.protocol if manifest is None else manifest.protocol
-    found = _unregistered(manifest) if protocol is None else _of_protocol(table, protocol)
-    if found.met or manifest is None or not manifest.earlier_rules:
+    known = None if manifest is None else registration_now(table.folder, manifest)
+    found = _counted(manifest, protocol, known)
+    if found is None:
+        found = _unregistered(manifest) if protocol is None else _of_protocol(table, protocol, known)
+    if not found.met and manifest is not None and manifest.earlier_rules:
+        found = Standing(
+            False,
+            f"changed after the first run, {moment(manifest.stated_at)}",
+            "The rules were changed after scores had been seen; only rules stated beforehand can validate a jury.",
+            moved=True,
+        )
+    if known is None:
         return found
+    return replace(found, others=known.beside, erasures=known.erasures, anchor=known.anchor)
+
+
+def _counted(
+    manifest: Manifest | None, protocol: Protocol | None, known: Registration | None
+) -> Standing | None:
+    """The first protocol for the same cases counts, whatever came after it. Where the ledger was cut or changed,
+    every earlier one that anybody remembers counts too: nobody gains by taking a line out."""
+    if manifest is None or known is None or known.first is None:
+        return None
+    own = rules_hash(manifest.rules if protocol is None else protocol.rules)
+    first = [known.first]
+    if known.problem:
+        since = _NEVER.isoformat() if protocol is None else protocol.registered_at
+        first += [each for each in known.beside if each.registered_at < since]
+    other = next((each for each in first if each.rules not in ("", own)), None)
+    if other is None:
+        return None
+    name = f"protocol {other.hash[:16]}, registered {moment(other.registered_at)}"
+    held = "these rules" if protocol is None else f"protocol {protocol.hash()[:16]}"
     return Standing(
         False,
-        f"changed after the first run, {moment(manifest.stated_at)}",
-        "The rules were changed after scores had been seen; only rules stated beforehand can validate a jury.",
+        f"{held}; but {name}, was the first for these cases, with other rules",
+        f"For these cases {name}, was the first, and its rules are other ones: the first counts. Put its rules "
+        "into the study file and run again, which asks nothing twice.",
         moved=True,
     )
 
 
-def _of_protocol(table: RatingTable, protocol: Protocol) -> Standing:
+def _of_protocol(table: RatingTable, protocol: Protocol, known: Registration | None) -> Standing:
     manifest = table.manifest
     hash = protocol.hash()
     name = f"protocol {hash[:16]}, registered {moment(protocol.registered_at)}"
@@ -154,7 +212,40 @@ def _of_protocol(table: RatingTable, protocol: Protocol) -> Standing:
             # Rules had been registered, and others were when the scores were there.
             moved=bool(protocol.earlier),
         )
-    return _in_time(table, protocol, name, changed)
+    found = _in_time(table, protocol, name, changed)
+    return found if known is None or not found.met else _in_ledger(table, protocol, known, found)
+
+
+def _in_ledger(table: RatingTable, protocol: Protocol, known: Registration, found: Standing) -> Standing:
+    """A protocol that came in time and was kept to; is it the one that counts, for the data that it names?"""
+    if known.problem:
+        return Standing(
+            False,
+            f"{found.said}; {known.problem}",
+            f"The ledger of registrations is not whole ({known.problem}), so that nobody knows which protocol was "
+            "the first. Bring the file back from a copy.",
+        )
+    if known.tried:
+        tried = known.tried[0]
+        return Standing(
+            False,
+            f"{found.said}; {tried.run} had judged the same cases under another protocol",
+            f"The same cases had been judged before under another protocol ({tried.run}, {tried.ratings:,} "
+            "ratings): a second try proves less than the first. Judge other cases.",
+        )
+    if not known.erasures:
+        return found
+    first = _time(_first_seen(table))
+    late = sum(each.cases for each in known.erasures if first is None or (_time(each.at) or _NEVER) > first)
+    said = f"{found.said}; {counted(known.erased, 'answer')} erased since"
+    if late <= MOST_ERASED * protocol.cases:
+        return replace(found, said=said)
+    return Standing(
+        False,
+        said,
+        f"{late:,} of the {protocol.cases:,} registered answers were erased after the first score, more than "
+        f"{percent(MOST_ERASED)}: what is left may be what was convenient.",
+    )
 
 
 def _in_time(table: RatingTable, protocol: Protocol, name: str, changed: tuple[Difference, ...]) -> Standing:
