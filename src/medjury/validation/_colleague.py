@@ -147,7 +147,9 @@ def sums_of(beside: Beside) -> Sums:
 
     def add(name: str, answer: Codes, *columns: Floats) -> None:
         codes = beside.cluster[answer]
-        parts[name] = [np.bincount(codes, column, minlength=count) for column in columns]
+        parts[name] = [
+            np.asarray(np.bincount(codes, column, minlength=count), dtype=np.float64) for column in columns
+        ]
 
     def products(name: str, answer: Codes, w: Floats, u: Floats, v: Floats) -> None:
         add(name, answer, w, w * u, w * v, w * u * u, w * v * v, w * u * v)

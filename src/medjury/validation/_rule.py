@@ -187,7 +187,7 @@ EXPLAINED: Mapping[str, tuple[str, str]] = {
     ),
     "singly_rated": (
         "The jury is as good where one clinician looked as where two did.",
-        "The part tests of the scope on answers with one rating; a colleague's distance is that of the whole study.",
+        "The part tests of the scope on answers with one rating; a colleague's distance is the whole study's.",
     ),
     "steady": (
         "The jury is as good at the end of the run as at its beginning.",
