@@ -28,6 +28,7 @@ with on_demand(__name__):
         import_ratings,
         open_pseudonyms,
         read_ratings,
+        table_files,
     )
     from medjury.ratings._import.redcap import is_redcap
     from medjury.ratings._profiles import PROFILE
@@ -109,6 +110,7 @@ __all__ = [
     "runs_text",
     "shown_of",
     "spent_together",
+    "table_files",
     "unguard",
     "write_ratings",
     "write_records",

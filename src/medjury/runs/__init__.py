@@ -5,13 +5,14 @@ from medjury.doors import on_demand
 with on_demand(__name__):
     from medjury.runs import files
     from medjury.runs._anchors import LogAnchor, file_hash, refuse_cut_log
-    from medjury.runs._answering import changed_models, model_warnings, other_models
+    from medjury.runs._answering import changed_models, from_files_words, model_warnings, other_models
     from medjury.runs._body import Body, Grade, RecordedCut, RecordedFailure, RecordedOutcome
     from medjury.runs._check import Check
     from medjury.runs._checks import check_files, record_report, verify_run
     from medjury.runs._folder import open_run_folder
     from medjury.runs._manifest import FORMAT, Manifest, RunStatus, own_hash, read_manifest
     from medjury.runs._manifest_parts import (
+        SCORES,
         AnsweringModel,
         Conclusion,
         ConsensusRule,
@@ -27,6 +28,7 @@ with on_demand(__name__):
         ManifestModel,
         ManifestPanel,
         ManifestReread,
+        ManifestScores,
         PlannedWork,
         Prices,
         RereadSource,
@@ -54,6 +56,7 @@ with on_demand(__name__):
 
 __all__ = [
     "FORMAT",
+    "SCORES",
     "AnsweringModel",
     "Body",
     "Check",
@@ -77,6 +80,7 @@ __all__ = [
     "ManifestModel",
     "ManifestPanel",
     "ManifestReread",
+    "ManifestScores",
     "PlannedWork",
     "Prices",
     "Protocol",
@@ -102,6 +106,7 @@ __all__ = [
     "check_text",
     "file_hash",
     "files",
+    "from_files_words",
     "jury_warnings",
     "mixed_ways",
     "model_warnings",

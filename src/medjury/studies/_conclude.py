@@ -66,6 +66,7 @@ class RunResult:
     preflights: int = 0
     warnings: tuple[str, ...] = ()  # about the models that answered
     recorded: bool = False  # every answer came from a file
+    from_files: bool = False  # every score did: there was no answer to read
     tokens_in: int = 0  # of the answers paid for now
     tokens_cached: int = 0  # of those, the tokens that the provider's prompt cache served
 
@@ -87,7 +88,9 @@ class RunResult:
             )
         money = "cost not known" if self.money is None else f"{self.money:.4g} {self.currency}"
         made = calls_made(self.calls, self.preflights)
-        if self.recorded:
+        if self.from_files:
+            made, money = "Nobody was asked: every score came from a file", "nothing was paid"
+        elif self.recorded:
             made = f"Nobody was asked: {self.calls:,} recorded answers were read"
             money = "what they cost then is not known" if self.money is None else f"then {money}"
         lines.append(f"{made} ({money}); {self.progress.found:,} answers were stored already")
@@ -225,6 +228,7 @@ def conclude(
         preflights=outcome.preflights,
         warnings=model_warnings(manifest),
         recorded=all(model.recorded for model in models),
+        from_files=not models,
         tokens_in=outcome.tokens_in,
         tokens_cached=outcome.tokens_cached,
     )

@@ -91,6 +91,7 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices: PriceLi
         prompt_version=prompt_version(study.jury.judges),
         judges=describe_judges(study),
         **describe_juries(study.jury),
+        **({"scores": plan.scores} if plan.scores else {}),
         metrics={} if study.metrics is None else study.metrics.described(),
         gate=stated_gate(study, plan.touched),
         **_touched(plan),
