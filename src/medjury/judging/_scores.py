@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from medjury.instruments import TRANSIENT, Instrument, Outcome, Reason, Score, U
 from medjury.judging._outcomes import outcome_columns
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.models import ChatModel, Gate
-from medjury.ratings import ImportedRatings, Rating, read_ratings, table_files
+from medjury.ratings import ImportedRatings, KnownCases, Rating, read_ratings, table_files
 from medjury.records import dataclass
 from medjury.runs import SCORES, ManifestScores, file_hash
 
@@ -36,12 +36,12 @@ Answer = tuple[str, str]
 
 @dataclass(frozen=True)
 class ScoresFile:
-    """Tables of scores and how they are read. It is read once, for all judges whose scores are in it, and only when
-    somebody asks: the `cases` say which answers there are."""
+    """Tables of scores and how they are read: once for all judges whose scores are in them, and only when somebody
+    asks. The cases say which answers there are, and are read once for all files."""
 
     path: Path
     instrument: Instrument
-    cases: Iterable[Case]
+    cases: Callable[[], KnownCases]
     mapping: Path | Mapping[str, Any] | None = None
 
     @cached_property
@@ -65,15 +65,14 @@ class ScoresFile:
         return "" if described is None else file_hash(described)
 
     @cached_property
-    def imported(self) -> tuple[ImportedRatings, frozenset[Answer]]:
-        """Every rating in the tables, and the answers of the study."""
-        answers: set[Answer] = set()
+    def imported(self) -> ImportedRatings:
+        """Every rating in the tables."""
         hash = self.hash
         found = read_ratings(
             self.path,
             mapping=self.mapping,
             instrument=self.instrument,
-            cases=_noting(self.cases, answers),
+            cases=self.cases(),
             on_bad="unscored",
             on_unknown="drop",
             advice=f"Correct {self.path.name}, or say in `mapping` how it is read: `only: {{dimension: "
@@ -83,7 +82,7 @@ class ScoresFile:
         )
         if self._hashed() != hash:
             raise MedjuryError(f"{self.path.name}: was changed while it was read; run again")
-        return found, frozenset(answers)
+        return found
 
 
 @dataclass(frozen=True)
@@ -177,7 +176,7 @@ class ScoresJudge(PlainRater):
         return found
 
     def _rows(self) -> list[Rating]:
-        ratings, place = self.file.imported[0].ratings, self.file.path.name
+        ratings, place = self.file.imported.ratings, self.file.path.name
         raters = sorted({row.rater for row in ratings})
         if self.rater is None and len(raters) > 1:
             raise MedjuryError(
@@ -206,7 +205,7 @@ class ScoresJudge(PlainRater):
 
     def read(self) -> ManifestScores:
         """What became of every score in the file, for the manifest: nothing is left out without being counted."""
-        imported, answers = self.file.imported
+        imported, answers = self.file.imported, self.file.cases().answers
         said = Counter[str]()
         for dimensions in self.outcomes.values():
             for outcome in dimensions.values():
@@ -232,12 +231,6 @@ class ScoresJudge(PlainRater):
             left_out={what: count for what, count in left_out.items() if count and "unknown" not in what},
             warnings=tuple(imported.report.warnings),
         )
-
-
-def _noting(cases: Iterable[Case], answers: set[Answer]) -> Iterator[Case]:
-    for case in cases:
-        answers.add((case.id, case.system))
-        yield case
 
 
 def _lasting(outcome: Outcome, grades: frozenset[float]) -> Outcome:

@@ -30,6 +30,7 @@ with on_demand(__name__):
         read_ratings,
         table_files,
     )
+    from medjury.ratings._import.known_cases import KnownCases
     from medjury.ratings._import.redcap import is_redcap
     from medjury.ratings._profiles import PROFILE
     from medjury.ratings._pseudonyms import Pseudonyms, key_file_beside
@@ -58,6 +59,7 @@ __all__ = [
     "ErasureEntry",
     "FileImport",
     "ImportedRatings",
+    "KnownCases",
     "LogDrain",
     "Owner",
     "Pseudonyms",

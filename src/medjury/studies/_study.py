@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
 from medjury.judging import Jury, Rater
 from medjury.models import ChatModel
+from medjury.ratings import KnownCases
 from medjury.records import dataclass
 from medjury.runs import SCORES, files
 from medjury.studies._drafts.drafter import make_drafter
@@ -103,8 +104,9 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False, overrides: Seq
         for index, part in enumerate(settings.judges)
     ]
     scores: dict[str, ScoresFile] = {}
+    known = cache(lambda: KnownCases(material.cases, contents=True))
     judges: list[Rater] = [
-        make_scores(document, ("judges", index), setup, material.cases, scores)
+        make_scores(document, ("judges", index), setup, known, scores)
         if setup.part.kind == SCORES
         else make_rater(document, ("judges", index), setup)
         for index, setup in enumerate(setups)

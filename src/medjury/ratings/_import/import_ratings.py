@@ -59,7 +59,7 @@ def read_ratings(
     *,
     mapping: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     instrument: Instrument | str | os.PathLike[str] | None = None,
-    cases: Iterable[Case] | None = None,
+    cases: Iterable[Case] | KnownCases | None = None,
     pseudonyms: Pseudonyms | None = None,
     on_bad: OnBad = "refuse",
     on_unknown: OnUnknown = "refuse",
@@ -84,7 +84,9 @@ def read_ratings(
         ImportReport(),
         utc_now(),
         chosen if chosen is None or isinstance(chosen, Instrument) else load_instrument(chosen),
-        None if cases is None else KnownCases(cases, contents=any(each.content for each in plan.sources)),
+        cases
+        if cases is None or isinstance(cases, KnownCases)
+        else KnownCases(cases, contents=any(each.content for each in plan.sources)),
         pseudonyms,
         on_bad,
         on_unknown,

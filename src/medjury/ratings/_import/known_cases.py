@@ -30,6 +30,11 @@ class KnownCases:
             if contents:
                 self._contents[case.id, case.system] = content_hash(case.candidate or "")
 
+    @property
+    def answers(self) -> frozenset[tuple[str, str]]:
+        """Every answer, by its item and its system."""
+        return frozenset((item, system) for item, systems in self._systems.items() for system in systems)
+
     def system_of(self, item: str, system: str) -> str:
         """The system meant by a row: the only one that answered the item, where the row names none.
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Callable, MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from medjury.cases import Case
 from medjury.documents import Document, validate_part
 from medjury.errors import MedjuryError
 from medjury.fields import Part
+from medjury.ratings import KnownCases
 from medjury.runs import SCORES
 from medjury.studies._file import JudgePart, StudyFile
 from medjury.studies._strategies._setup import Setup
@@ -70,7 +70,7 @@ def make_scores(
     document: Document,
     place: tuple[str | int, ...],
     setup: Setup,
-    cases: Iterable[Case],
+    cases: Callable[[], KnownCases],
     files: MutableMapping[str, ScoresFile],
 ) -> ScoresJudge:
     """The judge of one entry. A file that several entries name is read once: `files` are those so far."""
