@@ -31,6 +31,7 @@ with on_demand(__name__):
         table_files,
     )
     from medjury.ratings._import.known_cases import KnownCases
+    from medjury.ratings._import.labels import CaseLabels
     from medjury.ratings._import.redcap import is_redcap
     from medjury.ratings._profiles import PROFILE
     from medjury.ratings._pseudonyms import Pseudonyms, key_file_beside
@@ -53,6 +54,7 @@ __all__ = [
     "PROFILE",
     "Account",
     "Busy",
+    "CaseLabels",
     "Claimed",
     "CopiedTable",
     "Erased",

@@ -17,7 +17,7 @@ from medjury.ratings._files.table import is_blank
 from medjury.ratings._import.cell import GradeRange, positive_number, read_cell, scale_of
 from medjury.ratings._import.entries import Entry
 from medjury.ratings._import.known_cases import KnownCases, UnclearSystemError
-from medjury.ratings._import.labels import Labels
+from medjury.ratings._import.labels import CaseLabels
 from medjury.ratings._import.look_alikes import RaterSeen
 from medjury.ratings._import.skipped import forbidden, skipped, why
 from medjury.ratings._import.source import Source
@@ -48,7 +48,7 @@ class Builder:
     ratings: list[Rating] = field(default_factory=list)
     raters: dict[str, RaterSeen] = field(default_factory=dict)
     unchecked: set[str] = field(default_factory=set)  # dimensions without a scale
-    labels: Labels = field(default_factory=lambda: Labels({}))
+    labels: CaseLabels = field(default_factory=lambda: CaseLabels({}))
     profiles: Profiles = field(default_factory=Profiles)
     times: Times = field(default_factory=Times)
     unknown: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # rater, item, system: left out

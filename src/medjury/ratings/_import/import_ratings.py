@@ -18,7 +18,7 @@ from medjury.ratings._import.build import Builder, OnBad, OnUnknown
 from medjury.ratings._import.empty_columns import EmptyColumns
 from medjury.ratings._import.entries import read_entries
 from medjury.ratings._import.known_cases import KnownCases
-from medjury.ratings._import.labels import Labels
+from medjury.ratings._import.labels import CaseLabels
 from medjury.ratings._import.layout import find_layout
 from medjury.ratings._import.look_alikes import look_alikes
 from medjury.ratings._import.own_table import is_ours, read_own
@@ -91,7 +91,7 @@ def read_ratings(
         on_bad,
         on_unknown,
         every_cell=every_cell,
-        labels=Labels(labels or {}),
+        labels=CaseLabels(labels or {}),
     )
     found: set[str] = set()
     empty = EmptyColumns()

@@ -231,7 +231,9 @@ def melted(panel: Panel, meaning: Meaning, dimension: str) -> Panel:
     import polars as pl
 
     kept = [
-        name for name in panel.frame.columns if name in (*_KNOWN, *CASE_PARTS) and name not in panel.scores
+        name
+        for name in panel.frame.columns
+        if name in (*_KNOWN, *CASE_PARTS, "panel") and name not in panel.scores
     ]
     parts = [name for name in kept if name in CASE_PARTS]
     frame = panel.frame.with_columns(pl.col(name).cast(pl.String) for name in panel.scores)
