@@ -91,10 +91,9 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices: PriceLi
         prompt_version=prompt_version(study.jury.judges),
         judges=describe_judges(study),
         **describe_juries(study.jury),
-        **({"scores": plan.scores} if plan.scores else {}),
         metrics={} if study.metrics is None else study.metrics.described(),
         gate=stated_gate(study, plan.touched),
-        **_touched(plan),
+        **_where_there_is_any(plan),
         protocol=protocol,
         protocol_hash="" if protocol is None else protocol.hash(),
         report=ReportSettings(**study.settings.report.model_dump()),
@@ -163,9 +162,10 @@ def _describe_judge(judge: Rater, instrument: Instrument, trained: Mapping[str, 
     return ManifestJudge.model_validate({**known, **judge.describe(), **words})
 
 
-def _touched(plan: RunPlan) -> dict[str, Any]:
-    """What tuning has touched of the cases; a study that it has not says nothing."""
-    return {"touched": plan.touched_by, "touched_cases": plan.touched} if plan.touched else {}
+def _where_there_is_any(plan: RunPlan) -> dict[str, Any]:
+    """What tuning has touched of the cases, and files of scores; a study that has none says nothing."""
+    touched = {"touched": plan.touched_by, "touched_cases": plan.touched} if plan.touched else {}
+    return {**touched, **({"scores": plan.scores} if plan.scores else {})}
 
 
 def describe_model(model: ChatModel) -> ManifestModel:
