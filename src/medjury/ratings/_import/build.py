@@ -95,7 +95,7 @@ class Builder:
         """What the instrument's own rule skips is not applicable; a score there is a bad one."""
         replaced: dict[tuple[object, ...], Rating] = {}
         names = {seen.shown: name for name, seen in self.raters.items()}
-        kinds: tuple[RaterKind, ...] = ("clinician", "judge") if self.every_cell else ("clinician",)
+        kinds = ("clinician", "judge") if self.every_cell else ("clinician",)
         for none, own, rule in skipped(self.ratings, instrument, self._asked, kinds):
             if own is None:
                 blank = (none.item, names[none.rater], none.dimension)
@@ -177,7 +177,9 @@ class Builder:
             try:
                 system = self.cases.system_of(item, system)
             except LookupError as error:
-                if self.on_unknown == "drop" and not isinstance(error, UnclearSystemError):
+                # An answer that is there, and not told apart from another, is not one that the study does not have.
+                unclear = self.every_cell and isinstance(error, UnclearSystemError)
+                if self.on_unknown == "drop" and not unclear:
                     raise _UnknownItem(rater, item, system) from None
                 raise _RefusedEntry(f"item {item!r} {error.args[0]}", "item") from None
         self._check_content(item, system, entry)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from medjury.instruments import Instrument, Reason, SkipRule
-from medjury.ratings._rating import RaterKind, Rating
+from medjury.ratings._rating import Rating
 
 Answered = tuple[str, str, str, str, int]  # item, system, rater, instrument, repeat
 
@@ -15,7 +15,7 @@ def skipped(
     ratings: Iterable[Rating],
     instrument: Instrument,
     asked: Collection[str],
-    kinds: Collection[RaterKind] = ("clinician",),
+    kinds: Collection[str] = ("clinician",),
 ) -> Iterator[tuple[Rating, Rating | None, SkipRule]]:
     """Where a skip rule holds: "not applicable" as a rating, the score that was given all the same (None where the
     rater left it empty), and the rule. Dimensions that nobody was `asked` about are left alone."""

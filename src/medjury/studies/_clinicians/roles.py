@@ -102,14 +102,14 @@ def with_stated_roles(table: RatingTable, path: str | Path) -> RatingTable:
     if file.suffix.lower() == ".json":
         humans = read_protocol(file).humans
         if humans is not None and humans.roles:
-            said = "; ".join(f"{role}: {words}" for role, words in humans.roles.items())
+            roles = "; ".join(f"{role}: {words}" for role, words in humans.roles.items())
             raise MedjuryError(
-                f"{file}: the protocol gives clinicians roles ({said}) and names none of them, so that two tables "
+                f"{file}: the protocol gives clinicians roles ({roles}) and names none of them, so that two tables "
                 "cannot be compared by it. Run the registered study with the judges' table as `kind: scores`"
             )
         return table
     document = read_document(file)
-    said = document.value if isinstance(document.value, dict) else {}
+    said: dict[str, Any] = document.value if isinstance(document.value, dict) else {}
     if "study" not in said:
         return table
     table = _with_jury(table, document, said)
@@ -125,14 +125,14 @@ def with_stated_roles(table: RatingTable, path: str | Path) -> RatingTable:
                 raise MedjuryError(document.complaint(("humans",), problem))
     scores = rows.select("rater", "dimension", "score").iter_rows()
     taken = [name for name, kind in table.raters.items() if kind != "clinician"]
-    roles = _roles(_People(file, part, table.clinicians, {}, panels, scores), part, taken)
+    found = _roles(_People(file, part, table.clinicians, {}, panels, scores), part, taken)
     return replace(
         table,
-        reference=roles.reference,
-        second_panel=() if roles.second_panel is None else roles.second_panel.members,
-        second_panel_name="" if roles.second_panel is None else roles.second_panel.name,
+        reference=found.reference,
+        second_panel=() if found.second_panel is None else found.second_panel.members,
+        second_panel_name="" if found.second_panel is None else found.second_panel.name,
         consensus=part.consensus,
-        adjudicator=roles.adjudicator,
+        adjudicator=found.adjudicator,
         labels=_labels_in(rows, document, part),
         notes=(
             *table.notes,
