@@ -28,7 +28,10 @@ with on_demand(__name__):
         import_ratings,
         open_pseudonyms,
         read_ratings,
+        table_files,
     )
+    from medjury.ratings._import.known_cases import KnownCases
+    from medjury.ratings._import.labels import CaseLabels
     from medjury.ratings._import.redcap import is_redcap
     from medjury.ratings._profiles import PROFILE
     from medjury.ratings._pseudonyms import Pseudonyms, key_file_beside
@@ -51,12 +54,14 @@ __all__ = [
     "PROFILE",
     "Account",
     "Busy",
+    "CaseLabels",
     "Claimed",
     "CopiedTable",
     "Erased",
     "ErasureEntry",
     "FileImport",
     "ImportedRatings",
+    "KnownCases",
     "LogDrain",
     "Owner",
     "Pseudonyms",
@@ -109,6 +114,7 @@ __all__ = [
     "runs_text",
     "shown_of",
     "spent_together",
+    "table_files",
     "unguard",
     "write_ratings",
     "write_records",

@@ -11,6 +11,7 @@ with on_demand(__name__):
     from medjury.studies._clinicians.humans import PANEL, Humans, panel_file, read_humans
     from medjury.studies._clinicians.queue_file import read_queue
     from medjury.studies._clinicians.rated import RatedRound, RatedStudy, load_rated_study
+    from medjury.studies._clinicians.roles import with_stated_roles
     from medjury.studies._cluster.crew import RayCluster
     from medjury.studies._conclude import RunResult
     from medjury.studies._demonstration import (
@@ -134,4 +135,5 @@ __all__ = [
     "transcript_study",
     "tuned_facts",
     "why_no_live",
+    "with_stated_roles",
 ]

@@ -270,7 +270,7 @@ def _in_time(table: RatingTable, protocol: Protocol, name: str, changed: tuple[D
             f"{name}; changed since: {_listed(changed)}",
             f"The rules were registered for another study than was run: {_listed(changed)}.",
         )
-    return Standing(True, f"{name}, before the first rating ({moment(first)})")
+    return Standing(True, f"{name}, before {_what_came_first(table)} ({moment(first)}){_existing(table)}")
 
 
 def _first_seen(table: RatingTable) -> str:
@@ -283,6 +283,21 @@ def _first_seen(table: RatingTable) -> str:
     if not all(_time(each) for each in moments):
         return ""
     return min([first, *moments], key=lambda each: _time(each) or _NEVER)
+
+
+def _what_came_first(table: RatingTable) -> str:
+    """Scores in a file are not given in a run, they are read."""
+    unmade = table.manifest is not None and table.manifest.from_files
+    return "this run read the first score" if unmade else "the first rating"
+
+
+def _existing(table: RatingTable) -> str:
+    """What must be said of scores that existed when the rules were registered."""
+    found = () if table.manifest is None else table.manifest.from_files
+    if not found:
+        return ""
+    named = ", ".join(f"{model.name} ({model.title})" for model in found)
+    return f"; the scores of {named} existed when the rules were registered, and how they were made is not recorded"
 
 
 def _unregistered(manifest: Manifest | None) -> Standing:
