@@ -14,7 +14,7 @@ from medjury.studies import with_stated_roles
 from medjury.tables import two_panels
 from medjury.validation import validate
 
-AGREES = "Agreement with clinicians reaches the floor"
+AGREES = "offset"
 HUMANS = "{path: humans.csv, keep_names: true, reference: primary, second_panel: rescore}"
 
 
@@ -56,7 +56,7 @@ def validated(folder: Path, *options: str) -> int:
 
 def agreement(shown: str) -> str:
     (said,) = json.loads(shown)
-    return next(str(rule["found"]) for rule in said["rules"] if rule["name"] == AGREES)
+    return next(str(rule["found"]) for rule in said["rules"] if rule["id"] == AGREES)
 
 
 def test_two_tables_under_a_study_agree_as_its_run_does(
