@@ -83,7 +83,7 @@ def test_the_library_takes_the_same_roles(tmp_path: Path, capsys: pytest.Capture
     assert table.consensus == "median" and table.labels["visit-5"] == {"wrong": 1}
     validated(tmp_path, "--rules", str(study))
     (mine,) = validate(table, raters="jury").verdicts
-    found = next(rule.found for rule in mine.rules if rule.name == AGREES)
+    found = next(rule.found for rule in mine.rules if rule.id == AGREES)
     assert found == agreement(capsys.readouterr().out)
 
 
