@@ -65,18 +65,21 @@ def test_counts_and_medians_are_those_of_the_answers(run: Path) -> None:
     assert [row.median, row.q1, row.q3] == pytest.approx(np.quantile(read[DEVELOPMENT:], [0.5, 0.25, 0.75]))
 
 
-def test_what_the_gate_names_as_a_part_is_described_too() -> None:
+def test_every_column_of_the_cases_is_described_and_what_the_gate_names_whatever_it_is() -> None:
     frame = planted_frame(cases=20).with_columns(
         pl.when(pl.col("item") < "case-0005")
         .then(pl.lit("3 notes"))
         .otherwise(pl.lit("5 notes"))
-        .alias("notes_read")
+        .alias("notes_read"),
+        ("bed " + pl.col("item")).alias("bed"),
     )
     table = rating_table(frame, scale=(1, 5))
-    assert not [row for row in corpus(table).rows if row.characteristic == "notes_read"]
-    found = corpus(with_rules(table, GateRules(parts=("notes_read", "length", "system"))))
+    found = corpus(table)
     counts = {row.level: row.n for row in found.rows if row.characteristic == "notes_read"}
     assert counts == {"3 notes": 5, "5 notes": 15}
+    assert not [row for row in found.rows if row.characteristic == "bed"]
+    found = corpus(with_rules(table, GateRules(parts=("bed", "length", "system"))))
+    assert len([row for row in found.rows if row.characteristic == "bed"]) == 20
     assert [row.characteristic for row in found.rows].count("system") == 0
 
 

@@ -1,4 +1,5 @@
-"""What the gate looks at part by part is in the run folder, and nothing else that is known of a case."""
+"""What tells groups of cases apart is in the run folder and in its rating table, and nothing else that is known of
+a case."""
 
 from __future__ import annotations
 
@@ -6,9 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from medjury.runs import verify_run
 from medjury.studies import load_study, run_study
-from medjury.tables import open_run
+from medjury.tables import case_columns, open_run
 
 Write = Callable[..., Path]
 
@@ -17,7 +20,9 @@ def case(name: str, **metadata: Any) -> dict[str, Any]:
     return {"id": name, "candidate": "S", "texts": {"context": name}, "metadata": metadata}
 
 
-def test_only_what_the_gate_names_is_written_and_the_file_is_vouched_for(write_study: Write) -> None:
+def test_what_the_gate_names_is_written_whatever_it_is_and_the_file_is_vouched_for(
+    write_study: Write,
+) -> None:
     cases = [
         case("v1", specialty="surgery", ward="7B"),
         case("v2", specialty="cardiology", ward="7C"),
@@ -33,7 +38,78 @@ def test_only_what_the_gate_names_is_written_and_the_file_is_vouched_for(write_s
     assert not {each.what: each.sound for each in verify_run(folder)}["parts.csv"]
 
 
-def test_a_gate_that_names_no_part_writes_no_file_and_an_old_one_goes(write_study: Write) -> None:
+def test_metadata_with_few_values_reach_the_table_though_no_gate_names_them(write_study: Write) -> None:
+    cases = [
+        case(
+            f"v{place}",
+            specialty=("surgery", "medicine")[place % 2],
+            ethnicity_code=place % 3,
+            insured=place % 2 == 0,
+            mrn=f"00{place // 2}",  # a patient's number, shared by two visits
+            bed=f"bed {place}",  # another for each case: an id, whatever it is called
+            seen=f"2026-01-0{1 + place % 4}",
+            history="A long story of an illness, the same for half of all cases. " * 2,
+            remark=("one\nline", "two\nlines")[place % 2],
+            one="same",
+        )
+        for place in range(12)
+    ]
+    folder = run_study(load_study(write_study(cases=cases))).folder
+    written = pl.read_csv(folder / "parts.csv")
+    assert written.columns == ["item", "ethnicity_code", "insured", "specialty"]
+    assert written.height == 12
+    table = open_run(folder)
+    assert set(case_columns(table)) == {"ethnicity_code", "insured", "specialty"}
+    assert dict(table.rows.select("item", "ethnicity_code").unique().iter_rows())["v5"] == 2
+
+
+def test_a_column_with_forty_values_is_kept_and_one_with_forty_one_is_not(write_study: Write) -> None:
+    cases = [case(f"v{place}", forty=f"a{place % 40}", more=f"b{place % 41}") for place in range(90)]
+    folder = run_study(load_study(write_study(cases=cases))).folder
+    assert pl.read_csv(folder / "parts.csv").columns == ["item", "forty"]
+
+
+def test_numbers_of_one_patient_each_are_an_id_though_every_patient_has_two_cases(write_study: Write) -> None:
+    cases = [
+        {**case(f"v{place}", house=f"h{place // 2}", sex="fm"[place % 4 // 2]), "patient": f"p{place // 2}"}
+        for place in range(12)
+    ]
+    folder = run_study(load_study(write_study(cases=cases))).folder
+    assert pl.read_csv(folder / "parts.csv").columns == ["item", "sex"]
+
+
+def test_what_differs_between_the_answers_to_a_case_is_kept_answer_by_answer(write_study: Write) -> None:
+    """An earlier version kept what the last answer said, for all of them."""
+    cases = [
+        {
+            **case(f"v{place}", sex="fm"[place % 2], style=("short", "long")[(place + at) % 2]),
+            "system": system,
+        }
+        for place in range(6)
+        for at, system in enumerate(("a", "b"))
+    ]
+    folder = run_study(load_study(write_study(cases=cases))).folder
+    assert pl.read_csv(folder / "parts.csv").columns == ["item", "system", "sex", "style"]
+    table = open_run(folder)
+    known = {
+        (item, system): style
+        for item, system, style in table.rows.select("item", "system", "style").iter_rows()
+    }
+    assert known["v0", "a"] == "short"
+    assert known["v0", "b"] == "long"
+    assert set(case_columns(table)) == {"sex", "style"}
+
+
+def test_a_formula_among_the_metadata_is_guarded_in_the_file_and_itself_in_the_table(
+    write_study: Write,
+) -> None:
+    cases = [case(f"v{place}", ward=("=1+1", "7B")[place % 2]) for place in range(6)]
+    folder = run_study(load_study(write_study(cases=cases))).folder
+    assert "v0,'=1+1\n" in (folder / "parts.csv").read_text()
+    assert set(open_run(folder).rows["ward"].to_list()) == {"=1+1", "7B"}
+
+
+def test_cases_without_groups_write_no_file_and_an_old_one_goes(write_study: Write) -> None:
     cases = [case("v1", specialty="surgery")]
     run_study(load_study(write_study(cases=cases, gate={"parts": ["specialty"]})))
     folder = run_study(load_study(write_study(cases=cases))).folder

@@ -12,7 +12,7 @@ from medjury import special
 from medjury.errors import MedjuryError
 from medjury.records import dataclass
 from medjury.statistics import Printable, Result, p_value, percent, shown
-from medjury.tables import CASE_PARTS, RatingTable, rating_table
+from medjury.tables import CASE_PARTS, RatingTable, case_columns, rating_table
 
 if TYPE_CHECKING:
     import polars
@@ -124,9 +124,10 @@ def corpus(
 
 
 def _parts(ratings: RatingTable) -> list[str]:
-    """What tells groups of cases apart by its usual names, and what the study's gate names beside."""
-    named = dict.fromkeys((*CASE_PARTS, *(ratings.rules.parts or ())))
-    return [name for name in named if name not in (*LENGTHS, "system", "date")]
+    """What tells groups of cases apart, the usual names first."""
+    found = case_columns(ratings)
+    named = dict.fromkeys((*(name for name in CASE_PARTS if name in found), *found))
+    return [name for name in named if name not in LENGTHS]
 
 
 def _values(rows: polars.DataFrame, answers: polars.DataFrame, name: str) -> list[Any]:

@@ -4,6 +4,7 @@ from medjury.doors import on_demand
 
 with on_demand(__name__):
     from medjury.tables._answers import answers_of
+    from medjury.tables._case_columns import CASE_PARTS, MOST_GROUPS, tells_groups
     from medjury.tables._clean import PROBABILITY, clean_rows
     from medjury.tables._consensus import ConsensusRule, adjudicated, consensus_of, majority, mean_of_raters
     from medjury.tables._consensus_rater import with_consensus
@@ -15,11 +16,11 @@ with on_demand(__name__):
     from medjury.tables._open import open_run, rating_table, with_rules
     from medjury.tables._plain import read_plain_table
     from medjury.tables._probability import probability_of
-    from medjury.tables._rating_table import RatingTable
+    from medjury.tables._rating_table import RatingTable, case_columns
     from medjury.tables._read import read_rating_table
     from medjury.tables._roles import CONSENSUS, MACHINES, Names, Roles, named
     from medjury.tables._two_tables.doubt import AS_THEY_ARE, Answer, Doubt
-    from medjury.tables._two_tables.panel import CASE_PARTS, Meaning, Panel
+    from medjury.tables._two_tables.panel import Meaning, Panel
     from medjury.tables._two_tables.panel_mapping import COLUMNS
     from medjury.tables._two_tables.same_ids import MATCHED, id_doubt, with_matched
     from medjury.tables._two_tables.same_scale import rescaled, reversed_doubt, scale_doubt, whole_scale
@@ -35,6 +36,7 @@ __all__ = [
     "JURY",
     "MACHINES",
     "MATCHED",
+    "MOST_GROUPS",
     "NOT_APPLICABLE",
     "PROBABILITY",
     "SCORED",
@@ -58,6 +60,7 @@ __all__ = [
     "add_jury",
     "adjudicated",
     "answers_of",
+    "case_columns",
     "clean_rows",
     "consensus_of",
     "danger_reference",
@@ -77,6 +80,7 @@ __all__ = [
     "reversed_doubt",
     "scale_doubt",
     "table_of",
+    "tells_groups",
     "two_panels",
     "whole_scale",
     "with_consensus",

@@ -24,6 +24,7 @@ from medjury.runs import (
     with_parts,
     with_patients,
 )
+from medjury.tables._case_columns import column_warnings, found_columns
 from medjury.tables._cases import Cases, with_cases
 from medjury.tables._clean import clean_rows
 from medjury.tables._grades import GradesArgument
@@ -209,12 +210,13 @@ def _ready(rows: polars.DataFrame, dimensions: tuple[Measured, ...], rules: Gate
     raters = _kinds(rows)
     served = pl.col("item").is_in(list(rules.development_cases))
     rated = rows.group_by("dimension").agg(pl.col("rater").unique())
+    spelled = look_alikes(_people_and_models(raters), partial(_rated_together, rows))
     return {
         "rows": rows.filter(~served),
         "development_rows": rows.filter(served),
         "dimensions": dimensions,
         "raters": raters,
-        "warnings": (*warnings, *look_alikes(_people_and_models(raters), partial(_rated_together, rows))),
+        "warnings": (*warnings, *spelled, *column_warnings(found_columns(rows, rules.parts or ()))),
         "seats": {str(name): frozenset(names) for name, names in rated.iter_rows()},
     }
 

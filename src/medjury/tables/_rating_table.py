@@ -15,6 +15,7 @@ from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
 from medjury.records import dataclass
 from medjury.runs import ConsensusRule, GateRules, Manifest, Protocol, Records, ReportSettings
+from medjury.tables._case_columns import CaseColumns, found_columns
 from medjury.tables._consensus import consensus_of
 from medjury.tables._consensus_rater import with_consensus
 from medjury.tables._danger import danger_reference
@@ -158,6 +159,11 @@ class RatingTable:
     def by_patient(self) -> bool:
         """Whether some patient has several items, so that patients are resampled and not items."""
         return self.rows["cluster"].n_unique() < self.rows["item"].n_unique()
+
+    @cached_property
+    def case_columns(self) -> CaseColumns:
+        """Which columns describe the case or the answer, and which look so and do not."""
+        return found_columns(self.rows, self.rules.parts or ())
 
     @cached_property
     def unscored(self) -> dict[str, dict[str, int]]:
@@ -329,3 +335,18 @@ class RatingTable:
         rule = "median" if self.consensus == "adjudicated" else self.consensus
         scores = self.consensus_scores(grid, self.second_panel, rule=rule)
         return with_consensus(grid, self.panel, scores, self.second_panel)[0]
+
+
+def case_columns(table: RatingTable) -> tuple[str, ...]:
+    """The columns that describe the case or the answer: whoever rated an answer, they have one value on it, and two
+    or more over all. Text has at most 40 values, each shared by two or more patients or cases on average, unless it
+    has a usual name (specialty, sex) or the rules name it; numbers may have more.
+
+    >>> import polars as pl
+    >>> from medjury.tables import rating_table
+    >>> rows = {"item": ["1", "1", "2", "2"], "rater": ["a", "b"] * 2, "dimension": "accuracy", "score": 4}
+    >>> rows |= {"sex": ["f", "f", "m", "m"], "specialty": ["surgery", "cardiology"] * 2}
+    >>> case_columns(rating_table(pl.DataFrame(rows)))
+    ('sex',)
+    """
+    return table.case_columns.names

@@ -1,41 +1,78 @@
-"""What the gate looks at part by part (specialty, site, sex) is written into the run folder, and nothing else that
-is known of a case: a run folder may travel."""
+"""What tells groups of cases apart (specialty, site, sex) is written into the run folder, and nothing else that is
+known of a case: a run folder may travel."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from medjury.cases import Case
 from medjury.files import whole_file
+from medjury.ratings import guard_frame
 from medjury.runs import files
+from medjury.tables import MOST_GROUPS, tells_groups
+
+Answer = tuple[str, str]  # a case and a system
+PartsOfCases = Mapping[str, Mapping[Answer, str]]  # by name
 
 
 class CaseParts:
-    """Gathers, as cases pass, what their metadata say under these names."""
+    """Gathers, as cases pass, what their metadata say: under the names that are `asked` for whatever it is, under
+    others as long as it has few values. What is `set_aside` (a label of the outcome) is never gathered."""
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self._names = tuple(names)
-        self.of: dict[str, dict[str, str]] = {}
+    def __init__(self, asked: Collection[str], set_aside: Collection[str] = ()) -> None:
+        self._asked = frozenset(asked)
+        self._closed = (set(set_aside) - self._asked) | {"item", "system"}  # the key of the file
+        self._values: dict[str, dict[str, str]] = {}
+        self._of: dict[str, dict[Answer, str]] = {}
+        self._clusters: set[str] = set()
 
     def add(self, case: Case) -> None:
-        known = {name: str(case.metadata[name]) for name in self._names if name in case.metadata}
-        if known:
-            self.of.setdefault(case.id, {}).update(known)
+        # A prefix keeps a patient called 7 apart from a case called 7.
+        self._clusters.add(f"patient {case.patient}" if case.patient else f"case {case.id}")
+        for name, stated in case.metadata.items():
+            value = str(stated).strip()
+            if name in self._closed or not value:
+                continue
+            values = self._values.setdefault(name, {})
+            kept = values.setdefault(value, value)  # one object for all cases that have it
+            if len(values) > MOST_GROUPS and name not in self._asked:
+                self._closed.add(name)
+                self._of.pop(name, None)
+                continue
+            self._of.setdefault(name, {})[case.id, case.system] = kept
+
+    @property
+    def found(self) -> PartsOfCases:
+        """By name, what each answer's case says, of those names that make groups."""
+        clusters = len(self._clusters)
+        return {
+            name: of
+            for name, of in sorted(self._of.items())
+            if name in self._asked or tells_groups(name, self._values[name], clusters)
+        }
 
 
-def write_parts(parts: Mapping[str, Mapping[str, str]], folder: Path) -> list[str]:
-    """Write the parts into a run folder, and name the files written: none where nothing is known."""
+def write_parts(parts: PartsOfCases, folder: Path) -> list[str]:
+    """Write the parts into a run folder, and name the files written: none where nothing is known. The file has a
+    line for each case, or, where the answers to a case differ, for each answer."""
     file = folder / files.PARTS
     if not parts:
         file.unlink(missing_ok=True)
         return []
-    names = sorted({name for known in parts.values() for name in known})
+    answers = sorted({answer for of in parts.values() for answer in of})
+    lines = [(*answer, *(of.get(answer) for of in parts.values())) for answer in answers]
+    by_case = {(item, *known) for item, _, *known in lines}
+    one_each = len(by_case) == len({item for item, *_ in by_case})
+    import polars as pl
+
+    key = ("item",) if one_each else ("item", "system")
+    frame = pl.DataFrame(
+        sorted(by_case) if one_each else lines, schema=dict.fromkeys((*key, *parts), pl.String), orient="row"
+    )
     with whole_file(file) as opened:
-        rows = csv.writer(opened, lineterminator="\n")
-        rows.writerow(("item", *names))
-        rows.writerows(
-            (item, *(known.get(name, "") for name in names)) for item, known in sorted(parts.items())
+        # The name of a case is that of its ratings, to the letter; what is said of it is people's text.
+        opened.write(
+            pl.concat([frame.select(key), guard_frame(frame.drop(key))], how="horizontal").write_csv()
         )
     return [files.PARTS]

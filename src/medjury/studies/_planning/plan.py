@@ -17,7 +17,7 @@ from medjury.records import dataclass
 from medjury.runs import TouchedBy
 from medjury.statistics import Printable, text_table
 from medjury.studies._file import BudgetPart, JudgePart, ModelPart
-from medjury.studies._material.case_parts import CaseParts
+from medjury.studies._material.case_parts import CaseParts, PartsOfCases
 from medjury.studies._material.case_vendors import CaseVendors
 from medjury.studies._material.hashed import AnswerHashes, HashedCases
 from medjury.studies._material.kept import KeptCases
@@ -70,7 +70,7 @@ class RunPlan:
     patients: Mapping[str, int] = field(default_factory=dict)  # cases of patients that have several
     preflight: JudgePlan | None = None  # the question that each model is asked first
     budget: BudgetPart = field(default_factory=BudgetPart)
-    known_of: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of cases, for the gate's parts
+    known_of: PartsOfCases = field(default_factory=dict)
     answer_hashes: tuple[str, ...] = ()  # by which another study of the same answers is known
     left_out: LeftOut = field(default_factory=LeftOut)  # of the cases, with counts by reason
     touched: tuple[str, ...] = ()  # cases that tuning has seen: they serve development
@@ -230,7 +230,9 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
     totals = {judge.name: (_Total(), _Total()) for judge in judges}
     served = {judge.name: Served() for judge in judges}
     windows = WindowCheck()
-    groups, parts, vendors = PatientGroups(), CaseParts(study.settings.gate.parts or ()), CaseVendors()
+    labels = () if study.settings.humans is None else study.settings.humans.labels.values()
+    groups, vendors = PatientGroups(), CaseVendors()
+    parts = CaseParts(study.settings.gate.parts or (), set_aside=tuple(labels))
     listed = set(listed_cases(study))
     unknown, tuned = set(listed), TouchedCases(study, rehearse=rehearse)
     for case in hashed:
@@ -287,7 +289,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
         notes,
         patients=groups.shared(),
         budget=study.settings.budget,
-        known_of=parts.of,
+        known_of=parts.found,
         answer_hashes=answers.kept,
         left_out=study.cases.left_out,
         touched=tuned.cases,

@@ -13,6 +13,7 @@ from medjury.documents import nearest
 from medjury.errors import MedjuryError
 from medjury.ratings import read_table
 from medjury.records import dataclass
+from medjury.tables._case_columns import CASE_PARTS, tells_groups
 from medjury.tables._plain import read_plain_table
 from medjury.tables._read import read_rating_table
 from medjury.tables._two_tables.panel_mapping import imported_frame, names_of, needs_import, wide_columns
@@ -26,11 +27,6 @@ Role = Literal["clinician", "judge"]
 Meaning = Literal["raters", "dimensions"]
 KEYS = ("item", "system", "patient")
 KINDS = {"clinician": ("clinician",), "judge": ("judge", "jury", "metric")}
-# What tells groups of cases apart; the gate looks at each group.
-CASE_PARTS = (
-    "specialty", "site", "department", "setting", "group", "patient_group", "sex", "gender", "age", "age_group",
-    "ethnicity", "language", "length", "date",
-)  # fmt: skip
 # Columns that are never scores.
 _KNOWN = (
     *KEYS, "rater", "dimension", "score", "repeat", "status", "reason", "rater_kind", "instrument", "content_hash",
@@ -225,22 +221,33 @@ def _of_role(panel: Panel) -> Panel:
     return replace(panel, frame=fits).saying(*words)
 
 
+def _groups(frame: polars.DataFrame, name: str) -> bool:
+    """Whether the words of a column tell groups of cases apart; one of another kind is not kept."""
+    import polars as pl
+
+    if frame[name].dtype != pl.String:
+        return False
+    values = {text for each in frame[name].unique().to_list() if each and (text := each.strip())}
+    return tells_groups(name, values, frame["item"].n_unique())
+
+
 def melted(panel: Panel, meaning: Meaning, dimension: str) -> Panel:
     """A wide table as a long one: its columns are raters, or dimensions. An empty cell of a clinician is a case
     that was not rated; one of a judge is an answer that was not scored."""
     import polars as pl
 
-    kept = [
-        name for name in panel.frame.columns if name in (*_KNOWN, *CASE_PARTS) and name not in panel.scores
+    free = [name for name in panel.frame.columns if name not in panel.scores]
+    groups = [
+        name for name in free if name in CASE_PARTS or (name not in _KNOWN and _groups(panel.frame, name))
     ]
-    parts = [name for name in kept if name in CASE_PARTS]
+    kept = [name for name in free if name in _KNOWN or name in groups]
     frame = panel.frame.with_columns(pl.col(name).cast(pl.String) for name in panel.scores)
     name = "rater" if meaning == "raters" else "dimension"
     long = frame.unpivot(panel.scores, index=kept, variable_name=name, value_name="score")
     if "dimension" not in long.columns:
         long = long.with_columns(dimension=pl.lit(dimension))
     words = [f"wide: the columns {', '.join(panel.scores)} are {meaning}"]
-    words += [f"kept as what tells cases apart: {', '.join(parts)}"] if parts else []
+    words += [f"kept as what tells cases apart: {', '.join(groups)}"] if groups else []
     unread = [each for each in panel.frame.columns if each not in (*kept, *panel.scores)]
     words += [f"not read as scores: {', '.join(unread)}"] if unread else []
     if panel.role == "clinician":
