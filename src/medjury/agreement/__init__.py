@@ -30,6 +30,7 @@ with on_demand(__name__):
     from medjury.agreement._groups.icc_standardised import icc_3_k_z, mean_icc_3_k_z
     from medjury.agreement._groups.krippendorff import alpha_statistics, krippendorff_alpha
     from medjury.agreement._groups.many_raters import many_raters
+    from medjury.agreement._jury_worth import JuryWorth, JuryWorthRow, jury_worth
     from medjury.agreement._pairs.beta_binomial import compare_paired_rates, compare_rates
     from medjury.agreement._pairs.classification import classification
     from medjury.agreement._pairs.correlation import (
@@ -74,6 +75,8 @@ __all__ = [
     "ConfusionMatrix",
     "Expected",
     "GatePlan",
+    "JuryWorth",
+    "JuryWorthRow",
     "NonInferiority",
     "RaterPair",
     "RaterPairs",
@@ -111,6 +114,7 @@ __all__ = [
     "incomplete",
     "intraclass_correlations",
     "judge_as_rater",
+    "jury_worth",
     "kappa_statistics",
     "kendall_tau_b",
     "kendall_w",
