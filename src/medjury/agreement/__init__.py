@@ -57,6 +57,7 @@ with on_demand(__name__):
     from medjury.agreement._pairs.signed_rank import wilcoxon_signed_rank
     from medjury.agreement._pairs.two_raters import ConfusionMatrix, confusion_matrix, two_raters
     from medjury.agreement._pairs.win_rate import win_rates
+    from medjury.agreement._planning.blinded import BlindedReread, plan_blinded_reread
     from medjury.agreement._planning.f1 import plan_f1, simulate_f1
     from medjury.agreement._planning.gate import GatePlan, RulePower, plan_gate
     from medjury.agreement._planning.gate_pilot import expected_from
@@ -72,6 +73,7 @@ __all__ = [
     "AgreementRow",
     "AgreementTable",
     "BlandAltman",
+    "BlindedReread",
     "ConfusionMatrix",
     "Expected",
     "GatePlan",
@@ -130,6 +132,7 @@ __all__ = [
     "offset",
     "over_pairs",
     "pearson",
+    "plan_blinded_reread",
     "plan_f1",
     "plan_gate",
     "plan_icc",

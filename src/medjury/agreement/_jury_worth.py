@@ -223,7 +223,7 @@ def _row(
     scores = np.column_stack([together, said, consensus])
     if dimension.grades is not None and statistic == "kappa_quadratic":
         scores = dimension.grades.grade(scores)
-    measure = _measure(statistic, dimension)
+    measure = measure_of(statistic, dimension)
     places = range(len(jurors))
     columns = {"jury": 0} | {f"{place}": 1 + place for place in places}
     found = replicates(
@@ -322,7 +322,8 @@ def _votes(correlation: Estimate, judges: int) -> Estimate:
     )
 
 
-def _measure(statistic: str, dimension: Measured) -> Statistics:
+def measure_of(statistic: str, dimension: Measured) -> Statistics:
+    """The gate's coefficient for the bootstrap engine."""
     if statistic == "kappa_quadratic":
         assert dimension.grades is not None
         return kappa_statistics(read_scale(dimension.grades.values), ["quadratic"])

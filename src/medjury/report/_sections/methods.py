@@ -125,6 +125,8 @@ def _paragraph(evidence: Evidence) -> str:
         f"and by {humans}. A call that failed, was refused or could not be read was kept as missing with its "
         "reason and never given a score. "
     )
+    if evidence.clinicians and manifest.humans is not None:
+        text += f"Of the clinicians: {manifest.humans.blinding}. "
     if len(evidence.clinicians) > 1 and table.consensus != "mean":
         text += f"The reference is {evidence.reference_words}. "
     if table.second_panel:
