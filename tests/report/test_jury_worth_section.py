@@ -43,7 +43,7 @@ def test_copies_are_named(tmp_path: Path) -> None:
         pl.lit("judge-c").alias("rater"), ("copy " + pl.col("key")).alias("key")
     )
     write_run(tmp_path / "run", pl.concat([frame, copy]))
-    assert "judge-a and judge-c are copies of one another on Accuracy" in words(tmp_path / "run")
+    assert "judge-a and judge-c are in effect copies of one another on Accuracy" in words(tmp_path / "run")
 
 
 def test_without_clinicians_or_with_one_judge_there_is_no_section(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tests.agreement.rating_rows import long_table
 from tests.report.planted import planted_frame, write_run
 
 from medjury.report import write_page
-from medjury.tables import rating_table
+from medjury.tables import rating_table, read_rating_table
 
 # The first page, the gate's own words, the list of formulas, and what is not agreement.
 ELSEWHERE = ("table-verdicts", "table-gate", "table-methods", "table-dimension-correlations")
@@ -42,6 +42,19 @@ def test_scores_off_the_scale_name_whose_they_are(judge: list[int], count: int, 
     table = rating_table(long_table({"human": [1, 2, 3, 4, 6, 7], "judge": judge}), scale=(1, 5))
     said = "scores lie off the scale 1 to 5 and count as unscored (out_of_range)"
     assert table.warnings == (f"dimension 'quality': {count} {said}: {whose}",)
+
+
+def test_what_an_import_left_unscored_names_whose_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "ratings.csv"
+    file.write_text("item,rater,accuracy\n" + "".join(f"{n},human,{n}\n{n},judge,3\n" for n in range(4, 8)))
+    mapping = tmp_path / "ratings.yaml"
+    mapping.write_text(
+        "files: [{file: ratings.csv}]\nitem: item\nrater: rater\ndimensions: [accuracy]\nscale: [1, 5]\n"
+    )
+    _, notes = read_rating_table(mapping)
+    assert [each for each in notes if each.startswith("unscored, ")] == [
+        "unscored, out_of_range: 2 (all given by human)"
+    ]
 
 
 def test_many_raters_off_the_scale_are_counted_together() -> None:

@@ -50,7 +50,7 @@ def on_scale(
         if outside:
             warnings.append(
                 f"dimension {each.name!r}: {outside} scores lie off the scale {lowest:g} to {highest:g} and "
-                f"count as unscored (out_of_range): {_whose(own.filter(off_scale)['rater'].to_list())}"
+                f"count as unscored (out_of_range): {whose(own.filter(off_scale)['rater'].to_list())}"
             )
             far = ~pl.col("score").is_between(lowest - 1e-9, highest + 1e-9)
             off = off | ((pl.col("dimension") == each.name) & pl.col("rater_kind").ne_missing("metric") & far)
@@ -64,7 +64,7 @@ def on_scale(
     return changed, (*warnings, *_misaligned(rows))
 
 
-def _whose(raters: Sequence[str]) -> str:
+def whose(raters: Sequence[str]) -> str:
     """Who gave these scores, those with the most first."""
     counts = Counter(raters).most_common()
     if len(counts) == 1:

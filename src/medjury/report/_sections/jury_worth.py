@@ -95,8 +95,8 @@ def _words(material: Material, found: JuryWorth) -> list[str]:
     for group in groups:
         where = [material.evidence.label(row.dimension) for row in found.rows if group in row.copies]
         lines.append(
-            f"{' and '.join(group)} are copies of one another on {', '.join(dict.fromkeys(where))}: they give the "
-            "same score, or make the same errors, nearly always. Count them as one judge."
+            f"{' and '.join(group)} are in effect copies of one another on {', '.join(dict.fromkeys(where))}: they "
+            "give the same score, or make the same errors, nearly always. Together they are one vote."
         )
     return lines
 
