@@ -76,7 +76,7 @@ def read_number(text: str, unit: str = "") -> Reading:
     if cues:
         last = cues[-1][1]
         if last in (_IS_RANGE, _UNDECIDED):
-            return Reading(None, Reason.PARSE, "the answer gives a range or several numbers")
+            return Reading(None, Reason.PARSE, _SEVERAL)
         return Reading(last)
     numbers = [
         _value(each, text, unit)
@@ -103,6 +103,7 @@ _CONSEQUENCE = re.compile(
     re.IGNORECASE,
 )
 _IS_RANGE, _UNDECIDED = "range", "undecided"
+_SEVERAL = "the answer gives a range or several numbers"
 _WEAK = 15  # characters of a cue such as "is" or "=", which does not name what it gives
 
 
@@ -132,11 +133,11 @@ def _shown(form: str, unit: str) -> str:
 
 
 def _one(values: set[str], what: str) -> Reading:
-    if len(values) > 1 or _IS_RANGE in values:
-        return Reading(
-            None, Reason.PARSE, f"the answer holds {what}" if len(values) > 1 else "the answer gives a range"
-        )
+    if len(values) > 1:
+        return Reading(None, Reason.PARSE, f"the answer holds {what}")
     value = next(iter(values))
+    if value in (_IS_RANGE, _UNDECIDED):
+        return Reading(None, Reason.PARSE, _SEVERAL)
     return Reading(value) if value else Reading(None, Reason.PARSE, "the final answer is not one number")
 
 
