@@ -137,7 +137,7 @@ UNREAD = (
     (POINTS, "\\boxed{4 ± 1}", Reason.PARSE),
     (POINTS, '{"answer": "4 or 5"}', Reason.PARSE),
     (POINTS, "Final answer: 4 points on 2 scales", Reason.PARSE),
-    (POINTS, "The score of this patient is 4 to 5.", Reason.PARSE),
+    (POINTS, "The score for this patient is 4 to 5.", Reason.PARSE),
     (POINTS, "\\boxed{4 to 5days}", Reason.PARSE),
     (POINTS, "4-5days", Reason.PARSE),
     (DUE, "In December.", Reason.PARSE),

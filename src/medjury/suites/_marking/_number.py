@@ -78,13 +78,11 @@ def read_number(text: str, unit: str = "") -> Reading:
         if last in (_IS_RANGE, _UNDECIDED):
             return Reading(None, Reason.PARSE, _SEVERAL)
         return Reading(last)
-    numbers = [
-        _value(each, text, unit)
-        for each in NUMBER.finditer(text)
-        if not _UNEQUAL.search(text, 0, each.start())
-    ]
+    numbers = [each for each in NUMBER.finditer(text) if not _UNEQUAL.search(text, 0, each.start())]
+    if len(numbers) == 1 and _RANGE.match(text, numbers[0].end()):
+        return Reading(None, Reason.PARSE, _SEVERAL)
     if len(numbers) == 1:
-        return Reading(numbers[0])
+        return Reading(_value(numbers[0], text, unit))
     word = [found for found in re.findall(r"[a-z]+", text.lower()) if found in _WORDS]
     if not numbers and len(set(word)) == 1:
         return Reading(str(_WORDS[word[0]]))
