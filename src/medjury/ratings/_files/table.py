@@ -12,7 +12,7 @@ from typing import Any
 from medjury.errors import no_such
 from medjury.ratings._files.json_table import read_json_table
 from medjury.ratings._files.nested_columns import with_nested_columns
-from medjury.ratings._files.problems import RatingsError
+from medjury.ratings._files.problems import NoRatingsError, RatingsError
 from medjury.ratings._files.reading import Reading, Rows
 from medjury.ratings._files.sheets import read_ods, read_xlsx
 from medjury.ratings._files.statistics_file import read_statistics_file
@@ -56,7 +56,7 @@ def read_table(path: Path, reading: Reading | None = None) -> Table:
     while header and not header[-1]:
         header.pop()
     if not header:
-        raise RatingsError(f"{path}: the file is empty; its first row must name the columns")
+        raise NoRatingsError(f"{path}: the file is empty; its first row must name the columns")
     if twice := sorted({name for name in header if name and header.count(name) > 1}):
         raise RatingsError(
             f"{path}: two columns are named {', '.join(twice)}; rename one of them, or say `header_rows: 2` in the "
