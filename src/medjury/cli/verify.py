@@ -18,6 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="RUN", help="the run folder")
     add_json(parser)
     parser.add_argument(
+        "--study", metavar="FILE", help="the study file, where the run does not say where it is"
+    )
+    parser.add_argument(
         "--sign", metavar="KEY", help="sign the manifest with this SSH key, if all is as written"
     )
     parser.add_argument(
@@ -27,9 +30,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from medjury.runs import check_signature, sign_run, verify_run
+    from medjury.studies import check_scores
 
     folder = Path(options.folder)
-    checks = verify_run(folder)
+    checks = (*verify_run(folder), *check_scores(folder, study=options.study))
     whole = all(check.sound for check in checks)
     told = for_reader(options)
     for check in checks:
@@ -48,4 +52,5 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _tell(check: Check, stream: TextIO) -> None:
-    say(f"{'ok     ' if check.sound else 'ALTERED'} {check.what}: {check.detail}", stream)
+    word = "ok     " if check.sound else "ALTERED" if check.known else "UNKNOWN"
+    say(f"{word} {check.what}: {check.detail}", stream)

@@ -17,6 +17,7 @@ with on_demand(__name__):
     from medjury.models._gate.audit_chain import (
         AuditError,
         AuditTotals,
+        audit_replies,
         audit_totals,
         entry_hash,
         verify_audit_log,
@@ -91,6 +92,7 @@ __all__ = [
     "TransformersModel",
     "VllmModel",
     "asked_name",
+    "audit_replies",
     "audit_totals",
     "cautious_tokens",
     "check_endpoint",
