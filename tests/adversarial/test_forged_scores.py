@@ -75,7 +75,9 @@ def test_rewritten_scores_are_found_although_the_run_wrote_them_out_itself(
     assert main(["verify", str(folder)]) == 1
     told = capsys.readouterr().out
     assert "ALTERED scores: 12 of 12 ratings compared with their replies; " in told
-    assert re.search(r"\d are not what the reply says \[case-\d \(a\), juror, (accuracy|completeness|clarity); case-", told)
+    assert re.search(
+        r"\d are not what the reply says \[case-\d \(a\), juror, (accuracy|completeness|clarity); case-", told
+    )
     assert "case-3" not in told
     assert "Note" not in told and "Summary" not in told, "ids only"
 
@@ -114,9 +116,10 @@ def test_what_was_erased_by_its_own_command_is_counted_and_is_no_finding(
     ]  # fmt: skip
     folder = run_study(load_study(write_study(cases=rows))).folder
     with open_store(folder / files.STORE) as store:
-        erase(store, Selection(items=("case-1",)))
+        erase(store, Selection("case", ("case-1",), frozenset({"case-1"})))
     checks = {each.what: each for each in check_scores(folder)}
     assert checks["scores"].sound and "9 of 9 ratings compared" in checks["scores"].detail
+    assert checks[files.RATINGS].sound and "not in the store, which has a log" in checks[files.RATINGS].detail
 
 
 def test_ratings_of_the_folder_that_the_store_does_not_have_are_found(folder: Path) -> None:

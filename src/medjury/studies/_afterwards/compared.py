@@ -79,9 +79,10 @@ def _compared(folder: Path, manifest: Manifest, study: Study, store: Store) -> I
     prices, earlier = study_prices(study), EarlierRun(store, run)
     judges = [Reread(judge, f"{run}-compared", earlier, prices) for judge in asked]
     run_async(_read_again(study, judges, ledger, run))
-    yield _scores(stored, names, ledger.ratings, bool(erasures(store)), manifest)
+    erased = bool(erasures(store))
+    yield _scores(stored, names, ledger.ratings, erased, manifest)
     yield from _replies(store, ledger.replies, audit_replies(folder / files.AUDIT_LOG))
-    yield from _exported(folder, study.jury.blocks(store.blocks(run)))
+    yield from _exported(folder, study.jury.blocks(store.blocks(run)), erased)
 
 
 async def _read_again(study: Study, judges: Sequence[Reread], ledger: _Ledger, run: str) -> None:
@@ -175,7 +176,7 @@ def _replies(store: Store, keys: Iterable[str], logged: dict[str, set[str]]) -> 
     yield Check(REPLIES, not altered, told)
 
 
-def _exported(folder: Path, blocks: Iterable[RatingColumns]) -> Iterator[Check]:
+def _exported(folder: Path, blocks: Iterable[RatingColumns], erased: bool) -> Iterator[Check]:
     """The ratings in the run folder beside those that follow from the store: votes, juries, composites."""
     table = read_parquet(folder / files.RATINGS, times=OWN)
     columns = ("item", "system", "rater", "dimension", "repeat", "rater_kind", "status", "score")
@@ -194,7 +195,8 @@ def _exported(folder: Path, blocks: Iterable[RatingColumns]) -> Iterator[Check]:
     if differ:
         yield Check(files.RATINGS, False, _named(differ, "not what follows from the store"))
     if missing:
-        yield Check(files.RATINGS, False, _named(sorted(missing), "not in the store"))
+        why = ", which has a log of erasures" if erased else ""
+        yield Check(files.RATINGS, erased, _named(sorted(missing), f"not in the store{why}"))
 
 
 def _named(places: Sequence[Place], what: str) -> str:
