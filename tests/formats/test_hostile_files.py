@@ -181,7 +181,7 @@ ODS_REFUSED = {
     "a time as an id": (sheet(row(TIME)), "row 2, column 'item': datetime.time.10, 30. is a time, not an id"),
     "repeats that are no number": (sheet(row(more='t:number-rows-repeated="x"')), "o.ods, row 2: states how often"),
     "repeats below one": (sheet(row(more='t:number-rows-repeated="-5"')), "o.ods, row 2: states how often"),
-    "too many repeats": (sheet(row(more='t:number-rows-repeated="1000000000"')), "has more than 2,000,000 rows"),
+    "too many repeats": (sheet(row(more='t:number-rows-repeated="1000000000"')), "has 1,000,000,001 rows; at most"),
     "a tab in an id": (sheet(row("a<x:tab/>b")), "row 2, column 'item': .* a sign that cannot be seen"),
     "a table in a cell": (sheet(row(score=f"<t:table-cell>{sheet(row())}</t:table-cell>")), "a table of its own"),
     "one name for two sheets": (sheet(row()) + sheet(row(score="1")), "two sheets have the same name"),

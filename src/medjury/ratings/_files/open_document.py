@@ -71,6 +71,8 @@ def _rows(table: ElementTree.Element, path: Path) -> Rows:
             raise RatingsError(f"{path.name}, row {number}: {error}") from None
         while cells and cells[-1] is None:
             cells.pop()
+        if cells:
+            limits.check_shape(path, number - 1 + again, len(cells))
         for _ in range(again if cells else 1):
             yield number, list(cells)
             number += 1
