@@ -100,6 +100,7 @@ def test_the_token_is_not_a_part_of_the_answer() -> None:
         (f'x {{"verdict": "{TOKEN}"}} {{"verdict": "{TOKEN}"}}', "2 objects have the"),
         (f'x {{"verdict": "{TOKEN}"}} y', "other text follows the object"),
         (f"{TOKEN} " + "{" * 200, "too many braces"),
+        (f"{TOKEN} " + "{}" * 2_000, "too many JSON objects"),
         (f"{TOKEN} " + '{"a":' * 100_000, "nested too deeply"),
         ('{"a":' * 100_000, "nested too deeply"),
     ],

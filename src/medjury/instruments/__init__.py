@@ -26,6 +26,7 @@ with on_demand(__name__):
         Found,
         Way,
         extract_json,
+        has_unasked_text,
         needs_token,
         read_reply,
     )
@@ -60,6 +61,7 @@ __all__ = [
     "describe_instrument",
     "extract_json",
     "faults",
+    "has_unasked_text",
     "list_instruments",
     "load_instrument",
     "needs_token",

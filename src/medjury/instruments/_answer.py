@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 
 from medjury.cases import clean_text
 from medjury.instruments._instrument import Dimension, Instrument
 from medjury.instruments._outcome import NotApplicable, Outcome, Reason, Score, Unscored
-from medjury.instruments._reader import AnswerError, read_reply
+from medjury.instruments._reader import AnswerError, read_reply, same_key
 from medjury.instruments._skip import apply_skips
 
 _NOT_APPLICABLE = frozenset({"na", "n/a", "not applicable", "null", "none"})
-_SEPARATORS = re.compile(r"[\s_-]+")
 _INTEGER = re.compile(r"\s*-?[0-9]{1,9}\s*")
 
 
@@ -41,8 +39,8 @@ def read_answer(
         return {each.name: Unscored(Reason.PARSE, "the answer is not a JSON object") for each in asked}
     given: dict[str, list[object]] = {}
     for key, value in answer.items():
-        given.setdefault(_plain(str(key)), []).append(value)
-    outcomes = {each.name: _read_one(each, given.get(_plain(each.name), [])) for each in asked}
+        given.setdefault(same_key(str(key)), []).append(value)
+    outcomes = {each.name: _read_one(each, given.get(same_key(each.name), [])) for each in asked}
     return apply_skips(instrument, outcomes)
 
 
@@ -86,12 +84,6 @@ def problems(instrument: Instrument, outcomes: Mapping[str, Outcome]) -> str:
         f"Your answer could not be used: {wrong}. "
         f"Answer again with one JSON object and nothing else, with the keys {names}."
     )
-
-
-@lru_cache(maxsize=4096)
-def _plain(key: str) -> str:
-    """A key as it is compared: whatever its case and separators."""
-    return _SEPARATORS.sub("_", key.strip().casefold())
 
 
 def _asked(instrument: Instrument, dimensions: Iterable[str] | None) -> list[Dimension]:

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple, NoReturn
 
 from medjury.instruments._outcome import Reason
@@ -33,9 +36,10 @@ REASONING = (
         "<|end|><|start|>assistant<|channel|>final <|constrain|>json<|message|>",
     ),
 )
+_SEPARATORS = re.compile(r"[\s_-]+")
 _FENCE = "```"
 _LANGUAGES = frozenset({"", "json", "jsonc", "json5"})  # that a fence may name
-_MOST_BROKEN = 100  # braces that open no object
+_MOST_OBJECTS, _MOST_BROKEN = 1_000, 100  # beside each other in a reply, and braces that open none
 _MOST_AGAIN = 2  # how often a reply is looked through at most, for objects that do not end
 
 Way = Literal["object", "token", "text"]  # "text": nothing was to be read out of it
@@ -99,6 +103,32 @@ def needs_token(reply: str, token: str) -> bool:
     return token in reply or (isinstance(value, dict) and VERDICT in value)
 
 
+def has_unasked_text(value: object, schema: Mapping[str, Any]) -> bool:
+    """Whether a text is under a key that the schema does not have. A judge that copies a text without escaping its
+    quotes lets that text write JSON: to grade, it must end the judge's string, and open another for the rest."""
+    if isinstance(value, list):
+        inner = schema.get("items", {})
+        return any(has_unasked_text(each, inner) for each in value)
+    if not isinstance(value, dict) or "properties" not in schema:
+        return False
+    asked = {same_key(key): each for key, each in schema["properties"].items()}
+    return any(
+        has_unasked_text(each, asked[same_key(key)]) if same_key(key) in asked else _has_text(each)
+        for key, each in value.items()
+    )
+
+
+@lru_cache(maxsize=4096)
+def same_key(key: str) -> str:
+    """A key as it is compared: whatever its case and separators."""
+    return _SEPARATORS.sub("_", key.strip().casefold())
+
+
+def _has_text(value: object) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return isinstance(value, str) or any(map(_has_text, inner))
+
+
 def _bounded(reply: str) -> str:
     if len(reply) > LONGEST_REPLY:
         raise AnswerError(f"it has more than {LONGEST_REPLY:,} characters", Reason.TRUNCATED)
@@ -139,9 +169,8 @@ def _whole(body: str) -> tuple[object, str]:
 
 def _carrying(text: str, token: str) -> dict[str, Any]:
     """The one object that carries the token, if it is the last thing in the text."""
-    at, broken, again = 0, 0, 0
+    at, objects, broken, again, last = 0, 0, 0, 0, 0
     carrying: list[dict[str, Any]] = []
-    last = 0
     while (at := text.find("{", at)) >= 0:
         try:
             value, end = _JSON.raw_decode(text, at)
@@ -154,7 +183,9 @@ def _carrying(text: str, token: str) -> dict[str, Any]:
         except ValueError as error:
             raise AnswerError(str(error)) from None
         else:
-            at = end
+            at, objects = end, objects + 1
+            if objects > _MOST_OBJECTS:
+                raise AnswerError("it holds too many JSON objects; give one")
             if value.get(VERDICT) == token:
                 carrying.append(value)
                 last = end

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
-from medjury.instruments import TRANSIENT, AnswerError, Reason, Unscored, read_reply
+from medjury.instruments import TRANSIENT, AnswerError, Reason, Unscored, has_unasked_text, read_reply
 from medjury.json_text import json_writer
 from medjury.judging._breaker import breaker
 from medjury.judging._prompt import PROMPT_VERSION
@@ -199,6 +199,8 @@ async def ask_for(
             found = read_reply(answer.reply.text, answer.reply.token)
         except AnswerError as error:
             raise Unusable(str(error), error.reason) from None
+        if has_unasked_text(found.value, schema):
+            raise Unusable("it has a text under a key that was not asked for")
         gate.was_read(answer.key, found.way)
         return read(found.value)
 

@@ -117,8 +117,10 @@ def cautious_request_tokens(request: Request) -> int:
     """How many tokens a request sends, schema and token among them, rather too many than too few."""
     schema = cautious_tokens(schema_text(request.schema)) if request.schema is not None else 0
     shown = TOKEN_WORDS if request.token else 0
-    return schema + shown + sum(
-        cautious_tokens(each.content) + CAUTIOUS_TOKENS_PER_MESSAGE for each in request.messages
+    return (
+        schema
+        + shown
+        + sum(cautious_tokens(each.content) + CAUTIOUS_TOKENS_PER_MESSAGE for each in request.messages)
     )
 
 
