@@ -8,7 +8,7 @@ from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.judging import BEFORE_TOKENS, FIRST_VERSION, Rater
-from medjury.runs import read_manifest
+from medjury.runs import ManifestJudge, read_manifest
 
 
 def prompt_version(judges: Iterable[Rater]) -> str:
@@ -23,8 +23,13 @@ def begun_prompts(folder: Path) -> Mapping[str, str]:
         manifest = read_manifest(folder)
     except MedjuryError:
         return {}
-    begun = {judge.name: max(_stated(judge.others), default=FIRST_VERSION) for judge in manifest.judges}
-    return {name: version for name, version in begun.items() if version in BEFORE_TOKENS}
+    return prompts_before_tokens(manifest.judges)
+
+
+def prompts_before_tokens(judges: Iterable[ManifestJudge]) -> Mapping[str, str]:
+    """By judge the prompt that it asked with, of those that showed no token."""
+    asked = {judge.name: max(_stated(judge.others), default=FIRST_VERSION) for judge in judges}
+    return {name: version for name, version in asked.items() if version in BEFORE_TOKENS}
 
 
 def _stated(described: Any) -> Iterator[str]:
