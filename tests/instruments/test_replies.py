@@ -66,7 +66,8 @@ def test_every_reply_is_read_as_its_line_states(line: dict[str, Any]) -> None:
 def test_where_the_question_showed_no_token_nothing_is_read_by_one(line: dict[str, Any]) -> None:
     reply = line["reply"].replace("{TOKEN}", TOKEN)
     found = score_of(reply, "")
-    assert found in (None, line.get("score")) or '"verdict": "0123456789"' in reply
+    # Nobody knows here that a verdict is a wrong one; a study refuses it, as a text under a key not asked for.
+    assert found in (None, line.get("score")) or '"verdict"' in reply
     if found is not None:
         assert read_reply(reply, "").way == "object"
 
