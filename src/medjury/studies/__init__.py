@@ -52,7 +52,7 @@ with on_demand(__name__):
         finished_run,
         run_name,
     )
-    from medjury.studies._stated.prompts import prompt_version
+    from medjury.studies._stated.prompts import prompt_version, prompts_before_tokens
     from medjury.studies._stated.protocol import RecordedErasure, Registered, record_erasure
     from medjury.studies._stated.touched import TUNED, touched_marks, tuned_facts
     from medjury.studies._study import Study, load_study
@@ -118,6 +118,7 @@ __all__ = [
     "plan_study",
     "planted_errors",
     "prompt_version",
+    "prompts_before_tokens",
     "rater_with",
     "read_humans",
     "read_queue",
