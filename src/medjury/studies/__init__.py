@@ -27,18 +27,20 @@ with on_demand(__name__):
     from medjury.studies._gate_settings import study_prices
     from medjury.studies._hosts import check_store_host
     from medjury.studies._interrupts import stopped_after
-    from medjury.studies._lock import only_run
+    from medjury.studies._lock import StudyInUseError, only_run
     from medjury.studies._material.hashed import AnswerHashes, HashedCases
     from medjury.studies._notebook import Stopper, Watcher
     from medjury.studies._planning.outlook import gate_outlook
     from medjury.studies._planning.plan import JudgePlan, RunPlan, plan_study
     from medjury.studies._rater_with import judge_place, model_of, rater_with
     from medjury.studies._run import (
+        OverBudgetError,
         arun_study,
         check_drafting,
         check_study,
         draft_study,
         judge_cases,
+        refuse_over_budget,
         register_study,
         run_study,
     )
@@ -70,6 +72,7 @@ __all__ = [
     "Humans",
     "JudgePlan",
     "ModelPart",
+    "OverBudgetError",
     "PanelPart",
     "PlantedErrors",
     "RatedRound",
@@ -85,6 +88,7 @@ __all__ = [
     "Stopper",
     "Study",
     "StudyFile",
+    "StudyInUseError",
     "TranscriptCollection",
     "TranscriptStudy",
     "Watcher",
@@ -119,6 +123,7 @@ __all__ = [
     "read_queue",
     "read_rules",
     "record_run",
+    "refuse_over_budget",
     "register_study",
     "reread_run",
     "run_cases",
