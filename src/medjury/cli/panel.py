@@ -22,7 +22,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--public-url", metavar="URL", help="the address that people type, if a proxy stands before"
     )
     serve.add_argument(
-        "--proxy", metavar="ADDRESS", action="append", default=[], help="a proxy on another machine"
+        "--proxy",
+        metavar="ADDRESS",
+        action="append",
+        default=[],
+        help="the proxy before the panel, whose word on visitors' addresses is believed (127.0.0.1: here)",
     )
     serve.add_argument("--oidc", metavar="FILE", help="let people sign in with the site's OpenID Connect")
     serve.add_argument(

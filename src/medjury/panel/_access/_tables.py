@@ -61,6 +61,16 @@ sessions_table = Table(
     Index("sessions_by_person", "person"),
 )
 
+# Browsers in which somebody has signed in. It opens nothing: who is there still proves who they are.
+devices_table = Table(
+    "devices",
+    metadata,
+    Column("hash", Text, primary_key=True),
+    Column("person", Text, ForeignKey("people.id"), primary_key=True),
+    Column("seen_at", Text, nullable=False),
+    Index("devices_by_person", "person"),
+)
+
 passkeys_table = Table(
     "passkeys",
     metadata,
@@ -83,7 +93,7 @@ challenges_table = Table(
     Column("expires_at", Text, nullable=False),
 )
 
-# Failed attempts by account and by address, kept here so that a restart does not forget them.
+# Failed attempts by device, account and address, kept here so that a restart does not forget them.
 attempts_table = Table(
     "attempts",
     metadata,
