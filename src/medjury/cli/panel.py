@@ -71,6 +71,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out", metavar="FILE", required=True, help="a table (.csv), with the order shown"
     )
 
+    erase = _action(
+        commands, "erase", "erase everything that the panel holds of a patient or of cases", _erase
+    )
+    what = erase.add_mutually_exclusive_group(required=True)
+    what.add_argument("--patient", metavar="ID", help="all cases of this patient, as the study's cases say")
+    what.add_argument("--case", metavar="ID", action="append", default=[], help="this case; may be repeated")
+    erase.add_argument("--dry-run", action="store_true", help="count what would be erased, and erase nothing")
+
 
 def run(options: argparse.Namespace) -> int:
     return int(options.act(options))
@@ -143,6 +151,15 @@ def _include(options: argparse.Namespace) -> int:
     from medjury.panel import include_ratings, open_panel
 
     print(include_ratings(open_panel(options.study, database=options.database)))
+    return 0
+
+
+def _erase(options: argparse.Namespace) -> int:
+    from medjury.panel import erase_from_panel, open_panel
+
+    panel = open_panel(options.study, database=options.database)
+    named = {"patient": options.patient, "cases": options.case}
+    print(erase_from_panel(panel, **named, dry_run=options.dry_run))
     return 0
 
 

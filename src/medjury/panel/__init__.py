@@ -15,6 +15,7 @@ with on_demand(__name__):
     from medjury.panel._opening import coordinators_link, invitation_link, open_panel
     from medjury.panel._panel import Panel
     from medjury.panel._saving_files import (
+        erase_from_panel,
         include_ratings,
         save_question_replies,
         save_ratings,
@@ -29,6 +30,7 @@ __all__ = [
     "Panel",
     "PanelDatabase",
     "coordinators_link",
+    "erase_from_panel",
     "include_ratings",
     "invitation_link",
     "listen",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from medjury.errors import MedjuryError
@@ -15,7 +17,9 @@ def save_references(panel: Panel, file: str | Path) -> tuple[int, int]:
     from medjury.panel._meeting import write_references
 
     with panel.database.reading() as connection:
-        return write_references(connection, _study(panel).cases, file)
+        counts = write_references(connection, _study(panel).cases, file)
+    _note_export(panel, file, "references")
+    return counts
 
 
 def save_question_replies(panel: Panel, file: str | Path) -> tuple[int, list[str]]:
@@ -26,7 +30,9 @@ def save_question_replies(panel: Panel, file: str | Path) -> tuple[int, list[str
     with panel.database.reading() as connection:
         found = [each for round_ in rounds(connection) for each in question_replies(connection, round_)]
     between = dict.fromkeys(each.question for each in found if each.left)
-    return write_question_replies(found, file), [order_counts(found, name).text() for name in between]
+    count = write_question_replies(found, file)
+    _note_export(panel, file, "questions")
+    return count, [order_counts(found, name).text() for name in between]
 
 
 def save_ratings(panel: Panel, file: str | Path, kind: str) -> int:
@@ -36,7 +42,33 @@ def save_ratings(panel: Panel, file: str | Path, kind: str) -> int:
     with panel.database.reading() as connection:
         ratings = collect(connection)
     write_whole(file, FORMATS[kind].write(ratings, _study(panel).instrument))
+    _note_export(panel, file, f"ratings:{kind}")
     return len(ratings)
+
+
+def write_export(panel: Panel, file: Path, kind: str) -> None:
+    """Write a file anew that was written here before, as it would be written now."""
+    what, _, format_ = kind.partition(":")
+    if what == "references":
+        save_references(panel, file)
+    elif what == "questions":
+        save_question_replies(panel, file)
+    else:
+        save_ratings(panel, file, format_)
+
+
+def _note_export(panel: Panel, file: str | Path, kind: str) -> None:
+    """Remember where it was written: an erasure has to find it."""
+    from sqlalchemy import delete, insert
+
+    from medjury.panel._exchange._tables import exports_table
+
+    place = Path(file).resolve()
+    row = {"kind": kind, "digest": hashlib.sha256(place.read_bytes()).hexdigest()}
+    with panel.database.writing() as connection:
+        connection.execute(delete(exports_table).where(exports_table.c.path == str(place)))
+        row |= {"path": str(place), "written_at": panel.now().isoformat()}
+        connection.execute(insert(exports_table).values(**row))
 
 
 def include_ratings(panel: Panel) -> str:
@@ -53,6 +85,17 @@ def take_in_ratings(panel: Panel, file: str | Path, mapping: str | Path | None =
     said = None if mapping is None else Path(mapping)
     found = bring_in(_study(panel), panel.database, Path(file), mapping=said, now=panel.now())
     return found.report.text()
+
+
+def erase_from_panel(
+    panel: Panel, *, patient: str | None = None, cases: Sequence[str] = (), dry_run: bool = False
+) -> str:
+    """Erase everything that the panel holds of a patient, or of cases; what went and what is left, in words."""
+    from medjury.panel._erasing import choice_of, erase, would_go
+
+    choice = choice_of(panel, patient or "", cases)
+    done = would_go(panel, choice) if dry_run else erase(panel, choice)
+    return done.text(panel.database.place, dry_run=dry_run)
 
 
 def _study(panel: Panel) -> RatedStudy:

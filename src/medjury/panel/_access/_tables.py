@@ -4,6 +4,7 @@ passwords by argon2."""
 from __future__ import annotations
 
 from sqlalchemy import (
+    JSON,
     Boolean,
     CheckConstraint,
     Column,
@@ -127,5 +128,18 @@ trail_table = Table(
     Column("hash", Text, nullable=False),
 )
 
+# What was erased, as slow, salted hashes of ids, so that it is known when it comes back. No id, no text.
+erasures_table = Table(
+    "erasures",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("at", Text, nullable=False),
+    Column("by", Text, nullable=False),  # patient or case
+    Column("salt", Text, nullable=False),
+    Column("named", JSON, nullable=False),
+    Column("cases", JSON, nullable=False),
+    Column("counts", JSON, nullable=False),  # how many went, by table
+)
 
 append_only(trail_table)
+append_only(erasures_table)

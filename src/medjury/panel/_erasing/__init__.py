@@ -1,0 +1,8 @@
+"""Erasing: everything that the panel holds of a patient goes, down to the bytes of its file."""
+
+from __future__ import annotations
+
+from medjury.panel._erasing._erasing import Choice, ErasedFromPanel, choice_of, erase, would_go
+from medjury.panel._erasing._pages import routes
+
+__all__ = ["Choice", "ErasedFromPanel", "choice_of", "erase", "routes", "would_go"]
