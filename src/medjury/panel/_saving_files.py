@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from pathlib import Path
 
 from medjury.errors import MedjuryError
@@ -85,17 +84,6 @@ def take_in_ratings(panel: Panel, file: str | Path, mapping: str | Path | None =
     said = None if mapping is None else Path(mapping)
     found = bring_in(_study(panel), panel.database, Path(file), mapping=said, now=panel.now())
     return found.report.text()
-
-
-def erase_from_panel(
-    panel: Panel, *, patient: str | None = None, cases: Sequence[str] = (), dry_run: bool = False
-) -> str:
-    """Erase everything that the panel holds of a patient, or of cases; what went and what is left, in words."""
-    from medjury.panel._erasing import choice_of, erase, would_go
-
-    choice = choice_of(panel, patient or "", cases)
-    done = would_go(panel, choice) if dry_run else erase(panel, choice)
-    return done.text(panel.database.place, dry_run=dry_run)
 
 
 def _study(panel: Panel) -> RatedStudy:

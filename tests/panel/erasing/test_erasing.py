@@ -6,17 +6,22 @@ import json
 import shutil
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import polars
 import psycopg
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from sqlalchemy import insert, select, update
 from sqlalchemy.exc import DBAPIError
+from tests import chromium
 from tests.panel.access.test_trail import without_triggers
 from tests.panel.meeting.closed_rounds import closed_panel, same
 from tests.panel.rounds import NOON, case_rows, write_study
-from tests.panel.visitors import Visitor, sign_in
+from tests.panel.served import served
+from tests.panel.visitors import PASSWORD, Visitor, invited, sign_in
 from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.cli import main
@@ -129,6 +134,7 @@ def fill(panel: Panel) -> None:
             ("brought in ratings", f"{PATIENT}.csv"), ("made a round open", "rating"),
         ):  # fmt: skip
             trail(connection, "somebody", what, about, now=NOON)
+        connection.exec_driver_sql("ANALYZE")  # as PostgreSQL does by itself: it keeps samples of texts
 
 
 def found_in(panel: Panel, folder: Path) -> list[str]:
@@ -322,3 +328,40 @@ def test_the_coordinator_confirms_twice(tmp_path: Path) -> None:
     again = visitor.submit("/erase", "/erase", **named).text
     assert "was erased at 2026-03-02" in again and json.dumps(SECRET) not in again
     panel.database.close()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_pages_in_a_browser(tmp_path: Path, width: int) -> None:
+    made, _ = closed_panel(tmp_path, [same("4", "2")] * 3, rows=rows())
+    with served(replace(made, now=lambda: datetime.now(UTC))) as panel, chromium.browser() as browser:
+        _, path = invited(panel, "Ada", Role.COORDINATOR)
+        context = browser.new_context(base_url=panel.public_url, viewport={"width": width, "height": 900})
+        page = context.new_page()
+
+        def look(name: str) -> None:
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+            found = Axe().run(page).response["violations"]
+            assert [each["id"] for each in found] == [], name
+
+        page.goto(path)
+        page.get_by_label("New password").fill(PASSWORD)
+        page.get_by_label("The same once more").fill(PASSWORD)
+        page.get_by_role("button", name="Join", exact=True).click()
+        page.goto("/exchange")
+        look("exchange")
+        page.get_by_role("link", name="erase a patient").click()
+        look("ask")
+        page.get_by_label("Id").fill(PATIENT)
+        page.get_by_role("button", name="Show what would go").click()
+        look("shown")
+        page.get_by_label("once more").fill("pangolin-2")
+        page.get_by_role("button", name="Erase for ever").click()
+        look("wrong")
+        page.get_by_label("once more").fill(PATIENT)
+        page.get_by_role("button", name="Erase for ever").click()
+        look("done")
+        page.goto("/trail")
+        look("trail")
+        context.close()
+    assert found_in(made, tmp_path) == []
+    made.database.close()

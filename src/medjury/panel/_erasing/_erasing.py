@@ -115,6 +115,15 @@ class ErasedFromPanel:
         return "\n".join([*lines, "", *_NOT_REACHED])
 
 
+def erase_from_panel(
+    panel: Panel, *, patient: str | None = None, cases: Iterable[str] = (), dry_run: bool = False
+) -> str:
+    """Erase everything that the panel holds of a patient, or of cases; what went and what is left, in words."""
+    choice = choice_of(panel, patient or "", cases)
+    done = would_go(panel, choice) if dry_run else erase(panel, choice)
+    return done.text(panel.database.place, dry_run=dry_run)
+
+
 def cases_of(study: RatedStudy, patient: str) -> frozenset[str]:
     """The cases of a patient, in the study's file of cases and in those of its rounds."""
     sources = {id(source): source for source in (study.cases, *(each.cases for each in study.rounds))}

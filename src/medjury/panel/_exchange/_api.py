@@ -129,8 +129,9 @@ class Judged(BaseModel):
     outside_because: list[str] = []
 
 
-_READ: dict[int | str, dict[str, Any]] = {status: {"model": Problem} for status in (401, 429)}
-_REFUSED = {**_READ, **{status: {"model": Problem} for status in (402, 409, 422, 503)}}
+_Answers = dict[int | str, dict[str, Any]]
+_READ: _Answers = {status: {"model": Problem} for status in (401, 429)}
+_REFUSED: _Answers = {status: {"model": Problem} for status in (401, 402, 409, 422, 429, 503)}
 _BODY = {
     "requestBody": {
         "required": True,
