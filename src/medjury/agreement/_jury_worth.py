@@ -207,9 +207,8 @@ def _row(
     )
     if not kept.any():
         return None
-    said, together, consensus, people, clusters = (
-        each[kept] for each in (said, together, consensus, people, grid.clusters)
-    )
+    said, together, consensus, people = (each[kept] for each in (said, together, consensus, people))
+    clusters = grid.clusters[kept]
     confidence, resamples, seed = options
     noise, corrected = _noise(people)
     # Means differ in the sixteenth digit by the order in which they are added up.
