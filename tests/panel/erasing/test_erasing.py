@@ -62,10 +62,27 @@ from medjury.panel._meeting._tables import (
 )
 from medjury.panel._rating._tables import answers_table, looks_table
 from medjury.panel._tables import metadata
+from medjury.runs import read_ledger
+from medjury.studies import load_study, register_study
 
 PATIENT, CASE, SECRET = "pangolin-1", "marmoset-01", "Mrs-Unmistakable-Zyx-has-gout"
 SOUGHT = [PATIENT, CASE, SECRET]
 REFERENCES = "panel: {references: {show: [context]}, rounds: [{name: rating}]}\n"
+
+
+def test_erasing_in_the_panel_is_recorded_in_the_ledger_of_a_registered_study(tmp_path: Path) -> None:
+    made, _ = closed_panel(
+        tmp_path, [same("4", "2")] * 3, place=tmp_path / "ward.panel.sqlite", rows=rows(), panel=REFERENCES
+    )
+    assert made.study is not None
+    file = made.study.file
+    file.write_text(f"{file.read_text()}judges: [{{kind: embedded, name: judge}}]\n")
+    register_study(load_study(file))
+    found = erase(made, choice_of(made, PATIENT))
+    made.database.close()
+    (line,) = [each for each in read_ledger(file.parent).lines if each.event == "erased"]
+    assert len(line.erased) == 1 and "it stays registered" in found.text("the panel")
+    assert not any(word in (file.parent / "registrations.jsonl").read_text() for word in SOUGHT)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -38,8 +38,9 @@ from medjury.panel._rating._tables import answers_table, looks_table
 from medjury.panel._saving_files import write_export
 from medjury.panel._tables import erasing_allowed
 from medjury.records import dataclass
+from medjury.runs import read_ledger
 from medjury.statistics import counted
-from medjury.studies import RatedStudy, panel_file
+from medjury.studies import RatedStudy, load_study, panel_file, record_erasure
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -84,6 +85,7 @@ class ErasedFromPanel:
     files: tuple[str, ...] = ()
     changed_files: tuple[str, ...] = ()
     earlier: str = ""
+    registration: str = ""  # what became of the study's registration, in words
 
     def __bool__(self) -> bool:
         return any(self.rows.values())
@@ -112,6 +114,7 @@ class ErasedFromPanel:
         lines += [
             f"Changed since it was written here, so look into it: {file}" for file in self.changed_files
         ]
+        lines += [self.registration] if self.registration else []
         return "\n".join([*lines, "", *_NOT_REACHED])
 
 
@@ -169,11 +172,21 @@ def erase(panel: Panel, choice: Choice, by: Person | str = "the command line") -
         if connection.dialect.name == "sqlite":
             connection.exec_driver_sql("PRAGMA secure_delete = ON")
         done = _found(panel, _erase(connection, panel, choice, by))
+    registration = _keep_registration(panel, choice)  # while the study's files still hold the cases
     files, changed = _write_files_anew(panel, choice)
     panel.database.clear_free_space([*done.rows, "trail"])
-    # The study keeps its registration. Where it has a ledger, this is the one place that notes there what went:
-    # `panel.study` is the study, `choice` what was named, `done.rows` how much it was.
-    return ErasedFromPanel(done.rows, done.trail, files, changed, done.earlier)
+    return ErasedFromPanel(done.rows, done.trail, files, changed, done.earlier, registration)
+
+
+def _keep_registration(panel: Panel, choice: Choice) -> str:
+    """Record the erasure, as hashes, in the ledger of a registered study; what became of it, in words."""
+    if panel.study is None or not read_ledger(panel.study.file.resolve().parent).lines:
+        return ""
+    try:
+        noted = record_erasure(load_study(panel.study.file), choice.items)
+    except MedjuryError as error:
+        return f"The erasure is not recorded in the study's ledger, and its registration is lost: {error}"
+    return "" if noted is None else noted.text()
 
 
 def _erase(connection: Connection, panel: Panel, choice: Choice, by: Person | str) -> ErasedFromPanel:
