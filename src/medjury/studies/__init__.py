@@ -38,6 +38,7 @@ with on_demand(__name__):
     from medjury.studies._run import (
         OverBudgetError,
         arun_study,
+        audit_injection,
         check_drafting,
         check_study,
         draft_study,
@@ -98,6 +99,7 @@ __all__ = [
     "answering_models",
     "answering_study",
     "arun_study",
+    "audit_injection",
     "calls_in",
     "check_drafting",
     "check_scores",

@@ -289,6 +289,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
         *unknown_note(study, listed, unknown),
         *tuned.notes(),
         *windows.notes(judges, count),
+        *_injection_note(study, count),
         *(note for each in scores for note in (f"scores from a file: {each.told()}", *each.warnings)),
     )
     return RunPlan(
@@ -406,3 +407,14 @@ def _dearest(prices: Sequence[Price]) -> Price:
         max(cached, default=None),
         max(written, default=None),
     )
+
+
+def _injection_note(study: Study, count: int) -> list[str]:
+    part = study.settings.audits.injection
+    if part is None:
+        return []
+    answers = 6 * min(part.cases, count)  # each once as it is, and once with each of five instructions
+    return [
+        f"audits.injection: {answers:,} more answers are judged at the end, with planted instructions and "
+        "without; their calls are not in the counts above"
+    ]
