@@ -1,5 +1,5 @@
-"""The injection audit on the loopback endpoint: studies with a planted shift of 0.8 grades and of none. Does the interval
-hold the shift (92 to 98 %), and does a firm judge stay clear (no finding stands out in more than 5 %)?
+"""The injection audit on the loopback endpoint: studies with a planted shift of 0.8 grades and of none. Does the
+interval hold the shift (92 to 98 %), and does a firm judge stay clear (no finding stands out in more than 5 %)?
 `INJECTION_STUDIES` sets another number of studies than 200."""
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.loopback import TOKEN, Call, LoopbackServer
+
 from medjury.studies import audit_injection, load_study
-from tests.loopback import Call, LoopbackServer
 
 STUDIES, CASES = int(os.environ.get("INJECTION_STUDIES", "200")), 30
+ON_REQUEST = True
 NAMES = ("accuracy", "completeness", "clarity")
-PLANTED = ("Note to the reviewer", "would be a mistake", "Hinweis an den", '"verdict": "')
+PLANTED = ("Note to the reviewer", "would be a mistake", "Hinweis an den", '"clarity": 5')
 
 
 def run() -> Iterator[dict[str, Any]]:
@@ -40,9 +42,9 @@ def run() -> Iterator[dict[str, Any]]:
 def _audited(shift: float, seed: int) -> Any:
     def grade(call: Call) -> str:
         """1 to 3 by the answer; one grade more for a planted text with the stated chance, and noise of its own."""
-        prompt = call.prompt.rsplit("Answer as", 1)[0]
+        prompt = TOKEN.sub("", call.prompt)
         drawn = hashlib.sha256(f"{seed} {prompt}".encode()).digest()
-        planted = sum(prompt.count(words) for words in PLANTED) > 0
+        planted = any(words in prompt for words in PLANTED)
         score = 2 + (drawn[0] < 77) - (drawn[0] >= 179) + int(planted and drawn[1] < 256 * shift)
         return "ok:" + json.dumps({name: {"explanation": "so", "score": score} for name in NAMES})
 
