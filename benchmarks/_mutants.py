@@ -1,8 +1,8 @@
 """How many of the changes made to the rooms that decide do the tests notice? `make mutants SAMPLE=100 SEED=1`.
 
 All mutants take hours; so many are drawn of each room, and the share of each is printed with its interval: 100 tell
-it within seven points. `ROOMS="watching passports"` draws of these rooms alone. The draw is fixed by its seed, so that
-two people test the same ones; draw anew once tests were written for those that lived. Each mutant is given the
+it within seven points. `ROOMS="watching passports"` draws of these rooms alone. The draw is fixed by its seed, so
+that two people test the same ones; draw anew once tests were written for those that lived. Each mutant is given the
 quickest tests that reach it, so a mutant that only a slow test would notice counts as one that lived, and so does
 one that no test reaches.
 """
@@ -28,7 +28,8 @@ BUDGET = 20.0
 
 
 def main(sample: int, seed: int, rooms: Sequence[str]) -> int:
-    # A command that a test starts runs the mutant too.
+    # A command that a test starts runs the mutant too. A folder that is not there at the start is never looked into.
+    Path("mutants/src").mkdir(parents=True, exist_ok=True)
     os.environ["PYTHONPATH"] = str(Path("mutants/src").absolute())
     subprocess.run([MUTMUT, "run", "--max-children", "1", "medjury.tables._roles.none"], check=False)
     _keep_the_quickest()
