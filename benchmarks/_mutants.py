@@ -28,7 +28,7 @@ BUDGET = 20.0
 
 
 def main(sample: int, seed: int, rooms: Sequence[str]) -> int:
-    # A command that a test starts runs the mutant too. A folder that is not there at the start is never looked into.
+    # A command that a test starts runs the mutant too. A folder that is not there at the start is never searched.
     Path("mutants/src").mkdir(parents=True, exist_ok=True)
     os.environ["PYTHONPATH"] = str(Path("mutants/src").absolute())
     subprocess.run([MUTMUT, "run", "--max-children", "1", "medjury.tables._roles.none"], check=False)
