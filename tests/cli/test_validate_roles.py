@@ -14,7 +14,7 @@ from medjury.studies import with_stated_roles
 from medjury.tables import two_panels
 from medjury.validation import validate
 
-AGREES = "Agreement with clinicians reaches the floor"
+AGREES = "offset"
 HUMANS = "{path: humans.csv, keep_names: true, reference: primary, second_panel: rescore}"
 
 
@@ -56,7 +56,7 @@ def validated(folder: Path, *options: str) -> int:
 
 def agreement(shown: str) -> str:
     (said,) = json.loads(shown)
-    return next(str(rule["found"]) for rule in said["rules"] if rule["name"] == AGREES)
+    return next(str(rule["found"]) for rule in said["rules"] if rule["id"] == AGREES)
 
 
 def test_two_tables_under_a_study_agree_as_its_run_does(
@@ -83,7 +83,7 @@ def test_the_library_takes_the_same_roles(tmp_path: Path, capsys: pytest.Capture
     assert table.consensus == "median" and table.labels["visit-5"] == {"wrong": 1}
     validated(tmp_path, "--rules", str(study))
     (mine,) = validate(table, raters="jury").verdicts
-    found = next(rule.found for rule in mine.rules if rule.name == AGREES)
+    found = next(rule.found for rule in mine.rules if rule.id == AGREES)
     assert found == agreement(capsys.readouterr().out)
 
 

@@ -210,7 +210,7 @@ def test_registered_scores_reach_a_verdict_that_says_what_nobody_knows(
     assert said["rater"] == "jury" and said["verdict"] in ("VALIDATED", "AUXILIARY")
     assert status == {"VALIDATED": 0, "AUXILIARY": 3}[said["verdict"]]
     found = stated_before(tmp_path)
-    assert found["state"] == "met" and "before this run read the first score" in found["said"]
+    assert found["state"] == "holds" and "before this run read the first score" in found["said"]
     digest = hashlib.sha256((tmp_path / "one.csv").read_bytes()).hexdigest()
     assert f"the scores of one (one.csv, SHA-256 {digest[:12]}), two (" in found["said"]
     assert "existed when the rules were registered, and how they were made is not recorded" in found["said"]
@@ -228,7 +228,7 @@ def test_scores_that_were_changed_after_the_registration_are_found(tmp_path: Pat
     (tmp_path / "one.csv").write_text(table.replace("case-000,a,accuracy,", "case-000,a,accuracy,1", 1))
     run_study(load_study(file))
     found = stated_before(tmp_path)
-    assert found["state"] == "not met" and "changed since: judges: one (one.csv, SHA-256 " in found["said"]
+    assert found["state"] == "open" and "changed since: judges: one (one.csv, SHA-256 " in found["said"]
 
 
 def test_rules_registered_after_the_scores_were_read_prove_nothing(tmp_path: Path) -> None:
@@ -236,7 +236,7 @@ def test_rules_registered_after_the_scores_were_read_prove_nothing(tmp_path: Pat
     run_study(load_study(file))
     register_study(load_study(file))
     run_study(load_study(file))
-    assert stated_before(tmp_path)["state"] == "not met"
+    assert stated_before(tmp_path)["state"] == "open"
 
 
 def test_a_passport_is_marked_and_judges_no_other_case(tmp_path: Path) -> None:

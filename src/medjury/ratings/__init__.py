@@ -8,7 +8,7 @@ with on_demand(__name__):
     from medjury.ratings._erasure.erasure_log import ErasureEntry
     from medjury.ratings._erasure.erasure_text import erased_text, not_found_text
     from medjury.ratings._export import write_ratings
-    from medjury.ratings._files.problems import RatingsError
+    from medjury.ratings._files.problems import NoRatingsError, RatingsError
     from medjury.ratings._files.reading import Reading
     from medjury.ratings._files.table import Table, read_table
     from medjury.ratings._files.text_table import plain_header
@@ -63,6 +63,7 @@ __all__ = [
     "ImportedRatings",
     "KnownCases",
     "LogDrain",
+    "NoRatingsError",
     "Owner",
     "Pseudonyms",
     "Question",

@@ -196,7 +196,8 @@ class ManifestHumans(RunPart):
     yardstick (none: all who have no other part), `second_panel` those who are compared with it and never part of
     it, `consensus` how the reference's scores become one, `adjudicator` who settles, `labels` what is known of each
     case besides: the label and the column it came from. `roles` says the same in the study file's own words, which
-    name no clinician, and `roles_hash` tells two divisions of the same people apart."""
+    name no clinician, and `roles_hash` tells two divisions of the same people apart. `blinded` says whether they
+    rated without seeing the judges' scores; None where nobody states it."""
 
     file: str = ""
     hash: str = ""
@@ -218,6 +219,17 @@ class ManifestHumans(RunPart):
     labels: dict[str, str] = {}
     roles: dict[str, str] = {}
     roles_hash: str = ""
+
+    @property
+    def blinding(self) -> str:
+        """`blinded` in words."""
+        if self.blinded is None:
+            return "it is not stated whether they saw the judges' scores before they rated"
+        return (
+            "they rated without seeing the judges' scores"
+            if self.blinded
+            else "they could see the judges' scores before they rated"
+        )
 
 
 class Shortened(RunPart):

@@ -3,6 +3,7 @@
 from medjury.doors import on_demand
 
 with on_demand(__name__):
+    from medjury.studies._afterwards.compared import check_scores
     from medjury.studies._afterwards.opened_run import Run, open_run
     from medjury.studies._afterwards.record import RecordResult, record_run
     from medjury.studies._afterwards.reread import RereadResult, reread_run
@@ -95,6 +96,7 @@ __all__ = [
     "arun_study",
     "calls_in",
     "check_drafting",
+    "check_scores",
     "check_store_host",
     "check_study",
     "collect",

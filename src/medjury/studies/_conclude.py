@@ -286,7 +286,8 @@ def judge_outcome(
         listed = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
         return "failed", (
             f"{100 * share:.1f} % of the ratings are unscored, more than max_unscored "
-            f"({100 * study.settings.max_unscored:g} %): {listed}"
+            f"({100 * study.settings.max_unscored:g} %): {listed}. Where the cause is cured, ask for them again: "
+            f"`medjury run {study.file} --retry-unscored`; what is scored is not asked twice"
         )
     strict = {each.name for each in manifest.judges if each.others.get("model_check") == "strict"}
     for several in changed_models(manifest):

@@ -268,9 +268,8 @@ def _safety(
     panel: Sequence[str],
     confidence: float,
 ) -> list[PanelSafety]:
-    limits = dimension.danger(table.rules)
-    stated = table.rules.severe_dimensions
-    if limits is None or (stated is not None and dimension.name not in stated):
+    limits = dimension.claimed_danger(table.rules)
+    if limits is None:
         return []
     seen = table.danger_word(grid, dimension, roles.reference)
     options: dict[str, Any] = {

@@ -90,5 +90,4 @@ def blind(table: RatingTable, roles: Roles, rater: str) -> dict[str, Any]:
 
 
 def _limits(table: RatingTable, dimension: Measured) -> tuple[float, float] | None:
-    chosen = table.rules.severe_dimensions
-    return None if chosen is not None and dimension.name not in chosen else dimension.danger(table.rules)
+    return dimension.claimed_danger(table.rules)
