@@ -16,9 +16,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from medjury.runs import read_manifest
 from medjury.studies import load_study, register_study, run_study
-from medjury.studies._file import HumansPart
 from medjury.tables import open_run
 from medjury.validation import Verdict, validate
 
@@ -45,8 +43,8 @@ FIVE = Scale()
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """One row for each answer: `truth` is its quality (1 to 5, not rounded), `humans` has a column of grades for each
-    clinician, NaN where he or she did not rate. `columns` are what is known of its case."""
+    """One row for each answer: `truth` is its quality (1 to 5, not rounded), `humans` has a column of grades for
+    each clinician, NaN where he or she did not rate. `columns` are what is known of its case."""
 
     case: Codes
     system: Codes
@@ -107,11 +105,13 @@ def world(
     scale: Scale = FIVE,
     specialties: Sequence[str] = SPECIALTIES,
     shares: Sequence[float] = (0.27, 0.23, 0.2, 0.15, 0.15),
+    described: bool = True,
 ) -> World:
-    """A study: `cases` answered by systems of these effects. On a `ward` a share of the answers is dangerous and the
-    rest mostly good; `even` quality is the same for every grade, `hard` differs by case more than by answer,
-    `narrow` has this `spread`. Each case is rated by `each` of the `clinicians`, and beyond the first `doubly` by one
-    of them. `texts` is how many different cases there are under all the ids."""
+    """A study: `cases` answered by systems of these effects. On a `ward` a share of the answers is dangerous and
+    the rest mostly good; `even` quality is the same for every grade, `hard` differs by case more than by answer,
+    `narrow` has this `spread`. Each case is rated by `each` of the `clinicians`, and beyond the first `doubly` by
+    one of them. `texts` is how many different cases there are under all the ids.
+    Without `described` nothing more is known of the cases."""
     draw = np.random.default_rng([seed, 20])
     number = len(systems)
     case, system = np.repeat(np.arange(cases), number), np.tile(np.arange(number), cases)
@@ -142,19 +142,21 @@ def world(
         lapse = draw.random(size) < lapses
         seen[lapse] = draw.choice(scale.grades, int(lapse.sum()))
         humans[:, place] = np.where(rated[case], seen, np.nan)
-    columns = {
-        "specialty": draw.choice(list(specialties), cases, p=list(shares))[case],
-        "sex": draw.choice(["f", "m"], cases)[case],
-        "age_group": draw.choice(["18-39", "40-64", "65 and older"], cases, p=[0.3, 0.35, 0.35])[case],
-        "site": draw.choice(["north", "south", "east", "west"], cases)[case],
-        "length": np.asarray([f"{each:.0f}" for each in draw.lognormal(6.5, 0.6, cases)])[case],
-        "date": np.asarray([f"2026-{1 + day // 28:02d}-{1 + day % 28:02d}" for day in range(336)])[
-            (np.arange(cases) * 336) // cases
-        ][case],
-    }
-    return World(
-        case, system, truth, humans, columns, patient if patient_of > 1 else None, same, scale
+    columns = (
+        {}
+        if not described
+        else {
+            "specialty": draw.choice(list(specialties), cases, p=list(shares))[case],
+            "sex": draw.choice(["f", "m"], cases)[case],
+            "age_group": draw.choice(["18-39", "40-64", "65 and older"], cases, p=[0.3, 0.35, 0.35])[case],
+            "site": draw.choice(["north", "south", "east", "west"], cases)[case],
+            "length": np.asarray([f"{each:.0f}" for each in draw.lognormal(6.5, 0.6, cases)])[case],
+            "date": np.asarray([f"2026-{1 + day // 28:02d}-{1 + day % 28:02d}" for day in range(336)])[
+                (np.arange(cases) * 336) // cases
+            ][case],
+        }
     )
+    return World(case, system, truth, humans, columns, patient if patient_of > 1 else None, same, scale)
 
 
 Jury = Callable[[World, np.random.Generator], "Floats | list[Floats]"]
@@ -171,6 +173,7 @@ class Setting:
     blinded: bool | None = True
     instrument: Mapping[str, Any] | None = None
     dimension: str = "accuracy"
+    excused: bool = False  # what has no score is called not applicable
     run: Callable[[Path, World], Path] | None = None
 
 
@@ -209,10 +212,6 @@ def tried(kinds: Sequence[Kind], seed: int, folder: Path) -> dict[str, Verdict]:
             judges[names[kind.name]] = said
     file = _write(folder, made, setting, judges, juries)
     run = (setting.run or registered)(file, made)
-    if not hasattr(HumansPart, "model_fields") or "blinded" not in HumansPart.model_fields:
-        manifest = read_manifest(run)
-        assert manifest.humans is not None
-        manifest.replaced(humans=manifest.humans.replaced(blinded=setting.blinded)).write(run)
     table = open_run(run)
     return {
         kind.name: validate(
@@ -275,21 +274,23 @@ def _write(
     (folder / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
     def write(name: str, scores: Mapping[str, Floats], blank: bool) -> None:
+        excused = blank and setting.excused
         with (folder / name).open("w", newline="", encoding="utf-8") as opened:
             writer = csv.writer(opened)
-            writer.writerow(("item", "system", "rater", "dimension", "score"))
+            writer.writerow(("item", "system", "rater", "dimension", "score", *("status",) * excused))
             for rater, column in scores.items():
                 for item, system, score in zip(items, systems, column.tolist(), strict=True):
                     if blank or score == score:
                         said = f"{score:g}" if score == score else ""
-                        writer.writerow((item, system, rater, setting.dimension, said))
+                        status = ("scored" if said else "not_applicable",) * excused
+                        writer.writerow((item, system, rater, setting.dimension, said, *status))
 
     write("humans.csv", {f"Dr {n + 1}": column for n, column in enumerate(made.humans.T)}, blank=False)
     for name, scores in judges.items():
         write(f"{name}.csv", {name: scores}, blank=True)
     humans: dict[str, Any] = {"path": "humans.csv"}
-    if hasattr(HumansPart, "model_fields") and "blinded" in HumansPart.model_fields:
-        humans |= {} if setting.blinded is None else {"blinded": setting.blinded}
+    if setting.blinded is not None:
+        humans["blinded"] = setting.blinded
     study: dict[str, Any] = {
         "study": "planted",
         "cases": "cases.jsonl",

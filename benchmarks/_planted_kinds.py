@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from benchmarks._planted import (
     Floats,
     Kind,
@@ -23,7 +24,6 @@ from benchmarks._planted import (
     world,
     write_instrument,
 )
-
 from medjury.cases import Case, content_marks
 from medjury.studies import load_study, register_study
 
@@ -87,9 +87,7 @@ def silent_where(inside: Inside, share: float = 1.0) -> Callable[[World, Draw], 
     )
 
 
-def kind_to(
-    inside: Inside, share: float, by: float, noise: float = 0.5
-) -> Callable[[World, Draw], Floats]:
+def kind_to(inside: Inside, share: float, by: float, noise: float = 0.5) -> Callable[[World, Draw], Floats]:
     """Of the answers there, a share is graded so much above the strictest clinician."""
 
     def jury(made: World, draw: Draw) -> Floats:
@@ -394,7 +392,7 @@ SPARSE = Setting(
     partial(even, cases=300, systems=(0.0,), clinicians=15, noise=0.915),
 )
 OPTIONAL = Setting(
-    "not applicable is allowed", even, instrument=instrument((1, 2, 3, 4, 5), optional=True)
+    "not applicable is allowed", even, instrument=instrument((1, 2, 3, 4, 5), optional=True), excused=True
 )
 RARE = Setting("5 % danger", partial(world, cases=550, danger=0.035, noise=0.5))
 
@@ -546,7 +544,8 @@ BAD = (
         lambda m: ~((m.columns["sex"] == "f") & np.isin(m.columns["specialty"], ["surgery", "oncology"]))),
         parts=("specialty=surgery", "specialty=oncology", "sex=f")),
     Kind("calls a quarter of the good answers dangerous", WARD, overcalls),
-    Kind("a grade kinder to the longest third", WARD, kinder_where(longest(1 / 3)), parts=("length=highest third",)),
+    Kind("a grade kinder to the longest third", WARD, kinder_where(longest(1 / 3)),
+        parts=("length=highest third",)),
     Kind("silent where clinicians are far apart", WARD, silent_where(hardest)),
     Kind("tuned on half of the cases, as stated", Setting(
         "development cases", even, {"gate": {"development_cases": FIRST}}), right_on_the_first),

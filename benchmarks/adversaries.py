@@ -1,8 +1,8 @@
-"""Planted juries before the gate, 50 seeds each: how many bad ones are VALIDATED (at most 5 %; one that is bad for a
-part of the cases may be, as long as the verdict's scope leaves that part out), and how many good ones (at least
+"""Planted juries before the gate, 50 seeds each: how many bad ones are VALIDATED (at most 5 %; one that is bad for
+a part of the cases may be, as long as the verdict's scope leaves that part out), and how many good ones (at least
 90 %). Each is a judge of a real study: registered, run and judged by the gate.
 
-`ADVERSARY_SEEDS` sets another number of seeds, and `ADVERSARIES` names some of the juries: "constant; random; good".
+`ADVERSARY_SEEDS` sets another number of seeds, `ADVERSARIES` names some of the juries: "constant; random; good".
 `WRITE_TABLES=1` writes the table to docs/tables/planted-juries.md."""
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import Any
 
 from benchmarks._planted import Kind, tried
 from benchmarks._planted_kinds import BAD, GOOD
-
 from medjury.validation import Verdict
 
 SEEDS = int(os.environ.get("ADVERSARY_SEEDS", "50"))
@@ -66,9 +65,7 @@ class Count:
     def holds(self) -> bool | None:
         if self.kind.argued:
             return None
-        return (
-            self.validated >= FEWEST_GOOD * SEEDS if self.kind.good else self.whole <= MOST_BAD * SEEDS
-        )
+        return self.validated >= FEWEST_GOOD * SEEDS if self.kind.good else self.whole <= MOST_BAD * SEEDS
 
     @property
     def caught_by(self) -> str:
@@ -77,7 +74,9 @@ class Count:
 
 def run() -> Iterator[dict[str, Any]]:
     """One row for each kind: name, ours, peer, ratio, target, holds."""
-    print(f"{SEEDS} seeds of each jury: VALIDATED / AUXILIARY / NOT VALIDATED, and which rules are not met how often")
+    print(
+        f"{SEEDS} seeds of each jury: VALIDATED / AUXILIARY / NOT VALIDATED, and which rules are not met how often"
+    )
     chosen = _named(os.environ.get("ADVERSARIES", ""))
     counts: dict[str, Count] = {}
     for setting in dict.fromkeys(kind.setting for kind in chosen):
@@ -121,25 +120,30 @@ def _page(counts: list[Count]) -> str:
     lines = [
         f"<!-- Made by `WRITE_TABLES=1 python -m benchmarks adversaries`: {SEEDS} seeds of each kind. -->",
         "",
-        "| bad jury | VALIDATED, its bad part included | VALIDATED, its bad part left out | AUXILIARY | NOT VALIDATED | "
-        "what is not met, and how often |",
+        "| bad jury | VALIDATED, its bad part included | VALIDATED, its bad part left out | AUXILIARY | "
+        "NOT VALIDATED | what is not met, and how often |",
         "|---|---|---|---|---|---|",
     ]
     for each in (count for count in counts if count.kind.sort == "bad"):
-        left_out = (
-            f"{each.outside} fails, {each.open} not known" if each.kind.parts else ""
-        )
+        left_out = f"{each.outside} fails, {each.open} not known" if each.kind.parts else ""
         lines.append(
             f"| {each.kind.name} | {each.whole} | {left_out} | {each.words['AUXILIARY']} | "
             f"{each.words['NOT VALIDATED']} | {each.caught_by} |"
         )
-    lines += ["", "| suspect, but not bad | VALIDATED | AUXILIARY | NOT VALIDATED | why |", "|---|---|---|---|---|"]
+    lines += [
+        "",
+        "| suspect, but not bad | VALIDATED | AUXILIARY | NOT VALIDATED | why |",
+        "|---|---|---|---|---|",
+    ]
     for each in (count for count in counts if count.kind.sort == "argued"):
         lines.append(
             f"| {each.kind.name} | {each.validated} | {each.words['AUXILIARY']} | {each.words['NOT VALIDATED']} | "
             f"{each.kind.argued} |"
         )
-    lines += ["", "| good jury | cases and clinicians | VALIDATED | AUXILIARY | NOT VALIDATED | what was not met |"]
+    lines += [
+        "",
+        "| good jury | cases and clinicians | VALIDATED | AUXILIARY | NOT VALIDATED | what was not met |",
+    ]
     lines += ["|---|---|---|---|---|---|"]
     for each in (count for count in counts if count.kind.good):
         lines.append(
