@@ -45,7 +45,7 @@ def colleague(made: World, draw: Draw) -> Floats:
 
 def trio(made: World, draw: Draw) -> list[Floats]:
     """Three judges, each about as good as a clinician."""
-    return [made.rater(draw, noise) for noise in (0.5, 0.6, 0.7)]
+    return [made.rater(draw, noise) for noise in (0.45, 0.55, 0.65)]
 
 
 def one_as(noise: float, offset: float = 0.0) -> Callable[[World, Draw], Floats]:
@@ -113,7 +113,7 @@ def copies(share: float, slips: bool = False) -> Callable[[World, Draw], Floats]
 
     def jury(made: World, draw: Draw) -> Floats:
         first = made.humans[:, 0]
-        other = 6.0 - first if slips else made.rater(draw, 0.6)
+        other = 6.0 - first if slips else made.rater(draw)
         return np.where(draw.random(made.size) < share, first, other)
 
     return jury
@@ -238,7 +238,7 @@ def without(inside: Inside) -> Inside:
 # Cases and clinicians.
 
 even = partial(world, cases=200, systems=(-0.2, 0.2), quality="even", noise=0.5)
-hard = partial(world, cases=160, systems=(-0.3, 0.0, 0.3), quality="hard", noise=0.5)
+hard = partial(world, cases=260, systems=(-0.3, 0.0, 0.3), quality="hard", noise=0.4)
 
 
 def with_lengths(seed: int) -> World:
@@ -253,7 +253,7 @@ def with_lengths(seed: int) -> World:
 
 def clinics(seed: int) -> World:
     """Eight clinics of 14 cases, and two large ones."""
-    made = world(seed, cases=600, systems=(0.0,), noise=0.5)
+    made = world(seed, cases=600, systems=(0.0,))
     names = np.asarray([f"clinic-{n // 14}" if n < 112 else f"hospital-{n % 2}" for n in range(600)])
     made.columns["clinic"] = np.random.default_rng([seed, 24]).permutation(names)[made.case]
     return made
@@ -385,7 +385,7 @@ TEN_SYSTEMS = Setting(
 FEW_DOUBLY = Setting("12 of 160 cases rated twice", partial(even, cases=160, systems=(0.0,), doubly=12))
 SOME_DOUBLY = Setting("60 of 200 cases rated twice", partial(even, doubly=60))
 HALF_DOUBLY = Setting(
-    "half of the cases rated twice", partial(world, cases=360, systems=(0.0,), noise=0.5, doubly=180)
+    "500 of 700 cases rated twice", partial(world, cases=700, systems=(0.0,), noise=0.4, doubly=500)
 )
 SPARSE = Setting(
     "fifteen clinicians, two to a case",
@@ -394,7 +394,7 @@ SPARSE = Setting(
 OPTIONAL = Setting(
     "not applicable is allowed", even, instrument=instrument((1, 2, 3, 4, 5), optional=True), excused=True
 )
-RARE = Setting("5 % danger", partial(world, cases=550, danger=0.035, noise=0.5))
+RARE = Setting("5 % danger", partial(world, cases=700, danger=0.05, noise=0.4))
 
 BAD = (
     # Those that earlier rules were tried on.
@@ -487,7 +487,7 @@ BAD = (
         silent_where(column("specialty", "surgery"), 0.33),
         parts=("specialty=surgery",),
     ),
-    Kind("three quarters of a grade kind to one vendor", WARD, kinder_where(lambda made: made.system == 1, 0.9)),
+    Kind("three quarters of a grade kind to one vendor", WARD, kinder_where(lambda made: made.system == 1, 0.8)),
     Kind("chance in the last sixth of the time", WARD, right_where(lambda made: made.order < 5 / 6)),
     Kind("chance where one clinician rated", HALF_DOUBLY, right_where(lambda made: ~made.alone)),
     Kind(
@@ -554,7 +554,7 @@ BAD = (
     Kind("one clinician only", Setting("one clinician", one_clinician), truth),
     Kind("as clinicians who hardly agree", Setting(
         "clinicians who hardly agree", partial(world, noise=2.2)), one_as(2.2)),
-    Kind("misses what others call dangerous, worse than a colleague", WARD, kind_to(dangerous, 0.12, 2.0, 0.6)),
+    Kind("misses what others call dangerous, worse than a colleague", WARD, kind_to(dangerous, 0.12, 2.0, 0.45)),
 )  # fmt: skip
 
 GOOD = (
@@ -567,15 +567,15 @@ GOOD = (
     Kind("the true grade", WARD, truth, good=True),
     Kind("one more clinician", WARD, colleague, good=True),
     Kind("three judges", WARD, trio, good=True),
-    Kind("a fifth of a grade kinder", WARD, one_as(0.5, 0.2), good=True),
-    Kind("one more clinician, three systems", HARD, one_as(0.5), good=True),
-    Kind("one more clinician, 5 % danger", RARE, one_as(0.5), good=True),
-    Kind("one more clinician, half rated once", HALF_DOUBLY, one_as(0.5), good=True),
+    Kind("0.15 of a grade kinder", WARD, one_as(0.4, 0.15), good=True),
+    Kind("one more clinician, three systems", HARD, one_as(0.4), good=True),
+    Kind("one more clinician, 5 % danger", RARE, one_as(0.4), good=True),
+    Kind("one more clinician, some rated once", HALF_DOUBLY, one_as(0.4), good=True),
     Kind("one more clinician, ten systems", TEN_SYSTEMS, one_as(0.5), good=True),
     Kind(
         "one more clinician with lapses",
-        Setting("clinicians with lapses", partial(world, cases=350, lapses=0.05)),
-        lambda made, draw: np.where(draw.random(made.size) < 0.05, made.chance(draw), made.rater(draw)),
+        Setting("clinicians with lapses", partial(world, cases=500, lapses=0.03)),
+        lambda made, draw: np.where(draw.random(made.size) < 0.03, made.chance(draw), made.rater(draw)),
         good=True,
     ),
     Kind(
@@ -587,18 +587,19 @@ GOOD = (
         colleague,
         good=True,
     ),
+    Kind("the true grade, ten systems", TEN_SYSTEMS, truth, good=True),
     Kind("one more clinician of four", Setting("four clinicians", partial(
-        world, cases=200, clinicians=4, each=4)), colleague, good=True),
+        world, cases=250, clinicians=4, each=4)), colleague, good=True),
     Kind("one more clinician, patients of three cases", Setting(
-        "patients of three cases", partial(world, patient_of=3)), colleague, good=True),
+        "patients of three cases", partial(world, cases=360, patient_of=3)), colleague, good=True),
     Kind("one more clinician, one system", Setting("one system", partial(
-        world, cases=500, systems=(0.0,))), colleague, good=True),
+        world, cases=700, systems=(0.0,))), colleague, good=True),
     Kind("one more clinician, grades 1 to 3", Setting("grades 1 to 3", partial(
-        world, noise=0.45, scale=THREE), instrument=instrument((1, 2, 3))), one_as(0.45), good=True),
+        world, cases=450, noise=0.3, scale=THREE), instrument=instrument((1, 2, 3))), one_as(0.3), good=True),
     Kind("one more clinician, yes or no", Setting("yes or no", partial(
-        world, noise=0.35, scale=TWO), instrument=instrument((0, 1))), one_as(0.35), good=True),
+        world, cases=450, noise=0.3, scale=TWO), instrument=instrument((0, 1))), one_as(0.3), good=True),
     Kind("the true grade, a careful and a careless clinician", Setting("careful and careless", partial(
-        world, noise=(0.4, 0.8))), truth, good=True),
+        world, noise=(0.35, 0.7))), truth, good=True),
     Kind("one more clinician, a strict and a kind one", Setting("strict and kind", partial(
         world, strictness=(-0.3, 0.3))), colleague, good=True),
     Kind("one more clinician, no danger claimed", Setting(
