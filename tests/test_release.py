@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import re
 import shlex
@@ -13,8 +15,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.panel.served import served_by_command
 
 from medjury import __version__
+from medjury.cli._main import add_commands
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "src/medjury/suites/_library/samples"
@@ -55,6 +59,37 @@ def test_the_dockerfile_has_no_fault_that_its_critic_knows() -> None:
         [Path(sys.executable).with_name("hadolint"), str(DOCKERFILE)], capture_output=True, text=True
     )
     assert (found.returncode, found.stdout) == (0, "")
+
+
+def said_commands() -> list[list[str]]:
+    """What the Dockerfile lets `medjury` do by itself, and every command line that its first lines show."""
+    own = dict(steps())
+    assert json.loads(own["ENTRYPOINT"]) == ["medjury"]
+    shown = re.findall(r"^#   docker run .*? medjury (.*?)(?:   .*)?$", DOCKERFILE.read_text(), re.MULTILINE)
+    return [json.loads(own["CMD"]), *map(shlex.split, shown)]
+
+
+@pytest.mark.parametrize("words", said_commands(), ids=" ".join)
+def test_every_command_line_of_the_dockerfile_is_accepted(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read by the command line as it is; the panel is served as well, until it states how to stop it."""
+    parser = argparse.ArgumentParser("medjury")
+    add_commands(parser, words[0])
+    options = parser.parse_args(words)
+    assert options.command == words[0]
+    if words[0] != "panel":
+        return
+    assert f"{options.port}:{options.port} " in DOCKERFILE.read_text(), "the port that is let through"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cases.jsonl").write_text(
+        '{"id": "a", "candidate": "Well.", "texts": {"context": "A note."}}\n'
+    )
+    (tmp_path / options.study).write_text("study: ward\ncases: cases.jsonl\ninstrument: note_quality\n")
+    _, _, study, *rest = words
+    with served_by_command(Path(study), *rest) as lines:  # at a free port
+        assert f"is at http://localhost:{options.port}" in lines[0], lines
+        assert any("/join/" in line for line in lines) and not any("Warning" in line for line in lines)
 
 
 def test_nobody_in_the_container_is_root() -> None:

@@ -15,23 +15,14 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="RUN", help="the run folder")
+    add = parser.add_argument
+    add("folder", metavar="RUN", help="the run folder")
     add_json(parser)
-    parser.add_argument(
-        "--study", metavar="FILE", help="the study file, where the run does not say where it is"
-    )
-    parser.add_argument(
-        "--sign", metavar="KEY", help="sign the manifest with this SSH key, if all is as written"
-    )
-    parser.add_argument(
-        "--signers", metavar="FILE", help="refuse a run that none of these keys signed (SSH allowed signers)"
-    )
-    parser.add_argument(
-        "--anchor",
-        metavar="LINE",
-        default="",
-        help="the line that `medjury register` printed: is the run's protocol that one, and was it the first?",
-    )
+    add("--study", metavar="FILE", help="the study file, where the run does not say where it is")
+    add("--sign", metavar="KEY", help="sign the manifest with this SSH key, if all is as written")
+    add("--signers", metavar="FILE", help="refuse a run that none of these keys signed (SSH allowed signers)")
+    ask = "the line that `medjury register` printed: is the run's protocol that one, and was it the first?"
+    add("--anchor", metavar="LINE", default="", help=ask)
 
 
 def run(options: argparse.Namespace) -> int:

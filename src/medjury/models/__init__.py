@@ -23,7 +23,7 @@ with on_demand(__name__):
         verify_audit_log,
     )
     from medjury.models._gate.budget import Budget, Reservation
-    from medjury.models._gate.cache import MemoryCache, ReplyCache, request_key
+    from medjury.models._gate.cache import SECRET_BYTES, MemoryCache, ReplyCache, request_key
     from medjury.models._gate.context import ContextError, clearly_too_long, excess_tokens, require_fit
     from medjury.models._gate.context_windows import context_window
     from medjury.models._gate.gate import Gate
@@ -52,6 +52,7 @@ __all__ = [
     "EMBEDDED",
     "KINDS",
     "NOT_TOLD",
+    "SECRET_BYTES",
     "Answer",
     "AnswerFile",
     "AnthropicModel",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SIGNS_PER_TOKEN = 3.6
 TOKENS_PER_MESSAGE = 6
 CAUTIOUS_TOKENS_PER_MESSAGE = 12
+TOKEN_WORDS, TOKEN_BYTES = 60, 200  # more than the words have that show a token
 MOST_COUNTED = 2**53  # no call has more; no database and no float holds them exactly
 
 
@@ -113,10 +114,13 @@ def most_tokens(request: Request) -> int:
 
 
 def cautious_request_tokens(request: Request) -> int:
-    """How many tokens a request sends, the schema among them, rather too many than too few."""
+    """How many tokens a request sends, schema and token among them, rather too many than too few."""
     schema = cautious_tokens(schema_text(request.schema)) if request.schema is not None else 0
-    return schema + sum(
-        cautious_tokens(each.content) + CAUTIOUS_TOKENS_PER_MESSAGE for each in request.messages
+    shown = TOKEN_WORDS if request.token else 0
+    return (
+        schema
+        + shown
+        + sum(cautious_tokens(each.content) + CAUTIOUS_TOKENS_PER_MESSAGE for each in request.messages)
     )
 
 

@@ -16,7 +16,7 @@ from medjury.passports._placing import Placed, Placing
 from medjury.passports._reading import RefusedError, read_passport
 from medjury.passports._rebuilding import jury_of, rebuilt_study
 from medjury.records import dataclass
-from medjury.studies import Study, answering_models, judge_cases
+from medjury.studies import Study, answering_models, judge_cases, refuse_over_budget
 from medjury.tables import rating_table
 
 _NO_CASES = "cases.jsonl"
@@ -81,7 +81,7 @@ class PassportDoor:
             raise MedjuryError(
                 "the jury gave no answer at all; look into its audit.jsonl, and send the text again"
             )
-        table = rating_table(list(found))
+        table = rating_table(list(refuse_over_budget(found)))
         read = jury_scores(table, self.passport)
         calibrated_scores(table, self.passport, self.folder, read)
         rows = judged_rows(self.passport, {answer: placed}, read, frozenset({answer}), "complete")

@@ -238,6 +238,23 @@ class Shortened(RunPart):
     characters: int
 
 
+class RepliesRead(RunPart):
+    """The judges' replies by how they were read: as one `object` and nothing else, by the `token` of their
+    question, or `not_read`. `asked_again` are those that were given after an answer had been handed back."""
+
+    object: int = 0
+    token: int = 0
+    not_read: int = 0
+    asked_again: int = 0
+
+    def told(self) -> str:
+        """The counts in one sentence."""
+        return (
+            f"{self.object:,} replies were read as one JSON object and nothing else, {self.token:,} by the token "
+            f"of their question, {self.not_read:,} were not read; {self.asked_again:,} were asked for again"
+        )
+
+
 class Coverage(RunPart):
     """The judges' ratings by what became of them. What is formed of them, such as a composite, is not counted."""
 
@@ -248,6 +265,7 @@ class Coverage(RunPart):
     unscored_by_reason: dict[str, int] = {}
     shortened: dict[str, Shortened] = {}
     perhaps_cut: int = 0
+    replies: RepliesRead | None = None
 
     def told(self) -> str:
         """The counts in the one sentence that a run ends with and its report repeats."""

@@ -23,6 +23,7 @@ from medjury.runs import (
     Conclusion,
     Coverage,
     Manifest,
+    RepliesRead,
     Units,
     changed_models,
     file_hash,
@@ -82,6 +83,8 @@ class RunResult:
         lines.append(covered.told())
         lines += [f"  unscored, {reason}: {count:,}" for reason, count in covered.unscored_by_reason.items()]
         lines += [f"In the file of {each}" for each in self.scores]
+        if covered.replies is not None:
+            lines.append(covered.replies.told())
         lines += left_out_lines(covered.shortened)
         if cut := covered.perhaps_cut:
             lines.append(
@@ -183,6 +186,8 @@ def conclude(
             covered = covered.replaced(perhaps_cut=spent.perhaps_cut)
         if shortened := left_out(store.records(run)):
             covered = covered.replaced(shortened=shortened)
+        if read := store.read_counts(run):
+            covered = covered.replaced(replies=_replies_read(read))
         answered = tuple(answering_models(stored.models()))
         manifest = manifest.replaced(models_answered=answered).anchored(study.output)
         status, why = judge_outcome(study, outcome, covered, manifest)
@@ -236,6 +241,15 @@ def conclude(
         tokens_in=outcome.tokens_in,
         tokens_cached=outcome.tokens_cached,
     )
+
+
+def _replies_read(counted: Counter[tuple[str, int]]) -> RepliesRead:
+    """Replies by how they were read; those of an earlier version, which did not keep that, are not among them."""
+    ways: Counter[str] = Counter()
+    for (read_as, _), count in counted.items():
+        ways[read_as] += count
+    again = sum(count for (_, handed_back), count in counted.items() if handed_back)
+    return RepliesRead(object=ways["object"], token=ways["token"], not_read=ways[""], asked_again=again)
 
 
 def calls_made(calls: int, preflights: int) -> str:

@@ -154,6 +154,23 @@ def judge_cases(study: Study, cases: Sequence[Case]) -> tuple[Rating, ...]:
         return tuple(study.jury.ratings(store.ratings(run)))
 
 
+class OverBudgetError(MedjuryError):
+    """The budget was spent before the jury had a grade."""
+
+
+def refuse_over_budget(ratings: Sequence[Rating]) -> Sequence[Rating]:
+    """The ratings of a case, refused where the jury has no grade because a judge could not be paid for."""
+    jury = [each for each in ratings if each.rater_kind == "jury"] or ratings
+    if any(each.reason is Reason.OVER_BUDGET for each in ratings) and any(
+        each.status == "unscored" for each in jury
+    ):
+        raise OverBudgetError(
+            "the budget is spent, so that the jury has no grade for this text. Whoever looks after the study can "
+            "raise its `budget`; then send the text again, and what was paid for is not paid for twice"
+        )
+    return ratings
+
+
 def _at_the_door(study: Study, cases: Sequence[Case]) -> CaseSource:
     """Other cases, redacted as the study's own are."""
     return study.cases.redacting(cases) if isinstance(study.cases, RedactedCases) else GivenCases(cases)

@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, TypeAdapter
 from medjury import limits
 from medjury.errors import MedjuryError
 from medjury.files import whole_binary
+from medjury.instruments import needs_token
 from medjury.models._chat import Reply
 from medjury.models._finish import Finish
 from medjury.models._tokens import MOST_COUNTED
@@ -76,6 +77,7 @@ class _Reply(_Line):
     model: _Text = ""
     cost: float | None = Field(default=None, ge=0, strict=False)
     tokens_written: int = Field(default=0, ge=0, le=MOST_COUNTED)
+    token: _Text = ""
 
 
 class _Failure(_Line):
@@ -190,6 +192,8 @@ def write_answers(
                 told = {name: getattr(answer, name) for name in Reply.__slots__}
                 if not answer.tokens_written:  # as files have it that were written before it was known
                     del told["tokens_written"]
+                if not needs_token(answer.text, answer.token):
+                    del told["token"]
                 file.write(_encoded({"key": key, **told}))
         if zipped is not None:
             zipped.close()

@@ -12,10 +12,11 @@ from sqlalchemy import insert
 
 from medjury.files import write_whole
 from medjury.limits import part_of_limits
-from medjury.panel._access import NOBODYS_NAMES, compared, people
+from medjury.panel._access import NOBODYS_NAMES, compared, erased_among, people
 from medjury.panel._design import outcome_row
 from medjury.panel._exchange._tables import imported_table
 from medjury.ratings import ImportedRatings, Rating, RatingsError, read_ratings
+from medjury.statistics import counted
 
 if TYPE_CHECKING:
     from medjury.panel._database import PanelDatabase
@@ -52,6 +53,11 @@ def bring_in(
                     f"{name} {why} in this panel; what was rated elsewhere needs another name in the file's column "
                     "of raters"
                 )
+        if gone := erased_among(connection, {each.item for each in imported.ratings}):
+            raise RatingsError(
+                f"this file has ratings of {counted(len(gone), 'case')} erased from the panel; take them out and "
+                "import it again"
+            )
         rows = [
             {
                 "rater": each.rater,

@@ -151,7 +151,7 @@ def _json_entries(entry: Entry, layout: Layout, report: ImportReport) -> Iterato
 
 
 def _json_object(cell: Any, expected: Collection[str]) -> Mapping[str, Any]:
-    found = extract_json(cell, expected) if isinstance(cell, str) else cell
+    found = extract_json(cell) if isinstance(cell, str) else cell
     if isinstance(found, list) and len(found) == 1:
         found = found[0]
     if not isinstance(found, dict):

@@ -288,6 +288,18 @@ class RecordedErasure:
     line: int = 0
     why_not: str = ""
 
+    def text(self) -> str:
+        """What became of the registration, in words."""
+        if self.why_not:
+            return (
+                f"The erasure is not recorded in the study's ledger, and its registration is lost: {self.why_not}."
+            )
+        line = f"on line {self.line:,}" if self.line else "where it was already"
+        return (
+            f"Recorded in the study's ledger, {line}: {self.cases:,} answers, as hashes. Now take the cases out of "
+            "the study's files and run it again; it stays registered."
+        )
+
 
 def record_erasure(study: Study, items: Collection[str], at: str = "") -> RecordedErasure | None:
     """Record in the study's ledger that these cases are erased, so that what is left is still recognised as the
