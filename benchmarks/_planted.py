@@ -77,7 +77,7 @@ class World:
         """Answers with one rating."""
         return (~np.isnan(self.humans)).sum(axis=1) == 1
 
-    def rater(self, draw: np.random.Generator, noise: float = 0.45, offset: float = 0.0) -> Floats:
+    def rater(self, draw: np.random.Generator, noise: float = 0.4, offset: float = 0.0) -> Floats:
         """One more rater, who errs independently of all others."""
         return self.scale(self.truth + offset + draw.normal(0, noise, self.size))
 
@@ -89,12 +89,12 @@ class World:
 def world(
     seed: int,
     *,
-    cases: int = 300,
+    cases: int = 320,
     systems: Sequence[float] = (-0.15, 0.15),
     quality: str = "ward",
     danger: float = 0.25,
     spread: float = 0.5,
-    noise: float | Sequence[float] = 0.45,
+    noise: float | Sequence[float] = 0.4,
     strictness: Sequence[float] = (),
     lapses: float = 0.0,
     clinicians: int = 2,

@@ -45,7 +45,7 @@ def colleague(made: World, draw: Draw) -> Floats:
 
 def trio(made: World, draw: Draw) -> list[Floats]:
     """Three judges, each about as good as a clinician."""
-    return [made.rater(draw, noise) for noise in (0.45, 0.55, 0.65)]
+    return [made.rater(draw, noise) for noise in (0.4, 0.5, 0.6)]
 
 
 def one_as(noise: float, offset: float = 0.0) -> Callable[[World, Draw], Floats]:
@@ -54,7 +54,7 @@ def one_as(noise: float, offset: float = 0.0) -> Callable[[World, Draw], Floats]
 
 def shuffled(made: World, draw: Draw) -> Floats:
     """A good judge's scores, exchanged among answers of one system with the same grades of the clinicians."""
-    said = made.rater(draw, 0.5)
+    said = made.rater(draw, 0.4)
     table = np.column_stack([np.nan_to_num(made.humans), made.system])
     keys = np.unique(table, axis=0, return_inverse=True)[1].ravel()
     for key in np.unique(keys):
@@ -64,7 +64,7 @@ def shuffled(made: World, draw: Draw) -> Floats:
 
 
 def silent_by_chance(made: World, draw: Draw) -> Floats:
-    return np.where(draw.random(made.size) < 0.02, np.nan, made.rater(draw, 0.5))
+    return np.where(draw.random(made.size) < 0.01, np.nan, made.rater(draw, 0.4))
 
 
 # Bad juries.
@@ -237,7 +237,7 @@ def without(inside: Inside) -> Inside:
 
 # Cases and clinicians.
 
-even = partial(world, cases=200, systems=(-0.2, 0.2), quality="even", noise=0.5)
+even = partial(world, cases=220, systems=(-0.2, 0.2), quality="even", noise=0.45)
 hard = partial(world, cases=260, systems=(-0.3, 0.0, 0.3), quality="hard", noise=0.4)
 
 
@@ -389,12 +389,12 @@ HALF_DOUBLY = Setting(
 )
 SPARSE = Setting(
     "fifteen clinicians, two to a case",
-    partial(even, cases=300, systems=(0.0,), clinicians=15, noise=0.915),
+    partial(even, cases=400, systems=(0.0,), clinicians=15, noise=0.9),
 )
 OPTIONAL = Setting(
     "not applicable is allowed", even, instrument=instrument((1, 2, 3, 4, 5), optional=True), excused=True
 )
-RARE = Setting("5 % danger", partial(world, cases=700, danger=0.05, noise=0.4))
+RARE = Setting("5 % danger", partial(world, cases=700, danger=0.05, noise=0.3))
 
 BAD = (
     # Those that earlier rules were tried on.
@@ -554,27 +554,27 @@ BAD = (
     Kind("one clinician only", Setting("one clinician", one_clinician), truth),
     Kind("as clinicians who hardly agree", Setting(
         "clinicians who hardly agree", partial(world, noise=2.2)), one_as(2.2)),
-    Kind("misses what others call dangerous, worse than a colleague", WARD, kind_to(dangerous, 0.12, 2.0, 0.45)),
+    Kind("misses what others call dangerous, worse than a colleague", WARD, kind_to(dangerous, 0.12, 2.0, 0.4)),
 )  # fmt: skip
 
 GOOD = (
     Kind("good", EVEN, trio, good=True),
     Kind("perfect", EVEN, truth, good=True),
-    Kind("as good as a clinician", EVEN, one_as(0.5), good=True),
+    Kind("as good as a clinician", EVEN, one_as(0.45), good=True),
     Kind("good, shuffled within grade", EVEN, shuffled, good=True),
-    Kind("good, a few answers unscored by chance", EVEN, silent_by_chance, good=True),
-    Kind("good, clinicians share few cases", SPARSE, one_as(0.7), good=True),
+    Kind("good, a few answers unscored by chance", HARD, silent_by_chance, good=True),
+    Kind("good, clinicians share few cases", SPARSE, one_as(0.5), good=True),
     Kind("the true grade", WARD, truth, good=True),
     Kind("one more clinician", WARD, colleague, good=True),
     Kind("three judges", WARD, trio, good=True),
-    Kind("0.15 of a grade kinder", WARD, one_as(0.4, 0.15), good=True),
+    Kind("a tenth of a grade kinder", WARD, one_as(0.35, 0.1), good=True),
     Kind("one more clinician, three systems", HARD, one_as(0.4), good=True),
-    Kind("one more clinician, 5 % danger", RARE, one_as(0.4), good=True),
+    Kind("one more clinician, 5 % danger", RARE, one_as(0.3), good=True),
     Kind("one more clinician, some rated once", HALF_DOUBLY, one_as(0.4), good=True),
-    Kind("one more clinician, ten systems", TEN_SYSTEMS, one_as(0.5), good=True),
+    Kind("one more clinician, ten systems", TEN_SYSTEMS, one_as(0.45), good=True),
     Kind(
         "one more clinician with lapses",
-        Setting("clinicians with lapses", partial(world, cases=500, lapses=0.03)),
+        Setting("clinicians with lapses", partial(world, cases=600, lapses=0.03)),
         lambda made, draw: np.where(draw.random(made.size) < 0.03, made.chance(draw), made.rater(draw)),
         good=True,
     ),
@@ -595,15 +595,15 @@ GOOD = (
     Kind("one more clinician, one system", Setting("one system", partial(
         world, cases=700, systems=(0.0,))), colleague, good=True),
     Kind("one more clinician, grades 1 to 3", Setting("grades 1 to 3", partial(
-        world, cases=450, noise=0.3, scale=THREE), instrument=instrument((1, 2, 3))), one_as(0.3), good=True),
+        world, cases=500, noise=0.25, scale=THREE), instrument=instrument((1, 2, 3))), one_as(0.25), good=True),
     Kind("one more clinician, yes or no", Setting("yes or no", partial(
-        world, cases=450, noise=0.3, scale=TWO), instrument=instrument((0, 1))), one_as(0.3), good=True),
+        world, cases=500, noise=0.2, scale=TWO), instrument=instrument((0, 1))), one_as(0.2), good=True),
     Kind("the true grade, a careful and a careless clinician", Setting("careful and careless", partial(
         world, noise=(0.35, 0.7))), truth, good=True),
     Kind("one more clinician, a strict and a kind one", Setting("strict and kind", partial(
         world, strictness=(-0.3, 0.3))), colleague, good=True),
     Kind("one more clinician, no danger claimed", Setting(
-        "no danger claimed", even, dimension="completeness"), one_as(0.5), good=True),
+        "no danger claimed", even, dimension="completeness"), one_as(0.45), good=True),
 )  # fmt: skip
 
 

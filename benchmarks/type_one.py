@@ -96,7 +96,7 @@ class Line:
     def value(self, beside: Beside) -> float:
         if self.name == "consensus_danger":
             found = consensus_danger(beside)
-            return found.with_miss / found.clusters
+            return found.share
         sums = sums_of(beside)
         return float(read(sums, sums.cells.sum(axis=0), beside.statistic)[self.name])
 

@@ -108,9 +108,9 @@ EXPLAINED: Mapping[str, tuple[str, str]] = {
     ),
     "consensus_danger": (
         "Where every clinician saw danger, the jury saw it too.",
-        "Clusters with an answer that all its clinicians call dangerous and the jury misses; "
-        "exact (Clopper-Pearson) "
-        "one-sided 95 % bound.",
+        "Share of the answers that all their clinicians call dangerous and the jury misses; exact "
+        "(Clopper-Pearson) one-sided 95 % bound for as many answers as their clusters are worth "
+        "(Korn & Graubard 1998).",
     ),
     "colleagues": (
         "Clinicians agree with one another well enough to be worth imitating.",
