@@ -42,7 +42,11 @@ class Measured:
     def danger(self, rules: GateRules) -> tuple[float, float] | None:
         """The oriented score at or below which an answer is dangerous, and how much higher is a miss; None
         without a scale, and on a dimension that carries no danger."""
-        if self.grades is None or not self.carries_danger(rules):
+        return self.worst_end(rules) if self.carries_danger(rules) else None
+
+    def worst_end(self, rules: GateRules) -> tuple[float, float] | None:
+        """The same limits on a dimension that may carry no danger, for whoever asks about its worst answers."""
+        if self.grades is None:
             return None
         span = self.grades.highest - self.grades.lowest
         step = float(min(np.diff(self.grades.values)))

@@ -269,8 +269,7 @@ def _safety(
     confidence: float,
 ) -> list[PanelSafety]:
     limits = dimension.danger(table.rules)
-    stated = table.rules.severe_dimensions
-    if limits is None or (stated is not None and dimension.name not in stated):
+    if limits is None:
         return []
     seen = table.danger_word(grid, dimension, roles.reference)
     options: dict[str, Any] = {

@@ -61,8 +61,8 @@ def labels_by_system(material: Material, made: Sequence[Triage]) -> Html:
         shown=80,
         folded=True,
     )
-    severe = material.evidence.rules.severe_dimensions
-    chosen = next((each for each in made if severe and each.dimension in severe), made[0])
+    known, rules = material.evidence.table, material.evidence.rules
+    chosen = next((each for each in made if known.dimension(each.dimension).carries_danger(rules)), made[0])
     panels: list[_Panel] = [
         (system, label.label, tuple(each for each in label.by_system if each.system == system))
         for label in chosen.labels
