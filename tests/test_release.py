@@ -126,3 +126,38 @@ def test_without_a_compiler_there_is_a_wheel_for_everybody(tmp_path: Path) -> No
     assert sum(name.startswith("medjury/suites/_library/") and name.endswith(".yaml") for name in names) == 38
     samples = {path.relative_to(ROOT / "src").as_posix() for path in SAMPLES.rglob("*") if path.is_file()}
     assert samples and samples <= set(names), "a sample is left out of the wheel"
+
+
+def locks() -> list[str]:
+    """The files of requirements that something is installed from: by the Makefile, the container, a workflow."""
+    places = [ROOT / "Makefile", DOCKERFILE, *(ROOT / ".github/workflows").glob("*.yml")]
+    text = "\n".join(place.read_text(encoding="utf-8") for place in places).replace("\\\n", " ")
+    named = {
+        (line.strip(), name)
+        for line in text.splitlines()
+        for name in re.findall(r"(?:^|\s)(?:-r|--requirement)[ =](requirements/\S+)", line)
+    }
+    unchecked = [line for line, _ in named if "--require-hashes" not in line and "$(UV)" not in line]
+    assert not unchecked and re.search(r"^UV = .*--require-hashes", text, re.MULTILINE)
+    return sorted({name for _, name in named})
+
+
+def test_every_requirement_that_is_installed_has_a_hash() -> None:
+    found = locks()
+    assert {"requirements/develop.txt", "requirements/learned.txt", "requirements/image.txt"} <= set(found)
+    assert not [name for name in found if "overrides" in name], "overrides are read by `make lock` alone"
+    for name in found:
+        text = (ROOT / name).read_text(encoding="utf-8").replace("\\\n", " ")
+        lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+        assert lines and not [
+            line for line in lines if not re.search(r"==\S+ .*--hash=sha256:[0-9a-f]{64}", line)
+        ]
+
+
+def test_what_is_only_resolved_with_pins_nothing() -> None:
+    """Every other file of requirements is an input of the lock: a pin in it would look as if installed."""
+    others = {f"requirements/{each.name}" for each in (ROOT / "requirements").glob("*.txt")} - set(locks())
+    assert others == {"requirements/learned-overrides.txt", "requirements/interop-overrides.txt"}
+    for name in others:
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert "==" not in re.sub(r";.*", "", text) and "nothing is installed from this file" in text

@@ -204,3 +204,53 @@ def test_columns_of_a_wide_table_that_tell_cases_apart_are_looked_at_part_by_par
     judge.with_columns(mixed).write_csv(files[1])
     main(["validate", *files, "--scale", "1", "5", "--resamples", "200", "--columns", "raters"])
     assert "agrees far less with clinicians for age highest third" in capsys.readouterr().out
+
+
+def _with_lists(folder: Path) -> Path:
+    """Rows as HealthBench writes them: beside an id and a score there are lists of texts and of objects."""
+    rows = [
+        {
+            "prompt_id": f"p{number}",
+            "prompt": [{"role": "user", "content": "hello"}],
+            "rubrics": [{"criterion": "is kind", "points": 5, "tags": ["axis:tone"]}],
+            "example_tags": ["theme:hedging"],
+            "rating": number % 5 + 1,
+        }
+        for number in range(20)
+    ]
+    (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    people = pl.DataFrame(
+        {"prompt_id": [row["prompt_id"] for row in rows], "dr_a": [3] * 20, "dr_b": [4] * 20}
+    )
+    people.write_csv(folder / "people.csv")
+    return folder / "rows.jsonl"
+
+
+def test_lists_in_a_jsonl_file_are_named_and_not_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [str(tmp_path / "people.csv"), str(_with_lists(tmp_path))]
+    out = tmp_path / "found"
+    assert main(["validate", *files, "--item", "prompt_id", "--scale", "1", "5", "--out", str(out)]) == 4
+    shown = capsys.readouterr().out
+    assert (
+        "JUDGES (rows.jsonl): not read, as they hold lists or objects: prompt, rubrics, example_tags" in shown
+    )
+    assert "theme:hedging" not in (out / "ratings.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        (["--item", "example_tags"], "item"),
+        (["--item", "prompt_id", "--map", "judges.rater=rubrics"], "rater"),
+        (["--item", "prompt_id", "--scores", "example_tags,dr_a,dr_b"], "scores"),
+    ],
+)
+def test_a_list_where_a_name_or_a_score_is_meant_is_an_error_in_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], what: str
+) -> None:
+    judges = str(_with_lists(tmp_path))
+    humans = judges if "example_tags" in options else str(tmp_path / "people.csv")
+    assert main(["validate", humans, judges, *options, "--scale", "1", "5"]) == 2
+    assert f"the column that is to hold the {what} holds lists or objects" in capsys.readouterr().err

@@ -15,8 +15,11 @@ from tests.passports.passported import CLINICIANS, patient, row, validated_run, 
 from medjury.cases import Case
 from medjury.cli import main
 from medjury.errors import MedjuryError
+from medjury.models import NOT_TOLD
 from medjury.passports import Placing, check_passport, make_passport, population_of, read_passport
+from medjury.passports._changes import answering_changes
 from medjury.passports._document import content_hash
+from medjury.runs import AnsweringModel
 from medjury.studies import load_study, register_study, run_study
 
 
@@ -108,6 +111,53 @@ def test_too_few_validated_patients_are_refused() -> None:
     cases = [Case(id=str(number), candidate="Well.") for number in range(39)]
     with pytest.raises(MedjuryError, match="39 validated patients are too few"):
         population_of(cases)
+
+
+def grown_up(number: int, age: object) -> Case:
+    return Case(id=str(number), candidate="Well. " * (5 + number % 7), metadata={"age": age})
+
+
+def test_the_youngest_and_the_oldest_validated_patient_lie_inside() -> None:
+    placing = Placing(population_of([grown_up(number, 20 + number) for number in range(60)]))
+    assert not [*placing._by_rule(grown_up(3, 20))] and not [*placing._by_rule(grown_up(3, "79"))]
+    for age, why in (
+        (19, "age 19: the validated cases have 20 to 79"),
+        (80, "age 80: the"),
+        (None, "no age is"),
+    ):
+        (reason,) = placing._by_rule(grown_up(3, age) if age else Case(id="x", candidate="Well."))
+        assert reason.startswith(why)
+    oldest = Placing(population_of([grown_up(number, 31 + number) for number in range(60)]))
+    assert not [*oldest._by_rule(grown_up(3, 104))], "of the oldest nobody's age is stated"
+    assert [*oldest._by_rule(grown_up(3, 30))] == ["age 30: the validated cases have 31 and above"]
+
+
+def test_a_case_exactly_at_the_level_lies_outside() -> None:
+    population = population_of([grown_up(number, 40) for number in range(60)])
+    case = grown_up(100, 40)
+    p_value = Placing(population).place(case).p_value
+    for level, inside in ((p_value, False), (p_value * 0.999, True), (p_value * 1.001, False)):
+        novelty = population.novelty.model_copy(update={"alpha": level})
+        placed = Placing(population.model_copy(update={"novelty": novelty})).place(case)
+        assert (placed.inside, len(placed.reasons)) == (inside, not inside), placed
+
+
+def answering(answered: str) -> AnsweringModel:
+    return AnsweringModel(judge="juror", asked="gpt-4o", answered=answered)
+
+
+def test_where_nobody_told_who_answered_only_the_model_asked_for_may_answer_now() -> None:
+    silent = [answering(NOT_TOLD)]
+    assert answering_changes(silent, [answering(NOT_TOLD), answering("gpt-4o-2024-08-06")]) == ()
+    (other,) = answering_changes(silent, [answering("llama-3")])
+    assert other == "juror: gpt-4o is answered by llama-3; validated was nobody"
+    known = [answering("gpt-4o-2024-08-06"), answering(NOT_TOLD)]
+    (later,) = answering_changes(known, [answering("gpt-4o-2024-11-20")])
+    assert later == "juror: gpt-4o is answered by gpt-4o-2024-11-20; validated was gpt-4o-2024-08-06"
+    (quiet,) = answering_changes(known[:1], silent)
+    assert quiet == "juror: gpt-4o does not say which model answered; validated was gpt-4o-2024-08-06"
+    (unknown,) = answering_changes([], [answering("gpt-4o")])
+    assert unknown.endswith("validated was nobody")
 
 
 def test_what_has_a_value_for_nearly_every_patient_is_no_group() -> None:

@@ -6,10 +6,10 @@ import json
 from xml.etree import ElementTree
 
 import pytest
+from medjury.validation._rules.found import Lines, RuleFound, State, does_not_apply, found
 
 from medjury.validation import Validation, Verdict, Word, verdicts_json, verdicts_junit, worst_word
 from medjury.validation._exported import _clean
-from medjury.validation._rules.found import Lines, RuleFound, State, does_not_apply, found
 
 LINES = Lines("For a clinician.", "For a statistician.")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from medjury.validation._rules.found import Lines
 from tests.tables.run_folders import rows_of
 
 from medjury.tables import rating_table
@@ -13,7 +14,6 @@ from medjury.validation import (
     Verdict,
     validate,
 )
-from medjury.validation._rules.found import Lines
 from medjury.validation._validate import _word
 
 LINES = Lines("For a clinician.", "For a statistician.")

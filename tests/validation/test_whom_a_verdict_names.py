@@ -45,8 +45,9 @@ def test_the_jury_of_two_judges_stays_the_jury() -> None:
 def test_what_holds_of_every_judge_is_said_of_a_judge_and_beside_a_jury_of_the_jury(
     judges: frozenset[str],
 ) -> None:
-    from medjury.validation import Verdict
     from medjury.validation._rules.found import Lines, RuleFound
+
+    from medjury.validation import Verdict
 
     few = RuleFound("Cases", "100", "4", "not met", True, Lines("", ""), "Only 4 have the jury's score.")
     verdicts = tuple(Verdict(rater, "accuracy", "Accuracy", "NOT VALIDATED", (few,)) for rater in "ab")

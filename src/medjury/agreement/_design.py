@@ -161,7 +161,7 @@ def _danger(
     dimensions that carry danger."""
     known = {each.name: each for each in dimensions}
     if severe is None:
-        claimed = [each.name for each in table.counted if each.danger(table.rules) is not None]
+        claimed = [each.name for each in table.counted if each.claimed_danger(table.rules) is not None]
         wanted = [name for name in known if name in claimed] if table.manifest is not None else []
     else:
         wanted = [severe] if isinstance(severe, str) else list(severe)
@@ -169,7 +169,7 @@ def _danger(
     for name in wanted:
         if name not in known:
             raise MedjuryError(f"severe errors are asked for {name!r}; {nearest(name, list(known))}")
-        limits = known[name].worst_end(table.rules) or (threshold, gap)
+        limits = known[name].danger(table.rules) or (threshold, gap)
         at, by_how_much = (
             own if own is not None else stated_for
             for own, stated_for in zip((threshold, gap), limits, strict=True)

@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     from medjury.errors import MedjuryError
     from medjury.inspection import Door, put, read_settings
     from medjury.runs import GateRules, files
-    from medjury.studies import read_rules
+    from medjury.studies import read_rules, with_stated_roles
     from medjury.tables import table_of
     from medjury.validation import evidence_of, validation_of
 
@@ -102,6 +102,7 @@ def run(options: argparse.Namespace) -> int:
         door.panels(), scale=door.scale, instrument=options.instrument, jury=options.jury, rules=rules,
         protocol=protocol,
     )  # fmt: skip
+    table = table if options.rules is None else with_stated_roles(table, options.rules)
     table = replace(table, notes=(*door.told, *table.notes))
     table.chosen(rules.severe_dimensions)  # a name that is no dimension is refused
     evidence = evidence_of(table, raters=options.raters, resamples=options.resamples, seed=options.seed)

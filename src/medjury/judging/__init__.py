@@ -65,6 +65,7 @@ with on_demand(__name__):
     from medjury.judging._repeats_body import RepeatsBody
     from medjury.judging._rereading import EarlierRun, Reread
     from medjury.judging._rows import rows_of
+    from medjury.judging._scores import ScoresFile, ScoresJudge
     from medjury.judging._sync import judge, run_async
 
 __all__ = [
@@ -138,6 +139,8 @@ __all__ = [
     "Rule",
     "Sample",
     "SavedAdaptiveRule",
+    "ScoresFile",
+    "ScoresJudge",
     "SelectionRules",
     "ShareRule",
     "Source",

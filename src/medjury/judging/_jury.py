@@ -58,6 +58,11 @@ class Jury:
         for judge in self.judges:
             twin = known.setdefault(judge.settings_hash(), judge.name)
             if twin != judge.name:
+                if not judge.models:
+                    raise MedjuryError(
+                        f"judges {twin!r} and {judge.name!r} have the very same scores: one voice counted twice. "
+                        "Name another file, or another `rater` of it."
+                    )
                 raise MedjuryError(
                     f"judges {twin!r} and {judge.name!r} are the same model with the same settings: one voice "
                     "counted twice. Change a setting (seed, temperature, model), or use `repeats`."

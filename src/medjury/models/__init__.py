@@ -17,6 +17,7 @@ with on_demand(__name__):
     from medjury.models._gate.audit_chain import (
         AuditError,
         AuditTotals,
+        audit_replies,
         audit_totals,
         entry_hash,
         verify_audit_log,
@@ -34,7 +35,7 @@ with on_demand(__name__):
     from medjury.models._in_process.folder import folder_fingerprint
     from medjury.models._in_process.transformers_model import TransformersModel
     from medjury.models._in_process.vllm_model import VllmModel
-    from medjury.models._in_process.weights import quiet_library, read_whole, reading_weights
+    from medjury.models._in_process.weights import quiet_library, read_whole, reading_weights, refuse_pickled
     from medjury.models._openai.openai import OpenAIModel
     from medjury.models._prices import Price, PriceList
     from medjury.models._recorded.answer_file import AnswerFile, RecordedAs, RecordedFailure, write_answers
@@ -91,6 +92,7 @@ __all__ = [
     "TransformersModel",
     "VllmModel",
     "asked_name",
+    "audit_replies",
     "audit_totals",
     "cautious_tokens",
     "check_endpoint",
@@ -117,6 +119,7 @@ __all__ = [
     "read_whole",
     "reading_weights",
     "refuse_bits_without_libraries",
+    "refuse_pickled",
     "request_key",
     "require_fit",
     "same_model",

@@ -18,6 +18,7 @@ from medjury.runs import (
     ManifestJudge,
     ManifestJury,
     RunPart,
+    from_files_words,
     own_hash,
 )
 
@@ -157,6 +158,7 @@ class Passport(StrictPart):
         lines = [
             f"{self.force.upper()}: {self.who} of {self.run.run}",
             LIMITS[self.force],
+            *from_files_words(self.jury.judges),
             f"valid until {self.expires_at[:10]}, {self.expires_days:,} days after the run ended",
             f"instrument {self.jury.instrument.name} {self.jury.instrument.version}, prompt "
             f"{self.jury.prompt_version}, judged by {', '.join(each.name for each in self.jury.judges)}",

@@ -20,7 +20,7 @@ from medjury.passports._placing import Placed, Placing
 from medjury.passports._reading import RefusedError, read_passport
 from medjury.passports._rebuilding import jury_of, rebuilt_study
 from medjury.ratings import guard_frame
-from medjury.runs import read_manifest
+from medjury.runs import from_files_words, read_manifest
 from medjury.studies import RunResult, Study, Watcher, run_study
 from medjury.tables import RatingTable, open_run
 
@@ -76,6 +76,8 @@ def judge_with_passport(
         )
     if why := expired(passport, now):
         raise RefusedError(f"{path}: the passport {why}")
+    if unmade := from_files_words(passport.jury.judges):
+        raise RefusedError(f"{path}: this jury can judge no other case. {unmade[0]}")
     folder = Path(out)
     _refuse_other_passport(folder, passport)
     study = rebuilt_study(passport, cases, folder, override)

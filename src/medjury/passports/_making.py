@@ -25,7 +25,7 @@ from medjury.runs import (
     read_manifest,
     verify_run,
 )
-from medjury.studies import run_cases
+from medjury.studies import check_scores, run_cases
 from medjury.tables import RatingTable, open_run
 from medjury.validation import Evidence, evidence_of, validation_of, worst_word
 from medjury.version import __version__
@@ -129,7 +129,7 @@ def _end(place: Path, manifest: Manifest, days: int, moment: datetime) -> dateti
 
 def _whole_run(place: Path) -> Manifest:
     manifest = read_manifest(place)
-    if broken := [check for check in verify_run(place) if not check.sound]:
+    if broken := [check for check in (*verify_run(place), *check_scores(place)) if not check.sound]:
         told = "; ".join(f"{check.what}: {check.detail}" for check in broken)
         raise MedjuryError(
             f"{place}: the run folder is not as the run left it ({told}), so that there is no passport"

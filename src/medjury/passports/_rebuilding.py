@@ -171,7 +171,9 @@ def _with_whole_paths(value: Any, folder: Path) -> Any:
     if isinstance(value, dict):
         return {
             name: str(folder / each)
-            if name in ("file", "path", "rule") and isinstance(each, str) and (folder / each).is_file()
+            if name in ("file", "path", "rule", "mapping")
+            and isinstance(each, str)
+            and (folder / each).is_file()
             else _with_whole_paths(each, folder)
             for name, each in value.items()
         }

@@ -8,7 +8,7 @@ with on_demand(__name__):
     from medjury.ratings._erasure.erasure_log import ErasureEntry
     from medjury.ratings._erasure.erasure_text import erased_text, not_found_text
     from medjury.ratings._export import write_ratings
-    from medjury.ratings._files.problems import RatingsError
+    from medjury.ratings._files.problems import NoRatingsError, RatingsError
     from medjury.ratings._files.reading import Reading
     from medjury.ratings._files.table import Table, read_table
     from medjury.ratings._files.text_table import plain_header
@@ -28,7 +28,10 @@ with on_demand(__name__):
         import_ratings,
         open_pseudonyms,
         read_ratings,
+        table_files,
     )
+    from medjury.ratings._import.known_cases import KnownCases
+    from medjury.ratings._import.labels import CaseLabels
     from medjury.ratings._import.redcap import is_redcap
     from medjury.ratings._profiles import PROFILE
     from medjury.ratings._pseudonyms import Pseudonyms, key_file_beside
@@ -51,13 +54,16 @@ __all__ = [
     "PROFILE",
     "Account",
     "Busy",
+    "CaseLabels",
     "Claimed",
     "CopiedTable",
     "Erased",
     "ErasureEntry",
     "FileImport",
     "ImportedRatings",
+    "KnownCases",
     "LogDrain",
+    "NoRatingsError",
     "Owner",
     "Pseudonyms",
     "Question",
@@ -109,6 +115,7 @@ __all__ = [
     "runs_text",
     "shown_of",
     "spent_together",
+    "table_files",
     "unguard",
     "write_ratings",
     "write_records",

@@ -5,7 +5,7 @@ from medjury.doors import on_demand
 with on_demand(__name__):
     from medjury.runs import files
     from medjury.runs._anchors import LogAnchor, file_hash, refuse_cut_log
-    from medjury.runs._answering import changed_models, model_warnings, other_models
+    from medjury.runs._answering import changed_models, from_files_words, model_warnings, other_models
     from medjury.runs._body import Body, Grade, RecordedCut, RecordedFailure, RecordedOutcome
     from medjury.runs._check import Check
     from medjury.runs._checks import check_files, record_report, verify_run
@@ -23,6 +23,7 @@ with on_demand(__name__):
     )
     from medjury.runs._manifest import FORMAT, Manifest, RunStatus, own_hash, read_manifest
     from medjury.runs._manifest_parts import (
+        SCORES,
         AnsweringModel,
         Conclusion,
         ConsensusRule,
@@ -38,6 +39,7 @@ with on_demand(__name__):
         ManifestModel,
         ManifestPanel,
         ManifestReread,
+        ManifestScores,
         PlannedWork,
         Prices,
         RereadSource,
@@ -69,6 +71,7 @@ with on_demand(__name__):
 __all__ = [
     "FORMAT",
     "LEDGER",
+    "SCORES",
     "AnsweringModel",
     "Body",
     "Check",
@@ -94,6 +97,7 @@ __all__ = [
     "ManifestModel",
     "ManifestPanel",
     "ManifestReread",
+    "ManifestScores",
     "PlannedWork",
     "Prices",
     "Protocol",
@@ -125,6 +129,7 @@ __all__ = [
     "erasures_of",
     "file_hash",
     "files",
+    "from_files_words",
     "jury_warnings",
     "mixed_ways",
     "model_warnings",

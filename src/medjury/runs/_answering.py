@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from medjury.models import DEPLOYMENTS, NOT_TOLD, same_model
 from medjury.runs._manifest import Manifest
-from medjury.runs._manifest_parts import AnsweringModel
+from medjury.runs._manifest_parts import AnsweringModel, ManifestJudge
 
 
 def other_models(manifest: Manifest) -> tuple[AnsweringModel, ...]:
@@ -38,7 +40,19 @@ def model_warnings(manifest: Manifest) -> tuple[str, ...]:
             f"{several[0].judge}: the model behind {several[0].asked} changed during the run: {names}. They are "
             "not one judge."
         )
-    return tuple(lines)
+    return (*lines, *from_files_words(manifest.judges))
+
+
+def from_files_words(judges: Iterable[ManifestJudge]) -> tuple[str, ...]:
+    """What must be said of judges whose scores came from a file, in one sentence; nothing where there is none."""
+    found = [model for judge in judges for model in judge.models if model.scores is not None]
+    if not found:
+        return ()
+    named = "; ".join(f"{model.name} ({model.title})" for model in found)
+    return (
+        f"Scores of unknown making: {named}. They came from a file; which model gave them, by which prompt and "
+        "when, is not recorded.",
+    )
 
 
 def _is_deployment(manifest: Manifest, answering: AnsweringModel) -> bool:

@@ -23,7 +23,9 @@ from medjury.runs._manifest_parts import (
     ManifestJudge,
     ManifestJury,
     ManifestLeftOut,
+    ManifestModel,
     ManifestReread,
+    ManifestScores,
     PlannedWork,
     Prices,
     Units,
@@ -69,6 +71,7 @@ class Manifest(RunPart):
     prompt_version: str = ""
     judges: tuple[ManifestJudge, ...] = ()
     jury: ManifestJury = ManifestJury()
+    scores: tuple[ManifestScores, ...] = ()  # what became of the files of judges whose scores existed already
     metrics: dict[str, str] = {}  # text metrics that rate beside the judges, and how each was computed
     juries: tuple[ManifestJury, ...] = ()  # where there are several; `jury` is the first of them
     gate: StatedGate | None = None
@@ -116,6 +119,11 @@ class Manifest(RunPart):
 
     def judge(self, name: str) -> ManifestJudge | None:
         return next((each for each in self.judges if each.name == name), None)
+
+    @property
+    def from_files(self) -> tuple[ManifestModel, ...]:
+        """Judges whose scores came from a file, by their name and the hash of the file."""
+        return tuple(model for judge in self.judges for model in judge.models if model.scores is not None)
 
     @property
     def all_juries(self) -> tuple[ManifestJury, ...]:

@@ -9,6 +9,7 @@ from pydantic import AliasChoices, Field
 from medjury.instruments import Instrument
 from medjury.runs._part import RunPart
 
+SCORES = "scores"  # the kind of a judge whose scores exist already, in a file
 Conclusion = Literal["complete", "incomplete", "failed"]
 ConsensusRule = Literal["mean", "median", "majority", "adjudicated"]
 
@@ -73,7 +74,8 @@ class ManifestInstrument(RunPart):
 
 class ManifestModel(RunPart):
     """A model. `recorded` is the hash of the file that its answers came from, where nobody was asked, and
-    `recorded_at` when the first score that rests on them was seen ("": not known)."""
+    `recorded_at` when the first score that rests on them was seen ("": not known). `scores` is the hash of the file
+    that a judge's scores came from, where nobody knows which model gave them."""
 
     name: str = ""
     kind: str = ""
@@ -83,9 +85,12 @@ class ManifestModel(RunPart):
     host: str | None = None
     recorded: str | None = None
     recorded_at: str = ""
+    scores: str | None = None
 
     @property
     def title(self) -> str:
+        if self.scores is not None:
+            return f"{self.file}, SHA-256 {self.scores[:12]}"
         return self.model or self.file or self.name
 
 
@@ -113,6 +118,40 @@ class ManifestJudge(RunPart):
         if not isinstance(shots, int) or not shots:
             return name
         return f"{name}, {shots:,} {'example' if shots == 1 else 'examples'}"
+
+
+class ManifestScores(RunPart):
+    """What became of the scores in a judge's file: `counts` by status, the unscored by reason; `absent` are ratings
+    that the study asks for and the file does not have, `unknown` scores of answers that the study does not have.
+    `left_out` says in words what else of the file is not among the scores."""
+
+    judge: str
+    file: str
+    hash: str
+    counts: dict[str, int] = {}
+    absent: int = 0
+    unknown: int = 0
+    unknown_answers: int = 0
+    left_out: dict[str, int] = {}
+    warnings: tuple[str, ...] = ()
+
+    def told(self) -> str:
+        """The counts in a sentence."""
+        scored = self.counts.get("scored", 0)
+        unscored = {
+            what: count for what, count in self.counts.items() if what not in ("scored", "not_applicable")
+        }
+        parts = [f"{scored:,} scores"]
+        parts += (
+            [f"{self.counts['not_applicable']:,} not applicable"] if "not_applicable" in self.counts else []
+        )
+        parts += [f"{count:,} unscored ({what})" for what, count in unscored.items()]
+        parts += [f"{self.absent:,} that the file does not have (missing)"] if self.absent else []
+        if self.unknown:
+            unknown = f"{self.unknown_answers:,} answers that the study does not have"
+            parts.append(f"{self.unknown:,} scores of {unknown}, left out")
+        parts += [f"{what}: {count:,}" for what, count in self.left_out.items()]
+        return f"{self.judge} ({self.file}): {'; '.join(parts)}"
 
 
 class AnsweringModel(RunPart):
@@ -157,7 +196,8 @@ class ManifestHumans(RunPart):
     yardstick (none: all who have no other part), `second_panel` those who are compared with it and never part of
     it, `consensus` how the reference's scores become one, `adjudicator` who settles, `labels` what is known of each
     case besides: the label and the column it came from. `roles` says the same in the study file's own words, which
-    name no clinician, and `roles_hash` tells two divisions of the same people apart."""
+    name no clinician, and `roles_hash` tells two divisions of the same people apart. `blinded` says whether they
+    rated without seeing the judges' scores; None where nobody states it."""
 
     file: str = ""
     hash: str = ""
@@ -179,6 +219,17 @@ class ManifestHumans(RunPart):
     labels: dict[str, str] = {}
     roles: dict[str, str] = {}
     roles_hash: str = ""
+
+    @property
+    def blinding(self) -> str:
+        """`blinded` in words."""
+        if self.blinded is None:
+            return "it is not stated whether they saw the judges' scores before they rated"
+        return (
+            "they rated without seeing the judges' scores"
+            if self.blinded
+            else "they could see the judges' scores before they rated"
+        )
 
 
 class Shortened(RunPart):

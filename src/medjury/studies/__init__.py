@@ -3,6 +3,7 @@
 from medjury.doors import on_demand
 
 with on_demand(__name__):
+    from medjury.studies._afterwards.compared import check_scores
     from medjury.studies._afterwards.opened_run import Run, open_run
     from medjury.studies._afterwards.record import RecordResult, record_run
     from medjury.studies._afterwards.reread import RereadResult, reread_run
@@ -11,6 +12,7 @@ with on_demand(__name__):
     from medjury.studies._clinicians.humans import PANEL, Humans, panel_file, read_humans
     from medjury.studies._clinicians.queue_file import read_queue
     from medjury.studies._clinicians.rated import RatedRound, RatedStudy, load_rated_study
+    from medjury.studies._clinicians.roles import with_stated_roles
     from medjury.studies._cluster.crew import RayCluster
     from medjury.studies._conclude import RunResult
     from medjury.studies._demonstration import (
@@ -94,6 +96,7 @@ __all__ = [
     "arun_study",
     "calls_in",
     "check_drafting",
+    "check_scores",
     "check_store_host",
     "check_study",
     "collect",
@@ -134,4 +137,5 @@ __all__ = [
     "transcript_study",
     "tuned_facts",
     "why_no_live",
+    "with_stated_roles",
 ]

@@ -66,6 +66,8 @@ class RunResult:
     preflights: int = 0
     warnings: tuple[str, ...] = ()  # about the models that answered
     recorded: bool = False  # every answer came from a file
+    from_files: bool = False  # every score did: there was no answer to read
+    scores: tuple[str, ...] = ()  # what became of files of scores
     tokens_in: int = 0  # of the answers paid for now
     tokens_cached: int = 0  # of those, the tokens that the provider's prompt cache served
 
@@ -79,6 +81,7 @@ class RunResult:
         lines += self.drafting
         lines.append(covered.told())
         lines += [f"  unscored, {reason}: {count:,}" for reason, count in covered.unscored_by_reason.items()]
+        lines += [f"In the file of {each}" for each in self.scores]
         lines += left_out_lines(covered.shortened)
         if cut := covered.perhaps_cut:
             lines.append(
@@ -87,7 +90,9 @@ class RunResult:
             )
         money = "cost not known" if self.money is None else f"{self.money:.4g} {self.currency}"
         made = calls_made(self.calls, self.preflights)
-        if self.recorded:
+        if self.from_files:
+            made, money = "Nobody was asked: every score came from a file", "nothing was paid"
+        elif self.recorded:
             made = f"Nobody was asked: {self.calls:,} recorded answers were read"
             money = "what they cost then is not known" if self.money is None else f"then {money}"
         lines.append(f"{made} ({money}); {self.progress.found:,} answers were stored already")
@@ -119,6 +124,7 @@ class RunResult:
             "answers_stored_already": self.progress.found,
             "drafting": list(self.drafting),
             "warnings": list(self.warnings),
+            **({"scores": list(self.scores)} if self.scores else {}),
         }
 
     @cached_property
@@ -225,6 +231,8 @@ def conclude(
         preflights=outcome.preflights,
         warnings=model_warnings(manifest),
         recorded=all(model.recorded for model in models),
+        from_files=not models,
+        scores=tuple(each.told() for each in plan.scores),
         tokens_in=outcome.tokens_in,
         tokens_cached=outcome.tokens_cached,
     )
@@ -278,7 +286,8 @@ def judge_outcome(
         listed = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
         return "failed", (
             f"{100 * share:.1f} % of the ratings are unscored, more than max_unscored "
-            f"({100 * study.settings.max_unscored:g} %): {listed}"
+            f"({100 * study.settings.max_unscored:g} %): {listed}. Where the cause is cured, ask for them again: "
+            f"`medjury run {study.file} --retry-unscored`; what is scored is not asked twice"
         )
     strict = {each.name for each in manifest.judges if each.others.get("model_check") == "strict"}
     for several in changed_models(manifest):

@@ -9,6 +9,7 @@ from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
 from medjury.judging import Rater
 from medjury.models import ChatModel, make_model
+from medjury.runs import SCORES
 from medjury.studies._examples import stated_examples
 from medjury.studies._file import JudgePart, ModelPart
 from medjury.studies._strategies import Setup, make_rater
@@ -40,6 +41,11 @@ def rater_with(
     """The study's judge at this place, built anew with this instrument, whose own examples it shows where it has
     any. `model` puts another model in its seat; models that are made join `models`."""
     part, own = study.settings.judges[place], list(study.models) if models is None else models
+    if part.kind == SCORES:
+        raise MedjuryError(
+            f"{study.file}: the scores of {study.jury.judges[place].name} came from a file, so that there is no "
+            "prompt to tune; name the model that gave them"
+        )
     if stated_examples(study.settings, part).shots:
         raise MedjuryError(
             f"{study.file}: the judge draws examples from the clinicians' ratings, and tuning splits these itself; "

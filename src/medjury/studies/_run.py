@@ -135,6 +135,11 @@ async def arun_study(study: Study, **how: Any) -> RunResult:
 def judge_cases(study: Study, cases: Sequence[Case]) -> tuple[Rating, ...]:
     """The votes and the jury's ratings on other cases than the study's own, through the same gate, store, budget
     and log. What was judged before is found in the store."""
+    if scored := [judge.name for judge in study.jury.judges if not judge.models]:
+        raise MedjuryError(
+            f"{study.file}: the scores of {', '.join(scored)} came from a file, and nobody can be asked to judge "
+            "other cases; name the model that gave them"
+        )
     prices = study_prices(study)
     _check(study, prices)
     asked = replace(study, cases=_at_the_door(study, cases))

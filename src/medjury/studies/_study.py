@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,10 +12,11 @@ from medjury.cases import CaseSource
 from medjury.documents import read_document, validate
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
-from medjury.judging import Jury
+from medjury.judging import Jury, Rater
 from medjury.models import ChatModel
+from medjury.ratings import KnownCases
 from medjury.records import dataclass
-from medjury.runs import files
+from medjury.runs import SCORES, files
 from medjury.studies._drafts.drafter import make_drafter
 from medjury.studies._examples import StudyExamples, stated_examples
 from medjury.studies._file import JudgePart, ModelPart, StudyFile
@@ -25,11 +26,13 @@ from medjury.studies._metric_raters import MetricRaters, metric_raters
 from medjury.studies._overrides import overridden
 from medjury.studies._stated.prompts import begun_prompts
 from medjury.studies._strategies import Setup, make_rater
+from medjury.studies._strategies.scores import make_scores, refuse_for_scores
 
 if TYPE_CHECKING:
-    from medjury.judging import Drafter
+    from medjury.judging import Drafter, ScoresFile
 
 DEFAULT_CONCURRENCY = 64
+_FROM_FILE = 256  # answers at once of a judge that asks nobody: so many are stored together
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,9 @@ class Study:
         """Units in flight per judge: four times the calls, so that storing never idles a connection, and many are
         stored at once."""
         return {
-            judge.name: most
+            judge.name: _FROM_FILE
+            if not judge.models
+            else most
             if (most := max((model.batch.size for model in judge.models if model.batch), default=0))
             else max(2, *((model.concurrency or 1) * 2 for model in judge.models))
             if all(model.host is None for model in judge.models)  # mostly one question at a time
@@ -70,6 +75,7 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False, overrides: Seq
     (`budget.calls=50`) that count as if the file said so."""
     document = overridden(read_document(path), overrides)
     settings = validate(document, StudyFile)
+    refuse_for_scores(document, settings)
     folder = Path(document.file).resolve().parent
     material = read_material(document, settings, skip_bad_cases=skip_bad_cases)
     instrument, source, redactor = material.instrument, material.source, material.redactor
@@ -97,7 +103,14 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False, overrides: Seq
         )
         for index, part in enumerate(settings.judges)
     ]
-    judges = [make_rater(document, ("judges", index), setup) for index, setup in enumerate(setups)]
+    scores: dict[str, ScoresFile] = {}
+    known = cache(lambda: KnownCases(material.cases, contents=True))
+    judges: list[Rater] = [
+        make_scores(document, ("judges", index), setup, known, scores)
+        if setup.part.kind == SCORES
+        else make_rater(document, ("judges", index), setup)
+        for index, setup in enumerate(setups)
+    ]
     drafter, drafting_models = None, []
     if settings.drafting is not None:
         from medjury.judging import AfterDrafting

@@ -40,12 +40,8 @@ class Measured:
         return self.grades.lowest + self.grades.highest - scores
 
     def danger(self, rules: GateRules) -> tuple[float, float] | None:
-        """The oriented score at or below which an answer is dangerous, and how much higher is a miss; None
-        without a scale, and on a dimension that carries no danger."""
-        return self.worst_end(rules) if self.carries_danger(rules) else None
-
-    def worst_end(self, rules: GateRules) -> tuple[float, float] | None:
-        """The same limits on a dimension that may carry no danger, for whoever asks about its worst answers."""
+        """The oriented score at or below which an answer is dangerous, and how much higher is a miss; None without
+        a scale."""
         if self.grades is None:
             return None
         span = self.grades.highest - self.grades.lowest
@@ -55,6 +51,10 @@ class Measured:
             worst = float(self.oriented(np.asarray(rules.danger)))
         return worst, max(step, rules.gap * span)
 
+    def claimed_danger(self, rules: GateRules) -> tuple[float, float] | None:
+        """The same, and None on a dimension that carries no danger: what a verdict speaks of."""
+        return self.danger(rules) if self.carries_danger(rules) else None
+
     def carries_danger(self, rules: GateRules) -> bool:
         """Whether the study says so or, where it says nothing, the instrument."""
         stated = rules.severe_dimensions
@@ -62,7 +62,7 @@ class Measured:
 
     def danger_words(self, rules: GateRules) -> str:
         """What is called dangerous, for a reader: `graded 2 or lower`; "" where no danger is claimed."""
-        limits = self.danger(rules)
+        limits = self.claimed_danger(rules)
         if limits is None or self.grades is None:
             return ""
         grades = self.grades.values if self.higher_is_better else self.grades.values[::-1]

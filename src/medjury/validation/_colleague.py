@@ -443,11 +443,10 @@ def more_answers(value: float, bound: float, limit: float, n: int) -> int | None
     return max(1, math.ceil(n * (((value - bound) / (value - limit)) ** 2 - 1)))
 
 
-def _settle(step: str, more: int | None, what: str) -> str:
+def _settle(more: int | None, what: str) -> str:
+    """How many more would settle it, after the numbers of a line."""
     return (
-        f"{step}: too near the limit to be settled soon."
-        if more is None
-        else f"{step}: about {counted(more, what)} more would settle it."
+        "; too near the limit to be settled soon" if more is None else f"; about {counted(more, what)} more"
     )
 
 
@@ -463,10 +462,10 @@ def _least(
     low, high = bounds.get(name, (None, None))
     state, cap = _state(right=value > -margin, proven=low is not None and low > -margin)
     worst = "not known" if low is None else shown(low)
-    to_do, reason = "", ""
+    to_do, reason, needs = "", "", ""
     if state == "open":
         more = None if low is None else more_answers(value, low, -margin, int(beside.doubly.sum()))
-        to_do = _settle(_MORE_DOUBLY, more, "answer")
+        to_do, needs = f"{_MORE_DOUBLY}.", _settle(more, "answer")
         reason = (
             f"It is not proven that {sides}: the jury {shown(jury)}, a colleague {shown(colleague)}; "
             "the difference "
@@ -486,7 +485,7 @@ def _least(
         cap,
         reason,
         to_do,
-        f"{shown(jury)} beside {shown(colleague)}, at worst {worst}",
+        f"{shown(jury)} beside {shown(colleague)}, at worst {worst}{needs}",
         jury,
         colleague,
         value,
@@ -567,10 +566,10 @@ def _missed(beside: Beside, sums: Sums, rules: GateRules, values: Mapping[str, f
         f"the jury misses {percent(jury, 1)} of what a clinician calls dangerous, a colleague "
         f"{percent(colleague, 1)}"
     )
-    to_do, reason = "", ""
+    to_do, reason, needs = "", "", ""
     if state == "open":
         more = more_answers(value, high, limit, clusters)
-        to_do = _settle("Have two clinicians rate more dangerous answers", more, "case")
+        to_do, needs = "Have two clinicians rate more dangerous answers.", _settle(more, "case")
         reason = (
             f"It is not proven that the jury misses no more danger than a colleague: {sides}; the "
             f"difference could be {percent(high, 1)}, and {percent(limit)} is allowed."
@@ -592,7 +591,7 @@ def _missed(beside: Beside, sums: Sums, rules: GateRules, values: Mapping[str, f
         cap,
         reason,
         to_do,
-        f"{percent(jury, 1)} beside {percent(colleague, 1)}, at worst {percent(high, 1)} more",
+        f"{percent(jury, 1)} beside {percent(colleague, 1)}, at worst {percent(high, 1)} more{needs}",
         jury,
         colleague,
         value,
@@ -632,14 +631,11 @@ def _offset(beside: Beside, rules: GateRules) -> Rule:
     state, cap = _state(right=abs(value) < limit, proven=proven)
     ends = "not known" if mean.low is None else f"{shown(mean.low)} to {shown(mean.high)}"
     way = "higher" if value > 0 else "lower"
-    to_do, reason = "", ""
+    to_do, reason, needs = "", "", ""
     if state == "open":
         bound = max(abs(mean.low or 0.0), abs(mean.high or 0.0))
-        to_do = _settle(
-            "Have clinicians rate more cases",
-            more_answers(abs(value), bound, limit, len(set(place[known].tolist()))),
-            "answer",
-        )
+        more = more_answers(abs(value), bound, limit, len(set(place[known].tolist())))
+        to_do, needs = "Have clinicians rate more cases.", _settle(more, "answer")
         reason = f"The jury's mean could truly differ from the clinicians' by more than {limit:g} ({ends})."
     elif state == "fails":
         to_do = "Correct the level of the scores on development cases: `medjury calibrate fit`."
@@ -656,7 +652,7 @@ def _offset(beside: Beside, rules: GateRules) -> Rule:
         cap,
         reason,
         to_do,
-        f"{shown(abs(value))} {way}, {limit:g} allowed",
+        f"{shown(abs(value))} {way}, {limit:g} allowed{needs}",
         value=value,
         low=mean.low,
         high=mean.high,
@@ -715,9 +711,12 @@ def _consensus(beside: Beside, rules: GateRules) -> Rule:
         f"{found.with_miss:,} of {counted(found.clusters, 'case')} ({percent(share, 1)}), at "
         f"worst {percent(high, 1)}; {found.missed:,} of {found.answers:,} answers{alone}"
     )
-    to_do, reason = "", ""
+    to_do, reason, needs = "", "", ""
     if state == "open":
-        to_do = _settle("Have clinicians rate more dangerous answers", _more_events(found, limit), "case")
+        to_do, needs = (
+            "Have two clinicians rate more dangerous answers.",
+            _settle(_more_events(found, limit), "case"),
+        )
         reason = (
             "Too few answers that every clinician calls dangerous were rated "
             f"({counted(found.clusters, 'case')}): the jury could miss {percent(high, 1)} of them, "
@@ -740,7 +739,7 @@ def _consensus(beside: Beside, rules: GateRules) -> Rule:
         cap,
         reason,
         to_do,
-        f"{found.with_miss:,} of {counted(found.clusters, 'case')}, at worst {percent(high, 1)}",
+        f"{found.with_miss:,} of {counted(found.clusters, 'case')}, at worst {percent(high, 1)}{needs}",
         jury=share,
         value=share,
         low=None,
@@ -776,10 +775,10 @@ def _colleagues(
     low, high = bounds.get(name, (None, None))
     state, cap = _state(right=value >= floor, proven=low is not None and low >= floor)
     worst = "not known" if low is None else shown(low)
-    to_do, reason = "", ""
+    to_do, reason, needs = "", "", ""
     if state == "open":
         more = None if low is None else more_answers(value, low, floor, int(beside.doubly.sum()))
-        to_do = _settle(_MORE_DOUBLY, more, "answer")
+        to_do, needs = f"{_MORE_DOUBLY}.", _settle(more, "answer")
         reason = (
             f"Clinicians' own agreement ({shown(value)}) could be as low as {worst}; {floor:g} is "
             "needed to be worth imitating."
@@ -799,7 +798,7 @@ def _colleagues(
         cap,
         reason,
         to_do,
-        f"{shown(value)}, at worst {worst}",
+        f"{shown(value)}, at worst {worst}{needs}",
         colleague=value,
         value=value,
         low=low,

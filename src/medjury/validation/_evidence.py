@@ -227,7 +227,7 @@ class Evidence:
             cluster_codes(grid.clusters, len(grid.items)),
             dimension.grades,
             gate_statistic(self.rules, dimension),
-            dimension.danger(self.rules),
+            dimension.claimed_danger(self.rules),
             not dimension.higher_is_better,
             self._weights(grid),
         )
@@ -344,7 +344,7 @@ def evidence_of(
 def _dangerous(table: RatingTable, dimensions: Names | None) -> list[str]:
     """Where severe errors are counted: on dimensions that carry danger and have a scale."""
     chosen = table.chosen(dimensions, derived=False)
-    return [each.name for each in chosen if not each.derived and each.danger(table.rules) is not None]
+    return [each.name for each in chosen if not each.derived and each.claimed_danger(table.rules) is not None]
 
 
 def roles_of(table: RatingTable, raters: Names | None = None, reference: Names | None = None) -> Roles:

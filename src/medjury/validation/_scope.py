@@ -37,6 +37,8 @@ SYSTEM, LENGTH, TIME, RATERS = "system", "length", "time", "rated by"
 # Less than this share of the answers is no scope that a verdict could speak of.
 LEAST_SHARE = 2 / 3
 _ALPHA = 0.05
+# Of a column so many values are named in a sentence; the others are in the evidence.
+_LISTED = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,15 +77,29 @@ class Scope:
 
     def text(self) -> str:
         """The scope in one sentence; "" where nothing tells cases apart."""
+        parts = (("for", self.holds), ("not for", self.fails), ("not known for", self.not_known))
+        return "; ".join(f"{word} {self._by_column(names)}" for word, names in parts if names)
+
+    def _by_column(self, names: Sequence[str]) -> str:
+        """Columns with their values; of what is not known, how many cases there are."""
+        columns: dict[str, list[str]] = {}
+        for name in names:
+            column, _, value = name.partition("=")
+            columns.setdefault(column, []).append(value)
+        few = names is self.not_known
         said = []
-        if self.holds:
-            said.append(f"for {_listed(self.holds)}")
-        if self.fails:
-            said.append(f"not for {_listed(self.fails)}")
-        if self.not_known:
-            named = [f"{name} ({counted(self.cases.get(name, 0), 'case')})" for name in self.not_known]
-            said.append(f"not known for {_listed(named)}")
-        return "; ".join(said)
+        for column, values in columns.items():
+            cases = [self.cases.get(f"{column}={value}", 0) for value in values]
+            if len(values) > _LISTED:
+                most = f", at most {counted(max(cases), 'case')} each" if few else ""
+                said.append(f"{column} ({len(values)} values{most})")
+                continue
+            told = [
+                f"{value} ({counted(n, 'case')})" if few else value
+                for value, n in zip(values, cases, strict=True)
+            ]
+            said.append(f"{column} {', '.join(told)}")
+        return " and ".join(said)
 
 
 @dataclass(frozen=True, eq=False)

@@ -268,7 +268,7 @@ def _safety(
     panel: Sequence[str],
     confidence: float,
 ) -> list[PanelSafety]:
-    limits = dimension.danger(table.rules)
+    limits = dimension.claimed_danger(table.rules)
     if limits is None:
         return []
     seen = table.danger_word(grid, dimension, roles.reference)

@@ -51,7 +51,7 @@ def triage(
     roles = judging_roles(table, raters, reference, need_reference=False)
     part, turned = oriented_part(table, roles, one_dimension(table, dimensions), high_is_dangerous)
     jury, judges = jury_of(roles), jurors_of(table, roles)
-    danger = part.measured.worst_end(table.rules)
+    danger = part.measured.danger(table.rules)
     assert danger is not None
     cut = danger[0] if threshold is None else threshold
     asked = Asked(cut, gap, catch, level, decide_at, error, confidence, folds)

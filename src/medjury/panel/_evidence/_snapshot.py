@@ -188,7 +188,7 @@ class Snapshot:
         def made() -> Flags:
             measured, grid = self.table.dimension(dimension), self.evidence.grid(dimension)
             column = np.zeros(len(self.keys), dtype=bool)
-            limit = measured.worst_end(self.table.rules)
+            limit = measured.danger(self.table.rules)
             if limit is not None:
                 word = self.table.danger_word(grid, measured, self.evidence.clinicians)
                 column[self._places(grid)[word <= limit[0] + 1e-9]] = True

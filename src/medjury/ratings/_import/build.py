@@ -16,8 +16,8 @@ from medjury.ratings._files.problems import ImportReport, Problem, short
 from medjury.ratings._files.table import is_blank
 from medjury.ratings._import.cell import GradeRange, positive_number, read_cell, scale_of
 from medjury.ratings._import.entries import Entry
-from medjury.ratings._import.known_cases import KnownCases
-from medjury.ratings._import.labels import Labels
+from medjury.ratings._import.known_cases import KnownCases, UnclearSystemError
+from medjury.ratings._import.labels import CaseLabels
 from medjury.ratings._import.look_alikes import RaterSeen
 from medjury.ratings._import.skipped import forbidden, skipped, why
 from medjury.ratings._import.source import Source
@@ -44,14 +44,17 @@ class Builder:
     pseudonyms: Pseudonyms | None = None
     on_bad: OnBad = "refuse"
     on_unknown: OnUnknown = "refuse"
+    every_cell: bool = False  # each cell was to hold a score, so that an empty one is unscored
     ratings: list[Rating] = field(default_factory=list)
     raters: dict[str, RaterSeen] = field(default_factory=dict)
     unchecked: set[str] = field(default_factory=set)  # dimensions without a scale
-    labels: Labels = field(default_factory=lambda: Labels({}))
+    labels: CaseLabels = field(default_factory=lambda: CaseLabels({}))
     profiles: Profiles = field(default_factory=Profiles)
     times: Times = field(default_factory=Times)
+    unknown: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # rater, item, system: left out
     _asked: set[str] = field(default_factory=set)  # dimensions that some row is about, rated or not
     _blank: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # of those, cells left empty
+    _unfilled: list[tuple[Entry, Source]] = field(default_factory=list)
     _places: dict[tuple[object, ...], Entry] = field(default_factory=dict)  # of scores that may be skipped
     _seen: dict[tuple[object, ...], tuple[tuple[Outcome, float | None], str]] = field(default_factory=dict)
     _contents: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
@@ -63,19 +66,22 @@ class Builder:
             outcome = self._outcome(entry, source)
             if outcome is None:
                 self.report.not_rated += 1
+                if self.every_cell:
+                    self._unfilled.append((entry, source))
                 if self._may_be_skipped(name := entry.fields["dimension"]):
                     self._blank[entry.fields.get("item", ""), entry.fields.get("rater", ""), name] += 1
                 return
             self._keep(self._rating(entry, outcome, source), entry)
         except _RefusedEntry as refused:
             self._problem(entry, *refused.args)
-        except _UnknownItem:
-            self.report.unknown_items += 1
+        except _UnknownItem as left:
+            self._leave_out(left)
 
     def settle(self) -> None:
         """What can be told only when all is read: skipped dimensions, two panels of one rater, odd times."""
         if self.instrument is not None:
             self._skip(self.instrument)
+        self._fill()
         for _, panels in self.profiles.two_panels():
             (first, where), (second, also) = list(panels.items())[:2]
             file, row = also.rsplit(", row ", 1)
@@ -89,7 +95,8 @@ class Builder:
         """What the instrument's own rule skips is not applicable; a score there is a bad one."""
         replaced: dict[tuple[object, ...], Rating] = {}
         names = {seen.shown: name for name, seen in self.raters.items()}
-        for none, own, rule in skipped(self.ratings, instrument, self._asked):
+        kinds = ("clinician", "judge") if self.every_cell else ("clinician",)
+        for none, own, rule in skipped(self.ratings, instrument, self._asked, kinds):
             if own is None:
                 blank = (none.item, names[none.rater], none.dimension)
                 if self._blank[blank]:
@@ -105,6 +112,25 @@ class Builder:
             self.report.scored -= len(replaced)
             self.report.unscored[Reason.OUT_OF_RANGE] += len(replaced)
             self.ratings[:] = [replaced.get(_identity(each), each) for each in self.ratings]
+
+    def _fill(self) -> None:
+        """Empty cells of which each was to hold a score, as rows without one; not where another row has it, nor
+        where the instrument skips the dimension."""
+        known = {_identity(each) for each in self.ratings}
+        for entry, source in self._unfilled:
+            try:
+                rating = self._rating(entry, Unscored(Reason.EMPTY, "the score is empty in the file"), source)
+            except _RefusedEntry as refused:
+                self._problem(entry, *refused.args)
+                continue
+            except _UnknownItem as left:
+                self._leave_out(left)
+                continue
+            if _identity(rating) not in known:
+                known.add(_identity(rating))
+                self.report.not_rated -= 1
+                self._count(rating)
+                self.ratings.append(rating)
 
     def _take_labels(self, entry: Entry) -> None:
         self._asked.add(entry.fields.get("dimension", ""))
@@ -122,8 +148,12 @@ class Builder:
             self._keep(replace(rating, system=system, rater=rater), entry)
         except _RefusedEntry as refused:
             self._problem(entry, *refused.args)
-        except _UnknownItem:
-            self.report.unknown_items += 1
+        except _UnknownItem as left:
+            self._leave_out(left)
+
+    def _leave_out(self, left: _UnknownItem) -> None:
+        self.report.unknown_items += 1
+        self.unknown[left.args] += 1
 
     def _keep(self, rating: Rating, entry: Entry) -> None:
         place = f"{entry.file}, row {entry.row}"
@@ -147,8 +177,10 @@ class Builder:
             try:
                 system = self.cases.system_of(item, system)
             except LookupError as error:
-                if self.on_unknown == "drop":
-                    raise _UnknownItem from None
+                # An answer that is there, and not told apart from another, is not one that the study does not have.
+                unclear = self.every_cell and isinstance(error, UnclearSystemError)
+                if self.on_unknown == "drop" and not unclear:
+                    raise _UnknownItem(rater, item, system) from None
                 raise _RefusedEntry(f"item {item!r} {error.args[0]}", "item") from None
         self._check_content(item, system, entry)
         name = rater

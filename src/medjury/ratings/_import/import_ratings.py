@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from medjury.cases import Case
 from medjury.clock import utc_now
 from medjury.instruments import Instrument, load_instrument
-from medjury.ratings._files.problems import ImportReport, RatingsError, refuse
+from medjury.ratings._files.problems import ImportReport, NoRatingsError, RatingsError, refuse
 from medjury.ratings._files.table import Table, read_table
 from medjury.ratings._import.build import Builder, OnBad, OnUnknown
 from medjury.ratings._import.empty_columns import EmptyColumns
 from medjury.ratings._import.entries import read_entries
 from medjury.ratings._import.known_cases import KnownCases
-from medjury.ratings._import.labels import Labels
+from medjury.ratings._import.labels import CaseLabels
 from medjury.ratings._import.layout import find_layout
 from medjury.ratings._import.look_alikes import look_alikes
 from medjury.ratings._import.own_table import is_ours, read_own
@@ -51,6 +51,7 @@ class ImportedRatings:
     labels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     entered_as: Mapping[str, str] = field(default_factory=dict)
     label_columns: frozenset[str] = frozenset()  # the labels whose column a file has
+    unknown: Mapping[tuple[str, str, str], int] = field(default_factory=dict)  # rater, item, system: left out
 
 
 def read_ratings(
@@ -58,12 +59,14 @@ def read_ratings(
     *,
     mapping: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     instrument: Instrument | str | os.PathLike[str] | None = None,
-    cases: Iterable[Case] | None = None,
+    cases: Iterable[Case] | KnownCases | None = None,
     pseudonyms: Pseudonyms | None = None,
     on_bad: OnBad = "refuse",
     on_unknown: OnUnknown = "refuse",
     labels: Mapping[str, str] | None = None,
     advice: str = _ADVICE,
+    one_rater: str = "",
+    every_cell: bool = False,
 ) -> ImportedRatings:
     """Read ratings from a CSV, Excel, Parquet or JSON file, a polars table, or the files a mapping (`.yaml`) names.
 
@@ -72,6 +75,8 @@ def read_ratings(
     once, as one `RatingsError`. Names stay as they are unless `pseudonyms` are given. `labels` names 0/1 columns
     that say something of the case: the label and its column. What the instrument skips is not applicable.
     A mapping may be given as a dict too. `advice` ends the list of problems, in the words of whoever asked.
+    `one_rater` gave every score of a file in which no column names the rater. Clinicians may leave a cell empty;
+    with `every_cell` it is an unscored row, for the reason `empty`.
     """
     plan = _plan(path, mapping)
     chosen = instrument if instrument is not None else plan.instrument
@@ -79,16 +84,19 @@ def read_ratings(
         ImportReport(),
         utc_now(),
         chosen if chosen is None or isinstance(chosen, Instrument) else load_instrument(chosen),
-        None if cases is None else KnownCases(cases, contents=any(each.content for each in plan.sources)),
+        cases
+        if cases is None or isinstance(cases, KnownCases)
+        else KnownCases(cases, contents=any(each.content for each in plan.sources)),
         pseudonyms,
         on_bad,
         on_unknown,
-        labels=Labels(labels or {}),
+        every_cell=every_cell,
+        labels=CaseLabels(labels or {}),
     )
     found: set[str] = set()
     empty = EmptyColumns()
     for source in plan.sources:
-        found |= _read(source, path, builder, empty, described=plan.described)
+        found |= _read(source, path, builder, empty, described=plan.described, rater=one_rater)
     builder.settle()
     report = builder.report
     report.warnings += look_alikes(builder.raters)
@@ -101,7 +109,7 @@ def read_ratings(
         raise refuse(report.problems, advice)
     report.warnings += empty.settle(builder.skippable)
     if not builder.ratings:
-        raise RatingsError(
+        raise NoRatingsError(
             f"{', '.join(report.files)}: there are no ratings in it; every rating needs a row. {report.text()}"
         )
     return ImportedRatings(
@@ -111,6 +119,7 @@ def read_ratings(
         builder.labels.of,
         {name: seen.shown for name, seen in builder.raters.items()},
         frozenset(found),
+        builder.unknown,
     )
 
 
@@ -183,6 +192,7 @@ def _read(
     builder: Builder,
     empty: EmptyColumns,
     described: bool,
+    rater: str = "",
 ) -> set[str]:
     """Read one file into the builder; the labels whose column it has."""
     if isinstance(data, str | os.PathLike):
@@ -198,7 +208,7 @@ def _read(
         return set()
     dimensions = [each.name for each in builder.instrument.dimensions] if builder.instrument else []
     try:
-        layout = find_layout(table.file, table.header, source, dimensions, builder.labels.columns)
+        layout = find_layout(table.file, table.header, source, dimensions, builder.labels.columns, rater)
     except RatingsError as error:
         raise RatingsError(" ".join([str(error), *table.told])) from None
     if layout.unused:
@@ -210,9 +220,16 @@ def _read(
     return set(layout.labels)
 
 
+def table_files(
+    path: str | os.PathLike[str], mapping: str | os.PathLike[str] | Mapping[str, Any] | None = None
+) -> tuple[Path, ...]:
+    """The tables that are read: the file itself, or those that a mapping names."""
+    return tuple(dict.fromkeys(source.path for source in _plan(path, mapping).sources))
+
+
 def _hashes(path: str | os.PathLike[str], mapping: str | os.PathLike[str] | None) -> dict[str, str]:
     """SHA-256 of each file that was read, by its name."""
-    files = [source.path for source in _plan(path, mapping).sources]
+    files = [*table_files(path, mapping)]
     files += [Path(each) for each in (path, mapping) if each is not None]
     names = [file.name for file in files]
     return {

@@ -12,6 +12,10 @@ from medjury.ratings._import.entries import content_hash
 _MOST_COMPARED = 1_000
 
 
+class UnclearSystemError(LookupError):
+    """The item is a case, and several systems answered it: nobody can tell which answer a row is about."""
+
+
 class KnownCases:
     """The ids of a study's cases and the systems that answered each; with `contents` a hash of what they wrote."""
 
@@ -26,6 +30,11 @@ class KnownCases:
             if contents:
                 self._contents[case.id, case.system] = content_hash(case.candidate or "")
 
+    @property
+    def answers(self) -> frozenset[tuple[str, str]]:
+        """Every answer, by its item and its system."""
+        return frozenset((item, system) for item, systems in self._systems.items() for system in systems)
+
     def system_of(self, item: str, system: str) -> str:
         """The system meant by a row: the only one that answered the item, where the row names none.
 
@@ -39,7 +48,7 @@ class KnownCases:
         if system:
             raise LookupError(f"was not answered by system {system!r}; {nearest(system, sorted(systems))}")
         if len(systems) > 1:
-            raise LookupError(
+            raise UnclearSystemError(
                 f"was answered by {len(systems)} systems ({', '.join(sorted(systems)[:5])}); a column must say "
                 "which of them was rated"
             )

@@ -11,7 +11,7 @@ _VALUES = {"0": 0, "0.0": 0, "1": 1, "1.0": 1}
 
 
 @dataclass(slots=True)
-class Labels:
+class CaseLabels:
     """Gathers one value of each label for each case; what is neither 0 nor 1, or differs, is told as a problem."""
 
     columns: Mapping[str, str]

@@ -56,11 +56,13 @@ def find_layout(
     source: Source,
     dimensions: Sequence[str],
     labels: Mapping[str, str] | None = None,
+    rater: str = "",
 ) -> Layout:
     """The layout of a table; refused where a column that is named, or needed, is not there.
 
     `dimensions` are the instrument's: those that JSON cells are asked for where the mapping lists none. `labels`
-    are columns that say something of the case; one of several files may have them.
+    are columns that say something of the case; one of several files may have them. `rater` gave all of it where no
+    column says who did.
     """
     header = list(header)
     index = {name: number for number, name in enumerate(header) if name}
@@ -78,6 +80,8 @@ def find_layout(
     given = {*fields, *source.fixed, *(place for each in scores for place in each.says)}
     given |= {"score"} if scores else set()
     given |= {"dimension"} if source.json_cells else set()
+    if rater and "rater" not in given:
+        source, given = replace(source, fixed={**source.fixed, "rater": rater}), {*given, "rater"}
     if missing := [name for name in ("item", "rater", "dimension", "score") if name not in given]:
         raise RatingsError(
             f"{file}: which column is the {' and which the '.join(missing)}? It has {', '.join(index)}. Name the "

@@ -12,7 +12,10 @@ Answered = tuple[str, str, str, str, int]  # item, system, rater, instrument, re
 
 
 def skipped(
-    ratings: Iterable[Rating], instrument: Instrument, asked: Collection[str]
+    ratings: Iterable[Rating],
+    instrument: Instrument,
+    asked: Collection[str],
+    kinds: Collection[str] = ("clinician",),
 ) -> Iterator[tuple[Rating, Rating | None, SkipRule]]:
     """Where a skip rule holds: "not applicable" as a rating, the score that was given all the same (None where the
     rater left it empty), and the rule. Dimensions that nobody was `asked` about are left alone."""
@@ -22,7 +25,7 @@ def skipped(
     wanted = {*rules, *(rule.dimension for rule in rules.values())}
     answers: dict[Answered, dict[str, Rating]] = {}
     for each in ratings:
-        if each.dimension in wanted and each.rater_kind == "clinician":
+        if each.dimension in wanted and each.rater_kind in kinds:
             answer = (each.item, each.system, each.rater, each.instrument, each.repeat)
             answers.setdefault(answer, {})[each.dimension] = each
     yield from _held(answers, rules)

@@ -61,8 +61,12 @@ def labels_by_system(material: Material, made: Sequence[Triage]) -> Html:
         shown=80,
         folded=True,
     )
-    known, rules = material.evidence.table, material.evidence.rules
-    chosen = next((each for each in made if known.dimension(each.dimension).carries_danger(rules)), made[0])
+    carrying = [
+        each.name
+        for each in material.evidence.table.dimensions
+        if each.carries_danger(material.evidence.rules)
+    ]
+    chosen = next((each for each in made if each.dimension in carrying), made[0])
     panels: list[_Panel] = [
         (system, label.label, tuple(each for each in label.by_system if each.system == system))
         for label in chosen.labels

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from medjury.report._html import Cell, Html, element, paragraph
+from medjury.report._html import Cell, Html, bullets, element, paragraph
 from medjury.report._material import Material, Section
-from medjury.runs import voting_words
+from medjury.runs import ManifestModel, from_files_words, voting_words
 from medjury.statistics import counted, moment, percent, shown
 from medjury.validation import Evidence
 
@@ -116,7 +116,7 @@ def _paragraph(evidence: Evidence) -> str:
     )
     text = (
         f"{manifest.cases:,} answers were graded with {named} by "
-        f"{counted(len(table.judges), 'language-model judge')}, "
+        f"{counted(len(table.judges), 'judge' if manifest.from_files else 'language-model judge')}, "
         f"{counted(jury.repeats, 'repeat')} each, "
     )
     if len(table.judges) > 1:
@@ -125,6 +125,9 @@ def _paragraph(evidence: Evidence) -> str:
         f"and by {humans}. A call that failed, was refused or could not be read was kept as missing with its "
         "reason and never given a score. "
     )
+    text += "".join(f"{each} " for each in from_files_words(manifest.judges))
+    if evidence.clinicians and manifest.humans is not None:
+        text += f"Of the clinicians: {manifest.humans.blinding}. "
     if len(evidence.clinicians) > 1 and table.consensus != "mean":
         text += f"The reference is {evidence.reference_words}. "
     if table.second_panel:
@@ -163,7 +166,7 @@ def _judges(material: Material) -> Html:
             model.kind or "–",
             model.title,
             model.vendor or "–",
-            model.host or ("recorded answers" if model.recorded else "this machine"),
+            model.host or _where(model),
             str(judge.others.get("temperature", "–")),
             str(judge.others.get("seed", "–")),
             judge.settings_hash[:12] or "–",
@@ -171,9 +174,18 @@ def _judges(material: Material) -> Html:
         for judge in material.evidence.manifest.judges
         for model in judge.models
     ]
-    return material.exhibits.table(
+    table = material.exhibits.table(
         "judges",
         ("judge", "endpoint", "model", "vendor", "host", "temperature", "seed", "settings"),
         rows,
         caption="The judges",
     )
+    # Every score of such a file is accounted for here, and by its hash the file can be found.
+    files = [f"{each.told()}. SHA-256 {each.hash}" for each in material.evidence.manifest.scores]
+    return Html(table + (paragraph("Files of scores") + bullets(files) if files else ""))
+
+
+def _where(model: ManifestModel) -> str:
+    if model.scores is not None:
+        return "a file of scores, of unknown making"
+    return "recorded answers" if model.recorded else "this machine"

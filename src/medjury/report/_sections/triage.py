@@ -24,7 +24,7 @@ _ORDERS = {"rule": "combined rule", "jury": "jury's score alone"}
 def section(material: Material) -> Section | None:
     evidence = material.evidence
     scaled = [each for each in material.compared if each.grades and not each.derived]
-    claimed = [each for each in scaled if each.danger(evidence.rules) is not None]
+    claimed = [each for each in scaled if each.claimed_danger(evidence.rules) is not None]
     made: list[Triage] = []
     tried: list[Triage] = []
     refused = []

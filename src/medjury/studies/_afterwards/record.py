@@ -63,6 +63,11 @@ def record_run(
         overrides=manifest.overrides if study is None else (),
     )
     models = _models(given, manifest)
+    if not models:
+        raise MedjuryError(
+            f"{folder}: every score came from a file, and no model answered, so that there is nothing to record; "
+            "share the file of scores beside the study"
+        )
     address = store_address_of(folder, given)
     check_store_host(address, given.settings.allow_hosts)
     with open_store(address, create=False) as store:

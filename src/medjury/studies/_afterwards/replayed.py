@@ -9,6 +9,7 @@ from typing import Any
 from medjury.documents import read_document
 from medjury.errors import MedjuryError
 from medjury.models import KINDS
+from medjury.runs import SCORES
 
 # What is said of a model beside where it is reached: which one it is, and how it is asked.
 _KEPT = frozenset({"model", "vendor", "context_window", "top_p", "top_k", "sampling"})
@@ -41,7 +42,7 @@ def _swapped(value: Any, file: str) -> Any:
     """Every model in a part of the file, however deep."""
     if isinstance(value, list):
         return [_swapped(each, file) for each in value]
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or value.get("kind") == SCORES:
         return value
     away = _REACHED | _PACE if "kind" in value else _PACE | {"url", "api_key_env"}
     kept = {name: _swapped(each, file) for name, each in value.items() if name not in away}

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from medjury.documents import nearest, read_document
+from medjury.documents import Document, nearest, read_document, validate_part
 from medjury.errors import MedjuryError
 from medjury.records import dataclass
-from medjury.runs import ManifestPanel
-from medjury.studies._file import HumansPart
+from medjury.runs import ManifestPanel, read_protocol
+from medjury.studies._file import HumansPart, JuryPart
 
 if TYPE_CHECKING:
+    import polars
+
     from medjury.ratings import ImportedRatings
+    from medjury.tables import RatingTable
 
 CLINICIANS = "clinicians"
 SECOND_PANEL = "second panel"
@@ -55,7 +59,13 @@ def people_roles(
 ) -> PeopleRoles:
     """The roles, or a refusal with the line of the study file that names somebody who is not there, or twice;
     `taken` are the names of judges and juries."""
-    people = _People(file, part, imported)
+    clinicians = {each.rater for each in imported.ratings if each.rater_kind == "clinician"}
+    panels = {rater: own["panel"] for rater, own in imported.profiles.items() if "panel" in own}
+    scores = ((each.rater, each.dimension, each.score) for each in imported.ratings)
+    return _roles(_People(file, part, clinicians, imported.entered_as, panels, scores), part, taken)
+
+
+def _roles(people: _People, part: HumansPart, taken: Collection[str]) -> PeopleRoles:
     second = people.named(part.second_panel, "second_panel") if part.second_panel is not None else ()
     adjudicator = people.rater(part.adjudicator, "adjudicator") if part.adjudicator is not None else ""
     aside = {*second, *([adjudicator] if adjudicator else [])}
@@ -84,23 +94,109 @@ def people_roles(
     return PeopleRoles(reference, panel, adjudicator, yardstick)
 
 
+def with_stated_roles(table: RatingTable, path: str | Path) -> RatingTable:
+    """Ratings of two tables under the roles that a study file gives its clinicians: who is the yardstick, who is
+    compared with it, and the labels of cases. A protocol names no clinician, so that its roles are refused, and so
+    is whatever the tables do not have."""
+    file = Path(path)
+    if file.suffix.lower() == ".json":
+        humans = read_protocol(file).humans
+        if humans is not None and humans.roles:
+            roles = "; ".join(f"{role}: {words}" for role, words in humans.roles.items())
+            raise MedjuryError(
+                f"{file}: the protocol gives clinicians roles ({roles}) and names none of them, so that two tables "
+                "cannot be compared by it. Run the registered study with the judges' table as `kind: scores`"
+            )
+        return table
+    document = read_document(file)
+    said: dict[str, Any] = document.value if isinstance(document.value, dict) else {}
+    if "study" not in said:
+        return table
+    table = _with_jury(table, document, said)
+    if not isinstance(said.get("humans"), dict):
+        return table
+    part = validate_part(document, ("humans",), said["humans"], HumansPart)
+    rows = table.everything.filter(table.everything["rater_kind"] == "clinician")
+    panels: dict[str, str] = {}
+    if "panel" in rows.columns:
+        for rater, panel in rows.select("rater", "panel").drop_nulls().unique().iter_rows():
+            if panels.setdefault(rater, panel) != panel:
+                problem = f"{rater!r} is in two panels in the clinicians' table; a rater has one panel"
+                raise MedjuryError(document.complaint(("humans",), problem))
+    scores = rows.select("rater", "dimension", "score").iter_rows()
+    taken = [name for name, kind in table.raters.items() if kind != "clinician"]
+    found = _roles(_People(file, part, table.clinicians, {}, panels, scores), part, taken)
+    return replace(
+        table,
+        reference=found.reference,
+        second_panel=() if found.second_panel is None else found.second_panel.members,
+        second_panel_name="" if found.second_panel is None else found.second_panel.name,
+        consensus=part.consensus,
+        adjudicator=found.adjudicator,
+        labels=_labels_in(rows, document, part),
+        notes=(
+            *table.notes,
+            *(f"{file.name}: {role}: {words}" for role, words in stated_roles(part).items()),
+        ),
+    )
+
+
+def _with_jury(table: RatingTable, document: Document, said: Mapping[str, Any]) -> RatingTable:
+    """All judges of the table as the study's jury, by its rule, unless another was asked for; a jury of some of
+    them is refused."""
+    from medjury.tables import JuryRule
+
+    stated = said.get("jury", {})
+    plain = isinstance(stated, dict) and "members" not in stated
+    if "juries" in said or not plain:
+        name = "juries" if "juries" in said else "jury"
+        problem = (
+            "two tables are compared by one jury of all judges; take this out and name judges with --raters, or "
+            "run the study with the judges' table as `kind: scores`"
+        )
+        raise MedjuryError(document.complaint((name,), problem))
+    part = validate_part(document, ("jury",), stated, JuryPart)
+    return table if table.jury_asked else replace(table, jury_rule=JuryRule(part.aggregate, part.quorum))
+
+
+def _labels_in(rows: polars.DataFrame, document: Document, part: HumansPart) -> dict[str, dict[str, int]]:
+    from medjury.ratings import CaseLabels
+
+    labels = CaseLabels(part.labels)
+    for label, column in part.labels.items():
+        place = ("humans", "labels", label)
+        if column not in rows.columns:
+            problem = f"the clinicians' table has no column {column!r}; add it, or take the label out"
+            raise MedjuryError(document.complaint(place, problem))
+        for item, value in rows.select("item", column).drop_nulls().unique().sort("item", column).iter_rows():
+            if wrong := labels.add(item, {label: str(value)}, "another row"):
+                raise MedjuryError(document.complaint(place, wrong[1]))
+    return labels.of
+
+
 class _People:
     """The raters of an import, by their names in the file and by their panels."""
 
-    def __init__(self, file: Path, part: HumansPart, imported: ImportedRatings) -> None:
+    def __init__(
+        self,
+        file: Path,
+        part: HumansPart,
+        clinicians: Iterable[str],
+        entered_as: Mapping[str, str],
+        panels: Mapping[str, str],
+        scores: Iterable[tuple[str, str, float | None]],
+    ) -> None:
         self._file = file
         self._part = part
-        self._ratings = imported.ratings
-        self.clinicians = tuple(
-            sorted({each.rater for each in imported.ratings if each.rater_kind == "clinician"})
-        )
+        self._scores = scores  # rater, dimension, score
+        self.clinicians = tuple(sorted(clinicians))
         # A pseudonym may be named too: who has only the run folder knows no other name.
         own = {name: name for name in self.clinicians}
-        self.known = {**own, **{k: v for k, v in imported.entered_as.items() if v in own}}
+        self.known = {**own, **{k: v for k, v in entered_as.items() if v in own}}
         self._panels: dict[str, list[str]] = {}
-        for rater, profile in sorted(imported.profiles.items()):
-            if "panel" in profile and rater in own:
-                self._panels.setdefault(profile["panel"], []).append(rater)
+        for rater, panel in sorted(panels.items()):
+            if rater in own:
+                self._panels.setdefault(panel, []).append(rater)
 
     def named(self, wanted: str | Sequence[str], role: str) -> tuple[str, ...]:
         """A panel's members, a rater, or the raters of a list."""
@@ -142,18 +238,12 @@ class _People:
                 )
 
     def refuse_fractions(self, raters: Collection[str]) -> None:
-        odd = next(
-            (
-                each
-                for each in self._ratings
-                if each.rater in raters and each.score is not None and each.score != int(each.score)
-            ),
-            None,
-        )
-        if odd is not None:
+        for rater, dimension, score in self._scores:
+            if rater not in raters or score is None or score == int(score):
+                continue
             raise self.wrong(
                 "consensus",
-                f"is majority, but {odd.dimension} has scores such as {odd.score:g}, on which nobody need agree; "
+                f"is majority, but {dimension} has scores such as {score:g}, on which nobody need agree; "
                 "say `consensus: median`",
             )
 

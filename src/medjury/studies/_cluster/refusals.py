@@ -18,6 +18,11 @@ def refuse_for_cluster(study: Study) -> None:
             f"{study.file}: this study has yet to draft the answers that are judged. Write them first (`medjury "
             "draft STUDY --cases FILE`) and judge that file on the cluster"
         )
+    if scored := [judge.name for judge in study.jury.judges if not judge.models]:
+        raise MedjuryError(
+            f"{study.file}: the scores of {scored[0]} are in a file, so that there is nothing to ask on a cluster: "
+            "run the study without --engine ray"
+        )
     if batched := [model.name for model, _ in study.models if model.batch is not None]:
         raise MedjuryError(
             f"{study.file}: {batched[0]} is asked through batch jobs, in which the provider does the work: run the "

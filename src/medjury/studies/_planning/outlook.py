@@ -147,7 +147,7 @@ def _by_dimension(
                 items[each.item].add(each.rater)
         if not items:
             continue
-        limits = dimension.danger(rules)
+        limits = dimension.claimed_danger(rules)
         dangerous = None
         if limits is not None:
             words = {

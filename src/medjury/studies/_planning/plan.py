@@ -10,12 +10,13 @@ from typing import Any
 
 from medjury.cases import CaseReader, LeftOut
 from medjury.cycles import few_searches_for_cycles
+from medjury.documents import read_document
 from medjury.errors import MedjuryError
 from medjury.instruments import Unscored
 from medjury.judging import Rater, Used
 from medjury.models import ChatModel, Price, PriceList
 from medjury.records import dataclass
-from medjury.runs import TouchedBy
+from medjury.runs import SCORES, ManifestScores, TouchedBy
 from medjury.statistics import Printable, text_table
 from medjury.studies._file import BudgetPart, JudgePart, ModelPart
 from medjury.studies._material.case_parts import CaseParts, PartsOfCases
@@ -79,6 +80,7 @@ class RunPlan:
     touched: tuple[str, ...] = ()  # cases that tuning has seen: they serve development
     touched_by: tuple[TouchedBy, ...] = ()
     vendors: Mapping[str, str] = field(default_factory=dict)  # of the systems, as the cases name them
+    scores: tuple[ManifestScores, ...] = ()  # what became of files of scores, by judge
     kept: KeptCases | None = field(default=None, compare=False)  # the cases, for the judging that follows
     timed: Mapping[str, float] = field(
         default_factory=dict
@@ -229,6 +231,7 @@ def _sum(amounts: Iterable[float | None]) -> float | None:
 def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse: bool = False) -> RunPlan:
     """Read every case once: count it, hash it, check its inputs and estimate its tokens. Where nobody is to be
     `asking`, no model's window is looked at; a rehearsal leaves the store alone."""
+    scores = read_scores(study)
     count = lacking = 0
     systems: Counter[str] = Counter()
     kept = KeptCases(study.cases) if isinstance(study.cases, CaseReader) else None
@@ -286,6 +289,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
         *unknown_note(study, listed, unknown),
         *tuned.notes(),
         *windows.notes(judges, count),
+        *(note for each in scores for note in (f"scores from a file: {each.told()}", *each.warnings)),
     )
     return RunPlan(
         count,
@@ -307,7 +311,26 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
         touched_by=tuned.by,
         vendors=vendors.known(),
         kept=kept,
+        scores=scores,
     )
+
+
+def read_scores(study: Study) -> tuple[ManifestScores, ...]:
+    """What the files hold of judges whose scores exist already; what is wrong with one is told with its line."""
+    found: list[ManifestScores] = []
+    if all(part.kind != SCORES for part in study.settings.judges):
+        return ()
+    from medjury.judging import ScoresJudge
+
+    for index, judge in enumerate(study.jury.judges):
+        if isinstance(judge, ScoresJudge):
+            try:
+                found.append(judge.read())
+            except MedjuryError as error:
+                raise MedjuryError(
+                    read_document(study.file).complaint(("judges", index), str(error))
+                ) from None
+    return tuple(found)
 
 
 def with_preflight(
@@ -347,6 +370,8 @@ def _priced(
 ) -> JudgePlan:
     """A rater of several models is priced at the dearest input and the dearest output among them: neither an
     estimate nor a bound should flatter. A prompt cache counts where every model's price says what it saves."""
+    if not models:  # scores from a file: nobody is asked
+        return JudgePlan(0, 0, 0, 0.0, name, 0.0, Planned(0, 0, 0, 0.0))
     in_batch = any(model.batch for model in models)
     known = [
         price

@@ -97,7 +97,7 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices: PriceLi
         **describe_juries(study.jury),
         metrics={} if study.metrics is None else study.metrics.described(),
         gate=stated_gate(study, plan.touched),
-        **_touched(plan),
+        **_where_there_is_any(plan),
         protocol=protocol,
         protocol_hash="" if protocol is None else protocol.hash(),
         registration=registration_of(study, plan, protocol, said),
@@ -167,9 +167,10 @@ def _describe_judge(judge: Rater, instrument: Instrument, trained: Mapping[str, 
     return ManifestJudge.model_validate({**known, **judge.describe(), **words})
 
 
-def _touched(plan: RunPlan) -> dict[str, Any]:
-    """What tuning has touched of the cases; a study that it has not says nothing."""
-    return {"touched": plan.touched_by, "touched_cases": plan.touched} if plan.touched else {}
+def _where_there_is_any(plan: RunPlan) -> dict[str, Any]:
+    """What tuning has touched of the cases, and files of scores; a study that has none says nothing."""
+    touched = {"touched": plan.touched_by, "touched_cases": plan.touched} if plan.touched else {}
+    return {**touched, **({"scores": plan.scores} if plan.scores else {})}
 
 
 def describe_model(model: ChatModel) -> ManifestModel:

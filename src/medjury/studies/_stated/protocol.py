@@ -249,6 +249,7 @@ def make_protocol(study: Study, manifest: Manifest, now: str) -> Protocol:
             illustrative=humans.illustrative,
         ).replaced(
             **({"roles": humans.roles, "roles_hash": humans.roles_hash} if humans.roles else {}),
+            **({} if humans.blinded is None else {"blinded": humans.blinded}),
         ),
         seen=tuple(judged_before(study, manifest.data_hash, {*manifest.answer_hashes})),
         earlier=(),

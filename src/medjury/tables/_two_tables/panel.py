@@ -92,6 +92,7 @@ def open_panel(
     if mapping and (listed := wide_columns(mapping)):
         scores, meaning = listed
         panel = replace(panel, meaning=meaning)
+    panel = _without_nested(panel, scores or ())
     if place.suffix.lower() in _SHEETS:
         _refuse_changed_ids(panel)
         panel = panel.saying(*read_table(place).told)
@@ -140,6 +141,21 @@ def _under_our_names(panel: Panel, named: dict[str, str], mapping: Mapping[str, 
         )
     told = [f"{ours} is the column {theirs!r}" for theirs, ours in renamed.items() if ours != theirs]
     return replace(panel, frame=frame).saying(*told)
+
+
+def _without_nested(panel: Panel, scores: Sequence[str]) -> Panel:
+    """The table without columns that hold lists or objects, as JSON files may: they are named. One that is to say
+    which answer is meant, or to hold its scores, is refused."""
+    nested = [name for name, kind in panel.frame.schema.items() if kind.is_nested()]
+    for name in nested:
+        if name in (*_KNOWN, *scores):
+            raise MedjuryError(
+                f"{panel.title}: the column that is to hold the {'scores' if name in scores else name} holds lists "
+                "or objects, not one text or number in each row; name another one, or describe the file in a "
+                "mapping (docs/importing-ratings.md)"
+            )
+    told = [f"not read, as they hold lists or objects: {', '.join(nested)}"] if nested else []
+    return replace(panel, frame=panel.frame.drop(nested)).saying(*told)
 
 
 def _refuse_changed_ids(panel: Panel) -> None:
@@ -240,7 +256,7 @@ def melted(panel: Panel, meaning: Meaning, dimension: str) -> Panel:
     groups = [
         name for name in free if name in CASE_PARTS or (name not in _KNOWN and _groups(panel.frame, name))
     ]
-    kept = [name for name in free if name in _KNOWN or name in groups]
+    kept = [name for name in free if name in (*_KNOWN, "panel") or name in groups]
     frame = panel.frame.with_columns(pl.col(name).cast(pl.String) for name in panel.scores)
     name = "rater" if meaning == "raters" else "dimension"
     long = frame.unpivot(panel.scores, index=kept, variable_name=name, value_name="score")

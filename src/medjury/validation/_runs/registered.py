@@ -74,7 +74,12 @@ def stated_things(stated: Manifest | Protocol) -> dict[str, str]:
         else f"{humans.ratings:,} ratings ({humans.hash[:12] or 'no hash'})",
         **{name: "not stated" if humans is None else humans.roles.get(name, "not stated") for name in _ROLES},
         "division of clinicians": "none" if humans is None else humans.roles_hash[:12] or "none",
+        "clinicians were blinded": _yes_or_no(None if humans is None else humans.blinded),
     }
+
+
+def _yes_or_no(stated: bool | None) -> str:
+    return "not stated" if stated is None else "yes" if stated else "no"
 
 
 def _overrides(stated: Manifest | Protocol) -> dict[str, str]:
@@ -123,6 +128,8 @@ def changed_since(protocol: Protocol, manifest: Manifest) -> tuple[Difference, .
         same += ("clinicians", "division of clinicians")
     for name in same:
         then.pop(name), now.pop(name)
+    if then["clinicians were blinded"] == "not stated":  # it may be stated later
+        del now["clinicians were blinded"], then["clinicians were blinded"]
     return differences(then, now)
 
 
@@ -270,7 +277,7 @@ def _in_time(table: RatingTable, protocol: Protocol, name: str, changed: tuple[D
             f"{name}; changed since: {_listed(changed)}",
             f"The rules were registered for another study than was run: {_listed(changed)}.",
         )
-    return Standing(True, f"{name}, before the first rating ({moment(first)})")
+    return Standing(True, f"{name}, before {_what_came_first(table)} ({moment(first)}){_existing(table)}")
 
 
 def _first_seen(table: RatingTable) -> str:
@@ -283,6 +290,21 @@ def _first_seen(table: RatingTable) -> str:
     if not all(_time(each) for each in moments):
         return ""
     return min([first, *moments], key=lambda each: _time(each) or _NEVER)
+
+
+def _what_came_first(table: RatingTable) -> str:
+    """Scores in a file are not given in a run, they are read."""
+    unmade = table.manifest is not None and table.manifest.from_files
+    return "this run read the first score" if unmade else "the first rating"
+
+
+def _existing(table: RatingTable) -> str:
+    """What must be said of scores that existed when the rules were registered."""
+    found = () if table.manifest is None else table.manifest.from_files
+    if not found:
+        return ""
+    named = ", ".join(f"{model.name} ({model.title})" for model in found)
+    return f"; the scores of {named} existed when the rules were registered, and how they were made is not recorded"
 
 
 def _unregistered(manifest: Manifest | None) -> Standing:

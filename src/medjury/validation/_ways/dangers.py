@@ -8,7 +8,7 @@ from typing import Any
 from medjury.agreement import SevereErrors, severe_errors
 from medjury.records import dataclass
 from medjury.statistics import error_rate, paired_rate_difference
-from medjury.tables import ABSENT, SCORED, RatingTable, Roles
+from medjury.tables import ABSENT, SCORED, Measured, RatingTable, Roles
 from medjury.validation._ways.same_answers import SameAnswers, Unit
 
 
@@ -26,7 +26,7 @@ class Dangers:
 
 def dangers_of(table: RatingTable, part: SameAnswers) -> Dangers | None:
     """None where danger is not judged on the dimension, or no answer is shared."""
-    limits = part.dimension.danger(table.rules)
+    limits = _limits(table, part.dimension)
     if limits is None or not part.units:
         return None
     threshold, gap = limits
@@ -73,7 +73,7 @@ def blind(table: RatingTable, roles: Roles, rater: str) -> dict[str, Any]:
     a score on such a dimension: an error there can be no error of the rater's."""
     dangerous, unseen = set[Unit](), set[Unit]()
     for dimension in table.counted:
-        limits = dimension.danger(table.rules)
+        limits = _limits(table, dimension)
         if limits is None:
             continue
         grid = table.grid(dimension.name, roles)
@@ -87,3 +87,7 @@ def blind(table: RatingTable, roles: Roles, rater: str) -> dict[str, Any]:
                 if states[place] != SCORED:
                     unseen.add(unit)
     return {"blind": len(unseen), "dangerous": len(dangerous)}
+
+
+def _limits(table: RatingTable, dimension: Measured) -> tuple[float, float] | None:
+    return dimension.claimed_danger(table.rules)
