@@ -79,7 +79,9 @@ def _blinded(study: Study, part: HumansPart, path: Path) -> bool | None:
         return part.blinded
     words = {str(each).strip().casefold() for each in frame[BLINDED].to_list()}
     if part.blinded and words & _NO:
-        told = "is true, but the ratings' own column `blinded` says of some that they were not; correct either"
+        told = (
+            "is true, but the ratings' own column `blinded` says of some that they were not; correct either"
+        )
         raise MedjuryError(read_document(study.file).complaint(("humans", "blinded"), told))
     if part.blinded is not None or not words:
         return part.blinded
