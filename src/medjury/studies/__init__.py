@@ -47,7 +47,7 @@ with on_demand(__name__):
         register_study,
         run_study,
     )
-    from medjury.studies._stated.gate import read_rules
+    from medjury.studies._stated.gate import danger_note, read_rules
     from medjury.studies._stated.manifest import (
         answering_models,
         describe_judges,
@@ -107,6 +107,7 @@ __all__ = [
     "check_study",
     "collect",
     "copy_demonstration",
+    "danger_note",
     "describe_judges",
     "describe_juries",
     "draft_study",

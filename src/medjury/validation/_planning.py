@@ -213,6 +213,8 @@ def _drawn(
     share = float(risky.mean()) if expected.dangerous is None else expected.dangerous
     wanted = draw.random(answers) < share
     pools = [np.flatnonzero(risky == flag) for flag in (False, True)]
+    if not pools[0].size or not pools[1].size:  # every grade is dangerous, or none
+        pools = [np.arange(len(risky))] * 2
     chosen = np.where(
         wanted, *(pools[flag][np.arange(answers) % max(1, len(pools[flag]))] for flag in (1, 0))
     )

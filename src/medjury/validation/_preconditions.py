@@ -199,8 +199,8 @@ def _enough(evidence: Evidence, tested: Tested, *, panel: bool) -> tuple[Rule, R
         doubly = Rule("doubly_rated", name, "holds", asked, f"{tested.doubly:,}{aside}")
     else:
         why = (
-            f"Only {counted(tested.doubly, 'answer')} {'was' if tested.doubly == 1 else 'were'} rated "
-            f"by two clinicians; {wanted:,} are needed to know what a colleague would say."
+            f"{_only(tested.doubly, 'answer')} rated by two clinicians; {wanted:,} are needed to know what a "
+            "colleague would say."
         )
         doubly = Rule(
             "doubly_rated",
@@ -219,11 +219,7 @@ def _enough(evidence: Evidence, tested: Tested, *, panel: bool) -> tuple[Rule, R
     said = f"{tested.clusters:,}{same}"
     if tested.clusters >= most:
         return doubly, Rule("distinct_cases", name, "holds", asked, said)
-    why = (
-        f"Only {counted(tested.clusters, 'different case')} "
-        f"{'was' if tested.clusters == 1 else 'were'} rated by two clinicians; {most:,} are "
-        f"needed{same}."
-    )
+    why = f"{_only(tested.clusters, 'different case')} rated by two clinicians; {most:,} are needed{same}."
     few = Rule(
         "distinct_cases",
         name,
@@ -236,6 +232,12 @@ def _enough(evidence: Evidence, tested: Tested, *, panel: bool) -> tuple[Rule, R
         f"{tested.clusters:,} now, {most:,} needed",
     )
     return doubly, few
+
+
+def _only(number: int, what: str) -> str:
+    if number < 2:
+        return f"Only one {what} was" if number else f"No {what} was"
+    return f"Only {counted(number, what)} were"
 
 
 def _blinded(evidence: Evidence) -> Rule:
