@@ -141,7 +141,7 @@ class Sums:
             @ self.cells
             for start in range(0, resamples, step)
         ]
-        return np.concatenate(blocks)
+        return np.concatenate(blocks) if blocks else np.empty((0, self.cells.shape[1]))
 
     def without_each(self) -> Floats:
         """The sums without one cluster, for each of them."""
