@@ -487,6 +487,8 @@ def _cut(values: Sequence[Any], names: Sequence[str]) -> list[str]:
     if not known or known[0] == known[-1]:
         return [""] * len(values)
     starts = [known[round(len(known) * share / len(names))] for share in range(1, len(names))]
+    if starts[-1] == known[0]:  # most values are the lowest: the others are the highest share, however few
+        starts[-1] = next(value for value in known if value > known[0])
     return ["" if value is None else names[sum(value >= start for start in starts)] for value in values]
 
 
