@@ -34,6 +34,8 @@ _SLICE, _MOST_SLICES = 60, 8
 _MOST_NUMBERS = 6
 THIRDS = ("lowest third", "middle third", "highest third")
 SYSTEM, LENGTH, TIME, RATERS = "system", "length", "time", "rated by"
+# Cases that have nothing in a column are a part like any other: they may be the ones that nobody looked at.
+NOT_STATED = "not stated"
 # Less than this share of the answers is no scope that a verdict could speak of.
 LEAST_SHARE = 2 / 3
 _ALPHA = 0.05
@@ -405,7 +407,9 @@ class StudyParts:
     def _attributes(self, grid: Grid) -> dict[str, list[str]]:
         rows, names = self._table.rows, list(case_columns(self._table))
         found = {
-            name: _levels(_values(rows, name, grid)) for name in names if name not in (SYSTEM, TIME, "date")
+            name: [level or NOT_STATED for level in _levels(_values(rows, name, grid))]
+            for name in names
+            if name not in (SYSTEM, TIME, "date")
         }
         if LENGTH not in found:
             judges = rows.filter(rows["rater_kind"] == "judge")
@@ -497,6 +501,8 @@ def _cut(values: Sequence[Any], names: Sequence[str]) -> list[str]:
     if not known or known[0] == known[-1]:
         return [""] * len(values)
     starts = [known[round(len(known) * share / len(names))] for share in range(1, len(names))]
+    if starts[-1] == known[0]:  # most values are the lowest: the others are the highest share, however few
+        starts[-1] = next(value for value in known if value > known[0])
     return ["" if value is None else names[sum(value >= start for start in starts)] for value in values]
 
 
