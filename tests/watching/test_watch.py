@@ -23,6 +23,7 @@ from tests.passports.passported import as_clinicians, grade, row, write_rows
 
 from medjury.cli import main
 from medjury.errors import MedjuryError
+from medjury.passports import make_passport
 from medjury.studies import read_queue
 from medjury.watching import Watched, watch
 from medjury.watching._quantities import Quantity, Watching
@@ -258,6 +259,9 @@ def test_the_last_cases_are_shown_beside_the_whole(study: Path) -> None:
     assert score.recent.low <= 3 <= score.recent.high and coverage.recent.mean == 1.0
     page = (study.parent / "runs/watched-watch/status.html").read_text()
     assert "40 cases: mean 4.5 grades" in page and "the last 10 cases: mean 3 grades" in page
+    write(study.parent, limits={"score": 2, "coverage": 0.5}, recent=40)
+    assert "the last" not in watch(study).text(), "where the last ones are all"
+    write(study.parent, limits={"score": 2, "coverage": 0.5}, recent=10)
     again = json.loads(watch(study).to_json())["quantities"][0]
     assert again["recent"] == {
         "mean": 3.0,
@@ -328,6 +332,9 @@ def test_a_table_is_read_row_by_row(study: Path) -> None:
         study.parent, source={"database": "sqlite:///notes.db", "table": "notes", "order": "number"}, batch=20
     )
     assert watch(study).counts["cases"] == 25
+    assert [each[1] for each in everything(study.parent / "runs/watched-watch")[0]] == [
+        f"case-{number}" for number in GOOD[:25]
+    ]
     with database:
         database.execute("INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?)", cells(GOOD[25]))
     database.close()
@@ -421,10 +428,12 @@ def test_another_answering_model_is_an_alarm_and_its_scores_are_not_used(
 
 def test_alarms_go_to_an_allowed_host_once_and_carry_no_case(study: Path) -> None:
     got: list[bytes] = []
+    paths: list[str] = []
 
     class Hook(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             got.append(self.rfile.read(int(self.headers["Content-Length"])))
+            paths.append(f"{self.path} {self.headers['Content-Type']}")
             self.send_response(503 if len(got) == 1 else 204)
             self.end_headers()
 
@@ -432,7 +441,7 @@ def test_alarms_go_to_an_allowed_host_once_and_carry_no_case(study: Path) -> Non
 
     hook = HTTPServer(("127.0.0.1", 0), Hook)
     threading.Thread(target=hook.serve_forever, daemon=True).start()
-    write(study.parent, webhook=f"http://127.0.0.1:{hook.server_port}/alarm")
+    write(study.parent, webhook=f"http://127.0.0.1:{hook.server_port}/alarm?to=ward")
     arrive(study, "monday", BAD[:20])
     for _ in range(3):  # refused, taken, nothing left to tell
         watch(study)
@@ -440,7 +449,11 @@ def test_alarms_go_to_an_allowed_host_once_and_carry_no_case(study: Path) -> Non
     hook.server_close()
     assert len(got) == 2 and got[0] == got[1]
     said = json.loads(got[1])
+    assert paths == ["/alarm?to=ward application/json"] * 2
+    assert said.keys() == {"study", "alarm", "quantity", "event", "at", "limit", "case", "low", "high"}
     assert (said["quantity"], said["event"], said["limit"]) == ("score", "alarm", 3)
+    assert (said["study"], said["alarm"]) == ("watched", 1) and said["low"] == 1 < said["high"] < 3.5
+    datetime.fromisoformat(said["at"])
     assert b"case-1" not in got[1] and b"Visit" not in got[1]
 
 
@@ -503,8 +516,24 @@ def test_a_watch_that_is_killed_goes_on_as_if_nothing_had_happened(
 def test_what_was_promised_cannot_be_changed_half_way(study: Path) -> None:
     arrive(study, "monday", GOOD[:5])
     watch(study)
-    write(study.parent, limits={"score": 2})
-    with pytest.raises(MedjuryError, match="limits, alpha, by or review were changed"):
+    changes: list[dict[str, Any]] = [
+        {"limits": {"score": 2}}, {"alpha": 0.1}, {"by": "case"}, {"review": {"share": 0.2}},
+        {"dimension": "accuracy"},
+    ]  # fmt: skip
+    for change in changes:
+        write(study.parent, **change)
+        with pytest.raises(MedjuryError, match="limits, alpha, by or review were changed"):
+            watch(study)
+    write(study.parent, batch=7, recent=3)
+    assert watch(study).exit_status == 0, "what promises nothing may be changed"
+
+
+def test_a_folder_belongs_to_one_passport(study: Path, run: Path) -> None:
+    arrive(study, "monday", GOOD[:5])
+    watch(study)
+    other = make_passport(run, expires_days=30)
+    (study.parent / "passport.json").write_text(other.text())
+    with pytest.raises(MedjuryError, match="holds a watch by another passport; name another `folder`"):
         watch(study)
 
 
