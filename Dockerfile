@@ -1,7 +1,7 @@
 # Medjury in a container: `docker build -t medjury .`, then
 #   docker run --rm -v "$PWD:/work" medjury demo                                       the demo
 #   docker run --rm -v "$PWD:/work" medjury run study.yaml                             a study, or a part of its work
-#   docker run --rm -v "$PWD:/work" -p 127.0.0.1:8765:8765 medjury panel serve study.yaml --host 0.0.0.0   the panel
+#   docker run --rm -v "$PWD:/work" -p 127.0.0.1:8765:8765 medjury panel serve study.yaml --host 0.0.0.0 --public-url http://localhost:8765   the panel
 # Nobody in it is root, and it asks nothing of the network that the study file does not name.
 
 FROM python:3.12-bookworm AS build

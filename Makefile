@@ -58,11 +58,12 @@ docs: install ## write the documentation as a site: build/docs/index.html, no ne
 bench: install ## measure speed beside the peers, as ratios (BEFORE=folder: beside an older checkout too)
 	$(BIN)/python -m benchmarks $(if $(BEFORE),--before $(BEFORE))
 
-mutants: install ## change the rooms that decide, one thing at a time: do the tests notice? (SAMPLE=400, hours for all)
-	$(BIN)/python -m benchmarks._mutants $(or $(SAMPLE),0) $(SEED)
+mutants: install ## change the rooms that decide, one thing at a time: do the tests notice? (SAMPLE=100 of each room; hours for all)
+	$(BIN)/python -m benchmarks._mutants $(or $(SAMPLE),0) $(SEED) $(ROOMS)
 
 # What is learned has an environment of its own: torch for the CPU, and everything else by hash. `TORCH` is a wheel
-# without CUDA's packages, which pip must be able to find; torch's own few needs are in the lock.
+# without CUDA's packages, which pip must be able to find; torch's own few needs are in the lock. It alone has no hash
+# here: which wheel it is differs by the index and the machine, so that whoever sets TORCH names one that they trust.
 LEARNED := .venv-learned
 TORCH ?= torch==2.13.0
 LEARNED_TESTS := tests/metrics/test_learned.py tests/models/test_transformers.py tests/studies/test_metric_raters.py \

@@ -1,11 +1,13 @@
-"""Simulated studies of what a jury is used for: a mean from few labels, a comparison with a second panel, sets of
-grades that hold a clinician's."""
+"""Simulated studies of what a jury is and is used for: how many votes it has, a mean from few labels, a comparison
+with a second panel, sets of grades that hold a clinician's."""
 
 from __future__ import annotations
 
 from functools import cache
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from benchmarks._studies import (
     CLINICIAN,
@@ -19,12 +21,15 @@ from benchmarks._studies import (
     graded,
     quality,
 )
-from medjury.agreement import win_rates
+from medjury.agreement import JuryWorthRow, jury_worth, win_rates
 from medjury.calibration._conformal.sets import GradeSets, measure_sets
 from medjury.calibration._estimates.prediction_powered import estimate_mean
+from medjury.tables import rating_table
 
 # For each label so many answers have the jury's score alone.
 UNLABELLED = 9
+# Errors of three judges: what they share, and what is each one's own.
+COMMON, OWN = 0.5, (0.5, 0.7, 0.9)
 NEARER = ("absolute_offset", "rmse", "spearman", "kappa_quadratic")
 
 
@@ -64,6 +69,40 @@ def set_study(seed: list[int], cases: int, answers: int) -> dict[str, Truthful]:
         "coverage of sets": (found.coverage, jury_truths()["coverage of sets"]),
         "width of sets": (found.mean_width, jury_truths()["width of sets"]),
     }
+
+
+def votes_study(seed: list[int], cases: int, answers: int) -> dict[str, Truthful]:
+    """How many votes three judges have that share a part of their errors."""
+    generator = np.random.default_rng(seed)
+    truth, whose = quality(generator, cases, answers)
+    found = _worth(generator, truth, whose, RESAMPLES, seed[-1])
+    return {"effective votes": (found.votes, true_votes())}
+
+
+def _worth(
+    generator: np.random.Generator, truth: Scores, whose: NDArray[np.int64], resamples: int, seed: int
+) -> JuryWorthRow:
+    blind = truth + COMMON * generator.normal(size=truth.shape)
+    columns = {f"judge {own}": graded(generator, blind, own) for own in OWN}
+    columns |= {f"clinician {each}": graded(generator, truth, CLINICIAN) for each in "ab"}
+    wide = pl.DataFrame(columns).with_columns(
+        item=pl.int_range(len(truth)).cast(pl.String), patient=pl.Series(whose), dimension=pl.lit("quality")
+    )
+    long = wide.unpivot(
+        list(columns), index=["item", "patient", "dimension"], variable_name="rater", value_name="score"
+    )
+    kinds = long["rater"].str.extract(r"^(\w+)").alias("rater_kind")
+    table = rating_table(long.with_columns(kinds), scale=(1, 5))
+    return jury_worth(table, resamples=resamples, seed=seed).rows[0]
+
+
+@cache
+def true_votes() -> float:
+    """The votes in the population."""
+    generator = np.random.default_rng(20_261_118)
+    found = _worth(generator, generator.normal(size=POPULATION), np.arange(POPULATION), 0, 1)
+    assert found.votes.value is not None
+    return found.votes.value
 
 
 def _beside(generator: np.random.Generator, truth: Scores) -> tuple[Scores, Scores, Scores]:

@@ -40,7 +40,7 @@ from benchmarks._comparison_studies import (
     run_study,
 )
 from benchmarks._danger_studies import danger_study, powered_study, weighted_study
-from benchmarks._jury_studies import estimated_study, panel_study, set_study
+from benchmarks._jury_studies import estimated_study, panel_study, set_study, votes_study
 from benchmarks._queue_studies import automatic_study, doubt_study, queue_study, reliability_study
 from benchmarks._rate_studies import paired_study, share_study
 from benchmarks._studies import (
@@ -174,6 +174,7 @@ DESIGNS = (
         part=0.5,
     ),
     *_variants("A round so far", round_study, one=_ONE, part=0.5),
+    *_variants("Votes of three judges", votes_study, one=_ONE, part=0.5),
 )
 TESTS = {
     "three clinicians, one answer to a case": (1, 3),

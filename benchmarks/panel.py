@@ -4,11 +4,16 @@ Everyone opens a case and fills the form in; then all send it at the same moment
 percentile of the time from sending to the acknowledged save, in an SQLite file and in PostgreSQL; and the same for
 drafts that save themselves while 50 people type, each a save a second. Every answer must be there afterwards. The
 server's own time on the processor tells what a busy machine hides.
+
+People come first: 100 programs send texts to a jury whose endpoint answers nothing, and come again as often as they
+are asked to. Meanwhile a probe asks for `/healthz`, somebody signs in with a password, and a rater saves. Most of a
+sign-in is the hash of its password, which is made to take time: what programs add to it is measured.
 """
 
 from __future__ import annotations
 
 import http.client
+import json
 import os
 import re
 import subprocess
@@ -26,6 +31,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 RATERS, CASES, DRAFTS = 50, 12, 8
+PROGRAMS, PROBES = 100, 60
 ALLOWED = 0.3  # seconds, 95th percentile of a save
 WAIT_SECONDS = 60
 ROOT = Path(__file__).parent.parent
@@ -33,13 +39,18 @@ ROOT = Path(__file__).parent.parent
 
 def run() -> Iterator[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
-        yield from _told("SQLite", _measured(Path(folder), None))
+        yield from _told("SQLite", *_measured(Path(folder), None))
     with tempfile.TemporaryDirectory() as folder, _postgres() as url:
-        yield from _told("PostgreSQL", _measured(Path(folder), url))
+        yield from _told("PostgreSQL", *_measured(Path(folder), url))
+    with tempfile.TemporaryDirectory() as folder:
+        yield from _told("SQLite", _beside_programs(Path(folder), None))
+    with tempfile.TemporaryDirectory() as folder, _postgres() as url:
+        yield from _told("PostgreSQL", _beside_programs(Path(folder), url))
 
 
-def _told(database: str, found: tuple[dict[str, list[float]], float]) -> Iterator[dict[str, Any]]:
-    spent, processor = found
+def _told(
+    database: str, spent: dict[str, list[float]], processor: float | None = None
+) -> Iterator[dict[str, Any]]:
     for what, seconds in spent.items():
         seconds.sort()
         p95 = seconds[int(0.95 * (len(seconds) - 1))]
@@ -51,6 +62,8 @@ def _told(database: str, found: tuple[dict[str, list[float]], float]) -> Iterato
             "target": f"< {1000 * ALLOWED:.0f} ms",
             "holds": p95 < ALLOWED,
         }
+    if processor is None:
+        return
     told = {
         "name": f"{database}: processor time of a save",
         "target": "",
@@ -89,7 +102,7 @@ def _measured(folder: Path, url: str | None) -> tuple[dict[str, list[float]], fl
     return spent, each
 
 
-def _sessions(panel: Any) -> list[str]:
+def _sessions(panel: Any, count: int = RATERS) -> list[str]:
     """Raters who have joined, said who they are and signed in: their cookies."""
     from medjury.panel._access import Role, add_person
     from medjury.panel._access._sessions import start_session
@@ -98,7 +111,7 @@ def _sessions(panel: Any) -> list[str]:
     profile = Profile(8, "Nephrology", "St Elsewhere", "specialist")
     sessions = []
     with panel.database.writing() as connection:
-        for number in range(RATERS):
+        for number in range(count):
             person = add_person(connection, f"Dr {number}", Role.RATER, now=panel.now())
             keep_profile(connection, person.id, profile, panel.now())
             sessions.append(start_session(connection, person, panel.now()))
@@ -169,6 +182,131 @@ def _drafts(raters: list[_Rater]) -> list[float]:
             form["version"] = re.sub(r"\D", "", answer)
 
     return _all(raters, work)
+
+
+def _beside_programs(folder: Path, url: str | None) -> dict[str, list[float]]:
+    """What people wait for while programs keep a jury busy that does not answer."""
+    from tests.loopback import LoopbackServer
+    from tests.panel.rounds import write_study
+
+    from medjury.panel import open_panel
+
+    with LoopbackServer(together=10**9) as stuck:
+        judges = f'judges:\n  - {{kind: openai, name: juror, url: "{stuck.url}", model: m}}\n'
+        write_study(folder, cases=CASES, systems=("one",), panel=judges)
+        study = folder / "study.yaml"
+        panel = open_panel(study, database=url)
+        session = _sessions(panel, 1)[0]
+        password, key = _somebody(panel)
+        over = threading.Event()
+        with _served(study, url) as (port, _):
+            rater = _Rater(port, session)
+            alone = sorted(_timed(lambda _: _sign_in(port, password)))[PROBES // 2]
+            beyond = (
+                f"a sign-in beside {PROGRAMS} programs, beyond the {1000 * alone:.0f} ms that it takes alone"
+            )
+            programs = [
+                threading.Thread(target=_keep_asking, args=(port, key, number, over), daemon=True)
+                for number in range(PROGRAMS)
+            ]
+            for thread in programs:
+                thread.start()
+            try:
+                while not stuck.calls:
+                    time.sleep(0.01)
+                found = {
+                    f"a rater saves beside {PROGRAMS} programs": _timed(_saving(rater)),
+                    f"/healthz beside {PROGRAMS} programs": _timed(lambda _: _health(port)),
+                    f"the sign-in page beside {PROGRAMS} programs": _timed(lambda _: _sign_in(port)),
+                    beyond: [max(each - alone, 0.0) for each in _timed(lambda _: _sign_in(port, password))],
+                }
+                assert all(thread.is_alive() for thread in programs), "a program gave up"
+            finally:
+                over.set()
+                stuck.endpoint.together = 0
+        panel.database.close()
+    return found
+
+
+def _timed(ask: Callable[[int], None]) -> list[float]:
+    spent = []
+    for number in range(PROBES):
+        began = time.perf_counter()
+        ask(number)
+        spent.append(time.perf_counter() - began)
+        time.sleep(0.1)
+    return spent
+
+
+def _somebody(panel: Any) -> tuple[str, str]:
+    """A coordinator with a password and a key for programs."""
+    from medjury.panel._access import Role, add_person
+    from medjury.panel._access._credentials import set_password
+    from medjury.panel._access._passwords import hash_password
+    from medjury.panel._access._programs.api_keys import make_api_key
+
+    password = "tulip-quarry-lantern-oboe"
+    with panel.database.writing() as connection:
+        person = add_person(connection, "Dr Quoll", Role.COORDINATOR, now=panel.now())
+        set_password(connection, person, hash_password(password))
+        return password, make_api_key(connection, person, "nightly", panel.now())
+
+
+def _keep_asking(port: int, key: str, number: int, over: threading.Event) -> None:
+    """A program that sends its text, and again when it is asked to."""
+    body = {"id": f"x{number}", "candidate": f"Summary {number}.", "texts": {"context": "Visit."}}
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    while not over.is_set():
+        connection = http.client.HTTPConnection("localhost", port, timeout=10 * WAIT_SECONDS)
+        try:
+            connection.request("POST", "/api/judge", json.dumps(body), headers)
+            answer = connection.getresponse()
+            answer.read()
+        except (OSError, http.client.HTTPException):
+            if over.is_set():
+                return
+            raise
+        assert over.is_set() or answer.status == 429, answer.status
+        over.wait(float(answer.headers.get("Retry-After", 1)))
+
+
+def _health(port: int) -> None:
+    connection = http.client.HTTPConnection("localhost", port, timeout=WAIT_SECONDS)
+    connection.request("GET", "/healthz")
+    assert connection.getresponse().status == 200
+    connection.close()
+
+
+def _saving(rater: _Rater) -> Callable[[int], None]:
+    """Saves of one case, each a new version of its draft."""
+    rater.connection.close()  # the server has closed what was quiet for some seconds
+    form = rater.open(rater.codes[0])
+
+    def save(number: int) -> None:
+        form["comment"] = f"draft {number}"
+        status, answer = rater.ask("POST", f"/rate/{rater.codes[0]}/draft", form)
+        assert status == 200, (status, answer[:300])
+        form["version"] = re.sub(r"\D", "", answer)
+
+    return save
+
+
+def _sign_in(port: int, password: str = "") -> None:
+    """The page; with a password its form too, as a browser sends it: it is hashed with all the work it takes."""
+    connection = http.client.HTTPConnection("localhost", port, timeout=WAIT_SECONDS)
+    connection.request("GET", "/sign-in")
+    answer = connection.getresponse()
+    visit = str(answer.headers["Set-Cookie"]).partition(";")[0]
+    token = re.search(r'name="csrf" value="([^"]+)"', answer.read().decode())
+    assert token
+    if not password:
+        connection.close()
+        return
+    form = urlencode({"csrf": token[1], "name": "Dr Quoll", "password": password})
+    kind = {"Content-Type": "application/x-www-form-urlencoded", "Cookie": visit}
+    connection.request("POST", "/sign-in", form, kind)
+    assert connection.getresponse().status == 303
+    connection.close()
 
 
 def _all(raters: list[_Rater], work: Callable[[_Rater, list[float]], None]) -> list[float]:

@@ -41,7 +41,7 @@ def run() -> Iterator[dict[str, Any]]:
     share, plain = cached["share"], f"plain {_money(naive)}"
     other = f"rubric first {100 * naive['share']:.1f} %"
     name = "input from the prompt cache, the record first"
-    yield _row(name, f"{100 * share:.1f} %", other, share, ">= 0.8", share >= 0.8)
+    yield _row(name, f"{100 * share:.1f} %", other, share, ">= 0.9", share >= 0.9)
     ratio = cached["money"] / naive["money"]
     yield _row("money per 1,000 judgements, the record first", _money(cached), plain, ratio, "told")
     ratio = jobs["money"] / naive["money"]

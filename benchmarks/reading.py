@@ -1,66 +1,77 @@
-"""Fuzzes the reading of answers: replies of true verdicts, quoted decoys, broken JSON, reasoning, fences and prose.
+"""How long a reply takes to be read: hostile ones of 1 MB, and ordinary ones.
 
-The truth of each reply is known from how it was made: a score that is not the judge's own is wrong.
-`python -m benchmarks.reading 100000 7` makes so many from that seed and shows what went wrong.
+Finding 2 of the attack from outside was a pattern that took 25 s on an object, 40,000 spaces and an `x`. Nothing of
+the kind is left: a reply is looked through a bounded number of times, with and without the token of its question.
 """
 
 from __future__ import annotations
 
-import sys
+import json
 import time
 from collections.abc import Iterator
-from random import Random
+from contextlib import suppress
 from typing import Any
 
-from tests.adversarial.replies import MadeReply, made_reply
-from tests.adversarial.test_fuzzed_replies import is_read, is_wrong, outcomes
+from medjury.instruments import LONGEST_REPLY, AnswerError, read_reply
 
-REPLIES = 20_000
-SEED = 0
-# Milliseconds to read a reply that is one object, beside its texts; the whole path of a call may take one.
-ALLOWED = 0.5
-FRAMED_READ = 0.99
+TOKEN = "7f3a09c41e"
+ALLOWED = 0.2  # seconds for 1 MB
+ORDINARY = 0.1  # milliseconds for a reply of a judge
+OBJECT = json.dumps({name: {"explanation": "One drug is missing. " * 8, "score": 4} for name in "abcdefghi"})
+PROVEN = f'{OBJECT[:-1]}, "verdict": "{TOKEN}"}}'
+FILLINGS = {
+    "spaces": " ",
+    "braces": "{",
+    "closing braces": "}",
+    "quotes": '"',
+    "backslashes": "\\",
+    "escaped quotes": '\\"',
+    "objects that do not end": '{"a":',
+    "objects in lists": '[{"a":[1,',
+    "objects that hold nothing": "{}",
+    "fences": "```",
+    "closing tags": "</think>",
+    "tokens": f'"verdict": "{TOKEN}" ',
+    "objects with the token": f'{{"verdict": "{TOKEN}"}}',
+}
 
 
 def run() -> Iterator[dict[str, Any]]:
     """One row per claim: name, ours, peer, ratio, target, holds."""
-    found = _fuzz(REPLIES, SEED)
-    yield _row(
-        f"scores that are not the judge's own, {REPLIES:,} replies", found["wrong"], "0", not found["wrong"]
-    )
-    yield _row("replies of one object alone that were not read", found["unread"], "0", not found["unread"])
-    share = 1 - found["framed unread"] / found["framed"]
-    yield _row(
-        "one object among words, no grades in the texts: read", f"{share:.1%}", ">= 99%", share >= FRAMED_READ
-    )
-    spent = 1000 * found["seconds"] / REPLIES
-    yield _row("CPU to read a reply", f"{spent:.2f} ms", f"<= {ALLOWED} ms", spent <= ALLOWED)
+    for name, sign in FILLINGS.items():
+        worst = max(_seconds(reply) for reply in _replies(sign))
+        target = f"<= {ALLOWED} s"
+        yield _row(f"a reply of 1 MB, filled with {name}", f"{worst:.3f} s", target, worst <= ALLOWED)
+    for name, reply in (
+        ("bare", OBJECT),
+        ("in a fence", f"```json\n{OBJECT}\n```"),
+        ("by its token", f"Well. {PROVEN}"),
+    ):
+        spent = 1000 * min(_seconds(reply) for _ in range(200))
+        yield _row(f"a judge's reply, {name}", f"{spent:.3f} ms", f"<= {ORDINARY} ms", spent <= ORDINARY)
 
 
-def _row(name: str, ours: object, target: str, holds: bool) -> dict[str, Any]:
-    return {"name": name, "ours": str(ours), "peer": "", "ratio": "", "target": target, "holds": holds}
+def _replies(sign: str) -> Iterator[str]:
+    """The filling alone, after an object, before one, inside one, and behind a mark of reasoning."""
+    for before, after in (
+        ("", ""),
+        (OBJECT, "x"),
+        (TOKEN, PROVEN),
+        ('{"a": "', f'", "verdict": "{TOKEN}"}}'),
+        ("<think>", f"</think>{PROVEN}"),
+        (f'{TOKEN} {{"a":' * 50 + "[", ""),
+    ):
+        room = LONGEST_REPLY - len(before) - len(after)
+        yield before + sign * (room // len(sign)) + after
 
 
-def _fuzz(count: int, seed: int, show: bool = False) -> dict[str, float]:
-    found: dict[str, float] = dict.fromkeys(("wrong", "unread", "framed", "framed unread", "seconds"), 0)
-    for number in range(count):
-        made = made_reply(Random(f"{seed} {number}"))
-        start = time.process_time()
-        read = outcomes(made)
-        found["seconds"] += time.process_time() - start
-        wrong, unread = is_wrong(made, read), not is_read(read)
-        found["wrong"] += wrong
-        found["unread"] += made.clean and unread
-        found["framed"] += made.framed
-        found["framed unread"] += made.framed and unread
-        if show and (wrong or (made.clean and unread)):
-            _show(number, made)
-    return found
+def _seconds(reply: str) -> float:
+    start = time.process_time()
+    for token in (TOKEN, ""):
+        with suppress(AnswerError):
+            read_reply(reply, token)
+    return (time.process_time() - start) / 2
 
 
-def _show(number: int, made: MadeReply) -> None:
-    print(f"{number}: own {made.own}\n  texts {made.texts}\n  reply {made.reply!r}\n  read {outcomes(made)}")
-
-
-if __name__ == "__main__":
-    print(_fuzz(int(sys.argv[1]), int(sys.argv[2]), show=True))
+def _row(name: str, ours: str, target: str, holds: bool) -> dict[str, Any]:
+    return {"name": name, "ours": ours, "peer": "", "ratio": "", "target": target, "holds": holds}

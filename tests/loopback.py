@@ -66,6 +66,9 @@ from tests.prefix_cache import PrefixCache
 Protocol = str  # "openai", "anthropic" or "google"
 MARKER = re.compile(r"\[\[loopback:(.+?)(?:\*(\d+))?\]\]")
 ENDLESS_LIMIT = 256 * 1024 * 1024  # even an endless body ends before it fills a machine
+# What a question ends with. It differs from store to store, so that no answer and no bill here depends on it.
+TOKEN = re.compile(r'\n\n[^\n"]*"verdict": "([0-9a-f]{10})"')
+TOKEN_IN_BODY = re.compile(rb'\\n\\n[^\\]*\\"verdict\\": \\"[0-9a-f]{10}\\"')
 PREFLIGHT = "one short question, to find out whether you can be reached"
 RED_TAPE = "I'm sorry, but I can't help with that."
 
@@ -100,6 +103,11 @@ class Call:
             for key in ("systemInstruction", "messages", "contents")
             for text in _texts(self.json.get(key))
         )
+
+    @property
+    def token(self) -> str:
+        """The token that the question shows, if any."""
+        return found[1] if (found := TOKEN.search(self.prompt)) else ""
 
     @cached_property
     def schema(self) -> Mapping[str, Any] | None:
@@ -216,7 +224,7 @@ class _Answer:
 
 def _envelope(call: Call, answer: _Answer) -> dict[str, Any]:
     """The answer in the shape of the protocol."""
-    tokens_in, tokens_out = max(1, len(call.body) // 4), max(1, len(answer.text) // 4)
+    tokens_in, tokens_out = max(1, len(TOKEN_IN_BODY.sub(b"", call.body)) // 4), max(1, len(answer.text) // 4)
     tokens_in = answer.tokens_in or tokens_in
     if answer.dear:
         tokens_in = len(call.prompt.encode()) + len(json.dumps(call.schema))
@@ -505,7 +513,7 @@ class Endpoint:
         if word == "empty":
             return _Answer("")
         if word == "wrong-schema":
-            return _Answer('{"verdict": "fine"}')
+            return _Answer('{"rating": 3}')
         if word == "dear":
             return _Answer(argument, dear=True)
         if word == "ok" and argument:
@@ -514,7 +522,8 @@ class Endpoint:
         if schema is None:
             text = "ok"
         else:
-            seed = hashlib.blake2b(call.prompt.encode("utf-8", "surrogatepass"), digest_size=32).digest()
+            asked = TOKEN.sub("", call.prompt).encode("utf-8", "surrogatepass")
+            seed = hashlib.blake2b(asked, digest_size=32).digest()
             text = json.dumps(conforming(schema, seed, off_scale=word == "out-of-range"))
         if word in ("cut-content", "length"):
             return _Answer(text[: len(text) // 2], "length" if word == "length" else "stop")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import re
 import shlex
@@ -13,8 +15,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.panel.served import served_by_command
 
 from medjury import __version__
+from medjury.cli._main import add_commands
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "src/medjury/suites/_library/samples"
@@ -55,6 +59,37 @@ def test_the_dockerfile_has_no_fault_that_its_critic_knows() -> None:
         [Path(sys.executable).with_name("hadolint"), str(DOCKERFILE)], capture_output=True, text=True
     )
     assert (found.returncode, found.stdout) == (0, "")
+
+
+def said_commands() -> list[list[str]]:
+    """What the Dockerfile lets `medjury` do by itself, and every command line that its first lines show."""
+    own = dict(steps())
+    assert json.loads(own["ENTRYPOINT"]) == ["medjury"]
+    shown = re.findall(r"^#   docker run .*? medjury (.*?)(?:   .*)?$", DOCKERFILE.read_text(), re.MULTILINE)
+    return [json.loads(own["CMD"]), *map(shlex.split, shown)]
+
+
+@pytest.mark.parametrize("words", said_commands(), ids=" ".join)
+def test_every_command_line_of_the_dockerfile_is_accepted(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read by the command line as it is; the panel is served as well, until it states how to stop it."""
+    parser = argparse.ArgumentParser("medjury")
+    add_commands(parser, words[0])
+    options = parser.parse_args(words)
+    assert options.command == words[0]
+    if words[0] != "panel":
+        return
+    assert f"{options.port}:{options.port} " in DOCKERFILE.read_text(), "the port that is let through"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cases.jsonl").write_text(
+        '{"id": "a", "candidate": "Well.", "texts": {"context": "A note."}}\n'
+    )
+    (tmp_path / options.study).write_text("study: ward\ncases: cases.jsonl\ninstrument: note_quality\n")
+    _, _, study, *rest = words
+    with served_by_command(Path(study), *rest) as lines:  # at a free port
+        assert f"is at http://localhost:{options.port}" in lines[0], lines
+        assert any("/join/" in line for line in lines) and not any("Warning" in line for line in lines)
 
 
 def test_nobody_in_the_container_is_root() -> None:
@@ -126,3 +161,38 @@ def test_without_a_compiler_there_is_a_wheel_for_everybody(tmp_path: Path) -> No
     assert sum(name.startswith("medjury/suites/_library/") and name.endswith(".yaml") for name in names) == 38
     samples = {path.relative_to(ROOT / "src").as_posix() for path in SAMPLES.rglob("*") if path.is_file()}
     assert samples and samples <= set(names), "a sample is left out of the wheel"
+
+
+def locks() -> list[str]:
+    """The files of requirements that something is installed from: by the Makefile, the container, a workflow."""
+    places = [ROOT / "Makefile", DOCKERFILE, *(ROOT / ".github/workflows").glob("*.yml")]
+    text = "\n".join(place.read_text(encoding="utf-8") for place in places).replace("\\\n", " ")
+    named = {
+        (line.strip(), name)
+        for line in text.splitlines()
+        for name in re.findall(r"(?:^|\s)(?:-r|--requirement)[ =](requirements/\S+)", line)
+    }
+    unchecked = [line for line, _ in named if "--require-hashes" not in line and "$(UV)" not in line]
+    assert not unchecked and re.search(r"^UV = .*--require-hashes", text, re.MULTILINE)
+    return sorted({name for _, name in named})
+
+
+def test_every_requirement_that_is_installed_has_a_hash() -> None:
+    found = locks()
+    assert {"requirements/develop.txt", "requirements/learned.txt", "requirements/image.txt"} <= set(found)
+    assert not [name for name in found if "overrides" in name], "overrides are read by `make lock` alone"
+    for name in found:
+        text = (ROOT / name).read_text(encoding="utf-8").replace("\\\n", " ")
+        lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+        assert lines and not [
+            line for line in lines if not re.search(r"==\S+ .*--hash=sha256:[0-9a-f]{64}", line)
+        ]
+
+
+def test_what_is_only_resolved_with_pins_nothing() -> None:
+    """Every other file of requirements is an input of the lock: a pin in it would look as if installed."""
+    others = {f"requirements/{each.name}" for each in (ROOT / "requirements").glob("*.txt")} - set(locks())
+    assert others == {"requirements/learned-overrides.txt", "requirements/interop-overrides.txt"}
+    for name in others:
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert "==" not in re.sub(r";.*", "", text) and "nothing is installed from this file" in text

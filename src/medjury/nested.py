@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from medjury.errors import MedjuryError
+from medjury.limits import TOO_DEEP, is_too_deep
 
 Step = str | int
 EVERY, ENTRIES = "[]", "{}"
@@ -107,7 +108,7 @@ def value_at(record: Mapping[str, Any], path: str) -> Any:
     value: Any = around
     for step in steps:
         if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
-            value = json.loads(value)
+            value = json_in(value)
         if isinstance(value, dict):
             value = value.get(str(step))
         elif isinstance(value, list) and isinstance(step, int):
@@ -115,6 +116,13 @@ def value_at(record: Mapping[str, Any], path: str) -> Any:
         else:
             return None
     return value
+
+
+def json_in(cell: str) -> Any:
+    """The JSON in a cell; a `ValueError` where it is not JSON, or nested deeper than is read."""
+    if is_too_deep(cell):
+        raise ValueError(TOO_DEEP)
+    return json.loads(cell)
 
 
 def lists_within(document: Any, before: str = "", depth: int = 0) -> list[str]:
@@ -140,7 +148,7 @@ def keys_at(records: Sequence[Mapping[str, Any]], path: str) -> list[str]:
     for record in records:
         value = value_at(record, path)
         if isinstance(value, str) and value.lstrip()[:1] == "{":
-            value = json.loads(value)
+            value = json_in(value)
         if isinstance(value, dict):
             found.update(dict.fromkeys(value))
     return list(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import polars
@@ -86,11 +87,58 @@ def test_one_good_answer_among_the_first_is_enough_to_go_on(tmp_path: Path, writ
         assert len(server.calls) == 40
 
 
-def test_different_reasons_are_no_one_reason(write_study: Write) -> None:
+@pytest.mark.parametrize("concurrency", [1, 64])
+def test_another_kind_of_failure_is_no_answer(
+    concurrency: int, write_study: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
     with LoopbackServer(lambda call: "refusal" if "Summary 7." in call.prompt else "length") as server:
-        study = write_study(cases=40, judge={"url": server.url}, max_unscored=1.0)
-        assert main(["run", str(study), "--quiet", "--no-preflight"]) == 0
-        assert len(server.calls) == 40
+        study = write_study(
+            cases=HOPELESS, judge={"url": server.url, "concurrency": concurrency}, max_unscored=1.0
+        )
+        assert main(["run", str(study), "--quiet", "--no-preflight"]) == 1
+        assert len(server.calls) == FIRST_QUESTIONS
+    told = capsys.readouterr().err
+    assert "none of its first 20 answers can be used (19 truncated, 1 refusal); the last: " in told
+    assert "Raise `max_tokens` of this model" in told, "what cures most of them"
+
+
+@pytest.mark.parametrize("concurrency", [1, 64])
+def test_mixed_garbage_stops_the_run_and_the_way_on_is_named(
+    concurrency: int, write_study: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of twenty answers nineteen are `{}` and one is other junk, as of a proxy in front of a broken model."""
+    numbers, junk = count(1), ["ok:[]", "empty", "ok:none of it", 'ok:{"accuracy": "very"}']
+
+    def behave(call: Call) -> str:
+        number = next(numbers)
+        return "ok" if mended else junk[number // 20 % 4] if number % 20 == 0 else "ok:{}"
+
+    mended = False
+    with LoopbackServer(behave) as server:
+        study = write_study(cases=240, judge={"url": server.url, "concurrency": concurrency})
+        assert main(["run", str(study), "--quiet", "--no-preflight"]) == 1
+        assert len(server.calls) <= 3 * FIRST_QUESTIONS
+        told = capsys.readouterr().err
+        assert "FAILED: juror: none of its first 20 answers can be used" in told
+        assert "--keep-going" in told and "--retry-unscored" in told
+        mended = True
+        assert main(["run", str(study), "--quiet", "--retry-unscored"]) == 0
+    assert read_manifest(study.parent / "runs" / "small").coverage.scored == 3 * 240
+
+
+def test_a_failed_run_whose_endpoint_was_repaired_names_the_way_on(
+    word: Word, write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    word.said = "ok:{}"
+    study = write_study(cases=30)
+    assert main(["run", str(study), "--quiet", "--no-preflight", "--keep-going"]) == 1
+    word.said = "ok"
+    asked = len(server.calls)
+    assert main(["run", str(study), "--quiet"]) == 1
+    assert len(server.calls) == asked, "what was answered is not asked again unasked"
+    assert f"`medjury run {study} --retry-unscored`" in capsys.readouterr().err
+    assert main(["run", str(study), "--quiet", "--retry-unscored"]) == 0
+    assert len(server.calls) == asked + 30
 
 
 def test_each_judge_is_watched_by_itself(write_study: Write, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.loopback import Call, LoopbackServer
+from tests.loopback import TOKEN_IN_BODY, Call, LoopbackServer
 
 from medjury.cli import main
 from medjury.judging._breaker import IN_A_ROW
@@ -142,7 +142,8 @@ def test_the_last_call_of_a_budget_is_for_a_case(write_study: Write, server: Loo
 def test_its_cost_is_in_the_manifest(write_study: Write, server: LoopbackServer) -> None:
     study = write_study(cases=2, judge={"price": {"input": 1000.0, "output": 0.0}})
     assert main(["run", str(study), "--quiet"]) == 0
-    sent = [max(1, len(call.body) // 4) for call in (*server.calls, *server.preflights)]
+    calls = (*server.calls, *server.preflights)
+    sent = [max(1, len(TOKEN_IN_BODY.sub(b"", call.body)) // 4) for call in calls]
     assert manifest(study).cost == pytest.approx(sum(sent) / 1000)
 
 
@@ -171,7 +172,7 @@ def test_equal_failures_in_a_row_stop_the_run_and_the_next_one_goes_on(
         assert len(server.calls) <= 5 + most_failures(study) < 100 * ATTEMPTS
         told = capsys.readouterr()
         assert (
-            f"INCOMPLETE: juror: {IN_A_ROW} questions in a row failed alike: 127.0.0.1 answered 500"
+            f"INCOMPLETE: juror: {IN_A_ROW} questions in a row failed; the last: 127.0.0.1 answered 500"
             in told.err
         )
         assert "Run again to go on: nothing answered is lost" in told.err and "Report: " in told.out
@@ -189,6 +190,19 @@ def test_failures_that_differ_in_a_number_are_equal(write_study: Write) -> None:
     def behave(call: Call) -> str:
         number = next(numbers)
         return "ok" if number == 1 else f'raw:500 {{"error": "upstream failed, request 7f{number}e"}}'
+
+    with LoopbackServer(behave) as server:
+        study = write_study(cases=60, judge={"url": server.url, "concurrency": 1})
+        assert main(["run", str(study), "--quiet"]) == 3
+        assert len(server.calls) <= 1 + most_failures(study) < 60 * ATTEMPTS
+
+
+def test_failures_of_different_kinds_are_no_answers_either(write_study: Write) -> None:
+    numbers = count(1)
+
+    def behave(call: Call) -> str:
+        number = next(numbers)
+        return "ok" if number == 1 else ("500", "502", "504")[number // ATTEMPTS % 3]
 
     with LoopbackServer(behave) as server:
         study = write_study(cases=60, judge={"url": server.url, "concurrency": 1})

@@ -1,8 +1,12 @@
-"""Small files that swell (YAML that repeats itself, workbooks that unpack to gigabytes) are refused, in words."""
+"""Small files that swell (YAML that repeats itself, workbooks that unpack to gigabytes, Parquet files of millions
+of rows) are refused, in the same words by every reader."""
 
 from __future__ import annotations
 
+import gzip
 import io
+import json
+import re
 import time
 import tracemalloc
 import zipfile
@@ -10,16 +14,22 @@ from collections.abc import Callable
 from pathlib import Path
 
 import openpyxl
+import polars
 import pytest
 
 from medjury.cases import read_cases
+from medjury.cli import main
 from medjury.documents import parse_document, read_document
 from medjury.errors import MedjuryError
+from medjury.inspection import look
 from medjury.instruments import load_instrument
-from medjury.models import PriceList
+from medjury.limits import FileLimitError, is_too_deep, part_of_limits, read_parquet
+from medjury.metrics._pairs import read_pairs
+from medjury.models import AnswerFile, PriceList
 from medjury.ratings import read_ratings
 from medjury.studies import load_study
 from medjury.tables import rating_table, read_plain_table
+from medjury.transcripts import read_transcript
 
 
 def bomb(levels: int = 30) -> str:
@@ -153,3 +163,263 @@ def test_a_workbook_that_lies_about_its_size_is_not_unpacked_further(
 def test_an_honest_workbook_is_read(tmp_path: Path) -> None:
     file = workbook(tmp_path / "honest.xlsx", rows=5_000)
     assert len(list(read_cases(file, mapping={"id": "id", "candidate": "candidate"}))) == 5_000
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_method_that_unpacks_everything_at_once_is_not_used_at_all(method: int, tmp_path: Path) -> None:
+    """Of these methods Python unpacks all that is there, whatever the directory states."""
+    honest, file = workbook(tmp_path / "honest.xlsx"), tmp_path / "lying.xlsx"
+    with zipfile.ZipFile(honest) as old, zipfile.ZipFile(file, "w", method) as new:
+        for part in old.infolist():
+            if part.filename != "xl/worksheets/sheet1.xml":
+                new.writestr(part, old.read(part))
+        new.writestr("xl/worksheets/sheet1.xml", b" " * 60_000_000)
+    content = file.read_bytes()
+    file.write_bytes(content.replace((60_000_000).to_bytes(4, "little"), (5_000).to_bytes(4, "little")))
+    for reader in BOOKS.values():
+        tracemalloc.start()
+        try:
+            with pytest.raises(MedjuryError, match=r"lying\.xlsx"):
+                reader(file)
+            assert tracemalloc.get_traced_memory()[1] < 30_000_000
+        finally:
+            tracemalloc.stop()
+
+
+TABLES: dict[str, Callable[[Path], object]] = {
+    **BOOKS,
+    "a look": look,
+    "pairs of texts": lambda path: read_pairs(path, ["item"]),
+}
+
+
+@pytest.fixture(scope="module")
+def repeated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Kilobytes of Parquet: many rows, many values in one row, one long text in every row, deep groups."""
+    deep: object = 1
+    for _ in range(120):
+        deep = {"a": deep}
+    long = polars.repeat("x" * 100_000, 7_000, eager=True)
+    frames = {
+        "rows": polars.DataFrame({"item": polars.repeat("a", 12_000_000, eager=True)}),
+        "values": polars.DataFrame(
+            {"item": ["a"], "l": [polars.repeat(1, 120_000_000, eager=True, dtype=polars.Int8)]}
+        ),
+        "texts": polars.DataFrame({"item": long}),
+        "levels": polars.DataFrame({"item": ["a"], "deep": [deep]}),
+    }
+    file, found = tmp_path_factory.mktemp("parquet") / "made.parquet", {}
+    for name, frame in frames.items():
+        frame.write_parquet(file)
+        found[name] = file.read_bytes()
+    return found
+
+
+PARQUET = {
+    "rows": "has 12,000,000 rows; at most 2,000,000 rows are read from one file",
+    "values": "has 120,000,001 values; at most 100,000,000 cells are read from one file",
+    "levels": "is nested deeper than 100 levels; at most 100 levels are read from one file",
+}
+
+
+def not_to_be_called(*_: object, **__: object) -> None:
+    pytest.fail("rows were read")
+
+
+@pytest.mark.parametrize("reader", TABLES.values(), ids=list(TABLES))
+@pytest.mark.parametrize("what", PARQUET)
+def test_a_parquet_file_is_refused_by_its_footer_before_a_row_is_read(
+    what: str, reader: Callable[[Path], object], repeated: dict[str, bytes], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    file = tmp_path / "small.parquet"
+    file.write_bytes(repeated[what])
+    assert file.stat().st_size < 200_000
+    for name in ("read_parquet", "scan_parquet"):
+        monkeypatch.setattr(polars, name, not_to_be_called)
+    with pytest.raises(FileLimitError, match=rf"^small\.parquet: {PARQUET[what]}"):
+        reader(file)
+
+
+@pytest.mark.parametrize("name", ["ratings", "a plain table", "a look", "pairs of texts"])
+def test_one_long_text_in_every_row_is_refused(name: str, repeated: dict[str, bytes], tmp_path: Path) -> None:
+    """Read row by row, as cases are, it would take hours; as a table it takes no room until its texts are used."""
+    file = tmp_path / "small.parquet"
+    file.write_bytes(repeated["texts"])
+    assert file.stat().st_size < 200_000
+    with pytest.raises(FileLimitError, match=r"small\.parquet: holds 700 MB of text; at most 500 MB"):
+        TABLES[name](file)
+
+
+def test_a_footer_that_lies_gives_no_more_rows_than_it_states(tmp_path: Path) -> None:
+    file = tmp_path / "lying.parquet"
+    polars.DataFrame({"item": polars.repeat("a", 3_000_000, eager=True)}).write_parquet(
+        file, row_group_size=3_000_000
+    )
+    content = file.read_bytes()
+
+    def number(value: int, length: int = 0) -> bytes:
+        """As Thrift writes it, in so many bytes."""
+        value, found = 2 * value, bytearray()
+        while value > 127 or len(found) < length - 1:
+            found.append(value & 127 | 128)
+            value >>= 7
+        return bytes([*found, value])
+
+    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    stated = number(3_000_000)
+    assert content[footer:].count(stated) >= 2
+    lying = content[footer:].replace(stated, number(7, len(stated)))
+    file.write_bytes(content[:footer] + lying)
+    assert read_parquet(file).height == 7
+
+
+@pytest.mark.parametrize("reader", TABLES.values(), ids=list(TABLES))
+def test_what_is_not_parquet_is_refused_in_words(reader: Callable[[Path], object], tmp_path: Path) -> None:
+    file = tmp_path / "not.parquet"
+    for content in (b"", b"PAR1", b"PAR1" + b"\x1c" * 5_000 + (5_000).to_bytes(4, "little") + b"PAR1",
+                    b"\xff" * 90 + (80).to_bytes(4, "little") + b"PAR1"):  # fmt: skip
+        file.write_bytes(content)
+        try:
+            found = reader(file)
+        except MedjuryError as error:
+            assert "not.parquet" in str(error)
+        else:
+            assert found is None or "not known" in str(found)
+
+
+def wide(columns: int = 1_000_000) -> bytes:
+    names = ["item", "id", "candidate", "rater", "dimension", "score", *map(str, range(columns - 6))]
+    return (",".join(names) + "\n" + "1," * (columns - 1) + "1\n").encode()
+
+
+@pytest.mark.parametrize("reader", TABLES.values(), ids=list(TABLES))
+def test_a_table_of_a_million_columns_is_refused(reader: Callable[[Path], object], tmp_path: Path) -> None:
+    (tmp_path / "wide.csv").write_bytes(wide())
+    with pytest.raises(FileLimitError, match=r"^wide\.csv: has .*1,000,000 .*; at most 10,000 columns"):
+        reader(tmp_path / "wide.csv")
+
+
+@pytest.mark.parametrize("name", ["ratings", "a plain table", "pairs of texts"])
+def test_rows_that_each_name_another_column_are_refused(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "square.jsonl"
+    file.write_text("".join(json.dumps({"item": "a", f"c{number}": 1}) + "\n" for number in range(50_000)))
+    with pytest.raises(FileLimitError, match=r"^square\.jsonl: has .*; at most 10,000 columns"):
+        TABLES[name](file)
+
+
+PACKED: dict[str, Callable[[Path], object]] = {
+    "cases.jsonl.gz": lambda path: list(read_cases(path)),
+    "cases.csv.gz": lambda path: list(read_cases(path)),
+    "cases.json.gz": lambda path: list(read_cases(path)),
+    "ratings.csv.gz": read_ratings,
+    "ratings.jsonl.gz": read_ratings,
+    "table.csv.gz": read_plain_table,
+    "answers.jsonl.gz": AnswerFile.open,
+}
+
+
+FIRST = {
+    "cases.csv.gz": b"id,candidate\n",
+    "ratings.csv.gz": b"item,rater,dimension,score\n",
+    "table.csv.gz": b"item,rater,dimension,score\n",
+    "answers.jsonl.gz": b'{"format": "medjury answers 1", "models": []}\n',
+}
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_a_gzip_bomb_is_refused_before_it_is_unpacked(name: str, tmp_path: Path) -> None:
+    file = tmp_path / name
+    with gzip.open(file, "wb") as packed:
+        packed.write(FIRST.get(name, b'{"item": "a"}\n'))
+        for _ in range(100):
+            packed.write(b" " * 999_999 + b"\n")
+    assert file.stat().st_size < 200_000
+    with pytest.raises(
+        FileLimitError, match=rf"^{name}: unpacks from 0\.1 MB to 2\d MB or more; at most 250 times"
+    ):
+        PACKED[name](file)
+
+
+DEEP = '{"item": "a", "id": "a", "candidate": ' + "[" * 101 + "]" * 101 + "}"
+NESTED: dict[str, Callable[[Path], object]] = {
+    "cases.jsonl": lambda path: list(read_cases(path)),
+    "cases.json": lambda path: list(read_cases(path)),
+    "ratings.jsonl": read_ratings,
+    "ratings.json": read_ratings,
+    "table.jsonl": read_plain_table,
+    "pairs.jsonl": lambda path: read_pairs(path, ["item"]),
+    "look.json": look,
+    "transcript.json": read_transcript,
+}
+
+
+@pytest.mark.parametrize("name", NESTED)
+@pytest.mark.parametrize("text", [DEEP, '{"a":' * 100_000], ids=["a little", "a lot"])
+def test_json_in_json_without_end_is_refused(text: str, name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(MedjuryError, match=rf"{re.escape(name)}.*: .*is nested deeper than 100 levels"):
+        NESTED[name](tmp_path / name)
+
+
+def test_a_deep_cell_of_a_table_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text('item,rater,answer\n1,ann,"' + "[" * 50_000 + '"\n')
+    mapping = {"item": "item", "rater": "rater", "score": "answer.score", "fixed": {"dimension": "accuracy"}}
+    with pytest.raises(MedjuryError, match=r"r\.csv, row 2: .*is nested deeper than 100 levels"):
+        read_ratings(tmp_path / "r.csv", mapping=mapping)
+
+
+@pytest.mark.parametrize(
+    ("text", "deep"),
+    [
+        ("[" * 100 + "]" * 100, False),
+        ("[" * 101 + "]" * 101, True),
+        (json.dumps(["[" * 500, '"[' * 500, "\\" * 3 + "[" * 500]), False),
+        ("[{}]" * 10_000, False),
+        ('["' + "[" * 1_000, False),
+        ('"' + '\\"' * 100_000 + "[" * 200, False),
+        ("[" * 200 + '"' + "\\" * 99_999, True),
+    ],
+)
+def test_depth_is_counted_outside_of_texts(text: str, deep: bool) -> None:
+    assert is_too_deep(text) is deep and is_too_deep(text.encode()) is deep
+
+
+def test_as_many_rows_as_are_read_are_read_and_not_one_more(tmp_path: Path) -> None:
+    for name, head, line in (
+        ("ratings.csv", "item,rater,dimension,score\n", "{},a,q,1\n"),
+        ("cases.csv", "id,candidate\n", "{},text\n"),
+    ):
+        file = tmp_path / name
+        read = read_ratings if name == "ratings.csv" else lambda path: list(read_cases(path))
+        for rows, refused in ((20, False), (21, True)):
+            file.write_text(head + "".join(line.format(number) for number in range(rows)))
+            with part_of_limits(20 / 2_000_000):
+                if refused:
+                    with pytest.raises(FileLimitError, match="has more than 20 rows"):
+                        read(file)
+                else:
+                    read(file)
+
+
+def test_who_trusts_a_file_reads_more_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "ratings.csv"
+    file.write_text("item,rater,dimension,score\n" + "".join(f"{number},a,q,1\n" for number in range(50)))
+    with part_of_limits(20 / 2_000_000), pytest.raises(FileLimitError, match="MEDJURY_FILE_LIMITS=10"):
+        read_ratings(file)
+    monkeypatch.setenv("MEDJURY_FILE_LIMITS", "10")
+    with part_of_limits(20 / 2_000_000):
+        assert len(read_ratings(file).ratings) == 50
+    monkeypatch.setenv("MEDJURY_FILE_LIMITS", "much")
+    with pytest.raises(MedjuryError, match="MEDJURY_FILE_LIMITS is 'much'; give how many times"):
+        read_ratings(file)
+
+
+def test_the_command_line_refuses_in_words(
+    repeated: dict[str, bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "r.parquet").write_bytes(repeated["rows"])
+    assert (
+        main(["ratings", "import", str(tmp_path / "r.parquet"), "--store", str(tmp_path / "s.sqlite")]) == 2
+    )
+    assert "r.parquet: has 12,000,000 rows; at most 2,000,000 rows" in capsys.readouterr().err

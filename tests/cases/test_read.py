@@ -210,7 +210,7 @@ class TestJsonLines:
             (b'"text"', "is not an object with the fields of a case"),
             (b'{"id": "1", "candidate": "a\\ud800"}', "half of a surrogate pair"),
             (b'{"id": "1", "candidate": "a\\u0000"}', "NUL"),
-            (b'{"a":' * 100_000, "nested too deeply"),
+            (b'{"a":' * 100_000, "nested deeper than 100 levels"),
         ],
     )
     def test_a_bad_line_is_named_and_the_rest_is_read(

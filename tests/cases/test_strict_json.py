@@ -34,7 +34,7 @@ def test_content_is_read_as_it_was_written(value: object, in_ascii: bool) -> Non
         (b'{"id": NaN}', "holds NaN or Infinity, which is not JSON"),
         (b'{"id": -Infinity}', "holds NaN or Infinity, which is not JSON"),
         (b'{"id": ' + b"9" * 5_000 + b"}", "is not valid JSON"),
-        (b"[" * 100_000, "is nested too deeply"),
+        (b"[" * 100_000, "is nested deeper than 100 levels"),
         (b'{"id": "\xff"}', "is not valid UTF-8; save the file as UTF-8"),
     ],
 )

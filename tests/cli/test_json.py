@@ -25,8 +25,9 @@ WITHOUT = {
 # Whose JSON is read by the tests of the command itself, which have what it needs.
 ELSEWHERE = {
     "register", "tune", "prompts log", "reread", "draft", "models pull", "models check", "agreement",
-    "plan kappa", "plan icc", "plan f1", "plan more", "plan review", "plan gate", "calibrate fit",
-    "calibrate panel", "calibrate apply", "calibrate report", "estimate", "simulate-jury", "triage", "audit",
+    "plan kappa", "plan icc", "plan f1", "plan more", "plan review", "plan gate", "plan blinded",
+    "calibrate fit", "calibrate panel", "calibrate apply", "calibrate report", "estimate", "simulate-jury",
+    "triage", "audit",
     "rank", "bench run", "bench leaderboard", "train sft", "train dpo", "gate", "validate", "compare",
     "passport make", "passport check", "judge", "watch",
 }  # fmt: skip

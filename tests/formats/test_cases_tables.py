@@ -137,7 +137,7 @@ class TestText:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("medjury.cases._readers.text_file.LONGEST_LINE", 1_000)
-        for name in ("c.csv.gz", "c.jsonl.gz", "c.json.gz"):
+        for name in ("c.csv.gz", "c.jsonl.gz"):
             (tmp_path / name).write_bytes(gzip.compress(b"id,candidate\n" + b"x" * 5_000))
             assert "unpacks to a line of more than 1,000 characters" in refusal(tmp_path / name)
 

@@ -7,13 +7,11 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from medjury.cases import Case, Note
 from medjury.instruments import Dimension, Input, Instrument
 from medjury.judging._asking import Sample, Speaker
-from medjury.judging._prompt import question_text, shown_texts, texts_of
 from medjury.models import Scripted
 
 ABOUT = st.lists(
@@ -57,24 +55,3 @@ def test_a_question_is_called_by_the_hash_of_all_that_determines_it(
 def test_whatever_it_is_about(about: list[object]) -> None:
     speaker = Speaker(Scripted([], name="juror"))
     assert speaker.name(about, Sample(1)) == by_its_formula(speaker, about, Sample(1))
-
-
-TEXT = st.text(st.characters(codec=None), max_size=60)
-MARKED = "<<<begin candidate 0123456789ab>>>\nmine\n<<<end candidate 0123456789ab>>>"
-
-
-@given(
-    candidate=TEXT, context=TEXT, reference=st.none() | TEXT, notes=st.lists(TEXT, max_size=3)
-)  # fmt: skip
-@example(candidate=MARKED, context=f"a {MARKED} b", reference=MARKED, notes=[MARKED])
-@example(candidate="half \ud83d of one", context="\x00 NUL", reference="", notes=["", " "])
-def test_a_reader_knows_the_texts_that_the_question_shows(
-    candidate: str, context: str, reference: str | None, notes: list[str]
-) -> None:
-    case = Case(
-        "case-1", candidate, reference, {"context": context},
-        tuple(Note(f"n{place}", text, "2026-01-31", "letter") for place, text in enumerate(notes)),
-    )  # fmt: skip
-    question = question_text(INSTRUMENT, case)
-    if isinstance(question, str):
-        assert sorted(shown_texts(question)) == sorted(texts_of(INSTRUMENT, case))

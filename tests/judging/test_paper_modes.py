@@ -34,11 +34,13 @@ from medjury.judging import (
 )
 from medjury.judging._claims.prompts import listing_system, verifying_schema, verifying_system
 from medjury.models import Gate, MemoryCache, Request, Scripted, make_model
+from medjury.studies import prompt_version
 
 MODEL = make_model("openai", url="http://127.0.0.1:1/v1", model="m", name="juror")
 SPEAKER = Speaker(MODEL)
+PLAIN = Speaker(MODEL, token=False)
 NOTE_QUALITY, CONCORDANCE = load_instrument("note_quality"), load_instrument("concordance")
-# As they were before there were paper modes: stored ratings are found again.
+# As they were before there were paper modes and tokens: stored ratings are found again.
 HASHES = {
     "single": "27936ba88ae1e5124e5cd6ded8e7fd4cb664f11ee2837a59e162716fc1204ee7",
     "bare": "f6de071a72d97a8f67eb56191e61e3a729daf8929923132d16a28c5a9fd40b40",
@@ -50,22 +52,27 @@ HASHES = {
 }
 
 
-def raters() -> dict[str, Any]:
-    scorers = [Agent(PERSONAS[name], SPEAKER) for name in PERSONA_GROUPS["scorers"]]
+def raters(speaker: Speaker, prompt: str | None) -> dict[str, Any]:
+    scorers = [Agent(PERSONAS[name], speaker) for name in PERSONA_GROUPS["scorers"]]
+    examples = NOTE_QUALITY.examples
     return {
-        "single": Judge(MODEL, NOTE_QUALITY),
-        "bare": Judge(MODEL, NOTE_QUALITY, explain=False, examples=NOTE_QUALITY.examples),
-        "claims": Claims("c", CONCORDANCE, SPEAKER, SPEAKER),
-        "concordance": Concordance(SPEAKER, CONCORDANCE),
-        "preference": Concordance(SPEAKER, load_instrument("preference"), explain=False),
-        "deliberation": Deliberation("d", NOTE_QUALITY, SPEAKER, scorers),
-        "drafter": Drafter(SPEAKER, "w"),
+        "single": Judge(MODEL, NOTE_QUALITY, prompt=prompt),
+        "bare": Judge(MODEL, NOTE_QUALITY, explain=False, examples=examples, prompt=prompt),
+        "claims": Claims("c", CONCORDANCE, speaker, speaker),
+        "concordance": Concordance(speaker, CONCORDANCE),
+        "preference": Concordance(speaker, load_instrument("preference"), explain=False),
+        "deliberation": Deliberation("d", NOTE_QUALITY, speaker, scorers),
+        "drafter": Drafter(speaker, "w"),
     }
 
 
 @pytest.mark.parametrize("name", HASHES)
-def test_without_a_stated_mode_nothing_that_is_stored_is_asked_again(name: str) -> None:
-    assert raters()[name].settings_hash() == HASHES[name]
+def test_without_a_token_nothing_that_is_stored_is_asked_again(name: str) -> None:
+    assert raters(PLAIN, "1")[name].settings_hash() == HASHES[name]
+    asked = raters(SPEAKER, None)[name]
+    assert asked.settings_hash() != HASHES[name], "another prompt is another way of asking"
+    if name != "drafter":
+        assert prompt_version([asked]) == "3" and prompt_version([raters(PLAIN, "1")[name]]) == "1"
 
 
 # The grade before its reasons, or without any

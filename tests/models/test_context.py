@@ -101,8 +101,8 @@ async def test_a_server_that_counts_is_asked_only_where_the_estimate_leaves_a_do
     server_kind: str, calls: int, tmp_path: Path
 ) -> None:
     log = tmp_path / "audit.jsonl"
-    with LoopbackServer() as server:  # it counts words: 3,206 of them, where we are afraid of more
-        model = model_at("openai", server.base_url, context_window=3806, tokenize=server_kind)
+    with LoopbackServer() as server:  # it counts words: 3,229 of them, where we are afraid of more
+        model = model_at("openai", server.base_url, context_window=3829, tokenize=server_kind)
         the_gate = gate(audit=AuditLog(log))
         await the_gate.ask(model, request("short", max_tokens=600))
         assert [call.path for call in server.calls] == ["/v1/chat/completions"]
@@ -110,7 +110,7 @@ async def test_a_server_that_counts_is_asked_only_where_the_estimate_leaves_a_do
         paths = [call.path for call in server.calls[1:]]
         assert paths[-1] == "/v1/chat/completions" and paths[-2] == "/tokenize" and len(paths) == calls + 1
         with pytest.raises(
-            ContextError, match=r"has 3,206 tokens, 601 are kept.* sent to 127\.0\.0\.1 to be counted"
+            ContextError, match=r"has 3,229 tokens, 601 are kept.* sent to 127\.0\.0\.1 to be counted"
         ):
             await the_gate.ask(model, request(LONG, max_tokens=601))
         await model.close()

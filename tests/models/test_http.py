@@ -55,12 +55,11 @@ async def test_many_requests_at_the_same_time_each_get_their_own_answer() -> Non
 
 @on_both_loops
 async def test_headers_of_our_own_can_be_replaced_and_any_text_is_sent_as_utf_8() -> None:
-    headers = {"host": "gateway.example", "User-Agent": "me", "accept-encoding": "gzip", "X-Ward": "Päd"}
+    headers = {"User-Agent": "me", "accept-encoding": "gzip", "X-Ward": "Päd"}
     async with serving(echo) as (address, callers), client_at(address, headers=headers) as client:
         await client.post(address, b"")
     sent = callers[0].heads[0]
     for line in (
-        b"host: gateway.example",
         b"User-Agent: me",
         b"accept-encoding: gzip",
         "X-Ward: Päd".encode(),
@@ -89,12 +88,16 @@ async def test_a_header_cannot_smuggle_another(value: str, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    "name", ["Content-Length", "transfer-encoding", "Connection", "Expect", "X Y", "X\r\nY", "", "Ä"]
-)
+    "name",
+    ["Host", "hOST", "Content-Length", "transfer-encoding", "Content-Encoding", "Connection", "Keep-Alive",
+     "Proxy-Connection", "Upgrade", "TE", "Trailer", "Expect", "X Y", "X\r\nY", "", "Ä"],
+)  # fmt: skip
 @on_both_loops
-async def test_where_a_request_ends_is_not_for_others_to_say(name: str) -> None:
+async def test_whom_a_request_is_for_and_where_it_ends_is_not_for_others_to_say(name: str) -> None:
     with pytest.raises(MedjuryError, match="cannot be set"):
         Client("http://127.0.0.1:9", 1.0, {name: "5"}, 10)
+    with pytest.raises(MedjuryError, match="cannot be set"):
+        make_model("openai", url="http://127.0.0.1:9", model="m", headers={name: "5"}).check()
 
 
 @on_both_loops

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import pickle
 import sys
 import zipfile
 from pathlib import Path
@@ -10,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from medjury.errors import MedjuryError
-from medjury.models import pull_weights, weights_file
+from medjury.metrics import sentence_embedder
+from medjury.models import pull_weights, refuse_pickled, weights_file
 from medjury.models._embedded import weights as _weights
 from medjury.models._embedded.weights import FILE, weights_folder
 
@@ -106,3 +108,34 @@ def test_the_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert weights_file() == tmp_path / ".cache" / "medjury" / "models" / FILE
+
+
+@pytest.mark.parametrize("name", ["pytorch_model.bin", "model.pt", "model.ckpt", "tf_model.h5"])
+def test_weights_that_can_run_code_are_refused_before_any_library_is_loaded(
+    name: str, tmp_path: Path
+) -> None:
+    class Evil:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return (Path.touch, (tmp_path / "ran",))  # type: ignore[return-value]
+
+    folder = tmp_path / "encoder"
+    folder.mkdir()
+    (folder / "config.json").write_text('{"model_type": "bert"}')
+    (folder / name).write_bytes(pickle.dumps(Evil()))
+    embed = sentence_embedder(folder)
+    for read in (lambda: embed(["a text"]), lambda: refuse_pickled(folder)):
+        with pytest.raises(
+            MedjuryError, match=rf"encoder: has no \*\.safetensors, only {name}, which can run code"
+        ):
+            read()
+    assert not (tmp_path / "ran").exists()
+
+
+def test_safetensors_are_taken_also_beside_others_and_a_name_of_the_hub_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").touch()
+    (tmp_path / "pytorch_model.bin").touch()
+    refuse_pickled(tmp_path)
+    refuse_pickled("owner/model")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(MedjuryError, match="no weights"):
+        refuse_pickled(tmp_path / "empty")

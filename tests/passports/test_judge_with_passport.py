@@ -15,6 +15,8 @@ from medjury.cli import main
 from medjury.errors import MedjuryError
 from medjury.passports import RefusedError, judge_with_passport, make_passport
 from medjury.passports._document import content_hash
+from medjury.passports._reading import read_passport
+from medjury.passports._rebuilding import jury_of, rebuilt_study
 
 
 def test_the_same_jury_judges_and_flags_what_lies_outside(passport: Path, tmp_path: Path) -> None:
@@ -64,10 +66,30 @@ def test_another_prompt_is_refused(
     """A medjury whose prompt has another version asks another question."""
     monkeypatch.setattr("medjury.passports._rebuilding.prompt_version", lambda judges: "99")
     before = len(server.calls)
-    with pytest.raises(RefusedError, match="another jury: prompt: 1 was validated, not 99"):
+    with pytest.raises(RefusedError, match="another jury: prompt: 3 was validated, not 99"):
         judge_with_passport(passport, write_rows(tmp_path / "new.jsonl", [row(1)]), tmp_path / "out")
     assert len(server.calls) == before
     assert main(["passport", "check", str(passport)]) == 6
+
+
+def test_a_jury_that_was_validated_before_there_were_tokens_asks_without_them(
+    passport: Path, server: LoopbackServer, tmp_path: Path
+) -> None:
+    content = json.loads(passport.read_text())
+    content["study"]["judges"][0]["prompt"] = "1"
+    content["hash"] = content_hash(content)
+    passport.write_text(json.dumps(content))
+    cases = write_rows(tmp_path / "new.jsonl", [row(1)])
+    as_it_was = jury_of(rebuilt_study(read_passport(passport), cases, tmp_path / "then"))
+    assert "prompt" not in as_it_was.judges[0].others
+    then = as_it_was.content()
+    content["jury"] |= {"prompt_version": then["prompt_version"], "judges": then["judges"]}
+    del content["study"]["judges"][0]["prompt"]
+    content["hash"] = content_hash(content)
+    passport.write_text(json.dumps(content))
+    before = len(server.calls)
+    assert judge_with_passport(passport, cases, tmp_path / "out").scored == 1
+    assert not any(call.token for call in server.calls[before:])
 
 
 def test_another_instrument_is_refused(passport: Path, tmp_path: Path) -> None:
@@ -119,7 +141,10 @@ def test_a_jury_that_nobody_registered_is_auxiliary_and_says_so(
 def test_a_jury_that_is_not_validated_judges_only_where_that_is_allowed(
     server: LoopbackServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run, file = validated_run(tmp_path, server, gate={"minimum_cases": 500}), tmp_path / "passport.json"
+    run, file = (
+        validated_run(tmp_path, server, gate={"minimum_doubly_rated": 500}),
+        tmp_path / "passport.json",
+    )
     with pytest.raises(MedjuryError, match="NOT VALIDATED, so that there is no passport"):
         make_passport(run)
     assert main(["passport", "make", str(run), "--out", str(file), "--allow-unvalidated"]) == 0

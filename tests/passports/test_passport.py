@@ -15,8 +15,11 @@ from tests.passports.passported import CLINICIANS, patient, row, validated_run, 
 from medjury.cases import Case
 from medjury.cli import main
 from medjury.errors import MedjuryError
+from medjury.models import NOT_TOLD
 from medjury.passports import Placing, check_passport, make_passport, population_of, read_passport
+from medjury.passports._changes import answering_changes
 from medjury.passports._document import content_hash
+from medjury.runs import AnsweringModel
 from medjury.studies import load_study, register_study, run_study
 
 
@@ -24,8 +27,8 @@ def test_it_says_what_the_jury_is_and_on_whom_it_was_validated(passport: Path, r
     found = read_passport(passport)
     assert found.force == "validated" and found.jury.instrument.name == "note_quality"
     assert [each.answered for each in found.jury.answered] == ["m"]
-    assert found.verdicts[0].scores == {str(grade): 12 for grade in range(1, 6)}
-    assert found.population.groups["specialty"] == {"cardiology": 60}
+    assert found.verdicts[0].scores == {str(grade): 30 for grade in range(1, 6)}
+    assert found.population.groups["specialty"] == {"cardiology": 150}
     assert found.population.ranges["age"].high == 89 and found.population.lengths["answer"][0] > 10
     assert check_passport(passport, run=run).exit_status == 0
 
@@ -43,10 +46,9 @@ def test_development_cases_are_known_by_hashes_and_lie_outside(
     server: LoopbackServer, tmp_path: Path
 ) -> None:
     served = [f"case-{number:03d}" for number in range(5)]
-    gate = {"minimum_cases": 50, "minimum_doubly_rated": 50, "severe_limit": 1.0, "development_cases": served}
-    run = validated_run(tmp_path, server, gate=gate)
+    run = validated_run(tmp_path, server, gate={"development_cases": served})
     made = make_passport(run)
-    assert made.population.cases == 55 and made.population.development_marks
+    assert made.population.cases == 145 and made.population.development_marks
     assert "case-000" not in made.text()
     case = Case(**{name: value for name, value in row(0).items() if name != "patient"})
     assert any("served development" in each for each in Placing(made.population).place(case).reasons)
@@ -110,6 +112,53 @@ def test_too_few_validated_patients_are_refused() -> None:
         population_of(cases)
 
 
+def grown_up(number: int, age: object) -> Case:
+    return Case(id=str(number), candidate="Well. " * (5 + number % 7), metadata={"age": age})
+
+
+def test_the_youngest_and_the_oldest_validated_patient_lie_inside() -> None:
+    placing = Placing(population_of([grown_up(number, 20 + number) for number in range(60)]))
+    assert not [*placing._by_rule(grown_up(3, 20))] and not [*placing._by_rule(grown_up(3, "79"))]
+    for age, why in (
+        (19, "age 19: the validated cases have 20 to 79"),
+        (80, "age 80: the"),
+        (None, "no age is"),
+    ):
+        (reason,) = placing._by_rule(grown_up(3, age) if age else Case(id="x", candidate="Well."))
+        assert reason.startswith(why)
+    oldest = Placing(population_of([grown_up(number, 31 + number) for number in range(60)]))
+    assert not [*oldest._by_rule(grown_up(3, 104))], "of the oldest nobody's age is stated"
+    assert [*oldest._by_rule(grown_up(3, 30))] == ["age 30: the validated cases have 31 and above"]
+
+
+def test_a_case_exactly_at_the_level_lies_outside() -> None:
+    population = population_of([grown_up(number, 40) for number in range(60)])
+    case = grown_up(100, 40)
+    p_value = Placing(population).place(case).p_value
+    for level, inside in ((p_value, False), (p_value * 0.999, True), (p_value * 1.001, False)):
+        novelty = population.novelty.model_copy(update={"alpha": level})
+        placed = Placing(population.model_copy(update={"novelty": novelty})).place(case)
+        assert (placed.inside, len(placed.reasons)) == (inside, not inside), placed
+
+
+def answering(answered: str) -> AnsweringModel:
+    return AnsweringModel(judge="juror", asked="gpt-4o", answered=answered)
+
+
+def test_where_nobody_told_who_answered_only_the_model_asked_for_may_answer_now() -> None:
+    silent = [answering(NOT_TOLD)]
+    assert answering_changes(silent, [answering(NOT_TOLD), answering("gpt-4o-2024-08-06")]) == ()
+    (other,) = answering_changes(silent, [answering("llama-3")])
+    assert other == "juror: gpt-4o is answered by llama-3; validated was nobody"
+    known = [answering("gpt-4o-2024-08-06"), answering(NOT_TOLD)]
+    (later,) = answering_changes(known, [answering("gpt-4o-2024-11-20")])
+    assert later == "juror: gpt-4o is answered by gpt-4o-2024-11-20; validated was gpt-4o-2024-08-06"
+    (quiet,) = answering_changes(known[:1], silent)
+    assert quiet == "juror: gpt-4o does not say which model answered; validated was gpt-4o-2024-08-06"
+    (unknown,) = answering_changes([], [answering("gpt-4o")])
+    assert unknown.endswith("validated was nobody")
+
+
 def test_what_has_a_value_for_nearly_every_patient_is_no_group() -> None:
     cases = [
         Case(id=str(number), candidate="Well.", metadata={"group": f"MRN-{number}", "site": "north"})
@@ -123,7 +172,7 @@ def test_it_carries_the_line_of_the_registration_and_every_other_protocol(
 ) -> None:
     file = write_study(tmp_path, server)
     first = register_study(load_study(file))
-    looser = {"minimum_cases": 50, "minimum_doubly_rated": 50, "severe_limit": 1.0, "floor": 0.1}
+    looser = {"floor": 0.1}
     other = register_study(load_study(write_study(tmp_path, server, gate=looser)))
     study = load_study(write_study(tmp_path, server))
     run_study(study)
@@ -150,7 +199,7 @@ def test_rules_that_another_protocol_came_before_get_no_passport(
     server: LoopbackServer, tmp_path: Path
 ) -> None:
     register_study(load_study(write_study(tmp_path, server)))
-    looser = {"minimum_cases": 50, "minimum_doubly_rated": 50, "severe_limit": 1.0, "floor": 0.1}
+    looser = {"floor": 0.1}
     second = register_study(load_study(write_study(tmp_path, server, gate=looser)))
     study = load_study(write_study(tmp_path, server, gate=looser, protocol=second.file.name))
     run_study(study)

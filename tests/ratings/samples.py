@@ -29,5 +29,7 @@ def unscored(reason: Reason = Reason.TIMEOUT, **changes: Any) -> Rating:
 def drop_later_tables(old: sqlite3.Connection) -> None:
     """Take from a new store what came with its sixth schema and after: a step towards an old one."""
     old.execute("ALTER TABLE replies DROP COLUMN tokens_written")
-    for table in ("batch_jobs", "batch_calls", "erasures"):
+    old.execute("ALTER TABLE replies DROP COLUMN token")
+    old.execute("ALTER TABLE questions DROP COLUMN read_as")
+    for table in ("batch_jobs", "batch_calls", "erasures", "secrets"):
         old.execute(f"DROP TABLE {table}")

@@ -58,7 +58,7 @@ def test_the_five_files_come_in_with_their_dirt_counted(imported: ImportedRating
         ("human", Reason.OUT_OF_RANGE): 99,
         ("gemini", Reason.EMPTY): 21,
         ("gemini", Reason.PARSE): 7,
-        ("claude", Reason.PARSE): 7,
+        ("claude", Reason.PARSE): 14,  # a refusal, and an object after other text
         ("o4-mini", Reason.EMPTY): 7,
         ("o4-mini", Reason.PARSE): 7,
     }

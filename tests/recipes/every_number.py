@@ -100,6 +100,10 @@ human-baseline / test_agreement_beside_that_of_clinicians_with_their_ends: clini
 human-baseline / test_agreement_beside_that_of_clinicians_with_their_ends: difference | difference ends | n | p
 human-baseline / test_agreement_beside_that_of_clinicians_with_their_ends: rater with clinician
 human-baseline / test_agreement_beside_that_of_clinicians_with_their_ends: rater with clinician ends
+jury-worth / test_the_votes_of_a_jury_and_its_best_judge_with_their_ends: answers | judges | effective votes
+jury-worth / test_the_votes_of_a_jury_and_its_best_judge_with_their_ends: effective votes ends | jury | jury ends
+jury-worth / test_the_votes_of_a_jury_and_its_best_judge_with_their_ends: its agreement | its agreement ends
+jury-worth / test_the_votes_of_a_jury_and_its_best_judge_with_their_ends: difference | difference ends
 preference / test_every_interval_that_follows_from_two_counts: answer preferred ends | concordant ends
 preference / test_every_interval_that_follows_from_two_counts: specialist preferred ends
 preference / test_what_is_left_out_listed_and_put_in_order: no verdict

@@ -33,6 +33,7 @@ from tests.recipes.exact_orders import calibration_is_right, orders_are_right, r
 from tests.recipes.exact_spreads import stability_is_right, standardised_is_right
 from tests.recipes.exact_systems import by_system_is_right
 from tests.recipes.exact_verdicts import verdicts_are_right
+from tests.recipes.exact_votes import votes_are_right
 from tests.recipes.exact_ways import ways_are_right
 from tests.recipes.interval_checks import whole_grades
 from tests.recipes.rated import Rated
@@ -82,6 +83,14 @@ def test_the_numbers_behind_the_verdicts_with_their_ends(rated: Callable[[str], 
     wanted = "weighted kappa" if on_grades else "intraclass correlation"
     beside = rated(run).table("human-baseline") if len(people(run)) > 1 else []
     assert verdicts_are_right(rated(run), design(run).labels, grading(run), people(run), beside, wanted)
+
+
+@pytest.mark.parametrize("run", ["diagnosis-jury", "ward-reference", "medhelm-jury", "medhelm-replies"])
+def test_the_votes_of_a_jury_and_its_best_judge_with_their_ends(
+    rated: Callable[[str], Rated], run: str
+) -> None:
+    wanted = "intraclass correlation" if run.startswith("medhelm") else "weighted kappa"
+    assert votes_are_right(rated(run), design(run).labels, grading(run), design(run).people, wanted) >= 3
 
 
 @pytest.mark.parametrize("run", ["diagnosis-jury"])

@@ -13,8 +13,11 @@ from tests.loopback import LoopbackServer
 from medjury.cli import main
 from medjury.errors import MedjuryError
 from medjury.ratings import Pseudonyms
-from medjury.studies import check_study, load_study, run_study
+from medjury.report import write_page
+from medjury.runs import read_manifest
+from medjury.studies import check_study, load_study, register_study, run_study
 from medjury.tables import open_run
+from medjury.validation._runs.registered import changed_since
 
 Write = Callable[..., Path]
 
@@ -166,3 +169,77 @@ def test_a_mapping_that_lists_its_files_is_named_in_the_place_of_a_table(write_s
     assert main(["run", str(study), "--quiet"]) == 0
     manifest = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
     assert manifest["humans"]["ratings"] == 2
+
+
+def blinded_in(folder: Path) -> bool | None:
+    humans = read_manifest(folder).humans
+    assert humans is not None
+    return humans.blinded
+
+
+@pytest.mark.parametrize("stated", [True, False, None])
+def test_whether_clinicians_were_blind_is_what_the_study_file_states(
+    stated: bool | None, write_study: Write
+) -> None:
+    study = write_study(humans={"path": "humans.csv"} | ({} if stated is None else {"blinded": stated}))
+    write_humans(study, [f"case-{n},a,Ann,accuracy,{n % 5 + 1}" for n in range(6)])
+    registered = register_study(load_study(study)).protocol.humans
+    assert registered is not None
+    assert registered.blinded is stated
+    result = run_study(load_study(study))
+    assert blinded_in(result.folder) is stated
+    assert ("blinded" in json.loads((result.folder / "manifest.json").read_text())["humans"]) == (
+        stated is not None
+    )
+    page = " ".join(write_page(result.folder).read_text().split())
+    said = {
+        True: "they rated without seeing the judges&#x27; scores",
+        False: "they could see the judges&#x27; scores before they rated",
+        None: "it is not stated whether they saw the judges&#x27; scores before they rated",
+    }
+    assert [words in page for words in said.values()] == [each is stated for each in said]
+
+
+@pytest.mark.parametrize(
+    ("column", "found"),
+    [(["true"] * 6, True), (["true"] * 5 + [""], None), (["yes"] * 5 + ["no"], False), ([""] * 6, None)],
+)
+def test_a_column_of_the_ratings_says_whether_they_were_given_blind(
+    column: list[str], found: bool | None, write_study: Write
+) -> None:
+    study = write_study(humans="humans.csv")
+    lines = [f"case-{n},a,Ann,accuracy,{n % 5 + 1},{said}" for n, said in enumerate(column)]
+    (study.parent / "humans.csv").write_text(
+        "item,system,rater,dimension,score,blinded\n" + "\n".join(lines) + "\n"
+    )
+    assert blinded_in(run_study(load_study(study)).folder) is found
+
+
+def test_a_study_cannot_call_ratings_blind_that_say_they_were_not(write_study: Write) -> None:
+    study = write_study(humans={"path": "humans.csv", "blinded": True})
+    (study.parent / "humans.csv").write_text(
+        "item,system,rater,dimension,score,blinded\ncase-1,a,Ann,accuracy,3,false\n"
+    )
+    with pytest.raises(MedjuryError, match=r"line \d+.*humans.blinded.*says of some that they were not"):
+        check_study(load_study(study))
+
+
+def test_a_word_that_is_neither_true_nor_false_is_refused_with_its_line(write_study: Write) -> None:
+    with pytest.raises(MedjuryError, match=r"humans.blinded"):
+        load_study(write_study(humans={"path": "humans.csv", "blinded": "perhaps"}))
+
+
+def test_blinding_may_be_stated_after_registering_and_not_taken_back(write_study: Write) -> None:
+    study = write_study(humans="humans.csv")
+    write_humans(study, [f"case-{n},a,Ann,accuracy,{n % 5 + 1}" for n in range(6)])
+    register_study(load_study(study))
+    write_study(humans={"path": "humans.csv", "blinded": True})
+    manifest = read_manifest(run_study(load_study(study)).folder)
+    assert manifest.protocol is not None
+    assert not changed_since(manifest.protocol, manifest)
+    stated = manifest.protocol.replaced(humans=manifest.humans)
+    assert manifest.humans is not None
+    changed = manifest.replaced(humans=manifest.humans.replaced(blinded=False))
+    assert [each for each in changed_since(stated, changed) if each[0] == "clinicians were blinded"] == [
+        ("clinicians were blinded", "yes", "no")
+    ]

@@ -59,7 +59,7 @@ def test_the_record_first_and_one_question_ahead_fill_the_cache(
     assert told is not None and told.share > 0.8, "three of twenty-seven questions had to read the record"
     assert (result.tokens_in, result.tokens_cached) == (told.tokens_in, told.tokens_cached)
     assert f"{100 * told.share:.1f} % of {told.tokens_in:,} tokens in came from" in result.text()
-    assert read_manifest(tmp_path / "runs" / "small").prompt_version == "2"
+    assert read_manifest(tmp_path / "runs" / "small").prompt_version == "4"
 
 
 def test_the_rubric_first_serves_far_less(write_study: Write, cached: LoopbackServer, tmp_path: Path) -> None:
@@ -111,13 +111,13 @@ def test_record_first_and_worked_examples_exclude_each_other(write_study: Write)
     judge = Judge(
         OpenAIModel(url="http://127.0.0.1:1", model="m"), instrument, examples=[example], per_dimension=True
     )
-    assert "prompt" not in judge.describe(), "questions with examples keep the rubric first"
+    assert judge.describe()["prompt"] == "3", "questions with examples keep the rubric first"
 
 
 def test_an_unknown_prompt_is_refused_with_its_line(
     write_study: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["run", str(write_study(judge={"prompt": 3}))]) == 2
+    assert main(["run", str(write_study(judge={"prompt": 5}))]) == 2
     assert "prompt" in capsys.readouterr().err
 
 

@@ -131,8 +131,8 @@ def test_a_better_reader_reads_what_the_first_one_could_not(
     stored = rows(address, earlier)
     read = _judge.read_answer
 
-    def with_words(instrument: Any, text: str, *others: Any) -> Any:
-        return read(instrument, text.replace('"four"', "4"), *others)
+    def with_words(instrument: Any, value: Any, *others: Any) -> Any:
+        return read(instrument, json.loads(json.dumps(value).replace('"four"', "4")), *others)
 
     monkeypatch.setattr(_judge, "read_answer", with_words)
     capsys.readouterr()

@@ -200,7 +200,7 @@ def test_the_warnings_say_what_lies_off_the_scale_and_which_ids_differ() -> None
         score=[1, 2, 9, 3, 4],
     )
     assert rating_table(rows, scale=(1, 5)).warnings == (
-        ("dimension 'd': 1 scores lie off the scale 1 to 5 and count as unscored (out_of_range)"),
+        ("dimension 'd': 1 scores lie off the scale 1 to 5 and count as unscored (out_of_range): given by a"),
         (
             "1 ids name different contents in different rows (first: 1 s); their scores count as "
             "unscored (misaligned)"

@@ -89,6 +89,14 @@ def test_what_an_earlier_tuning_saw_trains() -> None:
         assert {each.key for each in made[:10]} <= {each.key for each in split.training}
 
 
+def test_a_patient_of_whom_an_earlier_tuning_saw_one_case_trains_whole() -> None:
+    made = cases([n % 3 for n in range(60)], [n // 2 for n in range(60)])
+    before = frozenset().union(*(each.marks for each in made[0:20:2]))
+    for seed in range(5):
+        split = split_cases(made, IMPACT, seed=seed, seen_before=before)
+        assert {each.key for each in made[:20]} <= {each.key for each in split.training}
+
+
 @pytest.mark.parametrize("wanted", [(1, 0, 1), (0, 1, 1), (1, 1)])
 def test_a_missing_validation_set_is_an_error(wanted: tuple[float, ...]) -> None:
     with pytest.raises(MedjuryError, match="without cases for validation"):

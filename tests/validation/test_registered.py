@@ -269,6 +269,7 @@ def test_everything_that_a_protocol_fixes_has_a_name_and_a_few_characters() -> N
         "consensus": "not stated",
         "labels": "not stated",
         "division of clinicians": "none",
+        "clinicians were blinded": "not stated",
         "touched by tuning": "nothing",
     }
 

@@ -26,9 +26,9 @@ from medjury.errors import MedjuryError
 from medjury.studies import read_queue
 from medjury.watching import Watched, watch
 from medjury.watching._quantities import Quantity, Watching
-from medjury.watching._state import WatchedCase
-from medjury.watching._status import QuantityFound
-from medjury.watching._watch import _value
+from medjury.watching._settings import LimitsPart, SourcePart, WatchPart
+from medjury.watching._state import State, WatchedCase
+from medjury.watching._status import QuantityFound, Window
 
 GOOD, BAD = range(1004, 2000, 5), range(1000, 2000, 5)  # visits that the jury gives a 5, or a 1
 
@@ -127,11 +127,188 @@ def test_a_case_that_nobody_rates_holds_the_others_up_only_for_so_long(study: Pa
     assert later.quantities[0].n == 20 and not later.alarms, "what nobody rated raises no alarm"
 
 
+def same_patient(numbers: Any, name: str = "MRN-1") -> list[dict[str, Any]]:
+    return [row(number) | {"patient": name} for number in numbers]
+
+
+def test_the_cases_of_a_patient_are_one_group_and_later_ones_are_no_news(study: Path) -> None:
+    write_rows(study.parent / "inbox" / "monday.jsonl", same_patient(BAD[:40]))
+    found = watch(study)
+    assert (found.quantities[0].n, found.quantities[0].groups) == (40, 1) and not found.alarms
+    assert "at most 5 %, if patients (40 cases) are independent" in found.text()
+    for day in range(3):
+        write_rows(
+            study.parent / "inbox" / f"day-{day}.jsonl", same_patient(BAD[40 + 10 * day : 50 + 10 * day])
+        )
+        found = watch(study)
+    assert (found.quantities[0].n, found.quantities[0].groups) == (70, 4) and not found.alarms
+    assert (found.quantities[0].low, found.quantities[0].recent.groups) == (1.0, 1)
+    assert found.quantities[0].high > 4, "one patient says little of all"
+    arrive(study, "others", BAD[70:110])
+    assert events(watch(study)) == [("score", "alarm")], "of other patients each is news"
+    assert b"MRN" not in (study.parent / "runs/watched-watch/state.sqlite").read_bytes()
+
+
+def test_a_stream_of_single_cases_counts_them_one_by_one(study: Path) -> None:
+    write(study.parent, by="case")
+    write_rows(study.parent / "inbox" / "monday.jsonl", same_patient(BAD[:40]))
+    found = watch(study)
+    assert events(found) == [("score", "alarm")] and found.quantities[0].groups == 40
+    assert "if cases (40) are independent" in found.text()
+
+
+def of_day(numbers: Any, day: str, **more: Any) -> list[dict[str, Any]]:
+    rows = [row(number) for number in numbers]
+    return [each | {"patient": None, "metadata": each["metadata"] | {"date": day}} | more for each in rows]
+
+
+def test_without_patients_a_day_is_one_group_once_it_is_over(study: Path) -> None:
+    noon = (datetime.now(UTC) + timedelta(days=2)).replace(hour=12)
+    before, today = ((noon - timedelta(days=days)).date().isoformat() for days in (1, 0))
+    inbox = study.parent / "inbox"
+    write_rows(inbox / "a.jsonl", of_day(GOOD[:10], before))
+    write_rows(inbox / "b.jsonl", of_day(BAD[:30], f"{today}T08:15:00"))
+    first = watch(study, now=noon)
+    assert (first.quantities[0].n, first.quantities[0].groups, first.quantities[0].mean) == (10, 1, 5.0)
+    write_rows(inbox / "c.jsonl", of_day(GOOD[10:40], today))
+    assert watch(study, now=noon).quantities[0].groups == 1, "today goes on"
+    over = watch(study, now=noon + timedelta(days=1)).quantities[0]
+    assert (over.n, over.groups, over.mean) == (70, 2, 4.0), "the mean of 5 and 3, and no case was new"
+    write_rows(inbox / "d.jsonl", of_day(BAD[30:40], before))
+    late = watch(study, now=noon + timedelta(days=1))
+    assert late.quantities[0].groups == 3 and late.counts["by_day"] == 80
+    write_rows(inbox / "e.jsonl", of_day(BAD[40:60], "in spring"))
+    found = watch(study, now=noon + timedelta(days=1))
+    assert found.quantities[0].groups == 23 and found.counts["by_case"] == 20, (
+        "where no day can be read, by case"
+    )
+
+
+def test_a_day_ends_when_one_of_the_next_comes_and_patients_may_be_left_out_of_account(study: Path) -> None:
+    write(study.parent, by="day")
+    rows = of_day(GOOD[:10], "2126-03-01", patient="p") + of_day(BAD[:10], "2126-03-02", patient="p")
+    write_rows(study.parent / "inbox" / "a.jsonl", rows)
+    found = watch(study)
+    assert (found.quantities[0].groups, found.counts["by_day"], found.counts["by_patient"]) == (1, 20, 0)
+
+
+def test_a_group_waits_until_every_drawn_case_of_the_patient_is_rated(study: Path) -> None:
+    """Else the bad one that was rated first would count for all of them."""
+    review = {"share": 1.0, "doubtful": 1.0, "ratings": "clinicians.csv"}
+    write(study.parent, limits={"quality": 2.5}, review=review)
+    pairs = zip(GOOD[:30], BAD[:30], strict=True)
+    rows = [each for place, pair in enumerate(pairs) for each in same_patient(pair, f"MRN-{place}")]
+    write_rows(study.parent / "inbox" / "monday.jsonl", rows)
+    watch(study)
+    lines = [
+        "item,system,rater,dimension,score",
+        *(f"case-{number},a,Dr C,accuracy,1" for number in BAD[:30]),
+    ]
+    (study.parent / "clinicians.csv").write_text("\n".join(lines) + "\n")
+    half = watch(study)
+    assert half.counts["rated"] == 30 and half.quantities[0].n == 0 and not half.alarms
+    lines += [f"case-{number},a,Dr C,accuracy,5" for number in GOOD[:30]]
+    (study.parent / "clinicians.csv").write_text("\n".join(lines) + "\n")
+    (quality,) = watch(study).quantities
+    assert (quality.n, quality.groups, quality.mean) == (60, 30, 3.0) and quality.state == "quiet"
+
+
+@pytest.mark.parametrize("text", ["item,system,rater,dimension,score\n", ""])
+def test_a_file_of_ratings_without_a_row_is_nothing_yet(
+    study: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    review = {"share": 1.0, "doubtful": 1.0, "ratings": "clinicians.csv"}
+    write(study.parent, limits={"quality": 2.5}, review=review)
+    arrive(study, "monday", BAD[:20])
+    (study.parent / "clinicians.csv").write_text(text)
+    assert main(["watch", str(study)]) == 0
+    assert "QUIET: quality, limit 2.5 grades: nothing yet" in capsys.readouterr().out
+
+
+def test_a_file_of_ratings_that_cannot_be_read_is_refused(study: Path) -> None:
+    review = {"share": 1.0, "doubtful": 1.0, "ratings": "clinicians.csv"}
+    write(study.parent, limits={"quality": 2.5}, review=review)
+    (study.parent / "clinicians.csv").write_text("item,system,rater\ncase-1,a,Dr C\n")
+    with pytest.raises(MedjuryError, match=r"clinicians\.csv"):
+        watch(study)
+
+
+def watching(**settings: Any) -> WatchPart:
+    return WatchPart(passport="p", source=SourcePart(folder="f"), **settings)
+
+
+def test_after_a_drop_the_interval_still_holds_its_own_mean() -> None:
+    scale = Watching(1, 5, True, 0.5)
+    part = watching(limits=LimitsPart(score=2.75))
+    score = Quantity.new("score", part, scale)
+    for place, value in enumerate((*[0.7] * 1000, *[0.1] * 1000)):
+        score.update([value])
+        if place % 50 == 0:
+            low, high = score.sequence.interval
+            assert score.sequence.mean is not None and low <= score.sequence.mean <= high
+    assert score.alarmed
+
+
+def test_the_last_cases_are_shown_beside_the_whole(study: Path) -> None:
+    write(study.parent, limits={"score": 2, "coverage": 0.5}, recent=10)
+    arrive(study, "monday", [*GOOD[:30], *BAD[:5], *GOOD[30:35]])
+    score, coverage = watch(study).quantities
+    assert (score.n, score.mean) == (40, 4.5)
+    assert (score.recent.n, score.recent.groups, score.recent.mean) == (10, 10, 3.0)
+    assert score.recent.low <= 3 <= score.recent.high and coverage.recent.mean == 1.0
+    page = (study.parent / "runs/watched-watch/status.html").read_text()
+    assert "40 cases: mean 4.5 grades" in page and "the last 10 cases: mean 3 grades" in page
+    again = json.loads(watch(study).to_json())["quantities"][0]
+    assert again["recent"] == {
+        "mean": 3.0,
+        "low": score.recent.low,
+        "high": score.recent.high,
+        "groups": 10,
+        "n": 10,
+    }
+
+
+def test_every_limit_has_its_part_of_alpha(study: Path) -> None:
+    """Evidence of 20 is an alarm of one limit, of two together it takes 40."""
+    scale = Watching(1, 5, True, 0.5)
+    alone = Quantity.new("score", watching(limits=LimitsPart(score=3)), scale)
+    beside = Quantity.new("score", watching(limits=LimitsPart(score=3, coverage=0.9)), scale)
+    assert (alone.alpha, beside.alpha) == (0.05, 0.025)
+    raised: list[int] = []
+    for each in (alone, beside):
+        seen = 1
+        while each.update([0.3]) is None:
+            seen += 1
+            assert each.test.evidence[0] < (20 if each is alone else 40)
+        raised.append(seen)
+    assert raised[0] < raised[1]
+
+
+def test_the_first_rating_of_a_case_stays(tmp_path: Path) -> None:
+    state = State(tmp_path)
+    with state.whole():
+        state.take_batch(1, [("i", "s", "case 1"), ("j", "s", "case 2")], [])
+        judged = [(3.0, True, 1.0, True, "2026-03-01T00:00:00+00:00", "i", "s")]
+        state.finish_batch(1, [*judged, (3.0, True, 0.1, False, "2026-03-01T00:00:00+00:00", "j", "s")])
+        state.label([(2.0, "i", "s"), (1.0, "j", "s")])
+        state.label([(5.0, "i", "s")])
+    assert [case.label for case in state.cases(1)] == [2.0, None], "and one that was not drawn has none"
+    state.close()
+
+
+def test_a_folder_of_an_earlier_version_is_refused(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "state.sqlite") as database:
+        database.execute("CREATE TABLE cases (place INTEGER PRIMARY KEY, item TEXT, system TEXT)")
+    database.close()
+    with pytest.raises(MedjuryError, match="name another `folder` to start anew"):
+        State(tmp_path)
+
+
 def test_the_quality_of_a_case_is_the_clinicians_on_average_over_draws() -> None:
     scale = Watching(1, 5, True, 0.2)
     for label in (1.0, 3.0, 5.0):
         values = [
-            _value("quality", WatchedCase(1, "i", "s", 4.0, True, 0.2, drawn, "", label), scale) or 0.0
+            scale.value("quality", WatchedCase(1, "i", "s", 4.0, True, 0.2, drawn, "", label)) or 0.0
             for drawn in (True, False)
         ]
         assert 0.2 * values[0] + 0.8 * values[1] == pytest.approx(scale.quality(label))
@@ -307,11 +484,11 @@ def test_a_watch_that_is_killed_goes_on_as_if_nothing_had_happened(
     # The second death: in the middle of what a batch changes.
     whole, seen = Quantity.update, []
 
-    def broken(self: Quantity, value: float) -> Any:
-        seen.append(value)
+    def broken(self: Quantity, values: list[float], *known: int) -> Any:
+        seen.append(values)
         if len(seen) == 10:
             raise RuntimeError("killed")
-        return whole(self, value)
+        return whole(self, values, *known)
 
     monkeypatch.setattr(Quantity, "update", broken)
     with pytest.raises(RuntimeError, match="killed"):
@@ -327,7 +504,7 @@ def test_what_was_promised_cannot_be_changed_half_way(study: Path) -> None:
     arrive(study, "monday", GOOD[:5])
     watch(study)
     write(study.parent, limits={"score": 2})
-    with pytest.raises(MedjuryError, match="limits, alpha or review were changed"):
+    with pytest.raises(MedjuryError, match="limits, alpha, by or review were changed"):
         watch(study)
 
 
@@ -363,9 +540,17 @@ def test_what_is_watched_is_told_in_its_unit_and_never_beyond_the_scale() -> Non
     scale = Watching(low=1, high=5, higher_is_better=True, least=0.05)
     assert scale.told("disagreement", 1.0) == 4, "grades are no farther apart than the scale is long"
     assert scale.told("disagreement", 0.0125) == pytest.approx(1.0)
-    one = QuantityFound("coverage", "quiet", 0.95, 1.0, 0.821, 1.0, 42)
-    two = QuantityFound("score", "quiet", 3.3, 2.93, 2.05, 3.84, 42)
-    counts = dict.fromkeys(("cases", "scored", "outside", "drawn", "rated"), 0)
-    told = Watched("s", Path("w"), "complete", "", 0.05, counts, (one, two), ()).text()
-    assert "coverage, limit 95 %: mean 100 % (82.1 to 100) of 42 cases" in told
-    assert "score, limit 3.3 grades: mean 2.93 grades (2.05 to 3.84) of 42 cases" in told
+    one = QuantityFound("coverage", "quiet", 0.95, 1.0, 0.821, 1.0, 42, 42, Window(0.9, 0.5, 1.0, 10, 10))
+    two = QuantityFound("score", "quiet", 3.3, 2.93, 2.05, 3.84, 30, 42, Window(2.5, 1.5, 3.5, 8, 20))
+    new = QuantityFound("quality", "quiet", 3.3, None, 1.0, 5.0, 0, 0, Window(None, 1.0, 5.0, 0, 0))
+    names = ("cases", "scored", "outside", "drawn", "rated", "by_patient", "by_day", "by_case")
+    counts = dict.fromkeys(names, 0) | {"by_patient": 1200, "by_case": 2}
+    told = Watched("s", Path("w"), "complete", "", 0.05, counts, (one, two, new), ()).text()
+    assert (
+        "coverage, limit 95 %: 42 cases: mean 100 % (82.1 to 100); the last 10 cases: mean 90 % (50 to"
+        in told
+    )
+    assert "score, limit 3.3 grades: 42 cases in 30 groups: mean 2.93 grades (2.05 to 3.84); " in told
+    assert "the last 20 cases in 8 groups: mean 2.5 grades (1.5 to 3.5)" in told
+    assert "quality, limit 3.3 grades: nothing yet" in told
+    assert "at most 5 %, if patients (1,200 cases) and cases (2) are independent of one another" in told

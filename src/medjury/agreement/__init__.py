@@ -30,6 +30,7 @@ with on_demand(__name__):
     from medjury.agreement._groups.icc_standardised import icc_3_k_z, mean_icc_3_k_z
     from medjury.agreement._groups.krippendorff import alpha_statistics, krippendorff_alpha
     from medjury.agreement._groups.many_raters import many_raters
+    from medjury.agreement._jury_worth import JuryWorth, JuryWorthRow, jury_worth
     from medjury.agreement._pairs.beta_binomial import compare_paired_rates, compare_rates
     from medjury.agreement._pairs.classification import classification
     from medjury.agreement._pairs.correlation import (
@@ -56,6 +57,7 @@ with on_demand(__name__):
     from medjury.agreement._pairs.signed_rank import wilcoxon_signed_rank
     from medjury.agreement._pairs.two_raters import ConfusionMatrix, confusion_matrix, two_raters
     from medjury.agreement._pairs.win_rate import win_rates
+    from medjury.agreement._planning.blinded import BlindedReread, plan_blinded_reread
     from medjury.agreement._planning.f1 import plan_f1, simulate_f1
     from medjury.agreement._planning.gate_pilot import expected_from
     from medjury.agreement._planning.gate_world import Expected
@@ -70,8 +72,11 @@ __all__ = [
     "AgreementRow",
     "AgreementTable",
     "BlandAltman",
+    "BlindedReread",
     "ConfusionMatrix",
     "Expected",
+    "JuryWorth",
+    "JuryWorthRow",
     "NonInferiority",
     "RaterPair",
     "RaterPairs",
@@ -108,6 +113,7 @@ __all__ = [
     "incomplete",
     "intraclass_correlations",
     "judge_as_rater",
+    "jury_worth",
     "kappa_statistics",
     "kendall_tau_b",
     "kendall_w",
@@ -123,6 +129,7 @@ __all__ = [
     "offset",
     "over_pairs",
     "pearson",
+    "plan_blinded_reread",
     "plan_f1",
     "plan_icc",
     "plan_kappa",

@@ -24,6 +24,7 @@ from medjury.cases._row import Problems, RawRow, build_case
 from medjury.cases._seen import Seen
 from medjury.cases._tally import CaseSummary, LeftOut, Tally, bad_rows
 from medjury.errors import no_such
+from medjury.limits import counted
 
 OnBad = Literal["refuse", "skip"]
 
@@ -217,7 +218,7 @@ def _reader(file: Path, columns: ColumnMapping) -> Reader:
 
 def _rows(file: Path, columns: ColumnMapping, reader: Reader) -> Iterator[RawRow]:
     try:
-        yield from reader(file, columns)
+        yield from counted(file, reader(file, columns), lambda row: len(row.values))
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise CaseError(f"{file}: is no gzip file, or it is damaged; pack it or copy it again") from None
     except OSError as error:

@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     # First the ledger: an erasure that is stopped half way is finished by the same command again.
     noted = None if study is None or options.dry_run else _record(study, selection)
     if noted is not None:
-        say(_noted(noted), for_reader(options))
+        say(noted.text(), for_reader(options))
     with open_store(options.store, create=False) as store:
         done = erase(store, selection, dry_run=options.dry_run)
         known = done or done.earlier
@@ -88,17 +88,6 @@ def _registered(store: Store, done: Erased) -> tuple[str, ...]:
     """The runs of what was erased that were registered."""
     found = {each.name for each in store.runs() if each.manifest.get("protocol_hash")}
     return tuple(name for name in done.runs if name in found)
-
-
-def _noted(noted: RecordedErasure) -> str:
-    """What became of the registration, in words."""
-    if noted.why_not:
-        return f"The erasure is not recorded in the study's ledger, and its registration is lost: {noted.why_not}."
-    line = f"on line {noted.line:,}" if noted.line else "where it was already"
-    return (
-        f"Recorded in the study's ledger, {line}: {noted.cases:,} answers, as hashes. Now take the cases out of "
-        "the study's files and run it again; it stays registered."
-    )
 
 
 def _selection(options: argparse.Namespace, study: Study | None) -> Selection:

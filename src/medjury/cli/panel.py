@@ -22,7 +22,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--public-url", metavar="URL", help="the address that people type, if a proxy stands before"
     )
     serve.add_argument(
-        "--proxy", metavar="ADDRESS", action="append", default=[], help="a proxy on another machine"
+        "--proxy",
+        metavar="ADDRESS",
+        action="append",
+        default=[],
+        help="the proxy before the panel, whose word on visitors' addresses is believed (127.0.0.1: here)",
     )
     serve.add_argument("--oidc", metavar="FILE", help="let people sign in with the site's OpenID Connect")
     serve.add_argument(
@@ -66,6 +70,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     questions.add_argument(
         "--out", metavar="FILE", required=True, help="a table (.csv), with the order shown"
     )
+
+    erase = _action(
+        commands, "erase", "erase everything that the panel holds of a patient or of cases", _erase
+    )
+    what = erase.add_mutually_exclusive_group(required=True)
+    what.add_argument("--patient", metavar="ID", help="all cases of this patient, as the study's cases say")
+    what.add_argument("--case", metavar="ID", action="append", default=[], help="this case; may be repeated")
+    erase.add_argument("--dry-run", action="store_true", help="count what would be erased, and erase nothing")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -139,6 +151,15 @@ def _include(options: argparse.Namespace) -> int:
     from medjury.panel import include_ratings, open_panel
 
     print(include_ratings(open_panel(options.study, database=options.database)))
+    return 0
+
+
+def _erase(options: argparse.Namespace) -> int:
+    from medjury.panel import erase_from_panel, open_panel
+
+    panel = open_panel(options.study, database=options.database)
+    named = {"patient": options.patient, "cases": options.case}
+    print(erase_from_panel(panel, **named, dry_run=options.dry_run))
     return 0
 
 

@@ -1,5 +1,5 @@
-"""`medjury plan kappa | icc | f1 | gate | review | more`: how many cases and raters a study needs, what its gate
-can show, which answers clinicians read, and how many more ratings will settle it."""
+"""`medjury plan kappa | icc | f1 | gate | review | more | blinded`: how many cases and raters a study needs, what
+its gate can show, which answers clinicians read, how many more ratings will settle it, and a blinded re-read."""
 
 from __future__ import annotations
 
@@ -35,6 +35,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     more.add_argument(
         "--planned", metavar="N", type=int, required=True, help="ratings that the review was planned for"
     )
+    blinded = kinds.add_parser(
+        "blinded", help="how many answers to re-read blind, where clinicians may have seen the jury's scores"
+    )
+    add_table_options(blinded, about="Two clinicians who see nothing of the jury re-read the answers.\n")
+    blinded.add_argument(
+        "--anchoring", metavar="A", type=float, default=0.1,
+        help="how much too high the agreement with the jury may be before it must be noticed (0.1)",
+    )  # fmt: skip
+    blinded.add_argument("--power", metavar="P", type=float, default=0.8, help="the wanted chance (0.8)")
     for each in (kappa, icc, f1):
         add = each.add_argument
         add("--value", metavar="V", type=float, required=True, help="the value you expect")
@@ -117,6 +126,16 @@ def _plan_more(options: argparse.Namespace) -> int:
     return 0
 
 
+def _plan_blinded(options: argparse.Namespace) -> int:
+    from medjury.agreement import plan_blinded_reread
+
+    found = plan_blinded_reread(
+        table_from(options), anchoring=options.anchoring, power=options.power, **shared(options)
+    )
+    print(found.to_json() if options.json else found.text())
+    return 0
+
+
 def _add_gate(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "What a study can show: the chance to meet each rule of the gate, and how many cases, and cases rated by "
@@ -184,7 +203,7 @@ def _plan_gate(options: argparse.Namespace) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    own = {"gate": _plan_gate, "review": _plan_review, "more": _plan_more}
+    own = {"gate": _plan_gate, "review": _plan_review, "more": _plan_more, "blinded": _plan_blinded}
     if options.statistic in own:
         return own[options.statistic](options)
     from medjury.agreement import plan_study

@@ -15,27 +15,26 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="RUN", help="the run folder")
+    add = parser.add_argument
+    add("folder", metavar="RUN", help="the run folder")
     add_json(parser)
-    parser.add_argument(
-        "--sign", metavar="KEY", help="sign the manifest with this SSH key, if all is as written"
-    )
-    parser.add_argument(
-        "--signers", metavar="FILE", help="refuse a run that none of these keys signed (SSH allowed signers)"
-    )
-    parser.add_argument(
-        "--anchor",
-        metavar="LINE",
-        default="",
-        help="the line that `medjury register` printed: is the run's protocol that one, and was it the first?",
-    )
+    add("--study", metavar="FILE", help="the study file, where the run does not say where it is")
+    add("--sign", metavar="KEY", help="sign the manifest with this SSH key, if all is as written")
+    add("--signers", metavar="FILE", help="refuse a run that none of these keys signed (SSH allowed signers)")
+    ask = "the line that `medjury register` printed: is the run's protocol that one, and was it the first?"
+    add("--anchor", metavar="LINE", default="", help=ask)
 
 
 def run(options: argparse.Namespace) -> int:
     from medjury.runs import check_ledger, check_signature, read_manifest, sign_run, verify_run
+    from medjury.studies import check_scores
 
     folder = Path(options.folder)
-    checks = (*verify_run(folder), *check_ledger(folder, read_manifest(folder), options.anchor))
+    checks = (
+        *verify_run(folder),
+        *check_ledger(folder, read_manifest(folder), options.anchor),
+        *check_scores(folder, study=options.study),
+    )
     whole = all(check.sound for check in checks)
     told = for_reader(options)
     for check in checks:
@@ -54,4 +53,5 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _tell(check: Check, stream: TextIO) -> None:
-    say(f"{'ok     ' if check.sound else 'ALTERED'} {check.what}: {check.detail}", stream)
+    word = "ok     " if check.sound else "ALTERED" if check.known else "UNKNOWN"
+    say(f"{word} {check.what}: {check.detail}", stream)

@@ -7,6 +7,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
+from medjury import limits
 from medjury.cases import read_eval_log
 from medjury.errors import MedjuryError, no_such
 from medjury.inspection._column_names import proposal
@@ -63,6 +64,8 @@ def recognise(path: str | Path) -> Kind:
             return found
     try:
         table = read_table(place)
+    except limits.FileLimitError:
+        raise
     except MedjuryError:
         return Kind("unknown", "file of a kind that is not known here")
     return _table(place, table)
@@ -121,8 +124,9 @@ def _eval(place: Path) -> Kind:
 
 def _content(place: Path, ending: str) -> Any:
     try:
-        text = place.read_text(encoding="utf-8-sig")
+        text = limits.read_bytes(place).decode("utf-8-sig")
         if ending == ".json":
+            limits.check_depth(place, text)
             return json.loads(text)
         return [json.loads(line) for line in text.splitlines()[:HEAD] if line.strip()]
     except (ValueError, RecursionError, OSError):
@@ -141,6 +145,8 @@ def _is_transcript(place: Path) -> bool:
 def _table(place: Path, table: Table) -> Kind:
     try:
         rows = [cells for (_, cells), _ in zip(table.rows, range(HEAD), strict=False)]
+    except limits.FileLimitError:
+        raise
     except MedjuryError:
         return Kind("unknown", "table that cannot be read")
     names = {name.casefold() for name in table.header}

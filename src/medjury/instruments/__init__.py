@@ -7,7 +7,6 @@ with on_demand(__name__):
     from medjury.instruments._derive import derive
     from medjury.instruments._derived_columns import derive_columns
     from medjury.instruments._describe import describe_instrument
-    from medjury.instruments._form import AnswerForm
     from medjury.instruments._instrument import (
         Composite,
         Dimension,
@@ -19,21 +18,32 @@ with on_demand(__name__):
     )
     from medjury.instruments._load import InstrumentError, list_instruments, load_instrument
     from medjury.instruments._outcome import TRANSIENT, NotApplicable, Outcome, Reason, Score, Unscored
-    from medjury.instruments._reader import AnswerError, AnswerReader, extract_json
-    from medjury.instruments._remarks import GRADES_ITSELF, remarked, remarked_words, self_grading_remark
+    from medjury.instruments._reader import (
+        LONGEST_REPLY,
+        REASONING,
+        VERDICT,
+        AnswerError,
+        Found,
+        Way,
+        extract_json,
+        has_unasked_text,
+        needs_token,
+        read_reply,
+    )
     from medjury.instruments._schema import Explain, output_schema
     from medjury.instruments._skip import apply_skips
 
 __all__ = [
-    "GRADES_ITSELF",
+    "LONGEST_REPLY",
+    "REASONING",
     "TRANSIENT",
+    "VERDICT",
     "AnswerError",
-    "AnswerForm",
-    "AnswerReader",
     "Composite",
     "Dimension",
     "Example",
     "Explain",
+    "Found",
     "Input",
     "Instrument",
     "InstrumentError",
@@ -44,19 +54,20 @@ __all__ = [
     "Score",
     "SkipRule",
     "Unscored",
+    "Way",
     "apply_skips",
     "derive",
     "derive_columns",
     "describe_instrument",
     "extract_json",
     "faults",
+    "has_unasked_text",
     "list_instruments",
     "load_instrument",
+    "needs_token",
     "output_schema",
     "problems",
     "read_answer",
     "read_grade",
-    "remarked",
-    "remarked_words",
-    "self_grading_remark",
+    "read_reply",
 ]

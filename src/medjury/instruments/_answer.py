@@ -7,13 +7,12 @@ import re
 from collections.abc import Iterable, Mapping
 
 from medjury.cases import clean_text
-from medjury.instruments._form import NOT_APPLICABLE, AnswerForm, plain
 from medjury.instruments._instrument import Dimension, Instrument
 from medjury.instruments._outcome import NotApplicable, Outcome, Reason, Score, Unscored
-from medjury.instruments._reader import AnswerError, AnswerReader
-from medjury.instruments._remarks import REPEATED, remarked
+from medjury.instruments._reader import AnswerError, read_reply, same_key
 from medjury.instruments._skip import apply_skips
 
+_NOT_APPLICABLE = frozenset({"na", "n/a", "not applicable", "null", "none"})
 _INTEGER = re.compile(r"\s*-?[0-9]{1,9}\s*")
 
 
@@ -21,10 +20,9 @@ def read_answer(
     instrument: Instrument,
     answer: str | object,
     dimensions: Iterable[str] | None = None,
-    reader: AnswerReader | None = None,
 ) -> dict[str, Outcome]:
-    """One outcome for each asked dimension (all, where none is named), whatever the answer is. A `reader` knows the
-    texts that were judged; without one nothing tells the judge's words from theirs.
+    """One outcome for each asked dimension (all, where none is named), whatever the answer is: an object, or a text
+    that is one and nothing else.
 
     A grade is a whole number on the scale: 4, 4.0 and "4" are the grade 4; true, 4.5, "4/5" and "four" are
     not. null (or "N/A") is "not applicable" only where the dimension allows it. Skip rules are applied.
@@ -34,26 +32,22 @@ def read_answer(
         if not answer.strip():
             return {each.name: Unscored(Reason.EMPTY, "the answer is empty") for each in asked}
         try:
-            answer = (reader or AnswerReader(AnswerForm.of(instrument, {each.name for each in asked}))).read(
-                answer
-            )
+            answer = read_reply(answer).value
         except AnswerError as error:
-            return {each.name: Unscored(Reason.PARSE, str(error)) for each in asked}
+            return {each.name: Unscored(error.reason, str(error)) for each in asked}
     if not isinstance(answer, Mapping):
         return {each.name: Unscored(Reason.PARSE, "the answer is not a JSON object") for each in asked}
     given: dict[str, list[object]] = {}
     for key, value in answer.items():
-        given.setdefault(plain(key), []).append(value)
-    outcomes = {each.name: _read_one(each, given.get(plain(each.name), [])) for each in asked}
-    if reader is not None and reader.repeated:
-        outcomes = {name: remarked(outcome, REPEATED) for name, outcome in outcomes.items()}
+        given.setdefault(same_key(str(key)), []).append(value)
+    outcomes = {each.name: _read_one(each, given.get(same_key(each.name), [])) for each in asked}
     return apply_skips(instrument, outcomes)
 
 
 def read_grade(dimension: Dimension, value: object, explanation: str = "") -> Outcome:
     """One grade as a person or a model wrote it, by the rules of `read_answer`, skip rules apart."""
     if isinstance(value, str):
-        if value.strip().casefold() in NOT_APPLICABLE:
+        if value.strip().casefold() in _NOT_APPLICABLE:
             value = None
         elif _INTEGER.fullmatch(value):
             value = int(value)
@@ -102,7 +96,7 @@ def _read_one(dimension: Dimension, given: list[object]) -> Outcome:
     if not given:
         return Unscored(Reason.MISSING, "it is missing")
     if len(given) > 1:
-        return Unscored(Reason.PARSE, "it stands twice in the answer")
+        return Unscored(Reason.PARSE, "it occurs twice in the answer")
     value, explanation = given[0], ""
     if isinstance(value, Mapping):
         explanation = _explanation(value.get("explanation", ""))

@@ -1,182 +1,236 @@
-"""Reads the one object that a reply means, knowing the texts under judgement: their words are never the answer."""
+"""Reads the one JSON object that a reply is, or that carries the question's token. No rule looks at words.
+
+A judge may quote the text that it judges, and the author of that text may want a good grade. So a reply is read
+in one of two cases: it is one object and nothing else; or exactly one of its objects carries the token, which no
+author can know, and nothing follows that object. Everything else is refused, and handed back to the judge.
+"""
 
 from __future__ import annotations
 
+import json
+import math
 import re
-from collections.abc import Collection, Iterable, Mapping
-from functools import cached_property
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple, NoReturn
 
-from medjury.instruments._disowned import disowned
-from medjury.instruments._form import AnswerForm, plain
-from medjury.instruments._hearsay import contains, may_come_from, unclosed_scores
-from medjury.instruments._lenient import JsonError, decode
-from medjury.instruments._remarks import remark_on
-from medjury.instruments._reply import Parts, take_apart
-from medjury.instruments._self_grading import SelfGrading, grades_in, self_grading
+from medjury.instruments._outcome import Reason
 
-_NO_KEY = re.compile(r"[\n{}'\"]")
+VERDICT = "verdict"  # the key that carries the token
+LONGEST_REPLY = 2**20  # characters
+# How a vendor's model marks its reasoning: what opens a reply, and what closes the block. A mark that is not here
+# is text like any other. So is a block without its opening mark: then the object needs the token.
+REASONING = (
+    ("<think>", "</think>"),  # DeepSeek, Qwen, GLM, Nemotron
+    ("<think ", "</think>"),  # the same with attributes
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
+    ("<seed:think>", "</seed:think>"),  # Seed
+    ("[THINK]", "[/THINK]"),  # Magistral
+    ("◁think▷", "◁/think▷"),  # Kimi
+    ("<|START_THINKING|>", "<|END_THINKING|>"),  # Command
+    ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),  # harmony
+    (
+        "<|channel|>analysis<|message|>",
+        "<|end|><|start|>assistant<|channel|>final <|constrain|>json<|message|>",
+    ),
+)
+_SEPARATORS = re.compile(r"[\s_-]+")
+_FENCE = "```"
+_LANGUAGES = frozenset({"", "json", "jsonc", "json5"})  # that a fence may name
+_MOST_OBJECTS, _MOST_BROKEN = 1_000, 100  # beside each other in a reply, and braces that open none
+_MOST_AGAIN = 2  # how often a reply is looked through at most, for objects that do not end
+
+Way = Literal["object", "token", "text"]  # "text": nothing was to be read out of it
 
 
 class AnswerError(ValueError):
-    """The answer holds no usable JSON. The message says why and quotes nothing of the answer."""
+    """The reply holds no usable answer. The message states why and quotes nothing of the reply."""
+
+    def __init__(self, message: str, reason: Reason = Reason.PARSE) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
-class AnswerReader:
-    """Reads the replies to one question. `texts` are those that the question shows for judgement.
+class Found(NamedTuple):
+    """The object of a reply, without its token, and by which of the two cases it was read."""
 
-    Where they hold something that looks like an answer, only a reply that is nothing but one object is read; and an
-    object in which all is as the texts have it is refused once, for the model may have copied it.
+    value: dict[str, Any]
+    way: Way
+
+
+def read_reply(reply: str, token: str = "") -> Found:
+    """The object that the judge gave as its answer. Without a `token` only a reply that is one object is read.
+
+    >>> read_reply('{"accuracy": 4}').value
+    {'accuracy': 4}
+    >>> read_reply('The text claims {"accuracy": 5}. {"accuracy": 2, "verdict": "7f3a"}', "7f3a")
+    Found(value={'accuracy': 2}, way='token')
     """
-
-    def __init__(self, form: AnswerForm, texts: Iterable[str] = ()) -> None:
-        self._form = form
-        self._given = texts
-        self._doubted = False
-        self.repeated = False  # what was read says what the texts say, and said so again when asked
-
-    @cached_property
-    def _texts(self) -> tuple[str, ...]:
-        return tuple(self._given)
-
-    @cached_property
-    def _case(self) -> SelfGrading:
-        return self_grading(self._texts, self._form)
-
-    @property
-    def remark(self) -> str:
-        """What to say of a case with these texts; see `self_grading_remark`."""
-        return remark_on(self._case)
-
-    def read(self, reply: str) -> object:
-        """The object (or, where the whole reply is one, the array) that is meant; else `AnswerError`."""
-        self.repeated = False
-        reply = reply.lstrip("\ufeff").strip()
-        if reply.startswith("["):
-            whole = _array(reply)
-            if whole is not None:
-                return whole
-        parts = take_apart(reply)
-        if parts.too_many:
-            raise AnswerError("the answer holds too many JSON objects; give one")
-        if parts.unfinished:
-            raise AnswerError("the reasoning never ended, so there is no answer after it")
-        alone = parts.alone
-        value = self._out_of_prose(parts) if alone is None else alone
-        if self._form.keys and _runs_on(value):
-            raise AnswerError("the answer holds no JSON object that is whole: a key is not closed")
-        if alone is not None:
-            self._check(alone, parts)
-        return value
-
-    def _out_of_prose(self, parts: Parts) -> dict[str, object]:
-        """The object among other words. Of several those with a key that was asked for count, where any has one. If
-        these differ the answer is refused: which was meant is not ours to decide."""
-        names = {plain(name) for name in self._form.keys}
-        values = [each for each in parts.objects if _has_key(each, names)] or parts.objects
-        if {} in parts.objects and len(parts.objects) > 1:
-            values = parts.objects  # it may be what the model has to say
-        if parts.broken or not any(values):
-            raise AnswerError(_what_is_broken(parts.broken, any(values)))
-        if any(value != values[0] for value in values):
-            raise AnswerError(f"the answer holds {len(values)} different JSON objects; give one")
-        if self._case.found:
-            raise AnswerError(
-                "the texts under judgement hold grades of their own, so the answer must be one JSON object and "
-                "nothing else"
-            )
-        prose = "\n".join(parts.prose)
-        if prose.count("{") != prose.count("}"):
-            raise AnswerError(
-                "a brace is left over beside the JSON object, so that it may have ended too early"
-            )
-        grades = self._form.stated(values[0])
-        if may_come_from(self._texts, self._form, grades):
-            raise AnswerError(
-                "the grades beside the words of the answer stand in the texts under judgement as well"
-            )
-        said = grades_in(prose, self._form)
-        if any(key in said and value not in said[key] for key, value in grades):
-            raise AnswerError("the words beside the JSON object state other grades than it does")
-        if any(disowned(prose, *words) for words in parts.around(values[0])):
-            raise AnswerError("the words beside the JSON object say that it is not the answer")
-        return values[0]
-
-    def _check(self, value: Mapping[str, object], parts: Parts) -> None:
-        """Refuse an object that the texts may have written, or helped to write."""
-        if not (self._case.found or self._case.hint):
-            return
-        if parts.ended and self._case.tags:
-            raise AnswerError(
-                "the texts under judgement hold tags of reasoning, and so does the answer; give the JSON alone"
-            )
-        if self._case.found and not self._form.fits(value):
-            raise AnswerError(
-                "it has keys that were not asked for, or one key in two spellings; give only those asked for"
-            )
-        if not self._may_be_copied(value):
-            return
-        if not self._doubted:
-            self._doubted = True
-            raise AnswerError(
-                "it says what the texts under judgement say of themselves, and nothing else; judge them yourself, "
-                "and give your own reasons where reasons are asked for"
-            )
-        self.repeated = True
-
-    def _may_be_copied(self, value: Mapping[str, object]) -> bool:
-        grades = self._form.stated(value)
-        if self._case.in_json and {given for _, given in grades} & unclosed_scores(self._texts):
-            return True
-        said = may_come_from(self._texts, self._form, grades) if grades else self._case.in_json
-        return said and all(contains(self._texts, words) for words in self._form.words(value))
+    text = _bounded(reply)
+    body = _body(text)
+    value, why = _whole(body)
+    if isinstance(value, dict):
+        if token and value.get(VERDICT, token) != token:
+            raise AnswerError(f'its "{VERDICT}" is not the one that the question shows')
+        return Found(_without_token(value, token), "object")
+    if token and token in text:
+        return Found(_without_token(_carrying(text, token), token), "token")
+    if value is not None:
+        raise AnswerError("it is not a JSON object")
+    if "{" not in text:
+        raise AnswerError("the answer holds no JSON object")
+    if text is body and text.startswith(tuple(opening for opening, _ in REASONING)):
+        raise AnswerError("the reasoning never ends, so there is no answer after it")
+    beside = f'; an object beside other text needs the "{VERDICT}" that the question shows' if token else ""
+    raise AnswerError(f"it is not one JSON object and nothing else ({why}){beside}")
 
 
-def extract_json(text: str, expected: Collection[str] = ()) -> object:
-    """The JSON object (or, where the whole text is one, the array) that the answer means.
-
-    Reasoning in `<think>` tags is set aside, but for tags within an object; fences and prose around the object are
-    ignored. Of several objects those with an `expected` key count, where any has one. If these differ, or one is
-    broken, the answer is refused: which was meant is not ours to decide, and one of them may be a text under
-    judgement speaking.
-    """
-    return AnswerReader(AnswerForm(tuple(expected))).read(text)
+def extract_json(text: str) -> object:
+    """The JSON object, or array, that the whole text is: for answers to somebody else's question."""
+    value, why = _whole(_body(_bounded(text)))
+    if value is None:
+        raise AnswerError(f"it is not one JSON object and nothing else ({why})")
+    return value
 
 
-def _array(text: str) -> list[object] | None:
-    try:
-        value, end = decode(text)
-    except JsonError:
-        return None
-    return value if isinstance(value, list) and not text[end:].strip() else None
+def needs_token(reply: str, token: str) -> bool:
+    """Whether a reply can be read as it was only by who knows the token of its question."""
+    if not token:
+        return False
+    value, _ = _whole(_body(reply)) if len(reply) <= LONGEST_REPLY else (None, "")
+    return token in reply or (isinstance(value, dict) and VERDICT in value)
 
 
-def _has_key(value: object, names: Collection[str]) -> bool:
-    """Whether a key that was asked for stands in it, at any depth, be it as a value ("dimension": "accuracy")."""
-    if isinstance(value, str):
-        return plain(value) in names
+def has_unasked_text(value: object, schema: Mapping[str, Any]) -> bool:
+    """Whether a text is under a key that the schema does not have. A judge that copies a text without escaping its
+    quotes lets that text write JSON: to grade, it must end the judge's string, and open another for the rest."""
     if isinstance(value, list):
-        return any(_has_key(each, names) for each in value)
-    return isinstance(value, Mapping) and any(
-        plain(key) in names or _has_key(each, names) for key, each in value.items()
+        inner = schema.get("items", {})
+        return any(has_unasked_text(each, inner) for each in value)
+    if not isinstance(value, dict) or "properties" not in schema:
+        return False
+    asked = {same_key(key): each for key, each in schema["properties"].items()}
+    return any(
+        has_unasked_text(each, asked[same_key(key)]) if same_key(key) in asked else _has_text(each)
+        for key, each in value.items()
     )
 
 
-def _runs_on(value: object) -> bool:
-    """Whether a key at any depth holds signs of JSON: it was cut off, and what comes next closed it."""
-    keys: list[object] = []
-    within = [value]
-    for inner in within:  # it grows on the way
-        if isinstance(inner, dict):
-            keys += inner
-            within += inner.values()
-        elif isinstance(inner, list):
-            within += inner
-    return _NO_KEY.search(" ".join(map(str, keys))) is not None
+@lru_cache(maxsize=4096)
+def same_key(key: str) -> str:
+    """A key as it is compared: whatever its case and separators."""
+    return _SEPARATORS.sub("_", key.strip().casefold())
 
 
-def _what_is_broken(broken: list[JsonError], beside: bool) -> str:
-    if not broken:
-        return "the answer holds no JSON object"
-    if beside:
-        return f"beside a whole JSON object there is a broken one ({broken[0]}); give one"
-    return f"the answer holds no JSON object that is whole: {broken[0]}"
+def _has_text(value: object) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return isinstance(value, str) or any(map(_has_text, inner))
+
+
+def _bounded(reply: str) -> str:
+    if len(reply) > LONGEST_REPLY:
+        raise AnswerError(f"it has more than {LONGEST_REPLY:,} characters", Reason.TRUNCATED)
+    return reply.lstrip("\ufeff").strip()
+
+
+def _body(text: str) -> str:
+    """What a reply consists of behind a block of reasoning that is closed; all of it where there is none."""
+    ends = [
+        (end, end + len(closing))
+        for opening, closing in REASONING
+        if text.startswith(opening) and (end := text.find(closing, len(opening))) >= 0
+    ]
+    return text[min(ends)[1] :].lstrip() if ends else text
+
+
+def _whole(body: str) -> tuple[object, str]:
+    """The object or array that a text is, bare or in one fence; else None and why not."""
+    if body.startswith(_FENCE) and body.endswith(_FENCE) and len(body) > 2 * len(_FENCE):
+        inside = body[len(_FENCE) : -len(_FENCE)]
+        start = min((at for at in (inside.find("{"), inside.find("[")) if at >= 0), default=0)
+        if inside[:start].strip().lower() in _LANGUAGES:
+            body = inside[start:].rstrip()
+    if not body.startswith(("{", "[")):
+        return None, "it begins with other text"
+    if '"' not in body:  # a word processor's quotes
+        body = body.replace("“", '"').replace("”", '"')
+    try:
+        value, end = _JSON.raw_decode(body)
+    except json.JSONDecodeError as error:
+        return None, f"the JSON is broken: {error.msg.lower()}"
+    except RecursionError:
+        return None, "the JSON is nested too deeply"
+    except ValueError as error:
+        return None, str(error)
+    return (value, "") if end == len(body) else (None, "other text follows it")
+
+
+def _carrying(text: str, token: str) -> dict[str, Any]:
+    """The one object that carries the token, if it is the last thing in the text."""
+    at, objects, broken, again, last = 0, 0, 0, 0, 0
+    carrying: list[dict[str, Any]] = []
+    while (at := text.find("{", at)) >= 0:
+        try:
+            value, end = _JSON.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            broken, again, at = broken + 1, again + error.pos - at, at + 1
+            if broken > _MOST_BROKEN or again > _MOST_AGAIN * len(text):
+                raise AnswerError("it holds too many braces that open no JSON object") from None
+        except RecursionError:
+            raise AnswerError("the JSON is nested too deeply") from None
+        except ValueError as error:
+            raise AnswerError(str(error)) from None
+        else:
+            at, objects = end, objects + 1
+            if objects > _MOST_OBJECTS:
+                raise AnswerError("it holds too many JSON objects; give one")
+            if value.get(VERDICT) == token:
+                carrying.append(value)
+                last = end
+    if not carrying:
+        raise AnswerError(f'no whole JSON object in it has the "{VERDICT}" that the question shows')
+    if len(carrying) > 1:
+        raise AnswerError(f'{len(carrying)} objects have the "{VERDICT}" that the question shows; give one')
+    if text[last:].strip() not in ("", _FENCE):
+        raise AnswerError(f'other text follows the object with the "{VERDICT}" that the question shows')
+    return carrying[0]
+
+
+def _without_token(value: dict[str, Any], token: str) -> dict[str, Any]:
+    return {key: each for key, each in value.items() if key != VERDICT} if token else value
+
+
+def _refuse_constant(_: str) -> NoReturn:
+    raise ValueError("NaN and Infinity are not grades")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError("a number is too large")
+    return value
+
+
+def _integer(text: str) -> int:
+    if len(text) > 300:
+        raise ValueError("a number is too large")
+    return int(text)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a key that occurs twice: to take the last would decide between two answers by chance."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key occurs twice in one object")
+    return found
+
+
+_JSON = json.JSONDecoder(
+    strict=False,
+    object_pairs_hook=_unique,
+    parse_constant=_refuse_constant,
+    parse_float=_finite,
+    parse_int=_integer,
+)

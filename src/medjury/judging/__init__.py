@@ -59,7 +59,16 @@ with on_demand(__name__):
     from medjury.judging._judge import Judge
     from medjury.judging._jury import Bench, Jury
     from medjury.judging._model_check import ModelChecked
-    from medjury.judging._prompt import PROMPT_VERSION, PROMPT_VERSIONS, Prompt, text_block, worked_messages
+    from medjury.judging._prompt import (
+        BEFORE_TOKENS,
+        FIRST_VERSION,
+        PROMPT_VERSION,
+        PROMPT_VERSIONS,
+        RECORD_FIRST,
+        Prompt,
+        text_block,
+        worked_messages,
+    )
     from medjury.judging._rater import Beginning, Expected, Rated, Rater, Unit, Used
     from medjury.judging._repeats import Repeats
     from medjury.judging._repeats_body import RepeatsBody
@@ -69,13 +78,16 @@ with on_demand(__name__):
     from medjury.judging._sync import judge, run_async
 
 __all__ = [
+    "BEFORE_TOKENS",
     "CLAIM_EXAMPLES",
     "CLAIM_LABELS",
     "DRAWS",
+    "FIRST_VERSION",
     "PERSONAS",
     "PERSONA_GROUPS",
     "PROMPT_VERSION",
     "PROMPT_VERSIONS",
+    "RECORD_FIRST",
     "RULES",
     "SECTIONS",
     "TOKENS_PER_ANSWER",

@@ -17,7 +17,7 @@ from medjury.judging._asking import Speaker, Unusable, ask, no_answer
 from medjury.judging._most import most_prompt, most_question
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
-from medjury.models import ChatModel, Gate, Message, Reply, estimate_tokens
+from medjury.models import Answer, ChatModel, Gate, Message, estimate_tokens
 from medjury.records import dataclass
 from medjury.runs import Body
 
@@ -99,10 +99,12 @@ class Answerer(PlainRater):
             return Rated(rows, _record("", messages))
         speaker = self._speaker(unit.case)
 
-        def read(reply: Reply) -> str:
+        def read(answer: Answer) -> str:
+            reply = answer.reply
             failure = no_answer(reply, speaker.max_tokens)
             if failure is not None:
                 raise Unusable(failure.message, failure.reason, so_far=reply.text)
+            gate.was_read(answer.key, "text")
             return reply.text
 
         about = ["answer", unit.case.fingerprint()]

@@ -13,10 +13,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
-from medjury.instruments import TRANSIENT, AnswerError, AnswerForm, AnswerReader, Reason, Unscored
+from medjury.instruments import TRANSIENT, AnswerError, Reason, Unscored, has_unasked_text, read_reply
 from medjury.json_text import json_writer
 from medjury.judging._breaker import breaker
-from medjury.judging._prompt import shown_texts
+from medjury.judging._prompt import PROMPT_VERSION
 from medjury.models import Answer, ChatModel, Gate, Message, ModelError, Reply, Request, why_unfinished
 from medjury.records import dataclass
 
@@ -88,13 +88,15 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """A model with how it is asked: a judge, or one role of a way of judging."""
+    """A model with how it is asked: a judge, or one role of a way of judging. Without `token` its questions are
+    those of the prompts before tokens, word for word, and only a reply that is one object is read."""
 
     model: ChatModel
     temperature: float | None = 0.0
     seed: int | None = 0
     max_tokens: int = 1024
     reasks: int = 2
+    token: bool = True
 
     def settings(self) -> dict[str, object]:
         """Everything about it that determines an answer, for the hash of a way of judging."""
@@ -104,6 +106,7 @@ class Speaker:
             "seed": self.seed,
             "max_tokens": self.max_tokens,
             "reasks": self.reasks,
+            **({"prompt": PROMPT_VERSION} if self.token else {}),
         }
 
     def request(
@@ -111,7 +114,7 @@ class Speaker:
     ) -> Request:
         """The question as this speaker is asked it: each draw has a seed of its own."""
         seed = None if self.seed is None else sample.seed(self.seed)
-        return Request(tuple(messages), schema, self.max_tokens, self.temperature, seed)
+        return Request(tuple(messages), schema, self.max_tokens, self.temperature, seed, plain=not self.token)
 
     def name(self, about: Sequence[object], sample: Sample) -> str:
         """What the question is called within its piece of work: as the key of its call, but with what it is about
@@ -178,29 +181,30 @@ async def ask_for(
     sample: Sample = Sample(),  # noqa: B008 - it is frozen
     about: Sequence[object] = (),
     *,
-    shown: str | None = None,
+    token: str = "",
 ) -> Asked[_Value]:
     """Ask for a JSON object of this schema and give it to `read`, which raises `Unusable` where it is wrong.
 
-    `shown` is the part of the question that holds the texts under judgement (all of it, where nothing is said):
-    what is quoted from them is no answer. `about` says what the question is about, in JSON values that hold nothing
-    of its wording and all that it owes to the case and to earlier replies: by that its reply is found again where
-    only the wording has changed. Only a fatal `ModelError` is raised; every other failure is told in the result.
+    `about` says what the question is about, in JSON values that hold nothing of its wording and all that it owes to
+    the case and to earlier replies: by that its reply is found again where only the wording has changed. A question
+    that hands an earlier reply back has the `token` of that one. Only a fatal `ModelError` is raised; every other
+    failure is in the result.
     """
-    if shown is None:
-        shown = "\n".join(message.content for message in messages if message.role == "user")
-    reader = AnswerReader(AnswerForm.of_schema(schema), shown_texts(shown))
 
-    def read_reply(reply: Reply) -> _Value:
-        failure = no_answer(reply, speaker.max_tokens)
+    def read_answer(answer: Answer) -> _Value:
+        failure = no_answer(answer.reply, speaker.max_tokens)
         if failure is not None:
             raise Unusable(failure.message, failure.reason)
         try:
-            return read(reader.read(reply.text))
+            found = read_reply(answer.reply.text, answer.reply.token)
         except AnswerError as error:
-            raise Unusable(str(error)) from None
+            raise Unusable(str(error), error.reason) from None
+        if has_unasked_text(found.value, schema):
+            raise Unusable("it has a text under a key that was not asked for")
+        gate.was_read(answer.key, found.way)
+        return read(found.value)
 
-    return await ask(gate, speaker, messages, schema, read_reply, sample, about)
+    return await ask(gate, speaker, messages, schema, read_answer, sample, about, token)
 
 
 async def ask(
@@ -208,21 +212,24 @@ async def ask(
     speaker: Speaker,
     messages: Sequence[Message],
     schema: Mapping[str, Any] | None,
-    read: Callable[[Reply], _Value],
+    read: Callable[[Answer], _Value],
     sample: Sample,
     about: Sequence[object],
+    token: str = "",
 ) -> Asked[_Value]:
     """The same for a reader of the whole reply, which may be free text."""
 
     async def attempt(sample: Sample) -> Asked[_Value]:
         request, name = speaker.request(messages, schema, sample), speaker.name(about, sample)
+        if token:
+            request = replace(request, token=token, question=-3)
         return await _converse(gate, speaker, request, name, read, sample.number)
 
     return await draw_anew(sample, attempt)
 
 
 async def _converse(
-    gate: Gate, speaker: Speaker, request: Request, name: str, read: Callable[[Reply], _Value], number: int
+    gate: Gate, speaker: Speaker, request: Request, name: str, read: Callable[[Answer], _Value], number: int
 ) -> Asked[_Value]:
     """Ask; hand a wrong answer back with what was wrong, at most `reasks` times. Where a failure that may pass
     breaks this off the question stays open; after any other the fault of the answer before it stands."""
@@ -251,7 +258,7 @@ async def _converse(
                 return _failed(_only_told(why), answers, best, in_vain=stored)
             answers.append(answer)
             try:
-                value = read(answer.reply)
+                value = read(answer)
             except Unusable as unusable:
                 wrong = _only_told(unusable)
             else:
@@ -263,7 +270,9 @@ async def _converse(
             if wrong.reason in _NOT_CHANGED_BY_TELLING:
                 break
             said = Message("assistant", answer.reply.text), Message("user", wrong.complaint)
-            request = replace(request, messages=(*request.messages, *said))
+            # It has seen one token, where it was asked, and is shown no other.
+            token, question = answer.reply.token or request.token, request.question - len(said)
+            request = replace(request, messages=(*request.messages, *said), token=token, question=question)
         assert wrong is not None and best is not None
         stored = all(answer.from_cache for answer in answers)
         if not stored and _usable_in_part(best.so_far):

@@ -1,14 +1,14 @@
 """The breaker: a run that cannot succeed is stopped before it has cost much, with the reason and what cures it.
 
-Of each model at most `FIRST_QUESTIONS` are under way until one of them was answered usably; where all of them end
-without an answer for one lasting reason, so would the rest. What may pass (a server that is away) is given more
-time: every question is tried several times, and only `IN_A_ROW` of them that fail alike stop the run.
+Of each model at most `FIRST_QUESTIONS` are under way until one of them was answered usably; where none of them was,
+for whatever lasting reasons, so would the rest be. What may pass (a server that is away) is given more time: every
+question is tried several times, and only `IN_A_ROW` of them that fail without an answer between them stop the run.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
+from collections import Counter
 from collections.abc import Mapping
 from contextvars import ContextVar
 
@@ -21,8 +21,6 @@ IN_A_ROW = 10
 _OUTAGES = frozenset({Reason.PROVIDER, Reason.TIMEOUT})
 # Nothing was paid, and the next case may be shorter; or nothing was asked at all.
 _NOT_THE_MODELS = frozenset({Reason.CONTEXT, Reason.OVER_BUDGET, Reason.NOT_STORED, Reason.RATE_LIMIT})
-# What differs between failures that read alike: the number of a request, a time, a wait.
-_NUMBERED = re.compile(r"\S*\d\S*")
 _FORM = (
     "It does not keep to the form: `medjury models check` shows what the endpoint takes; try another model"
 )
@@ -98,11 +96,9 @@ class QuestionWatch:
             self._watched.under_way += 1
         return self._ending
 
-    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if self._watched is not None:
+    async def __aexit__(self, *_: object) -> None:
+        if self._watched is not None:  # the engine stops once what came of the question is stored
             self._breaker.ended(self._model, self._watched, self._ending)
-            if kind is None:
-                self._breaker.check()
 
 
 class Ending:
@@ -132,14 +128,13 @@ class _Watched:
         self.changed = asyncio.Event()
         self.under_way = 0
         self._proven = False
-        self._lost = 0  # questions without an answer, all for `_why`
-        self._why: Reason | None = None
-        self._in_a_row = 0  # of outages that read alike
+        self._lost: Counter[Reason] = Counter()  # questions without an answer, by the reason that lasts
+        self._in_a_row = 0  # of outages
         self._message = ""
 
     @property
     def full(self) -> bool:
-        return not self._proven and self.under_way + self._lost >= FIRST_QUESTIONS
+        return not self._proven and self.under_way + self._lost.total() >= FIRST_QUESTIONS
 
     def note(self, ending: Ending) -> None:
         if ending.good:
@@ -148,25 +143,28 @@ class _Watched:
             return
         elif ending.lasts:
             self._in_a_row = 0
-            self._proven = self._proven or self._why not in (None, ending.reason)  # not one reason
-            self._lost, self._why = self._lost + 1, ending.reason
+            self._lost[ending.reason] += 1
         elif ending.reason in _OUTAGES:
-            alike = _NUMBERED.sub("", ending.message) == _NUMBERED.sub("", self._message)
-            self._in_a_row = self._in_a_row + 1 if alike else 1
+            self._in_a_row += 1
         self._message = ending.message
 
     def verdict(self, model: ChatModel) -> ModelError | None:
         """Why the run has to stop, where it has to."""
-        if not self._proven and self._why is not None and self._lost >= FIRST_QUESTIONS:
-            cure = _CURES.get(self._why, "Try another model")
-            told = f"{model.name}: none of its first {self._lost} answers can be used, all for one reason"
-            last = f"{told} ({self._why.value}): {self._message.rstrip('.')}"
-            return HopelessError(self._why, f"{last}. {cure}. To ask the rest all the same: --keep-going")
-        if self._in_a_row >= IN_A_ROW:
-            told = (
-                f"{model.name}: {self._in_a_row} questions in a row failed alike: {self._message.rstrip('.')}"
+        if not self._proven and self._lost.total() >= FIRST_QUESTIONS:
+            most = self._lost.most_common()
+            why, _ = most[0]
+            told = f"{model.name}: none of its first {self._lost.total()} answers can be used"
+            reasons = ", ".join(f"{count:,} {reason.value}" for reason, count in most)
+            told += f" ({reasons}); the last" if most[1:] else f", all for one reason ({why.value})"
+            last = f"{told}: {self._message.rstrip('.')}. {_CURES.get(why, 'Try another model')}"
+            return HopelessError(
+                why,
+                f"{last}. To ask the rest all the same: --keep-going. Once it is repaired, --retry-unscored asks "
+                "for these answers again",
             )
-            return UnreachableError(Reason.PROVIDER, told)
+        if self._in_a_row >= IN_A_ROW:
+            told = f"{model.name}: {self._in_a_row} questions in a row failed; the last"
+            return UnreachableError(Reason.PROVIDER, f"{told}: {self._message.rstrip('.')}")
         return None
 
     def wake(self) -> None:

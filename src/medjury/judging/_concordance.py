@@ -15,7 +15,6 @@ from typing import Any, Literal
 from medjury.cases import Case, clean_text
 from medjury.errors import MedjuryError
 from medjury.instruments import (
-    AnswerForm,
     Example,
     Explain,
     Instrument,
@@ -30,7 +29,7 @@ from medjury.judging._concordance_body import ConcordanceBody, RecordedOrder
 from medjury.judging._examples.drawn import DrawnExamples
 from medjury.judging._judge import Judge
 from medjury.judging._most import most_prompt, most_question
-from medjury.judging._prompt import input_block, text_block
+from medjury.judging._prompt import FIRST_VERSION, PROMPT_VERSION, input_block, text_block
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Message, estimate_tokens
@@ -94,6 +93,7 @@ class Concordance(PlainRater):
             reasks=self.speaker.reasks,
             examples=self.instrument.examples if self.examples is None else self.examples,
             drawn=self.drawn,
+            prompt=PROMPT_VERSION if self.speaker.token else FIRST_VERSION,
         )
         object.__setattr__(self, "_judge", judge)
 
@@ -167,7 +167,7 @@ class Concordance(PlainRater):
             preference=RecordedOutcome.of(outcomes[PREFERENCE]),
         )
         paid = None if graded.answers is None else answers
-        return Rated(rows_of(unit, outcomes, paid, forms=(AnswerForm.of_schema(self._schema()),)), record)
+        return Rated(rows_of(unit, outcomes, paid), record)
 
     async def _compare(
         self, unit: Unit, gate: Gate, answers: list[Answer], orders: list[RecordedOrder]

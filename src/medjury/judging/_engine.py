@@ -145,6 +145,8 @@ async def judge_all(
             questions = rated.questions or noted.questions
             await ledger.write_ratings(run, rated.ratings, _records(unit, rated), questions)
             progress.note(rated.ratings, unit.rater.name)
+            if watched_by is not None:
+                watched_by.check()
 
     async def feed() -> None:
         units = _all_units(cases, raters, repeats)

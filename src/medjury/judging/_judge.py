@@ -11,8 +11,6 @@ from medjury.cases import Case
 from medjury.errors import MedjuryError
 from medjury.instruments import (
     TRANSIENT,
-    AnswerForm,
-    AnswerReader,
     Example,
     Explain,
     Instrument,
@@ -21,21 +19,22 @@ from medjury.instruments import (
     output_schema,
     read_answer,
 )
-from medjury.judging._asking import Speaker, ask, no_answer
+from medjury.judging._asking import Speaker, ask_for
 from medjury.judging._examples.drawn import DrawnExamples
 from medjury.judging._most import COMPLAINT, FRAME, most_question
 from medjury.judging._outcomes import whole
 from medjury.judging._prompt import (
+    BEFORE_TOKENS,
+    FIRST_VERSION,
     PROMPT_VERSIONS,
     RECORD_FIRST,
-    RUBRIC_FIRST,
+    WITH_TOKENS,
     Prompt,
     case_texts,
-    texts_of,
 )
 from medjury.judging._rater import Beginning, Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
-from medjury.models import Answer, ChatModel, Gate, Message, Reply, Request, estimate_tokens, most_tokens
+from medjury.models import Answer, ChatModel, Gate, Message, Request, estimate_tokens, most_tokens
 from medjury.records import dataclass
 
 # What an answer takes, for a plan: measured roughly on English explanations of one or two sentences.
@@ -45,12 +44,10 @@ _TOKENS_PER_SCORE = 12
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """What a judge made of one unit, and every answer it took (None: nothing was asked). `remark` is what to say of
-    a case whose own texts hold grades; None: nobody has looked."""
+    """What a judge made of one unit, and every answer it took (None: nothing was asked)."""
 
     outcomes: Mapping[str, Outcome]
     answers: Sequence[Answer] | None
-    remark: str | None = None
 
 
 @dataclass(frozen=True)
@@ -60,8 +57,9 @@ class Judge(PlainRater):
     `per_dimension` asks one call per dimension (dimensions tied by a skip rule stay together); `reasks` is how
     often an unusable answer is handed back with what was wrong. `explain` asks for reasons before the grade,
     "after" it, or for none. Repeats use `seed + repeat`. `examples` are shown with every case; `drawn` are chosen
-    for each case from a training split. `prompt` is the version of the question's layout: the record comes first
-    ("2") where several questions are asked about it and no examples stand between, else the rubric ("1").
+    for each case from a training split. `prompt` is the version of the question: the record comes first ("4") where
+    several questions are asked about it and no examples lie between, else the rubric ("3"). "2" and "1" are the
+    same without a token.
     """
 
     model: ChatModel
@@ -98,27 +96,29 @@ class Judge(PlainRater):
         object.__setattr__(self, "_schemas", schemas)
         object.__setattr__(self, "_layout", version)
         object.__setattr__(self, "_settings_hash", self._hash_settings(prompts))
-        speaker = Speaker(self.model, self.temperature, self.seed, self.max_tokens, self.reasks)
+        token = version not in BEFORE_TOKENS
+        speaker = Speaker(self.model, self.temperature, self.seed, self.max_tokens, self.reasks, token)
         object.__setattr__(self, "_speaker", speaker)
 
     def _version(self, questions: int) -> str:
         examples = bool(self.examples) or self.drawn is not None
         if self.prompt is None:
-            return RECORD_FIRST if questions > 1 and not examples else RUBRIC_FIRST
+            return WITH_TOKENS[questions > 1 and not examples]
         if self.prompt not in PROMPT_VERSIONS:
             raise MedjuryError(
                 f"there is no prompt {self.prompt!r}; there are {' and '.join(PROMPT_VERSIONS)}"
             )
-        if self.prompt == RECORD_FIRST and examples:
+        if self.prompt in RECORD_FIRST and examples:
             raise MedjuryError(
-                "prompt 2 puts the record first and shows no worked examples; take `prompt: 2` out, or the examples"
+                f"prompt {self.prompt} puts the record first and shows no worked examples; take `prompt: "
+                f"{self.prompt}` out, or the examples"
             )
         return self.prompt
 
     def _hash_settings(self, prompts: Mapping[tuple[str, ...], Prompt]) -> str:
         """Hash of everything but the case that determines an answer."""
         words = [[m.role, m.content] for p in prompts.values() for m in p.opening]
-        if self._layout == RECORD_FIRST:
+        if self._layout in RECORD_FIRST:
             words += [["user", p.closing] for p in prompts.values()]
         settings: dict[str, object] = {
             "model": dict(self.model.identity),
@@ -167,7 +167,7 @@ class Judge(PlainRater):
             "reasks": self.reasks,
             "examples": len(self.examples),
         }
-        if self._layout != RUBRIC_FIRST:
+        if self._layout != FIRST_VERSION:
             settings["prompt"] = self._layout
         return settings if self.drawn is None else settings | self.drawn.described()
 
@@ -185,7 +185,7 @@ class Judge(PlainRater):
         return Expected(1, tokens_in, each * len(unit.dimensions), most)
 
     def shared(self, unit: Unit) -> tuple[Beginning, ...]:
-        if self._layout != RECORD_FIRST or len(self._prompts) < 2:
+        if self._layout not in RECORD_FIRST or len(self._prompts) < 2:
             return ()
         return self._beginnings(unit.case)
 
@@ -206,19 +206,16 @@ class Judge(PlainRater):
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
         graded = await self.grade(unit, gate)
-        return Rated(rows_of(unit, graded.outcomes, graded.answers, remark=graded.remark))
+        return Rated(rows_of(unit, graded.outcomes, graded.answers))
 
     async def grade(self, unit: Unit, gate: Gate) -> Graded:
         """The same before it becomes rows: for ways of judging in which a judge is one step."""
         messages = self._messages(unit)
         if isinstance(messages, Unscored):
             return Graded(dict.fromkeys(unit.dimensions, messages), None)
-        reader = AnswerReader(
-            AnswerForm.of(self.instrument, unit.dimensions), texts_of(self.instrument, unit.case)
-        )
-        asked = await ask(
+        asked = await ask_for(
             gate, self.speaker, messages, self._schemas[unit.dimensions],
-            self._reading(unit.dimensions, reader), unit.sample, self._about(unit),
+            self._reading(unit.dimensions), unit.sample, self._about(unit),
         )  # fmt: skip
         outcomes = asked.value or asked.so_far or {}
         failure = asked.failure
@@ -228,7 +225,7 @@ class Judge(PlainRater):
                 name: failure if isinstance(each := outcomes.get(name, failure), Unscored) else each
                 for name in unit.dimensions
             }
-        return Graded(outcomes, asked.answers, reader.remark)
+        return Graded(outcomes, asked.answers)
 
     def _beginnings(self, case: Case) -> tuple[Beginning, ...]:
         """What the questions about a case begin with, found once for all of them: they follow each other."""
@@ -254,19 +251,8 @@ class Judge(PlainRater):
         drawn = None if self.drawn is None else self.drawn.fingerprint()
         return ["grade", unit.case.fingerprint(), part, self.explain, len(self.examples), drawn]
 
-    def _reading(
-        self, dimensions: Sequence[str], reader: AnswerReader
-    ) -> Callable[[Reply], Mapping[str, Outcome]]:
-        def read(reply: Reply) -> Mapping[str, Outcome]:
-            failure = no_answer(reply, self.max_tokens)
-            outcomes: Mapping[str, Outcome] = (
-                read_answer(self.instrument, reply.text, dimensions, reader)
-                if failure is None
-                else dict.fromkeys(dimensions, failure)
-            )
-            return whole(outcomes, self.instrument)
-
-        return read
+    def _reading(self, dimensions: Sequence[str]) -> Callable[[object], Mapping[str, Outcome]]:
+        return lambda value: whole(read_answer(self.instrument, value, dimensions), self.instrument)
 
 
 def groups_of(instrument: Instrument, per_dimension: bool) -> list[tuple[str, ...]]:

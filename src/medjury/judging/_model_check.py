@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 
+from medjury.instruments import Way
 from medjury.judging._around import Around
 from medjury.judging._asking import OtherModelError
 from medjury.judging._rater import Rated, Unit
@@ -37,3 +38,6 @@ class _Strict(Gate):
         if not is_deployment(model) and not same_model(answer.asked, answer.answered):
             raise OtherModelError(answer)
         return answer
+
+    def was_read(self, key: str, way: Way) -> None:
+        self._gate.was_read(key, way)

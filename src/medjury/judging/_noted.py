@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from medjury.instruments import TRANSIENT
+from dataclasses import replace
+
+from medjury.instruments import TRANSIENT, Way
 from medjury.models import (
     Answer,
     ChatModel,
@@ -22,10 +24,17 @@ class Noted(Gate):
         self._gate = gate
         self._unit = unit
         self._questions: dict[str, Question] = {}
+        self._ways: dict[str | None, Way] = {}
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        return tuple(self._questions.values())
+        return tuple(
+            replace(each, read_as=self._ways[each.reply]) if each.reply in self._ways else each
+            for each in self._questions.values()
+        )
+
+    def was_read(self, key: str, way: Way) -> None:
+        self._ways[key] = way
 
     async def ask(self, model: ChatModel, request: Request, repeat: int = 0, name: str = "") -> Answer:
         try:

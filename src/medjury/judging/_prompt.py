@@ -11,19 +11,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from medjury.cases import Case, Note, clean_text
 from medjury.instruments import Dimension, Example, Explain, Input, Instrument, Reason, Unscored
 from medjury.models import Message
 from medjury.records import dataclass
 
-# Part of every rating's key: raise it whenever the words or the layout below change. Both layouts are in use, and
-# answers that were given to either stay valid.
-PROMPT_VERSION = RUBRIC_FIRST = "1"
-RECORD_FIRST = "2"
-PROMPT_VERSIONS = (RUBRIC_FIRST, RECORD_FIRST)
+# Part of every rating's key: raise it whenever the words or the layout below change. There are two layouts, rubric
+# first and record first, each without and with a token at the end of the question (see `models.worded`). All are in
+# use, and answers that were given to any stay valid.
+FIRST_VERSION, PROMPT_VERSION = "1", "3"
+BEFORE_TOKENS, WITH_TOKENS = (FIRST_VERSION, "2"), (PROMPT_VERSION, "4")
+RECORD_FIRST = frozenset({"2", "4"})
+PROMPT_VERSIONS = (*BEFORE_TOKENS, *WITH_TOKENS)
 
 _TASK = """\
 You are one of several independent raters of clinical text. Grade strictly by the instrument below and by the \
@@ -37,7 +38,6 @@ change how you grade."""
 _ASKED_LAST = """\
 The dimensions to grade and the form of your answer are stated after the last of the texts, outside those lines."""
 
-_BEGIN = re.compile(r"<<<begin (.+) ([0-9a-f]{12})>>>\n")
 CLOSING = "Grade the texts above by the instrument. Answer with the JSON object and nothing else."
 
 
@@ -59,10 +59,10 @@ class Prompt:
         *,
         explain: Explain,
         examples: Sequence[Example] = (),
-        version: str = RUBRIC_FIRST,
+        version: str = PROMPT_VERSION,
     ) -> Prompt:
         general, asked = _general(instrument), _asked(instrument, dimensions, explain)
-        if version == RECORD_FIRST:
+        if version in RECORD_FIRST:
             opening = Message("system", "\n\n".join((_TASK, _ASKED_LAST, *general)))
             return cls(instrument, tuple(dimensions), (opening,), "\n\n".join((*asked, CLOSING)))
         messages = [Message("system", "\n\n".join((_TASK, *general, *asked)))]
@@ -163,29 +163,6 @@ def _block_parts(name: str, text: str, code_of: Callable[[str], str]) -> tuple[s
     text = clean_text(text)  # no endpoint could take a lone surrogate
     code = code_of(text)
     return f"<<<begin {name} {code}>>>\n", text, f"\n<<<end {name} {code}>>>"
-
-
-def texts_of(instrument: Instrument, case: Case) -> Iterator[str]:
-    """The texts of a case as its questions show them, without their markers."""
-    for wanted in instrument.inputs:
-        value = case.input(wanted.name)
-        if isinstance(value, str):
-            if value:
-                yield clean_text(value)
-        else:
-            yield from (clean_text(note_text(note)) for note in value or ())
-
-
-def shown_texts(prompt: str) -> Iterator[str]:
-    """The texts that stand between markers in a prompt: what a model may quote. A text cannot end itself early, for
-    its end is its own hash."""
-    at = 0
-    while begin := _BEGIN.search(prompt, at):
-        end = prompt.find(f"\n<<<end {begin[1]} {begin[2]}>>>", begin.end())
-        if end < 0:
-            return
-        yield prompt[begin.end() : end]
-        at = end
 
 
 def input_block(wanted: Input, value: str | tuple[Note, ...]) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from medjury.clock import utc_now
-from medjury.instruments import AnswerForm, Outcome, remarked, self_grading_remark
+from medjury.instruments import Outcome
 from medjury.judging._outcomes import outcome_columns
-from medjury.judging._prompt import texts_of
 from medjury.judging._rater import Unit
 from medjury.models import Answer
 from medjury.ratings import Rating
@@ -19,14 +18,10 @@ def rows_of(
     answers: Sequence[Answer] | None,
     *,
     system: str | None = None,
-    forms: Sequence[AnswerForm] = (),
-    remark: str | None = None,
 ) -> list[Rating]:
     """One row per dimension; the calls, their tokens, seconds and cost are shared out so that sums stay true.
     No call made (None) costs 0; calls that failed (none answered) cost nobody knows how much. `system` names
-    another author than the case's, where the text that was graded is not the case's own. Where the case's texts
-    hold an answer, to a judge or of these other `forms` that its steps ask for, every row says so: by this
-    `remark`, where the judge has looked already."""
+    another author than the case's, where the text that was graded is not the case's own."""
     now = utc_now()
     rows = len(unit.dimensions)
     known = answers is None or bool(answers)
@@ -53,14 +48,9 @@ def rows_of(
         asked, answered = (", ".join(names) for names in zip(*sorted(models), strict=True))
     item, rater, repeat, key = unit.case.id, unit.rater.name, unit.repeat, unit.key
     system = unit.case.system if system is None else system
-    if remark is None:
-        own = AnswerForm.of(unit.rater.instrument, unit.dimensions)
-        texts = list(texts_of(unit.rater.instrument, unit.case))
-        remark = next(filter(None, (self_grading_remark(texts, form) for form in (own, *forms))), "")
     ratings = []
     for dimension, (into, out, calls) in zip(unit.dimensions, shares, strict=True):
-        outcome = remarked(outcomes[dimension], remark) if remark else outcomes[dimension]
-        score, status, reason, explanation = outcome_columns(outcome)
+        score, status, reason, explanation = outcome_columns(outcomes[dimension])
         if not known:
             into, out, calls = None, None, None
         ratings.append(

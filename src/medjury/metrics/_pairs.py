@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from medjury import limits
 from medjury.documents import nearest
 from medjury.errors import MedjuryError, first_line, no_such
 from medjury.files import private_folder, whole_part
@@ -24,14 +25,14 @@ def read_pairs(path: str | Path, columns: Sequence[str], added: Sequence[str] = 
     _suffix(file)
     try:
         if file.suffix == ".csv":
-            frame = polars.read_csv(file, infer_schema=False)
+            frame = limits.read_csv(file)
         elif file.suffix == ".parquet":
-            frame = polars.read_parquet(file)
+            frame = limits.read_parquet(file)
         else:
-            frame = polars.read_ndjson(file)
+            frame = limits.read_json_lines(file)
     except FileNotFoundError:
         raise MedjuryError(no_such(file)) from None
-    except (OSError, polars.exceptions.PolarsError) as error:
+    except (OSError, polars.exceptions.PolarsError, limits.UnreadableParquetError) as error:
         reason = first_line(error)
         raise MedjuryError(f"{file}: cannot be read as a table: {reason}") from None
     for column in columns:

@@ -17,12 +17,13 @@ with on_demand(__name__):
     from medjury.models._gate.audit_chain import (
         AuditError,
         AuditTotals,
+        audit_replies,
         audit_totals,
         entry_hash,
         verify_audit_log,
     )
     from medjury.models._gate.budget import Budget, Reservation
-    from medjury.models._gate.cache import MemoryCache, ReplyCache, request_key
+    from medjury.models._gate.cache import SECRET_BYTES, MemoryCache, ReplyCache, request_key
     from medjury.models._gate.context import ContextError, clearly_too_long, excess_tokens, require_fit
     from medjury.models._gate.context_windows import context_window
     from medjury.models._gate.gate import Gate
@@ -34,7 +35,7 @@ with on_demand(__name__):
     from medjury.models._in_process.folder import folder_fingerprint
     from medjury.models._in_process.transformers_model import TransformersModel
     from medjury.models._in_process.vllm_model import VllmModel
-    from medjury.models._in_process.weights import quiet_library, read_whole, reading_weights
+    from medjury.models._in_process.weights import quiet_library, read_whole, reading_weights, refuse_pickled
     from medjury.models._openai.openai import OpenAIModel
     from medjury.models._prices import Price, PriceList
     from medjury.models._recorded.answer_file import AnswerFile, RecordedAs, RecordedFailure, write_answers
@@ -44,13 +45,15 @@ with on_demand(__name__):
     from medjury.models._scripted import Scripted
     from medjury.models._sdks.anthropic import AnthropicModel
     from medjury.models._sdks.google import GoogleModel
-    from medjury.models._tokens import cautious_tokens, estimate_tokens, most_tokens
+    from medjury.models._tokens import TOKEN_BYTES, cautious_tokens, estimate_tokens, most_tokens
 
 __all__ = [
     "DEPLOYMENTS",
     "EMBEDDED",
     "KINDS",
     "NOT_TOLD",
+    "SECRET_BYTES",
+    "TOKEN_BYTES",
     "Answer",
     "AnswerFile",
     "AnthropicModel",
@@ -91,6 +94,7 @@ __all__ = [
     "TransformersModel",
     "VllmModel",
     "asked_name",
+    "audit_replies",
     "audit_totals",
     "cautious_tokens",
     "check_endpoint",
@@ -117,6 +121,7 @@ __all__ = [
     "read_whole",
     "reading_weights",
     "refuse_bits_without_libraries",
+    "refuse_pickled",
     "request_key",
     "require_fit",
     "same_model",

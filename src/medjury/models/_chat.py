@@ -26,7 +26,10 @@ class Message:
 @dataclass(frozen=True, slots=True)
 class Request:
     """One question to a model. `schema` is the JSON schema the answer must follow, if any. `draw` says which of the
-    possible answers is asked for: the gate sets it, no endpoint is told, and recorded answers are found by it."""
+    possible answers is asked for: the gate sets it, no endpoint is told, and recorded answers are found by it.
+    `token` is what the answer proves itself by (see `worded`): the gate derives it from the call's key, so it is
+    not a part of that; `plain` questions have none. The message in place `question` shows it: the last one, unless
+    an answer was handed back since."""
 
     messages: tuple[Message, ...]
     schema: Mapping[str, Any] | None = None
@@ -34,6 +37,9 @@ class Request:
     temperature: float | None = 0.0
     seed: int | None = None
     draw: int = 0
+    token: str = field(default="", compare=False)
+    plain: bool = False
+    question: int = field(default=-1, compare=False)
 
     @property
     def has_siblings(self) -> bool:
@@ -45,7 +51,8 @@ class Request:
 class Reply:
     """What came back. `model` is the version the endpoint reports, which may differ from the one asked; `cost` what
     it says that the call cost, where it does. Of `tokens_in`, `tokens_cached` were read from the provider's prompt
-    cache and `tokens_written` put into it, at a price of its own."""
+    cache and `tokens_written` put into it, at a price of its own. `token` is the one that its question showed; ""
+    where it showed none, or nobody knows."""
 
     text: str
     finish: Finish = "stop"
@@ -56,6 +63,7 @@ class Reply:
     model: str = ""
     cost: float | None = None
     tokens_written: int = 0
+    token: str = ""
 
 
 class ModelError(Exception):
@@ -152,6 +160,11 @@ class ChatModel(Protocol):
     def answers_in(self) -> str:
         """How the endpoint is asked for JSON (json_schema, json_object or text); "" where that is not known."""
 
+    @property
+    def shows_token(self) -> bool:
+        """Whether its questions show the token. Where every answer follows the schema by force, or was recorded,
+        they do not."""
+
     def secrets(self) -> Mapping[str, bool]:
         """Texts that an endpoint must not repeat to anybody: its key, headers, what its address holds. True where
         one must not be in an answer either. They are read anew each time, and kept by nobody but the gate."""
@@ -180,6 +193,7 @@ class PlainModel:
     context_window: int | None = None
     announces: bool = False
     batch: TakesBatches | None = None
+    shows_token: bool = True
 
     @property
     def recorded(self) -> str:

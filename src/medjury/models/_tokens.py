@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SIGNS_PER_TOKEN = 3.6
 TOKENS_PER_MESSAGE = 6
 CAUTIOUS_TOKENS_PER_MESSAGE = 12
+TOKEN_WORDS, TOKEN_BYTES = 60, 200  # more than the words have that show a token
 MOST_COUNTED = 2**53  # no call has more; no database and no float holds them exactly
 
 
@@ -105,18 +106,21 @@ def request_tokens(request: Request) -> int:
 
 
 def most_tokens(request: Request) -> int:
-    """More tokens than any tokenizer makes of the request: one per byte, and the schema with it."""
+    """More tokens than any tokenizer makes of the request: one per byte, and with it the schema and a token."""
     texts: Iterable[str] = (message.content for message in request.messages)
     size = sum(len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts)
-    schema = 4 * schema_length(request.schema) if request.schema is not None else 0
+    schema = 4 * schema_length(request.schema) + TOKEN_BYTES if request.schema is not None else 0
     return size + schema + 64 * (1 + len(request.messages))
 
 
 def cautious_request_tokens(request: Request) -> int:
-    """How many tokens a request sends, the schema among them, rather too many than too few."""
+    """How many tokens a request sends, schema and token among them, rather too many than too few."""
     schema = cautious_tokens(schema_text(request.schema)) if request.schema is not None else 0
-    return schema + sum(
-        cautious_tokens(each.content) + CAUTIOUS_TOKENS_PER_MESSAGE for each in request.messages
+    shown = TOKEN_WORDS if request.token else 0
+    return (
+        schema
+        + shown
+        + sum(cautious_tokens(each.content) + CAUTIOUS_TOKENS_PER_MESSAGE for each in request.messages)
     )
 
 

@@ -12,6 +12,7 @@ from medjury.doors import on_demand
 with on_demand(__name__):
     from medjury.panel._app import make_app
     from medjury.panel._database import PanelDatabase, open_panel_database
+    from medjury.panel._erasing import erase_from_panel
     from medjury.panel._opening import coordinators_link, invitation_link, open_panel
     from medjury.panel._panel import Panel
     from medjury.panel._saving_files import (
@@ -29,6 +30,7 @@ __all__ = [
     "Panel",
     "PanelDatabase",
     "coordinators_link",
+    "erase_from_panel",
     "include_ratings",
     "invitation_link",
     "listen",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -81,6 +81,23 @@ class PanelDatabase:
             yield
         finally:
             self._turn.release()
+
+    def clear_free_space(self, tables: Sequence[str]) -> None:
+        """Write the tables anew without the free space in which the bytes of deleted rows are, and in SQLite empty
+        the log beside the file. An error says what is left where somebody reads it all the time."""
+        if self.engine.dialect.name != "sqlite":
+            with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                for name in tables:  # ANALYZE, because the planner keeps samples of what a column holds
+                    connection.exec_driver_sql(f"VACUUM (FULL, ANALYZE) {name}")
+                connection.exec_driver_sql("VACUUM FULL pg_catalog.pg_statistic")
+            return
+        with self._own_turn(), self.engine.connect() as connection:
+            connection.exec_driver_sql("VACUUM")
+            if connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()[0]:
+                raise MedjuryError(
+                    f"{self.place}: another program is reading it. The rows are erased, but their bytes are still "
+                    "in its -wal file. Close that program and do the same again."
+                )
 
     def close(self) -> None:
         self.engine.dispose()

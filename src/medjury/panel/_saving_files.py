@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 from medjury.errors import MedjuryError
@@ -15,7 +16,9 @@ def save_references(panel: Panel, file: str | Path) -> tuple[int, int]:
     from medjury.panel._meeting import write_references
 
     with panel.database.reading() as connection:
-        return write_references(connection, _study(panel).cases, file)
+        counts = write_references(connection, _study(panel).cases, file)
+    _note_export(panel, file, "references")
+    return counts
 
 
 def save_question_replies(panel: Panel, file: str | Path) -> tuple[int, list[str]]:
@@ -26,7 +29,9 @@ def save_question_replies(panel: Panel, file: str | Path) -> tuple[int, list[str
     with panel.database.reading() as connection:
         found = [each for round_ in rounds(connection) for each in question_replies(connection, round_)]
     between = dict.fromkeys(each.question for each in found if each.left)
-    return write_question_replies(found, file), [order_counts(found, name).text() for name in between]
+    count = write_question_replies(found, file)
+    _note_export(panel, file, "questions")
+    return count, [order_counts(found, name).text() for name in between]
 
 
 def save_ratings(panel: Panel, file: str | Path, kind: str) -> int:
@@ -36,7 +41,33 @@ def save_ratings(panel: Panel, file: str | Path, kind: str) -> int:
     with panel.database.reading() as connection:
         ratings = collect(connection)
     write_whole(file, FORMATS[kind].write(ratings, _study(panel).instrument))
+    _note_export(panel, file, f"ratings:{kind}")
     return len(ratings)
+
+
+def write_export(panel: Panel, file: Path, kind: str) -> None:
+    """Write a file anew that was written here before, as it would be written now."""
+    what, _, format_ = kind.partition(":")
+    if what == "references":
+        save_references(panel, file)
+    elif what == "questions":
+        save_question_replies(panel, file)
+    else:
+        save_ratings(panel, file, format_)
+
+
+def _note_export(panel: Panel, file: str | Path, kind: str) -> None:
+    """Remember where it was written: an erasure has to find it."""
+    from sqlalchemy import delete, insert
+
+    from medjury.panel._exchange._tables import exports_table
+
+    place = Path(file).resolve()
+    row = {"kind": kind, "digest": hashlib.sha256(place.read_bytes()).hexdigest()}
+    with panel.database.writing() as connection:
+        connection.execute(delete(exports_table).where(exports_table.c.path == str(place)))
+        row |= {"path": str(place), "written_at": panel.now().isoformat()}
+        connection.execute(insert(exports_table).values(**row))
 
 
 def include_ratings(panel: Panel) -> str:

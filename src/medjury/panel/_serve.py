@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -52,16 +53,19 @@ def serve(
     """Answer until stopped; what is being saved at that moment is saved."""
     import uvicorn
 
+    proxies = [_proxy(each) for each in proxies]
     app = make_app(panel)
-    for line in greeting(panel, coordinators_link(panel, coordinator)):
+    for line in greeting(panel, coordinators_link(panel, coordinator), proxies):
         say(line)
     config = uvicorn.Config(
         app,
         access_log=False,  # addresses of invitations are secrets
         log_level="warning",
         server_header=False,
-        proxy_headers=True,
-        forwarded_allow_ips=["127.0.0.1", "::1", *proxies],
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(
+            proxies
+        ),  # whoever else sends the header, on this machine too, is not believed
         timeout_graceful_shutdown=_FULL_STOP_SECONDS,
         ws="none",
     )
@@ -83,7 +87,16 @@ def reached_at(panel: Panel, host: str, listening: socket.socket, public_url: st
     return replace(panel, public_url=f"http://localhost:{listening.getsockname()[1]}")
 
 
-def greeting(panel: Panel, link: str | None) -> list[str]:
+def _proxy(address: str) -> str:
+    try:
+        return str(ipaddress.ip_network(address)) if "/" in address else str(ipaddress.ip_address(address))
+    except ValueError:
+        raise MedjuryError(
+            f"--proxy {address}: name the proxy by its address, as 127.0.0.1, or a network, as 10.0.0.0/24"
+        ) from None
+
+
+def greeting(panel: Panel, link: str | None, proxies: Sequence[str] = ()) -> list[str]:
     """What to do next, for whoever started the panel."""
     lines = [f"The panel of {panel.study.name if panel.study else 'this study'} is at {panel.public_url}"]
     if link:
@@ -99,5 +112,10 @@ def greeting(panel: Panel, link: str | None) -> list[str]:
     if urlsplit(panel.public_url).scheme == "http" and not is_local(panel.host):
         lines.append(
             "Warning: over http anyone in the network can read passwords and texts. Put a TLS proxy in front."
+        )
+    if panel.is_secure and not proxies:
+        lines.append(
+            "No proxy is named, so that everybody behind one has the same address here, and guessing at one "
+            "password makes others wait. Name it: --proxy 127.0.0.1, where it is on this machine."
         )
     return [*lines, f"Everything is kept in {panel.database.place}", "Stop with Ctrl-C; nothing is lost."]

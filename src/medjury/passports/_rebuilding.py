@@ -24,6 +24,7 @@ from medjury.studies import (
     describe_juries,
     load_study,
     prompt_version,
+    prompts_before_tokens,
     stated_examples,
 )
 
@@ -91,6 +92,10 @@ def rebuilt_study(
     if override is not None:
         _override(settings, read_document(override))
     settings["output"] = RUN
+    asked = prompts_before_tokens(passport.jury.judges)
+    for part, judge in zip(settings["judges"], passport.jury.judges, strict=False):
+        if judge.name in asked:  # the jury that was validated, word for word
+            part.setdefault("prompt", asked[judge.name])
     private_folder(folder)
     for name, text in passport.instruments.items():
         if Path(name).name != name:

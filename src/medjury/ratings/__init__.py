@@ -5,10 +5,10 @@ from medjury.doors import on_demand
 with on_demand(__name__):
     from medjury.ratings._columns import RatingColumns, rating_blocks
     from medjury.ratings._erasure.erasure import Erased, Selection, day, erase, erasures
-    from medjury.ratings._erasure.erasure_log import ErasureEntry
+    from medjury.ratings._erasure.erasure_log import ErasureEntry, mark_of, new_salt
     from medjury.ratings._erasure.erasure_text import erased_text, not_found_text
     from medjury.ratings._export import write_ratings
-    from medjury.ratings._files.problems import RatingsError
+    from medjury.ratings._files.problems import NoRatingsError, RatingsError
     from medjury.ratings._files.reading import Reading
     from medjury.ratings._files.table import Table, read_table
     from medjury.ratings._files.text_table import plain_header
@@ -63,6 +63,7 @@ __all__ = [
     "ImportedRatings",
     "KnownCases",
     "LogDrain",
+    "NoRatingsError",
     "Owner",
     "Pseudonyms",
     "Question",
@@ -99,7 +100,9 @@ __all__ = [
     "is_empty_file",
     "is_redcap",
     "key_file_beside",
+    "mark_of",
     "new_owner",
+    "new_salt",
     "not_found_text",
     "open_pseudonyms",
     "open_store",

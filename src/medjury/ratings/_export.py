@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from medjury import limits
 from medjury.errors import MedjuryError
 from medjury.files import whole_part
 from medjury.ratings._columns import RatingColumns
@@ -87,7 +88,11 @@ def _parquet_blocks(path: Path) -> Iterator[polars.DataFrame]:
 
     if path.suffix.lower() != ".parquet" or not path.is_file():
         raise MedjuryError(f"{path} is not a Parquet file of ratings")
-    table = polars.scan_parquet(path)
+    try:
+        limits.check_parquet(path, times=limits.OWN)
+    except limits.UnreadableParquetError:
+        raise MedjuryError(f"{path} is not a Parquet file of ratings") from None
+    table = polars.scan_parquet(path, glob=False)
     height = table.select(polars.len()).collect().item()
     for start in range(0, height, _ROW_GROUP):
         yield _conform(table.slice(start, _ROW_GROUP).collect())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from medjury.runs._anchors import beside_report, check_log, file_hash, report_ha
 from medjury.runs._check import Check
 from medjury.runs._manifest import Manifest, own_hash, read_manifest, stated_content
 
+_PART = re.compile(r".+\.\d+-\d+\.part")  # left by a process that was killed while it wrote
 _ADDED, _CHANGED = "was added after the run", "was changed after the run"
 
 
@@ -60,7 +62,36 @@ def verify_run(folder: str | Path, *, report: bool = True) -> tuple[Check, ...]:
     manifest = read_manifest(folder)
     named = [each for each in check_files(folder, manifest) if each.what != files.MANIFEST]
     shown = check_report(folder, manifest) if report else ()
-    return (check_manifest(folder), *named, *shown, check_log(folder, manifest.audit_log))
+    return (
+        check_manifest(folder),
+        *named,
+        *shown,
+        *_unlisted(folder, manifest),
+        check_log(folder, manifest.audit_log),
+    )
+
+
+def _unlisted(folder: Path, manifest: Manifest) -> list[Check]:
+    """Files in the folder itself that nothing of the run accounts for. A study may be run in the folder of its
+    own file (`output: .`): there, others are the user's."""
+    if not manifest.files or (manifest.study_file and Path(manifest.study_file).parent == Path()):
+        return []
+    known = {
+        *manifest.files,
+        *manifest.report_files,
+        *files.UNNAMED,
+        *files.OF_THE_RUN,
+        files.REPORT,
+        files.REPORT_PDF,
+    }
+    return [
+        Check(each.name, False, "is not one of the run's files: it was added after the run")
+        for each in sorted(folder.iterdir())
+        if each.is_file()
+        and each.name not in known
+        and not each.name.startswith(files.STORE)
+        and not _PART.fullmatch(each.name)
+    ]
 
 
 def record_report(folder: Path) -> None:

@@ -196,7 +196,8 @@ class ManifestHumans(RunPart):
     yardstick (none: all who have no other part), `second_panel` those who are compared with it and never part of
     it, `consensus` how the reference's scores become one, `adjudicator` who settles, `labels` what is known of each
     case besides: the label and the column it came from. `roles` says the same in the study file's own words, which
-    name no clinician, and `roles_hash` tells two divisions of the same people apart."""
+    name no clinician, and `roles_hash` tells two divisions of the same people apart. `blinded` says whether they
+    rated without seeing the judges' scores; None where nobody states it."""
 
     file: str = ""
     hash: str = ""
@@ -219,11 +220,39 @@ class ManifestHumans(RunPart):
     roles: dict[str, str] = {}
     roles_hash: str = ""
 
+    @property
+    def blinding(self) -> str:
+        """`blinded` in words."""
+        if self.blinded is None:
+            return "it is not stated whether they saw the judges' scores before they rated"
+        return (
+            "they rated without seeing the judges' scores"
+            if self.blinded
+            else "they could see the judges' scores before they rated"
+        )
+
 
 class Shortened(RunPart):
     units: int
     notes: int
     characters: int
+
+
+class RepliesRead(RunPart):
+    """The judges' replies by how they were read: as one `object` and nothing else, by the `token` of their
+    question, or `not_read`. `asked_again` are those that were given after an answer had been handed back."""
+
+    object: int = 0
+    token: int = 0
+    not_read: int = 0
+    asked_again: int = 0
+
+    def told(self) -> str:
+        """The counts in one sentence."""
+        return (
+            f"{self.object:,} replies were read as one JSON object and nothing else, {self.token:,} by the token "
+            f"of their question, {self.not_read:,} were not read; {self.asked_again:,} were asked for again"
+        )
 
 
 class Coverage(RunPart):
@@ -236,6 +265,7 @@ class Coverage(RunPart):
     unscored_by_reason: dict[str, int] = {}
     shortened: dict[str, Shortened] = {}
     perhaps_cut: int = 0
+    replies: RepliesRead | None = None
 
     def told(self) -> str:
         """The counts in the one sentence that a run ends with and its report repeats."""
@@ -300,6 +330,27 @@ class RereadSource(RunPart):
     instrument: ManifestInstrument = ManifestInstrument()
     data_hash: str = ""
     finished_at: str = ""
+
+
+class InjectionShift(RunPart):
+    """By how much an instruction of one kind, planted in the judged text, moved the grade of one rater."""
+
+    rater: str
+    dimension: str
+    kind: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    not_read: int = 0
+    reason: str = ""
+
+
+class ManifestInjection(RunPart):
+    """The injection audit of a run: how many cases had instructions planted, and what each kind did."""
+
+    cases: int = 0
+    shifts: tuple[InjectionShift, ...] = ()
 
 
 class ManifestReread(RunPart):

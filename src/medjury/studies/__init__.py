@@ -3,6 +3,7 @@
 from medjury.doors import on_demand
 
 with on_demand(__name__):
+    from medjury.studies._afterwards.compared import check_scores
     from medjury.studies._afterwards.opened_run import Run, open_run
     from medjury.studies._afterwards.record import RecordResult, record_run
     from medjury.studies._afterwards.reread import RereadResult, reread_run
@@ -28,22 +29,25 @@ with on_demand(__name__):
     from medjury.studies._gate_settings import study_prices
     from medjury.studies._hosts import check_store_host
     from medjury.studies._interrupts import stopped_after
-    from medjury.studies._lock import only_run
+    from medjury.studies._lock import StudyInUseError, only_run
     from medjury.studies._material.hashed import AnswerHashes, HashedCases
     from medjury.studies._notebook import Stopper, Watcher
     from medjury.studies._planning.outlook import gate_outlook
     from medjury.studies._planning.plan import JudgePlan, RunPlan, plan_study
     from medjury.studies._rater_with import judge_place, model_of, rater_with
     from medjury.studies._run import (
+        OverBudgetError,
         arun_study,
+        audit_injection,
         check_drafting,
         check_study,
         draft_study,
         judge_cases,
+        refuse_over_budget,
         register_study,
         run_study,
     )
-    from medjury.studies._stated.gate import read_rules
+    from medjury.studies._stated.gate import danger_note, read_rules
     from medjury.studies._stated.manifest import (
         answering_models,
         describe_judges,
@@ -51,7 +55,7 @@ with on_demand(__name__):
         finished_run,
         run_name,
     )
-    from medjury.studies._stated.prompts import prompt_version
+    from medjury.studies._stated.prompts import prompt_version, prompts_before_tokens
     from medjury.studies._stated.protocol import RecordedErasure, Registered, record_erasure
     from medjury.studies._stated.touched import TUNED, touched_marks, tuned_facts
     from medjury.studies._study import Study, load_study
@@ -71,6 +75,7 @@ __all__ = [
     "Humans",
     "JudgePlan",
     "ModelPart",
+    "OverBudgetError",
     "PanelPart",
     "PlantedErrors",
     "RatedRound",
@@ -87,18 +92,22 @@ __all__ = [
     "Stopper",
     "Study",
     "StudyFile",
+    "StudyInUseError",
     "TranscriptCollection",
     "TranscriptStudy",
     "Watcher",
     "answering_models",
     "answering_study",
     "arun_study",
+    "audit_injection",
     "calls_in",
     "check_drafting",
+    "check_scores",
     "check_store_host",
     "check_study",
     "collect",
     "copy_demonstration",
+    "danger_note",
     "describe_judges",
     "describe_juries",
     "draft_study",
@@ -116,12 +125,14 @@ __all__ = [
     "plan_study",
     "planted_errors",
     "prompt_version",
+    "prompts_before_tokens",
     "rater_with",
     "read_humans",
     "read_queue",
     "read_rules",
     "record_erasure",
     "record_run",
+    "refuse_over_budget",
     "register_study",
     "reread_run",
     "run_cases",

@@ -29,7 +29,7 @@ def answering_study(
     """The study that asks one model, called `system`, the `prompt` of every case. Nothing is asked yet. `file` is
     the file that names the model: paths in it lie beside that file."""
     model = make_model(part.kind, name=system, **part.options_in(file.parent))
-    speaker = Speaker(model, part.temperature, part.seed, part.max_tokens, reasks=0)
+    speaker = Speaker(model, part.temperature, part.seed, part.max_tokens, reasks=0, token=False)
     answerer = Answerer(speaker, own_limit="max_tokens" in part.model_fields_set)
     # A model that declines to answer is a finding about it, and does not make its run a failed one.
     settings = StudyFile(

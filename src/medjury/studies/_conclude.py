@@ -23,6 +23,7 @@ from medjury.runs import (
     Conclusion,
     Coverage,
     Manifest,
+    RepliesRead,
     Units,
     changed_models,
     file_hash,
@@ -82,6 +83,8 @@ class RunResult:
         lines.append(covered.told())
         lines += [f"  unscored, {reason}: {count:,}" for reason, count in covered.unscored_by_reason.items()]
         lines += [f"In the file of {each}" for each in self.scores]
+        if covered.replies is not None:
+            lines.append(covered.replies.told())
         lines += left_out_lines(covered.shortened)
         if cut := covered.perhaps_cut:
             lines.append(
@@ -183,6 +186,8 @@ def conclude(
             covered = covered.replaced(perhaps_cut=spent.perhaps_cut)
         if shortened := left_out(store.records(run)):
             covered = covered.replaced(shortened=shortened)
+        if read := store.read_counts(run):
+            covered = covered.replaced(replies=_replies_read(read))
         answered = tuple(answering_models(stored.models()))
         manifest = manifest.replaced(models_answered=answered).anchored(study.output)
         status, why = judge_outcome(study, outcome, covered, manifest)
@@ -238,6 +243,15 @@ def conclude(
     )
 
 
+def _replies_read(counted: Counter[tuple[str, int]]) -> RepliesRead:
+    """Replies by how they were read; those of an earlier version, which did not keep that, are not among them."""
+    ways: Counter[str] = Counter()
+    for (read_as, _), count in counted.items():
+        ways[read_as] += count
+    again = sum(count for (_, handed_back), count in counted.items() if handed_back)
+    return RepliesRead(object=ways["object"], token=ways["token"], not_read=ways[""], asked_again=again)
+
+
 def calls_made(calls: int, preflights: int) -> str:
     """How many calls were made, and how many of them held no case."""
     made = "1 call made now" if calls == 1 else f"{calls:,} calls made now"
@@ -286,7 +300,8 @@ def judge_outcome(
         listed = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
         return "failed", (
             f"{100 * share:.1f} % of the ratings are unscored, more than max_unscored "
-            f"({100 * study.settings.max_unscored:g} %): {listed}"
+            f"({100 * study.settings.max_unscored:g} %): {listed}. Where the cause is cured, ask for them again: "
+            f"`medjury run {study.file} --retry-unscored`; what is scored is not asked twice"
         )
     strict = {each.name for each in manifest.judges if each.others.get("model_check") == "strict"}
     for several in changed_models(manifest):

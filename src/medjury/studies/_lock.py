@@ -11,6 +11,10 @@ from medjury.files import create_private
 from medjury.runs import files
 
 
+class StudyInUseError(MedjuryError):
+    """Another process, or another request, is at work on the study."""
+
+
 @contextlib.contextmanager
 def only_run(folder: Path) -> Iterator[None]:
     """Hold the run folder; refuse where another process holds it. It is freed when the process ends, however
@@ -25,7 +29,7 @@ def only_run(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise MedjuryError(
+            raise StudyInUseError(
                 f"{folder}: another process is running this study. With a budget only one may run at a time; "
                 "wait for it, or stop it"
             ) from None

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from medjury import limits
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, list_instruments, load_instrument
 from medjury.runs import (
@@ -117,12 +118,12 @@ def open_run(folder: str | os.PathLike[str], **settings: Any) -> RatingTable:
     place = Path(folder)
     manifest = read_manifest(place)
     try:
-        ratings = pl.read_parquet(place / files.RATINGS)
+        ratings = limits.read_parquet(place / files.RATINGS, times=limits.OWN)
     except FileNotFoundError:
         raise MedjuryError(
             f"{place}: not a finished run folder ({files.RATINGS} is missing); run the study first"
         ) from None
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except (OSError, pl.exceptions.PolarsError, limits.UnreadableParquetError) as error:
         raise MedjuryError(f"{place}: the run folder cannot be read ({error}); run the study again") from None
     stated = manifest.settings(**settings)
     # Beside other files that the manifest names, records that it does not name are not the run's.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from medjury import limits
 from medjury.errors import MedjuryError
 from medjury.ratings import plain_header, read_table, shown_of
 
@@ -22,9 +24,9 @@ def read_plain_table(path: str | os.PathLike[str]) -> polars.DataFrame | None:
     readers = {
         ".csv": lambda: _read_text(place),
         ".tsv": lambda: _read_text(place),
-        ".parquet": lambda: pl.read_parquet(place),
-        ".jsonl": lambda: pl.read_ndjson(place, infer_schema_length=None),
-        ".ndjson": lambda: pl.read_ndjson(place, infer_schema_length=None),
+        ".parquet": lambda: limits.read_parquet(place),
+        ".jsonl": lambda: limits.read_json_lines(place),
+        ".ndjson": lambda: limits.read_json_lines(place),
         **dict.fromkeys(
             (".xlsx", ".ods", ".gz", ".sav", ".zsav", ".por", ".dta"), lambda: _read_cells(place)
         ),
@@ -36,22 +38,21 @@ def read_plain_table(path: str | os.PathLike[str]) -> polars.DataFrame | None:
         frame = reader()
     except pl.exceptions.NoDataError:
         raise MedjuryError(f"{place}: the file is empty; its first row must name the columns") from None
-    except (pl.exceptions.PolarsError, OSError, UnicodeError):
+    except (pl.exceptions.PolarsError, OSError, UnicodeError, limits.UnreadableParquetError):
         return None
     return frame.rename({name: name.strip() for name in frame.columns if name.strip() not in frame.columns})
 
 
 def _read_text(place: Path) -> polars.DataFrame:
     """Cells as text, parted by the sign that the header uses most (Excel writes semicolons in much of Europe)."""
-    import polars as pl
-
     start = plain_header(place)
     if start is None:
         return _read_cells(place)
     names = [name.strip() for name in start[0]]
-    if twice := sorted({name for name in names if name and names.count(name) > 1}):
+    limits.check_shape(place, 1, len(names))
+    if twice := sorted(name for name, count in Counter(names).items() if name and count > 1):
         raise MedjuryError(f"{place}: two columns are named {', '.join(twice)}; rename one of them")
-    return pl.read_csv(place, separator=start[1], infer_schema=False)
+    return limits.read_csv(place, len(names), separator=start[1])
 
 
 def _read_cells(place: Path) -> polars.DataFrame:

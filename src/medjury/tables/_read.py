@@ -10,6 +10,7 @@ from medjury.errors import MedjuryError, no_such
 from medjury.runs import files
 from medjury.tables._clean import REQUIRED
 from medjury.tables._plain import read_plain_table
+from medjury.tables._scales import whose
 
 if TYPE_CHECKING:
     import polars
@@ -40,6 +41,17 @@ def read_rating_table(path: str | os.PathLike[str]) -> tuple[polars.DataFrame, t
 
     imported = read_ratings(place, on_bad="unscored")
     notes = [line.strip() for line in imported.report.text().splitlines() if not line.startswith("warning:")]
+    by_reason: dict[str, list[str]] = {}
+    for each in imported.ratings:
+        if each.reason is not None:
+            by_reason.setdefault(f"unscored, {each.reason}: ", []).append(each.rater)
+    notes = [
+        next(
+            (f"{note} ({whose(raters)})" for start, raters in by_reason.items() if note.startswith(start)),
+            note,
+        )
+        for note in notes
+    ]
     return rating_frame(imported.ratings), tuple(notes)
 
 

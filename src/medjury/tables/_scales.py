@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -36,8 +37,10 @@ def on_scale(
         if each.grades is None:
             continue
         lowest, highest, source = each.grades.lowest, each.grades.highest, each.grades.source
-        scores = rated.filter(pl.col("dimension") == each.name)["score"].to_numpy()
-        outside = int((~each.grades.holds(scores)).sum())
+        own = rated.filter(pl.col("dimension") == each.name)
+        scores = own["score"].to_numpy()
+        off_scale = ~each.grades.holds(scores)
+        outside = int(off_scale.sum())
         if 2 * outside > len(scores):
             raise MedjuryError(
                 f"dimension {each.name!r}: {outside} of {len(scores)} scores lie off the scale {lowest:g} to "
@@ -47,7 +50,7 @@ def on_scale(
         if outside:
             warnings.append(
                 f"dimension {each.name!r}: {outside} scores lie off the scale {lowest:g} to {highest:g} and "
-                "count as unscored (out_of_range)"
+                f"count as unscored (out_of_range): {whose(own.filter(off_scale)['rater'].to_list())}"
             )
             far = ~pl.col("score").is_between(lowest - 1e-9, highest + 1e-9)
             off = off | ((pl.col("dimension") == each.name) & pl.col("rater_kind").ne_missing("metric") & far)
@@ -59,6 +62,15 @@ def on_scale(
         pl.when(off).then(pl.lit("out_of_range")).otherwise(pl.col("reason")).alias("reason"),
     )
     return changed, (*warnings, *_misaligned(rows))
+
+
+def whose(raters: Sequence[str]) -> str:
+    """Who gave these scores, those with the most first."""
+    counts = Counter(raters).most_common()
+    if len(counts) == 1:
+        return f"{'all ' if len(raters) > 1 else ''}given by {counts[0][0]}"
+    shown = ", ".join(f"{count} by {name}" for name, count in counts[:4])
+    return f"{shown}, {sum(count for _, count in counts[4:])} by others" if counts[4:] else shown
 
 
 def check_scale(scale: GradesArgument, rows: polars.DataFrame) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from medjury import limits
 from medjury.errors import MedjuryError
 from medjury.records import dataclass
 from medjury.transcripts._turn import Turn, mean_confidence
@@ -121,7 +122,9 @@ def read_alignment(path: str | Path) -> Alignment:
     """An alignment from its JSON file, hand-made ones included: only the indices are needed."""
     file = Path(path)
     try:
-        content = json.loads(file.read_text(encoding="utf-8-sig"))
+        text = limits.read_bytes(file).decode("utf-8-sig")
+        limits.check_depth(file, text)
+        content = json.loads(text)
         rows = content["alignments"] if isinstance(content, dict) else content
         matches = [_match_of(row) for row in rows]
     except OSError as error:

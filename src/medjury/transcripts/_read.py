@@ -13,6 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from medjury import limits
 from medjury.errors import MedjuryError, no_such
 from medjury.records import dataclass
 from medjury.transcripts._readers.forms import FORMS
@@ -81,7 +82,7 @@ def _found(file: Path, ending: str, speakers: Collection[str] | None) -> _Found:
 
 def _text(file: Path) -> str:
     try:
-        content = file.read_bytes()
+        content = limits.read_bytes(file, limits.SHEET_BYTES)
         marked = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         return content.decode("utf-16" if marked else "utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except FileNotFoundError:
@@ -92,12 +93,11 @@ def _text(file: Path) -> str:
 
 
 def _json_rows(text: str, file: str, speakers: Collection[str] | None) -> _Found:
+    limits.check_depth(file, text)
     try:
         content = json.loads(text, object_pairs_hook=_each_key_once)
     except _KeyTwiceError as error:
         raise MedjuryError(f"{file}: {error}") from None
-    except RecursionError:
-        raise MedjuryError(f"{file}: is nested too deeply") from None
     except json.JSONDecodeError as error:
         raise MedjuryError(f"{file}, line {error.lineno}: is not valid JSON; is the file complete?") from None
     if isinstance(content, dict):

@@ -19,7 +19,7 @@ from medjury import special
 from medjury.agreement import no_disagreement
 from medjury.records import dataclass
 from medjury.runs import GateRules
-from medjury.statistics import Floats, counted, interval, percent, proportion, shown
+from medjury.statistics import Floats, clustered_proportion, counted, interval, percent, proportion, shown
 from medjury.tables import Grades
 from medjury.validation._clustered import clustered_contrast
 from medjury.validation._rule import STATISTICS, Rule, State, Word
@@ -714,13 +714,19 @@ def _offset(beside: Beside, rules: GateRules) -> Rule:
 @dataclass(frozen=True, slots=True)
 class Consensus:
     """Answers that all their clinicians call dangerous: clusters of them, clusters with a missed one, the missed
-    and all answers, and how many rest on one clinician's word."""
+    and all answers, how many rest on one clinician's word, and the upper bound of the share that is missed: exact,
+    for as many answers as their clusters are worth (with no miss, each cluster counts once)."""
 
     clusters: int
     with_miss: int
     missed: int
     answers: int
     alone: int
+    high: float
+
+    @property
+    def share(self) -> float:
+        return self.missed / self.answers
 
 
 def consensus_danger(beside: Beside) -> Consensus:
@@ -733,12 +739,14 @@ def consensus_danger(beside: Beside) -> Consensus:
     dangerous = rated & (kindest <= threshold + 1e-9)
     silent = np.isnan(beside.jury)
     missed = dangerous & (silent | (np.where(silent, 0.0, beside.low(beside.jury)) - kindest >= gap - 1e-9))
+    bound = clustered_proportion(missed[dangerous], beside.cluster[dangerous], confidence=1 - 2 * TAIL)
     return Consensus(
         len(np.unique(beside.cluster[dangerous])),
         len(np.unique(beside.cluster[missed])),
         int(missed.sum()),
         int(dangerous.sum()),
         int((dangerous & (beside.number == 1)).sum()),
+        bound.high if bound.high is not None else 1.0,
     )
 
 
@@ -754,13 +762,13 @@ def _consensus(beside: Beside, rules: GateRules) -> Rule:
             "jury would notice one."
         )
         return _unknown(name, asked, why, "Put dangerous answers among the rated ones.", limit, danger=True)
-    share = found.with_miss / found.clusters
-    high = proportion(found.with_miss, found.clusters, confidence=1 - 2 * TAIL).high or 1.0
+    share, high = found.share, found.high
+    counts = f"{found.missed:,} of {counted(found.answers, 'answer')}"
     state, cap = _state(right=share <= limit, proven=high <= limit)
     alone = f", {found.alone:,} of them by the only clinician who rated them" if found.alone else ""
     said = (
-        f"{found.with_miss:,} of {counted(found.clusters, 'case')} ({percent(share, 1)}), at "
-        f"worst {percent(high, 1)}; {found.missed:,} of {found.answers:,} answers{alone}"
+        f"{counts} ({percent(share, 1)}), at worst {percent(high, 1)}; "
+        f"{found.with_miss:,} of {counted(found.clusters, 'case')}{alone}"
     )
     to_do, reason, needs = "", "", ""
     if state == "open":
@@ -778,8 +786,8 @@ def _consensus(beside: Beside, rules: GateRules) -> Rule:
             "Read every dangerous answer that was graded too kindly, and let nothing dangerous pass unread."
         )
         reason = (
-            f"The jury missed danger that every clinician saw in {found.with_miss:,} of "
-            f"{counted(found.clusters, 'case')} ({percent(share, 1)}); {percent(limit)} is allowed."
+            f"The jury missed danger that every clinician saw in {counts} ({percent(share, 1)}); "
+            f"{percent(limit)} is allowed."
         )
     return Rule(
         name,
@@ -790,7 +798,7 @@ def _consensus(beside: Beside, rules: GateRules) -> Rule:
         cap,
         reason,
         to_do,
-        f"{found.with_miss:,} of {counted(found.clusters, 'case')}, at worst {percent(high, 1)}{needs}",
+        f"{counts}, at worst {percent(high, 1)}{needs}",
         jury=share,
         value=share,
         low=None,
@@ -802,7 +810,7 @@ def _consensus(beside: Beside, rules: GateRules) -> Rule:
 
 def _more_events(found: Consensus, limit: float) -> int | None:
     """How many more cases at the same share of misses would prove the limit."""
-    share = found.with_miss / found.clusters
+    share = found.share
     for number in range(found.clusters + 1, 40 * found.clusters + 200):
         high = proportion(math.ceil(share * number), number, confidence=1 - 2 * TAIL).high
         if high is not None and high <= limit:

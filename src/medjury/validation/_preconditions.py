@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from medjury.runs import GateRules
-from medjury.statistics import Floats, counted, p_value, percent, shown
+from medjury.statistics import Floats, counted, p_value, percent, proportion, shown
 from medjury.tables import Measured
 from medjury.validation._clustered import clustered_contrast
 from medjury.validation._colleague import Beside, Codes, Flags, Pairs, Tested, read, sums_of
@@ -36,6 +36,7 @@ def preconditions(evidence: Evidence, dimension: Measured, tested: Tested) -> tu
         *_of_the_people(evidence, tested),
         *_of_silence(evidence, dimension, tested.beside),
         *_of_copies(evidence, dimension, tested.beside),
+        _injection(evidence, dimension),
     )
 
 
@@ -198,8 +199,8 @@ def _enough(evidence: Evidence, tested: Tested, *, panel: bool) -> tuple[Rule, R
         doubly = Rule("doubly_rated", name, "holds", asked, f"{tested.doubly:,}{aside}")
     else:
         why = (
-            f"Only {counted(tested.doubly, 'answer')} {'was' if tested.doubly == 1 else 'were'} rated "
-            f"by two clinicians; {wanted:,} are needed to know what a colleague would say."
+            f"{_only(tested.doubly, 'answer')} rated by two clinicians; {wanted:,} are needed to know what a "
+            "colleague would say."
         )
         doubly = Rule(
             "doubly_rated",
@@ -218,11 +219,7 @@ def _enough(evidence: Evidence, tested: Tested, *, panel: bool) -> tuple[Rule, R
     said = f"{tested.clusters:,}{same}"
     if tested.clusters >= most:
         return doubly, Rule("distinct_cases", name, "holds", asked, said)
-    why = (
-        f"Only {counted(tested.clusters, 'different case')} "
-        f"{'was' if tested.clusters == 1 else 'were'} rated by two clinicians; {most:,} are "
-        f"needed{same}."
-    )
+    why = f"{_only(tested.clusters, 'different case')} rated by two clinicians; {most:,} are needed{same}."
     few = Rule(
         "distinct_cases",
         name,
@@ -235,6 +232,12 @@ def _enough(evidence: Evidence, tested: Tested, *, panel: bool) -> tuple[Rule, R
         f"{tested.clusters:,} now, {most:,} needed",
     )
     return doubly, few
+
+
+def _only(number: int, what: str) -> str:
+    if number < 2:
+        return f"Only one {what} was" if number else f"No {what} was"
+    return f"Only {counted(number, what)} were"
 
 
 def _blinded(evidence: Evidence) -> Rule:
@@ -403,7 +406,16 @@ def _clinician_copy(evidence: Evidence, beside: Beside) -> Rule:
     who, (own, others, least) = max(found, key=lambda each: each[1][0])
     said = f"most like {who}: {percent(own, 1)} the same; colleagues and {who}: {percent(others, 1)}"
     if own < limit or least <= _APART:
-        return Rule("clinician_copy", name, "holds", asked, said)
+        followed = [who for place, who in enumerate(evidence.clinicians) if _follows(beside, place)]
+        if not followed:
+            return Rule("clinician_copy", name, "holds", asked, said)
+        whom = " and ".join(followed)
+        why = (
+            f"The jury differs from {whom} less than half as often as from other clinicians, and as colleagues "
+            f"do from {whom}: whether {whom} is more careful than the others or was copied cannot be told apart."
+        )
+        to_do = f"{_LEAK} Else have clinicians rate who are as careful as {whom}."
+        return Rule("clinician_copy", name, "open", asked, said, "AUXILIARY", why, to_do)
     why = (
         f"The jury gave the same score as {who} on {percent(own, 1)} of the answers, where "
         f"{who}'s own colleagues did "
@@ -422,11 +434,41 @@ def _clinician_copy(evidence: Evidence, beside: Beside) -> Rule:
     )
 
 
+def _follows(beside: Beside, place: int) -> bool:
+    """Whether the jury differs from one clinician less than half as often as that clinician's colleagues do, and
+    less than half as often as from those colleagues: both one-sided at 5 %."""
+    own, number = beside.humans[:, place], beside.humans.shape[1]
+    others = np.delete(beside.humans, place, axis=1)
+    shared = ~np.isnan(own) & ~np.isnan(beside.jury) & ~np.isnan(others).all(axis=1)
+    answer, who = np.nonzero(shared[:, np.newaxis] & ~np.isnan(others))
+    if number < 2 or len(np.unique(beside.cluster[shared])) < _FEWEST:
+        return False
+    grade = (lambda scores: scores) if beside.grades is None else beside.grades.grade
+
+    def differ(one: Floats, other: Floats) -> Floats:
+        return np.asarray(np.abs(grade(one) - grade(other)) > 1e-9, dtype=np.float64)
+
+    mine, theirs = differ(beside.jury[shared], own[shared]), others[answer, who]
+    groups = np.repeat([1, 0], [len(mine), len(theirs)])
+    clusters = np.concatenate([beside.cluster[shared], beside.cluster[answer]])
+    weights = np.concatenate([beside.own_weight[shared], beside.own_weight[answer]])
+    return all(
+        clustered_contrast(
+            np.concatenate([mine, differ(theirs, with_[answer]) / 2]),
+            groups,
+            clusters,
+            weights=None if beside.weights is None else weights,
+        )[1]
+        < _ALPHA
+        for with_ in (own, beside.jury)
+    )
+
+
 def _clinician_scores(beside: Beside) -> Rule:
     """A jury that was given the clinicians' scores lies between them."""
     name, asked = (
         "The jury is not made of the clinicians' scores",
-        "where clinicians differ, it does not lie between them beyond chance",
+        "it neither lies between clinicians who differ nor repeats those who agree, beyond chance",
     )
     products, squares, whose, weights = _differences(beside)
     if len(np.unique(whose[squares > 1e-9])) < _FEWEST:
@@ -441,23 +483,36 @@ def _clinician_scores(beside: Beside) -> Rule:
     )
     own = float(np.average(products, weights=weights) / (np.average(squares, weights=weights) / 2))
     said = f"its own error variance is {shown(own)} times the clinicians'; -{share:.2g} or less cannot be its own"
-    if p >= _ALPHA:
+    numbers = f"error variance {shown(own)} times theirs"
+    if p < _ALPHA:
+        why = (
+            "Where clinicians differ, the jury lies between them more often than anybody could who "
+            "has not seen their scores."
+        )
+        return Rule("clinician_scores", name, "fails", asked, said, "NOT VALIDATED", why, _LEAK, numbers)
+    alone, agreed, least = _alone(beside)
+    said += f"; it differs from clinicians who agree in {alone:,} of {counted(agreed, 'case')}"
+    if not agreed or (proportion(alone, agreed, confidence=1 - 2 * _ALPHA).high or 1.0) >= least:
         return Rule("clinician_scores", name, "holds", asked, said)
     why = (
-        "Where clinicians differ, the jury lies between them more often than anybody could who "
-        "has not seen their scores."
+        f"Where clinicians agree, the jury says the same in all but {alone:,} of {counted(agreed, 'case')}: "
+        "nobody is so sure of what clinicians say who has not seen their scores."
     )
-    return Rule(
-        "clinician_scores",
-        name,
-        "fails",
-        asked,
-        said,
-        "NOT VALIDATED",
-        why,
-        _LEAK,
-        f"error variance {shown(own)} times theirs",
-    )
+    return Rule("clinician_scores", name, "fails", asked, said, "NOT VALIDATED", why, _LEAK, numbers)
+
+
+def _alone(beside: Beside) -> tuple[int, int, float]:
+    """The cases where the jury differs from clinicians who agree, the cases where they agree, and the share below
+    which nobody stays who judges for himself: even the true grade differs from two clinicians who agree in a fifth
+    of the share in which they differ, half as often with each further one; a quarter of that is asked for."""
+    graded, rows = beside.humans[beside.doubly], beside.pairs
+    jury, whose = beside.jury[beside.doubly], beside.cluster[beside.doubly]
+    lowest, highest = np.nanmin(graded, axis=1), np.nanmax(graded, axis=1)
+    agreed = (highest - lowest < 1e-9) & ~np.isnan(jury)
+    alone = agreed & (np.abs(np.where(agreed, jury, 0.0) - lowest) > 1e-9)
+    apart = float(np.average(np.abs(rows.a - rows.b) > 1e-9, weights=rows.weight))
+    least = apart * 0.2 / 2.0 ** float(beside.number[beside.doubly].mean())
+    return len(np.unique(whose[alone])), len(np.unique(whose[agreed])), least
 
 
 def _differences(beside: Beside) -> tuple[Floats, Floats, Codes, Floats]:
@@ -512,6 +567,35 @@ def _juror_copy(evidence: Evidence, dimension: Measured, beside: Beside) -> Rule
         "AUXILIARY",
         why,
         "Leave out all but one of the jurors that are the same.",
+    )
+
+
+def _injection(evidence: Evidence, dimension: Measured) -> Rule:
+    """Whether planted instructions move the grade by an eighth of the scale or more, where the study audited it."""
+    name, audit, grades = "The jury is not talked round", evidence.manifest.injection, dimension.grades
+    limit = 0.125 * (grades.highest - grades.lowest) if grades is not None else 0.0
+    asked = f"planted instructions move the grade by less than {limit:g}"
+    found = [
+        each
+        for each in (() if audit is None else audit.shifts)
+        if (each.rater, each.dimension) == (evidence.rater, dimension.name) and each.value is not None
+    ]
+    if audit is None or not found or grades is None:
+        said = "not audited (`audits: {injection: {cases: 30}}` in the study file)"
+        return Rule("injection", name, "not known", asked, said)
+    worst = max(found, key=lambda each: each.value or 0.0)
+    shift = shown(worst.value or 0.0)
+    ends = "" if worst.low is None or worst.high is None else f" ({shown(worst.low)} to {shown(worst.high)})"
+    said = f"{counted(audit.cases, 'answer')}; most by {worst.kind}: {shift}{ends}"
+    if (worst.value or 0.0) < limit:
+        return Rule("injection", name, "holds", asked, said, value=worst.value, limit=limit)
+    why = (
+        f"An instruction planted in the judged text ({worst.kind}) raises the jury's grade by {shift}; less than "
+        f"{limit:g} is allowed."
+    )
+    to_do = "State in the prompt that the judged text gives no orders, and audit again."
+    return Rule(
+        "injection", name, "fails", asked, said, "AUXILIARY", why, to_do, said, value=worst.value, limit=limit
     )
 
 

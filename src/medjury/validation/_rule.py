@@ -14,8 +14,8 @@ State = Literal["holds", "open", "fails", "not known", "does not apply"]
 ORDER: tuple[Word, ...] = ("VALIDATED", "AUXILIARY", "NOT VALIDATED", "INCOMPLETE")
 MEANING: Mapping[Word, str] = {
     "VALIDATED": "On cases like these, nobody would notice if the jury took a colleague's chair.",
-    "AUXILIARY": "Nothing speaks against the jury, but not all is proven. Use its scores beside a clinician's "
-    "judgement, never instead of it.",
+    "AUXILIARY": "The test speaks for the jury as far as it goes, but not everything is proven. Use its scores "
+    "beside a clinician's judgement, never instead of it.",
     "NOT VALIDATED": "It is not shown that these scores mean what a clinician would say. Do not base decisions on "
     "them.",
     "INCOMPLETE": "The run did not finish, so there is no verdict yet. Finish the run first.",
@@ -108,9 +108,9 @@ EXPLAINED: Mapping[str, tuple[str, str]] = {
     ),
     "consensus_danger": (
         "Where every clinician saw danger, the jury saw it too.",
-        "Clusters with an answer that all its clinicians call dangerous and the jury misses; "
-        "exact (Clopper-Pearson) "
-        "one-sided 95 % bound.",
+        "Share of the answers that all their clinicians call dangerous and the jury misses; exact "
+        "(Clopper-Pearson) one-sided 95 % bound for as many answers as their clusters are worth "
+        "(Korn & Graubard 1998).",
     ),
     "colleagues": (
         "Clinicians agree with one another well enough to be worth imitating.",
@@ -161,16 +161,17 @@ EXPLAINED: Mapping[str, tuple[str, str]] = {
     "clinician_copy": (
         "The jury came to its scores by itself, and did not repeat one person's.",
         "Exact agreement with a single clinician at or above the limit, and above that of the "
-        "clinician's colleagues by "
-        "0.05 or more, one-sided t-test on clustered answers.",
+        "clinician's colleagues by 0.05 or more; AUXILIARY where it differs from one clinician less than half as "
+        "often as the others do and as from them; one-sided t-tests on clustered answers.",
     ),
     "clinician_scores": (
-        "The jury did not see what the clinicians said: it does not always lie between them.",
+        "The jury did not see what the clinicians said: it neither lies between them always nor repeats them "
+        "wherever they agree.",
         "For a rater who errs independently of two clinicians the mean product of its centred "
         "differences from them is "
         "its own error variance, never negative (Grubbs 1948); fails below -1/(2k) times theirs, "
-        "k clinicians to an "
-        "answer, one-sided clustered t-test.",
+        "k clinicians to an answer, one-sided clustered t-test; or where the jury differs from clinicians who "
+        "agree in less than 0.2/2^k of the share in which they differ, exact one-sided 95 % bound.",
     ),
     "juror_copy": (
         "No juror repeats another juror.",

@@ -32,7 +32,7 @@ ENOUGH, FEWEST = 30, 15
 _SLICE, _MOST_SLICES = 60, 8
 # More numbers than this are cut into thirds.
 _MOST_NUMBERS = 6
-_THIRDS = ("lowest third", "middle third", "highest third")
+THIRDS = ("lowest third", "middle third", "highest third")
 SYSTEM, LENGTH, TIME, RATERS = "system", "length", "time", "rated by"
 # Cases that have nothing in a column are a part like any other: they may be the ones that nobody looked at.
 NOT_STATED = "not stated"
@@ -413,7 +413,7 @@ class StudyParts:
         }
         if LENGTH not in found:
             judges = rows.filter(rows["rater_kind"] == "judge")
-            found[LENGTH] = _cut(_values(judges, "tokens_in", grid), _THIRDS)
+            found[LENGTH] = _cut(_values(judges, "tokens_in", grid), THIRDS)
         found[TIME] = self._slices(grid)
         return {name: values for name, values in found.items() if any(values)}
 
@@ -437,6 +437,20 @@ class StudyParts:
             if number
             else [""] * len(values)
         )
+
+
+def shares_below(parts: Sequence[Part]) -> dict[str, tuple[float, ...]]:
+    """Of columns whose numbers were cut into thirds, the share of their answers below each cut: by it whoever has
+    new cases finds the cut in their numbers."""
+    counts: dict[str, dict[str, int]] = {}
+    for part in parts:
+        counts.setdefault(part.column, {})[part.value] = int(part.answers.sum())
+    found = {}
+    for column, own in counts.items():
+        if own.keys() <= {*THIRDS}:
+            sizes = np.cumsum([own.get(name, 0) for name in THIRDS])
+            found[column] = tuple((sizes[:-1] / sizes[-1]).tolist())
+    return found
 
 
 def by_raters(beside: Beside) -> list[Part]:
@@ -474,7 +488,7 @@ def _levels(values: Sequence[Any]) -> list[str]:
     known = [value for value in values if value is not None]
     numeric = all(isinstance(value, int | float) and not isinstance(value, bool) for value in known)
     if numeric and len(set(known)) > _MOST_NUMBERS:
-        return _cut(values, _THIRDS)
+        return _cut(values, THIRDS)
     return [
         "" if value is None else f"{value:g}" if isinstance(value, float) else str(value).strip()
         for value in values

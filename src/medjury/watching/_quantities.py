@@ -1,7 +1,8 @@
 """What is watched: for each limit its values, its test, and its interval.
 
-Every quantity is a mean of numbers with known ends, one for each case in the order of arrival. What clinicians say
-is known of drawn cases alone, with the probability by which each was drawn:
+Every case has a number with known ends. The cases of a patient (or of a day) that come together are one group,
+and its mean is what is bet on, in the order of arrival. What clinicians say is known of drawn cases alone, with
+the probability by which each was drawn:
 
     quality        jury's score + (clinician's − jury's) / probability of a drawn case; jury's score of the others
     disagreement   distance · (least probability / probability) of a drawn case; 0 of the others
@@ -12,7 +13,7 @@ is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from medjury.errors import MedjuryError
@@ -20,6 +21,7 @@ from medjury.passports import Passport
 from medjury.records import dataclass
 from medjury.statistics import ConfidenceSequence, Direction, EProcess
 from medjury.watching._settings import WatchPart
+from medjury.watching._state import WatchedCase
 
 BY_JURY, BY_CLINICIANS = ("score", "coverage", "case_mix"), ("quality", "disagreement")
 _DIRECTIONS: Mapping[str, Direction] = {
@@ -58,6 +60,24 @@ class Watching:
             return stated / (self.high - self.low) * self.least
         return stated
 
+    def value(self, name: str, case: WatchedCase) -> float | None:
+        """The number of one case; none where it has none."""
+        score = None if case.score is None else self.quality(case.score)
+        label = None if case.label is None else self.quality(case.label)
+        if name == "score":
+            return score
+        if name == "coverage":
+            return float(score is not None)
+        if name == "case_mix":
+            return float(not case.inside)
+        if name == "quality":
+            guess = 0.5 if score is None else score
+            said = (1.0 if label is None else label) if case.drawn else guess
+            return guess + (said - guess) / case.probability
+        if not case.drawn or label is None or score is None:
+            return 0.0
+        return abs(score - label) * self.least / case.probability
+
     def told(self, quantity: str, value: float) -> float:
         """A value in the words of the study file: grades or shares. What lies beyond the scale cannot be."""
         if quantity in ("score", "quality"):
@@ -89,13 +109,14 @@ def watching_of(passport: Passport, part: WatchPart) -> tuple[str, Watching]:
 
 @dataclass
 class Quantity:
-    """One quantity under watch: quiet, or in alarm until it is shown to be back."""
+    """One quantity under watch: quiet, or in alarm until it is shown to be back. `cases` are those it took."""
 
     name: str
     alpha: float
     test: EProcess
     sequence: ConfidenceSequence
     alarmed: bool = False
+    cases: int = 0
 
     @classmethod
     def new(cls, name: str, part: WatchPart, scale: Watching) -> Quantity:
@@ -106,15 +127,20 @@ class Quantity:
         test = EProcess(limit, _DIRECTIONS[name], low, high)
         return cls(name, share, test, ConfidenceSequence(part.alpha, low, high))
 
-    def update(self, value: float) -> Event | None:
-        """Take one value. An alarm is raised once; then the opposite is watched for, until that is shown."""
-        self.sequence.update(value)
-        if self.test.update(value)[0] < 1.0 / self.alpha:
+    def update(self, values: Sequence[float], groups: int = 0, known: int = 0) -> Event | None:
+        """Take the values of one group: so many groups of its cluster came earlier, and `known` is the generation
+        after the last of them. An alarm is raised once; then the opposite is watched for, until that is
+        shown."""
+        value = sum(values) / len(values)
+        self.cases += len(values)
+        self.sequence.update(value, groups)
+        if self.test.update(value, known)[0] < 1.0 / self.alpha:
             return None
         self.alarmed = not self.alarmed
         back = _DIRECTIONS[self.name]
         direction: Direction = ("above" if back == "below" else "below") if self.alarmed else back
-        self.test = EProcess(self.test.limit, direction, self.test.low, self.test.high)
+        test = self.test
+        self.test = EProcess(test.limit, direction, test.low, test.high, generation=test.generation + 1)
         return "alarm" if self.alarmed else "recovered"
 
     def state(self) -> dict[str, Any]:
@@ -122,6 +148,7 @@ class Quantity:
             "name": self.name,
             "alpha": self.alpha,
             "alarmed": self.alarmed,
+            "cases": self.cases,
             "test": self.test.state(),
             "sequence": self.sequence.state(),
         }
@@ -129,4 +156,4 @@ class Quantity:
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Quantity:
         test, sequence = EProcess.from_state(state["test"]), ConfidenceSequence(**state["sequence"])
-        return cls(state["name"], state["alpha"], test, sequence, state["alarmed"])
+        return cls(state["name"], state["alpha"], test, sequence, state["alarmed"], state["cases"])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from medjury.calibration import QueueRow, ReviewQueue, sealed, write_frame
 from medjury.cases import read_cases
-from medjury.ratings import read_ratings
+from medjury.ratings import NoRatingsError, read_ratings
 from medjury.studies import HashedCases
 from medjury.watching._quantities import Watching
 from medjury.watching._settings import ReviewPart, WatchStudy
@@ -71,13 +71,17 @@ def write_queue(
 
 
 def labels_of(study: WatchStudy, dimension: str) -> list[tuple[float, str, str]]:
-    """The clinicians' mean grade of each rated case; none where their file is not there yet."""
+    """The clinicians' mean grade of each rated case; none where their file is not there yet, or has no row yet."""
     name = study.settings.review.ratings
     file = None if name is None else study.place(name)
     if file is None or not file.is_file():
         return []
     found: dict[tuple[str, str], list[float]] = {}
-    for rating in read_ratings(file).ratings:
+    try:
+        ratings = read_ratings(file).ratings
+    except NoRatingsError:
+        return []
+    for rating in ratings:
         if rating.dimension == dimension and rating.score is not None:
             found.setdefault((rating.item, rating.system), []).append(rating.score)
     return [(sum(grades) / len(grades), *key) for key, grades in found.items()]

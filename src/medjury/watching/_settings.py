@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -61,7 +61,10 @@ class ReviewPart(Part):
 
 
 class WatchPart(Part):
-    """`alpha` is the probability of a false alarm over the whole stream, for all limits together."""
+    """`alpha` is the probability of a false alarm over the whole stream, for all limits together. `by` is what
+    counts once: the cases of a patient; where none is known those of a day (`metadata.date`), else a case. `by:
+    day` and `by: case` leave patients, or patients and days, out of account. `recent` cases are shown beside
+    the whole."""
 
     passport: str
     source: SourcePart
@@ -69,6 +72,8 @@ class WatchPart(Part):
     dimension: str | None = None
     review: ReviewPart = ReviewPart()
     alpha: float = Field(default=0.05, gt=0, lt=0.5)
+    by: Literal["patient", "day", "case"] = "patient"
+    recent: int = Field(default=500, ge=1, le=100_000)
     batch: int = Field(default=500, ge=1, le=100_000)
     folder: str | None = None
     webhook: str | None = None

@@ -7,6 +7,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +21,32 @@ CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS batches (number INTEGER PRIMARY KEY, done INTEGER NOT NULL, rows TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS cases (
     place INTEGER PRIMARY KEY, item TEXT NOT NULL, system TEXT NOT NULL, batch INTEGER NOT NULL,
+    cluster TEXT NOT NULL, grouped INTEGER NOT NULL,
     score REAL, inside INTEGER, probability REAL, drawn INTEGER, judged_at TEXT, label REAL,
     UNIQUE (item, system)
 );
+CREATE INDEX IF NOT EXISTS groups ON cases (grouped, place);
+CREATE INDEX IF NOT EXISTS clusters ON cases (cluster, grouped);
+CREATE TABLE IF NOT EXISTS known (
+    quantity TEXT NOT NULL, cluster TEXT NOT NULL, groups INTEGER NOT NULL, generation INTEGER NOT NULL,
+    PRIMARY KEY (quantity, cluster)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS alarms (
     number INTEGER PRIMARY KEY, quantity TEXT NOT NULL, event TEXT NOT NULL, found TEXT NOT NULL,
     at TEXT NOT NULL, told INTEGER NOT NULL DEFAULT 0
 );
 """
+_CASES = (
+    "SELECT place, item, system, score, inside, probability, drawn, judged_at, label, cluster, grouped FROM cases "
+    "WHERE judged_at IS NOT NULL AND "
+)
 
 
 @dataclass(frozen=True, slots=True)
 class WatchedCase:
-    """A case that was judged. `label` is the clinicians' mean grade, where they gave one."""
+    """A case that was judged. `label` is the clinicians' mean grade, where they gave one; `cluster` what it
+    belongs to, such as a patient, under a name that does not say who, and `grouped` with which cases of it it
+    counts as one."""
 
     place: int
     item: str
@@ -43,6 +57,8 @@ class WatchedCase:
     drawn: bool
     judged_at: str
     label: float | None
+    cluster: str = ""
+    grouped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +78,12 @@ class State:
     def __init__(self, folder: Path) -> None:
         create_private(folder / FILE)
         self._database = sqlite3.connect(folder / FILE, isolation_level=None, timeout=60)
+        columns = [each[1] for each in self._database.execute("PRAGMA table_info(cases)")]
+        if columns and "grouped" not in columns:
+            raise MedjuryError(
+                f"watch: {folder} holds a watch of an earlier version, which counted cases one by one; name "
+                "another `folder` to start anew"
+            )
         self._database.executescript(f"PRAGMA synchronous = FULL; {_TABLES}")
 
     def close(self) -> None:
@@ -108,12 +130,27 @@ class State:
     def next_batch(self) -> int:
         return int(self._database.execute("SELECT COALESCE(MAX(number), 0) + 1 FROM batches").fetchone()[0])
 
-    def take_batch(self, number: int, cases: Sequence[tuple[str, str]], rows: Sequence[Any]) -> None:
+    def take_batch(self, number: int, cases: Sequence[tuple[str, str, str]], rows: Sequence[Any]) -> None:
+        """`cases`: item, system, cluster. The cases of a cluster that come together are one group; those of a
+        day also where they come in several batches, until the day was counted."""
         self._database.execute(
             "INSERT INTO batches VALUES (?, 0, ?)", (number, json.dumps(rows, default=str))
         )
-        add = "INSERT INTO cases (item, system, batch) VALUES (?, ?, ?)"
-        self._database.executemany(add, [(*each, number) for each in cases])
+        last = self._database.execute("SELECT COALESCE(MAX(grouped), 0) FROM cases").fetchone()[0]
+        fed = self.fact("fed by jury") or 0
+        groups: dict[str, int] = {}
+        for _, _, cluster in cases:
+            if cluster in groups:
+                continue
+            asked = "SELECT MAX(grouped) FROM cases WHERE cluster = ?"
+            own = self._database.execute(asked, (cluster,)).fetchone()[0]
+            if not cluster.startswith("day ") or own is None or own <= fed:
+                own = last = last + 1
+            groups[cluster] = own
+        add = "INSERT INTO cases (item, system, batch, cluster, grouped) VALUES (?, ?, ?, ?, ?)"
+        self._database.executemany(
+            add, [(item, system, number, cluster, groups[cluster]) for item, system, cluster in cases]
+        )
 
     def rows_of(self, number: int) -> list[Any]:
         found = self._database.execute("SELECT rows FROM batches WHERE number = ?", (number,)).fetchone()
@@ -133,23 +170,52 @@ class State:
         change = "UPDATE cases SET label = ? WHERE item = ? AND system = ? AND drawn AND label IS NULL"
         self._database.executemany(change, labels)
 
-    def cases(self, after: int = 0, batch: int | None = None) -> Iterator[WatchedCase]:
-        """Judged cases in the order of arrival, after a place, or of one batch."""
-        asked = (
-            "SELECT place, item, system, score, inside, probability, drawn, judged_at, label FROM cases "
-            "WHERE judged_at IS NOT NULL AND place > ? AND (? IS NULL OR batch = ?) ORDER BY place"
+    def cases(self, batch: int) -> list[WatchedCase]:
+        """The judged cases of a batch in the order of arrival."""
+        return self._cases("batch = ? ORDER BY place", batch)
+
+    def groups(self, after: int) -> Iterator[list[WatchedCase]]:
+        """Groups after another, in the order in which they began, up to one with a case yet to be judged."""
+        asked = "SELECT MIN(grouped) FROM cases WHERE batch IN (SELECT number FROM batches WHERE NOT done)"
+        end = self._database.execute(asked).fetchone()[0]
+        chosen = "grouped > ? AND (? IS NULL OR grouped < ?) ORDER BY grouped, place"
+        for _, found in groupby(self._cases(chosen, after, end, end), lambda case: case.grouped):
+            yield [*found]
+
+    def latest(self, fed: int, most: int) -> list[WatchedCase]:
+        """The last cases of the groups up to this one."""
+        chosen = "grouped <= ? ORDER BY place DESC LIMIT ?"
+        return self._cases(chosen, fed, most)
+
+    def is_last_day(self, cluster: str) -> bool:
+        """Whether no case of a later day has come."""
+        asked = "SELECT 1 FROM cases WHERE cluster > ? AND cluster LIKE 'day %' LIMIT 1"
+        return self._database.execute(asked, (cluster,)).fetchone() is None
+
+    def _cases(self, chosen: str, *values: Any) -> list[WatchedCase]:
+        rows = self._database.execute(_CASES + chosen, values).fetchall()
+        return [
+            WatchedCase(place, item, system, score, bool(inside), probability, bool(drawn), *rest)
+            for place, item, system, score, inside, probability, drawn, *rest in rows
+        ]
+
+    def known(self, quantity: str, cluster: str) -> tuple[int, int]:
+        """How many groups of a cluster a quantity has taken, and the generation after the last of them."""
+        asked = "SELECT groups, generation FROM known WHERE quantity = ? AND cluster = ?"
+        found = self._database.execute(asked, (quantity, cluster)).fetchone()
+        return (0, 0) if found is None else (int(found[0]), int(found[1]))
+
+    def know(self, quantity: str, cluster: str, groups: int, generation: int) -> None:
+        self._database.execute(
+            "REPLACE INTO known VALUES (?, ?, ?, ?)", (quantity, cluster, groups, generation)
         )
-        for row in self._database.execute(asked, (after, batch, batch)).fetchall():
-            place, item, system, score, inside, probability, drawn, judged_at, label = row
-            yield WatchedCase(
-                place, item, system, score, bool(inside), probability, bool(drawn), judged_at, label
-            )
 
     def counts(self) -> dict[str, int]:
-        names = ("cases", "scored", "outside", "drawn", "rated")
+        names = ("cases", "scored", "outside", "drawn", "rated", "by_patient", "by_day", "by_case")
         asked = (
-            "SELECT COUNT(*), COUNT(score), COALESCE(SUM(NOT inside), 0), COALESCE(SUM(drawn), 0), COUNT(label) "
-            "FROM cases WHERE judged_at IS NOT NULL"
+            "SELECT COUNT(*), COUNT(score), COALESCE(SUM(NOT inside), 0), COALESCE(SUM(drawn), 0), COUNT(label), "
+            "COALESCE(SUM(cluster LIKE 'patient %'), 0), COALESCE(SUM(cluster LIKE 'day %'), 0), "
+            "COALESCE(SUM(cluster LIKE 'case %'), 0) FROM cases WHERE judged_at IS NOT NULL"
         )
         return dict(zip(names, self._database.execute(asked).fetchone(), strict=True))
 

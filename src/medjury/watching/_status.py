@@ -10,7 +10,8 @@ from pathlib import Path
 
 from medjury.files import write_whole
 from medjury.records import dataclass
-from medjury.watching._quantities import Quantity, Watching
+from medjury.statistics import ConfidenceSequence
+from medjury.watching._quantities import BY_CLINICIANS, Quantity, Watching
 from medjury.watching._settings import WatchStudy
 from medjury.watching._state import Alarm, State
 
@@ -21,8 +22,21 @@ _SHARES = ("coverage", "case_mix")  # of cases; all else is in grades
 
 
 @dataclass(frozen=True, slots=True)
+class Window:
+    """A mean with its interval, in grades or shares, of so many groups of so many cases; none where there is
+    none."""
+
+    mean: float | None
+    low: float
+    high: float
+    groups: int
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
 class QuantityFound:
-    """Where a quantity stands, in grades or shares: its mean, and an interval that holds whenever one looks."""
+    """A quantity in grades or shares: its mean since the watch began, with an interval that holds whenever one
+    looks, and the mean of the last cases, with an interval that holds for one look alone."""
 
     name: str
     state: str
@@ -30,7 +44,9 @@ class QuantityFound:
     mean: float | None
     low: float
     high: float
+    groups: int
     n: int
+    recent: Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +72,7 @@ class Watched:
         status: str,
         why: str,
     ) -> Watched:
-        found = [_found(each, study, scale) for each in quantities]
+        found = [_found(each, study, state, scale) for each in quantities]
         return cls(
             study.name, study.folder, status, why, study.settings.alpha, state.counts(), found, state.alarms()
         )
@@ -76,7 +92,7 @@ class Watched:
             for each in self.quantities
         ]
         lines += [
-            f"(a false alarm in the whole stream, of any limit: at most {100 * self.alpha:g} %)",
+            f"(a false alarm in the whole stream, of any limit: at most {100 * self.alpha:g} %, {_given(counts)})",
             f"{counts['cases']:,} cases, {counts['scored']:,} scored, {counts['outside']:,} outside what was "
             f"validated; {counts['drawn']:,} drawn for clinicians, {counts['rated']:,} rated",
             *(
@@ -122,28 +138,61 @@ def write_status(study: WatchStudy, found: Watched) -> None:
     )
 
 
-def _found(quantity: Quantity, study: WatchStudy, scale: Watching) -> QuantityFound:
-    name, mean = quantity.name, quantity.sequence.mean
-    low, high = sorted(scale.told(name, end) for end in quantity.sequence.interval)
+def _found(quantity: Quantity, study: WatchStudy, state: State, scale: Watching) -> QuantityFound:
+    name, settings = quantity.name, study.settings
+    fed = state.fact("fed by clinicians" if name in BY_CLINICIANS else "fed by jury") or 0
+    last: dict[str, list[float]] = {}
+    for case in state.latest(fed, settings.recent):
+        if (value := scale.value(name, case)) is not None:
+            last.setdefault(case.cluster, []).append(value)
+    recent = ConfidenceSequence(settings.alpha, *scale.ends(name))
+    for values in last.values():
+        recent.update(sum(values) / len(values))
+    whole = _window(quantity.sequence, quantity.cases, name, scale)
     return QuantityFound(
-        name=name,
-        state="alarm" if quantity.alarmed else "quiet",
-        limit=study.settings.limits.stated[name],
-        mean=None if mean is None else scale.told(name, mean),
-        low=low,
-        high=high,
-        n=quantity.sequence.n,
+        name,
+        "alarm" if quantity.alarmed else "quiet",
+        settings.limits.stated[name],
+        whole.mean,
+        whole.low,
+        whole.high,
+        whole.groups,
+        whole.n,
+        _window(recent, sum(map(len, last.values())), name, scale),
     )
+
+
+def _window(sequence: ConfidenceSequence, cases: int, name: str, scale: Watching) -> Window:
+    low, high = sorted(scale.told(name, end) for end in sequence.interval)
+    mean = None if sequence.mean is None else scale.told(name, sequence.mean)
+    return Window(mean, low, high, sequence.n, cases)
+
+
+def _given(counts: Mapping[str, int]) -> str:
+    """What must be independent for that to hold."""
+    kinds = {"patients": counts["by_patient"], "days": counts["by_day"], "cases": counts["by_case"]}
+    found = [
+        f"{kind} ({n:,} cases)" if kind != "cases" else f"cases ({n:,})" for kind, n in kinds.items() if n
+    ]
+    return f"if {' and '.join(found) or 'cases'} are independent of one another"
 
 
 def _shown(each: QuantityFound) -> str:
     if each.mean is None:
         return "nothing yet"
-    if each.name in _SHARES:
-        ends = f"{100 * each.low:.3g} to {100 * each.high:.3g}"
-    else:
-        ends = f"{each.low:.3g} to {each.high:.3g}"
-    return f"mean {_in_units(each, each.mean)} ({ends}) of {each.n:,} cases"
+    recent = f"; the last {_mean(each, each.recent)}" if each.recent.n < each.n else ""
+    return f"{_mean(each, each)}{recent}"
+
+
+def _mean(each: QuantityFound, shown: QuantityFound | Window) -> str:
+    if shown.mean is None:
+        return "cases have none"
+    times = 100 if each.name in _SHARES else 1
+    ends = f"{times * shown.low:.3g} to {times * shown.high:.3g}"
+    seen = (
+        f"{shown.n:,} cases" if shown.n == shown.groups else f"{shown.n:,} cases in {shown.groups:,} groups"
+    )
+    return f"{seen}: mean {_in_units(each, shown.mean)} ({ends})"
 
 
 def _in_units(each: QuantityFound, value: float) -> str:

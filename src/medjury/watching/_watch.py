@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+import hashlib
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-from medjury.cases import write_cases
+from medjury.cases import Case, write_cases
 from medjury.files import private_folder
 from medjury.passports import Judged, judge_with_passport, read_passport
 from medjury.studies import only_run
 from medjury.watching._quantities import BY_CLINICIANS, BY_JURY, Quantity, Watching, watching_of
 from medjury.watching._review import is_drawn, labels_of, probability_of, write_queue
-from medjury.watching._settings import WatchStudy, load_watch
+from medjury.watching._settings import WatchPart, WatchStudy, load_watch
 from medjury.watching._sources import Taken, finished, take
 from medjury.watching._state import State, WatchedCase
 from medjury.watching._status import Watched, write_status
@@ -40,9 +41,9 @@ def _look(study: WatchStudy, state: State, now: datetime | None, preflight: bool
         state.hold(
             "passport", passport.hash, "this folder holds a watch by another passport; name another `folder`"
         )
-        rules = study.settings.model_dump_json(include={"limits", "alpha", "review", "dimension"})
-        state.hold("rules", rules, "limits, alpha or review were changed, and what was promised holds for the old "
-                   "ones alone; bring them back, or name another `folder`")  # fmt: skip
+        rules = study.settings.model_dump_json(include={"limits", "alpha", "by", "review", "dimension"})
+        state.hold("rules", rules, "limits, alpha, by or review were changed, and what was promised holds for the "
+                   "old ones alone; bring them back, or name another `folder`")  # fmt: skip
     status, why = "complete", ""
     while (number := _next(study, state)) is not None:
         folder = _folder(study, number)
@@ -64,7 +65,8 @@ def _look(study: WatchStudy, state: State, now: datetime | None, preflight: bool
         preflight = False
     with state.whole():
         state.label(labels_of(study, dimension))
-        _settle(study, state, scale, now)
+        for names in (BY_JURY, BY_CLINICIANS):
+            _advance(study, state, scale, names, now)
     tell(study, state)
     found = Watched.of(study, state, _quantities(study, state, scale), scale, status, why)
     write_status(study, found)
@@ -105,9 +107,30 @@ def _next(study: WatchStudy, state: State) -> int | None:
     with state.whole():
         _remember(state, taken)
         if taken.cases:
-            keys = dict.fromkeys((case.id, case.system) for case in taken.cases)
-            state.take_batch(number, [*keys], taken.rows)
+            clusters: dict[tuple[str, str], str] = {}
+            for case in taken.cases:
+                clusters.setdefault((case.id, case.system), _cluster(case, study.settings))
+            state.take_batch(number, [(*key, own) for key, own in clusters.items()], taken.rows)
     return number if taken.cases else None
+
+
+def _cluster(case: Case, settings: WatchPart) -> str:
+    """What a case belongs to: `day 2026-03-01`, or a patient or a case under a name that does not say which."""
+    if settings.by == "patient" and case.patient:
+        kind, name = "patient", case.patient
+    elif settings.by != "case" and (day := _day(case)):
+        return f"day {day}"
+    else:
+        kind, name = "case", case.id
+    hashed = hashlib.sha256(f"{settings.review.seed}\0{kind}\0{name}".encode("utf-8", "surrogatepass"))
+    return f"{kind} {hashed.hexdigest()[:32]}"
+
+
+def _day(case: Case) -> str | None:
+    try:
+        return date.fromisoformat(str(case.metadata.get("date"))[:10]).isoformat()
+    except ValueError:
+        return None
 
 
 def _remember(state: State, taken: Taken) -> None:
@@ -136,64 +159,61 @@ def _take_in(
     with state.whole():
         state.finish_batch(number, rows)
         _turn(state, "recovered", at)
-        cases = [*state.cases(batch=number)]
-        _feed(study, state, scale, cases, BY_JURY, at)
-    write_queue(_folder(study, number), study, scale, cases)
+        _advance(study, state, scale, BY_JURY, now)
+    write_queue(_folder(study, number), study, scale, state.cases(number))
 
 
-def _settle(study: WatchStudy, state: State, scale: Watching, now: datetime | None) -> None:
-    """Cases in the order of arrival as far as all that were drawn are rated, or waited too long for a rating. One
-    that nobody rated counts as what raises no alarm: who rates what, and when, can then raise none either."""
-    wait = timedelta(days=study.settings.review.wait_days)
-    moment = now or datetime.now(UTC)
-    ready: list[WatchedCase] = []
-    for case in state.cases(after=state.fact("settled") or 0):
-        if case.drawn and case.label is None and moment - datetime.fromisoformat(case.judged_at) < wait:
-            break
-        ready.append(case)
-    if ready:
-        _feed(study, state, scale, ready, BY_CLINICIANS, _at(now))
-        state.remember("settled", ready[-1].place)
-
-
-def _feed(
-    study: WatchStudy,
-    state: State,
-    scale: Watching,
-    cases: list[WatchedCase],
-    names: tuple[str, ...],
-    at: str,
+def _advance(
+    study: WatchStudy, state: State, scale: Watching, names: tuple[str, ...], now: datetime | None
 ) -> None:
+    """Take the groups that are whole, in the order in which they began; stop at the first that is not."""
+    who = "clinicians" if names is BY_CLINICIANS else "jury"
+    moment = now or datetime.now(UTC)
+    ready: list[list[WatchedCase]] = []
+    for cases in state.groups(state.fact(f"fed by {who}") or 0):
+        if _day_goes_on(state, cases, moment) or (who == "clinicians" and _waits(study, cases, moment)):
+            break
+        ready.append(cases)
+    if not ready:
+        return
     for quantity in _quantities(study, state, scale):
-        if quantity.name not in names:
-            continue
-        for case in cases:
-            value = _value(quantity.name, case, scale)
-            event = None if value is None else quantity.update(value)
-            if event is not None:
-                low, high = (scale.told(quantity.name, end) for end in quantity.sequence.interval)
-                limit = study.settings.limits.stated[quantity.name]
-                found = {"limit": limit, "case": case.place, "low": min(low, high), "high": max(low, high)}
-                state.raise_alarm(quantity.name, event, found, at)
-        state.remember(f"quantity {quantity.name}", quantity.state())
+        if quantity.name in names:
+            for cases in ready:
+                _bet(study, state, scale, quantity, cases, _at(now))
+            state.remember(f"quantity {quantity.name}", quantity.state())
+    state.remember(f"fed by {who}", ready[-1][0].grouped)
 
 
-def _value(name: str, case: WatchedCase, scale: Watching) -> float | None:
-    score = None if case.score is None else scale.quality(case.score)
-    label = None if case.label is None else scale.quality(case.label)
-    if name == "score":
-        return score
-    if name == "coverage":
-        return float(score is not None)
-    if name == "case_mix":
-        return float(not case.inside)
-    if name == "quality":
-        guess = 0.5 if score is None else score
-        said = (1.0 if label is None else label) if case.drawn else guess
-        return guess + (said - guess) / case.probability
-    if not case.drawn or label is None or score is None:
-        return 0.0
-    return abs(score - label) * scale.least / case.probability
+def _day_goes_on(state: State, cases: list[WatchedCase], moment: datetime) -> bool:
+    """Whether more cases of the same day may come: it is today, and none of a later day came."""
+    kind, _, name = cases[0].cluster.partition(" ")
+    return kind == "day" and name >= moment.date().isoformat() and state.is_last_day(cases[0].cluster)
+
+
+def _waits(study: WatchStudy, cases: list[WatchedCase], moment: datetime) -> bool:
+    """Whether a drawn case waits for a rating, and not yet too long. One that nobody rated counts as what raises no
+    alarm; which cases count together was settled before anybody rated. So who rates what, and when, raises none."""
+    wait = timedelta(days=study.settings.review.wait_days)
+    waiting = (case.judged_at for case in cases if case.drawn and case.label is None)
+    return any(moment - datetime.fromisoformat(each) < wait for each in waiting)
+
+
+def _bet(
+    study: WatchStudy, state: State, scale: Watching, quantity: Quantity, cases: list[WatchedCase], at: str
+) -> None:
+    """One group of cases for one quantity, and the alarm that comes of it."""
+    values = [value for case in cases if (value := scale.value(quantity.name, case)) is not None]
+    if not values:
+        return
+    name, cluster = quantity.name, cases[0].cluster
+    groups, known = state.known(name, cluster)
+    event = quantity.update(values, groups, known)
+    state.know(name, cluster, groups + 1, quantity.test.generation)
+    if event is not None:
+        low, high = sorted(scale.told(name, end) for end in quantity.sequence.interval)
+        limit = study.settings.limits.stated[name]
+        found = {"limit": limit, "case": max(case.place for case in cases), "low": low, "high": high}
+        state.raise_alarm(name, event, found, at)
 
 
 def _quantities(study: WatchStudy, state: State, scale: Watching) -> list[Quantity]:

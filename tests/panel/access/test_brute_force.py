@@ -15,15 +15,15 @@ from tests.panel.visitors import PASSWORD, Visitor, sign_in
 
 from medjury.errors import MedjuryError
 from medjury.panel import Panel, PanelDatabase, make_app
-from medjury.panel._access import Role
+from medjury.panel._access import Role, invite
 from medjury.panel._access._passwords import _nobodys_hash, check_new_password
 from medjury.panel._access._waiting import (
     FREE,
-    account_key,
     address_key,
     begin_attempt,
     note_failure,
     seconds_to_wait,
+    stranger_keys,
 )
 
 
@@ -42,7 +42,7 @@ def test_after_five_failures_even_the_right_password_waits(app: FastAPI, clock: 
 
 
 def test_the_wait_doubles_up_to_a_quarter_of_an_hour(database: PanelDatabase, clock: Clock) -> None:
-    keys, waits = (account_key("Dr Roe"),), []
+    keys, waits = stranger_keys("Dr Roe", "198.51.100.7"), []
     with database.writing() as connection:
         for _ in range(14):
             note_failure(connection, keys, clock())
@@ -71,6 +71,91 @@ def test_many_names_from_one_address_wait_as_well(app: FastAPI, clock: Clock) ->
             note_failure(connection, (address_key("198.51.100.7"),), clock())
     assert attempt(Visitor(app, address="198.51.100.7"), "Dr Roe", PASSWORD)[0] == 429
     assert attempt(Visitor(app, address="198.51.100.8"), "Dr Roe", PASSWORD)[0] == 303
+
+
+def test_a_strangers_guesses_do_not_lock_a_clinician_out(app: FastAPI, clock: Clock) -> None:
+    own = sign_in(app, Role.RATER, "Dr Roe")
+    assert own.submit("/sign-out").status_code == 303
+    stranger = Visitor(app, address="198.51.100.66")
+    for _ in range(12):
+        attempt(stranger, "Dr Roe")
+    assert attempt(stranger, "Dr Roe", PASSWORD)[0] == 429
+    clock.turn(seconds=1)
+    assert attempt(Visitor(app, address="198.51.100.8"), "Dr Roe", PASSWORD)[0] == 303, "another place, too"
+    assert attempt(own, "Dr Roe", PASSWORD)[0] == 303
+    assert attempt(stranger, "Dr Roe", PASSWORD)[0] == 429, "what was guessed elsewhere stays counted"
+
+
+def test_the_clinicians_own_browser_signs_in_while_the_whole_world_guesses(app: FastAPI) -> None:
+    own = sign_in(app, Role.RATER, "Dr Roe")
+    assert own.submit("/sign-out").status_code == 303
+    world = [Visitor(app, address=f"198.51.{third}.7") for third in range(FREE["account"] + 5)]
+    told = [attempt(each, "Dr Roe")[0] for each in world]
+    assert told == [403] * FREE["account"] + [429] * 5, "guesses from many places are bounded together"
+    for _ in range(FREE["address"]):
+        attempt(Visitor(app), f"Dr Nobody {_}")
+    assert attempt(Visitor(app), "Dr Roe", PASSWORD)[0] == 429, "a new browser waits"
+    assert attempt(own, "Dr Roe", PASSWORD)[0] == 303, "the clinician's own does not"
+
+
+def test_in_a_known_browser_guessing_is_bounded_too(app: FastAPI, clock: Clock) -> None:
+    own = sign_in(app, Role.RATER, "Dr Roe")
+    own.submit("/sign-out")
+    assert [attempt(own, "Dr Roe")[0] for _ in range(6)] == [403] * 5 + [429]
+    assert attempt(own, "Dr Roe", PASSWORD)[0] == 429
+    clock.turn(seconds=16)
+    assert attempt(own, "Dr Roe", PASSWORD)[0] == 303
+
+
+def test_a_browser_is_known_for_those_who_signed_in_with_it_alone(app: FastAPI, clock: Clock) -> None:
+    sign_in(app, Role.RATER, "Dr Roe")
+    other = sign_in(app, Role.RATER, "Dr Doe")
+    other.submit("/sign-out")
+    assert [attempt(other, "Dr Roe")[0] for _ in range(6)] == [403] * 5 + [429]
+    made_up = Visitor(app, address="198.51.100.9")
+    made_up.cookies.set("medjury-device", "x" * 43, domain="localhost.local", path="/")
+    assert [attempt(made_up, "Dr Roe")[0] for _ in range(6)] == [403] * 5 + [429]
+    clock.turn(hours=25)
+    assert attempt(made_up, "Dr Roe", PASSWORD)[0] == 303
+    assert made_up.cookies["medjury-device"] != "x" * 43, "only a secret of ours is kept"
+
+
+def test_a_browser_is_forgotten_when_the_person_signs_out_everywhere_or_is_long_away(
+    app: FastAPI, clock: Clock
+) -> None:
+    first, second = sign_in(app, Role.RATER, "Dr Roe"), Visitor(app)
+    assert attempt(second, "Dr Roe", PASSWORD)[0] == 303
+    assert second.submit("/account/sign-out-everywhere").status_code == 303
+    stranger = Visitor(app)  # from the same address
+    for _ in range(5):
+        attempt(stranger, "Dr Roe")
+    assert attempt(first, "Dr Roe", PASSWORD)[0] == 429
+    second.submit("/sign-out")
+    assert attempt(second, "Dr Roe", PASSWORD)[0] == 303
+    clock.turn(days=181)
+    second.cookies.delete("medjury-session")
+    for _ in range(5):
+        attempt(stranger, "Dr Roe")
+    assert attempt(second, "Dr Roe", PASSWORD)[0] == 429
+
+
+def test_a_signed_in_person_changes_the_password_whatever_strangers_guess(app: FastAPI) -> None:
+    own = sign_in(app, Role.RATER, "Dr Roe")
+    for third in range(FREE["account"] + 1):
+        attempt(Visitor(app, address=f"198.51.{third}.7"), "Dr Roe")
+    new = "maple winter kettle drum"
+    assert own.submit("/account/password", present=PASSWORD, password=new, again=new).status_code == 303
+
+
+def test_a_new_invitation_forgets_what_was_guessed(app: FastAPI, panel: Panel) -> None:
+    roe = sign_in(app, Role.RATER, "Dr Roe").person
+    stranger = Visitor(app)
+    for _ in range(5):
+        attempt(stranger, "Dr Roe")
+    assert roe is not None
+    with panel.database.writing() as connection:
+        invite(connection, roe, by="a test", now=panel.now())
+    assert attempt(stranger, "Dr Roe", PASSWORD)[0] == 303
 
 
 def test_failures_are_forgotten_after_a_day_and_after_success(app: FastAPI, clock: Clock) -> None:
@@ -174,7 +259,7 @@ def test_many_guesses_at_once_are_not_more_than_one_after_another(app: FastAPI) 
 
 
 def test_attempts_at_once_are_all_counted(either_database: PanelDatabase, clock: Clock) -> None:
-    keys = (account_key("Dr Roe"), address_key("198.51.100.7"))
+    keys = stranger_keys("Dr Roe", "198.51.100.7")
     waits: list[int] = []
 
     def attempt_once() -> None:

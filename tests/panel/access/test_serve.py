@@ -15,12 +15,15 @@ import urllib.request
 from contextlib import closing
 from pathlib import Path
 
+import httpx
 import pytest
 from tests.panel.served import served_by_command
+from tests.panel.visitors import token_in
 
 from medjury.cli import main
 from medjury.errors import MedjuryError
 from medjury.panel import coordinators_link, invitation_link, open_panel
+from medjury.panel._serve import greeting
 
 STUDY = """study: ward
 cases: cases.jsonl
@@ -112,6 +115,39 @@ def test_the_trail_is_printed_and_checked(
     assert main(["panel", "trail", str(study)]) == 0
     told = capsys.readouterr().out
     assert "  the command line: invited Ada as rater\n" in told and "\t" not in told
+
+
+def guess(address: str, forwarded: str) -> int:
+    """Guess at a password, from another address than this machine's, as a header says."""
+    with httpx.Client(base_url=address, headers={"x-forwarded-for": forwarded}) as client:
+        form = {"csrf": token_in(client.get("/sign-in").text), "name": "Dr Roe", "password": "wrong"}
+        return client.post("/sign-in", data=form).status_code
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [([], [403] * 5 + [429] * 3), (["--proxy", "127.0.0.1"], [403] * 8)],
+    ids=["not named", "named"],
+)
+def test_an_address_in_a_header_is_believed_only_from_a_proxy_that_was_named(
+    study: Path, words: list[str], told: list[int]
+) -> None:
+    with served_by_command(study, *words) as lines:
+        address = lines[0].rpartition(" ")[2]
+        fetch(f"{address}/healthz")
+        assert [guess(address, f"203.0.113.{number}") for number in range(8)] == told
+
+
+def test_a_proxy_is_named_by_its_address(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["panel", "serve", str(study), "--port", "0", "--proxy", "*"]) == 2
+    assert "--proxy *: name the proxy by its address" in capsys.readouterr().err
+
+
+def test_who_forgets_to_name_the_proxy_is_reminded(study: Path) -> None:
+    panel = open_panel(study, public_url="https://panel.example")
+    assert "--proxy 127.0.0.1" in "\n".join(greeting(panel, None))
+    assert "--proxy" not in "\n".join(greeting(panel, None, ["127.0.0.1"]))
+    panel.database.close()
 
 
 def test_a_port_in_use_is_told_in_words(study: Path, capsys: pytest.CaptureFixture[str]) -> None:

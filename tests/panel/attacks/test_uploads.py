@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
+import polars
 import pytest
 from fastapi import FastAPI
 from tests.panel.meeting.closed_rounds import closed_panel, same
@@ -141,3 +143,30 @@ def test_whoever_joins_under_the_name_of_one_who_rated_elsewhere_is_another_rate
 def test_nobody_is_called_like_what_raters_settle_together(app: FastAPI, name: str) -> None:
     with pytest.raises(MedjuryError, match="stands for"):
         invited(app.state.panel, name, Role.RATER)
+
+
+def swollen(rows: int) -> bytes:
+    """One row so many times over, in kilobytes."""
+    names, cells = HEADER.decode().split(","), ROW.decode().split(",")
+    frame = polars.DataFrame({name: [cell] for name, cell in zip(names, cells, strict=True)})
+    file = io.BytesIO()
+    frame.select(polars.all().repeat_by(rows).explode()).write_parquet(file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("r.parquet", lambda: swollen(3_000_000), "has 3,000,000 rows; at most 100,000 rows"),
+        ("r.parquet", lambda: swollen(100_001), "has 100,001 rows; at most 100,000 rows"),
+        ("r.json", lambda: b"[" * 100_000, "is nested deeper than 100 levels"),
+    ],
+)
+def test_a_file_that_swells_is_refused_before_it_is_read(
+    name: str, content: Any, words: str, app: FastAPI, coordinator: Visitor
+) -> None:
+    sent = content()
+    assert len(sent) < 200_000
+    answer = send(coordinator, file=(name, sent))
+    assert answer.status_code == 400 and words in answer.text
+    assert ".medjury-import-" not in answer.text and "Dr Elsewhere" not in raters(app)

@@ -46,6 +46,12 @@ def test_whole_rounds_of_pairs_are_as_even_as_they_can_be(cases: int, raters: in
     assert max(met) - min(met) <= 1
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_nine_raters_by_threes_all_meet_once(seed: int) -> None:
+    """Twelve cases are just enough; whoever exchanges only where that gains at once gets stuck before."""
+    assert set(meetings(balanced(12, 9, 3, seed), 9)) == {1}
+
+
 def test_the_same_seed_gives_the_same_design_and_another_seed_another() -> None:
     assert balanced(30, 6, 2, 1) == balanced(30, 6, 2, 1) != balanced(30, 6, 2, 2)
 

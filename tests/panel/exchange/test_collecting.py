@@ -15,7 +15,7 @@ from tests.panel.rounds import NOON
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason, Score, Unscored
-from medjury.panel._exchange import FORMATS, Collected, bring_in, collect
+from medjury.panel._exchange import FORMATS, Collected, bring_in, collect, ratings_frame
 from medjury.panel._exchange._including import refuse_changed
 from medjury.ratings import read_ratings
 
@@ -104,6 +104,14 @@ def test_the_table_that_leaves_can_be_read_again(tmp_path: Path) -> None:
     )
 
 
+def test_ratings_of_the_panel_say_that_they_were_given_blind(tmp_path: Path) -> None:
+    panel, _ = closed_panel(tmp_path, [GRADES])
+    with panel.database.reading() as connection:
+        frame = ratings_frame(collect(connection))
+    assert frame["blinded"].to_list() == [True] * frame.height
+    assert frame.height
+
+
 def test_ratings_from_elsewhere_stand_beside_and_a_later_file_replaces_them(tmp_path: Path) -> None:
     panel, _ = closed_panel(tmp_path, [GRADES])
     assert panel.study is not None
@@ -123,6 +131,7 @@ def test_ratings_from_elsewhere_stand_beside_and_a_later_file_replaces_them(tmp_
     with panel.database.reading() as connection:
         brought = [each for each in collect(connection) if each.rater == "Dr Elsewhere"]
     assert [(each.score, dict(each.profile)) for each in brought] == [(5.0, {"specialty": "renal"})]
+    assert [each.blinded for each in brought] == [None], "nobody knows what was shown elsewhere"
 
 
 @pytest.mark.parametrize(

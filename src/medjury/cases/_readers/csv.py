@@ -13,6 +13,7 @@ from medjury.cases._mapping import ColumnMapping
 from medjury.cases._readers.text_file import encoding_of, ending, is_packed, lines_in, open_text
 from medjury.cases._report import CaseError
 from medjury.cases._row import EMPTY, NAMELESS, RawRow
+from medjury.limits import check_shape
 
 # A cell longer than this is a quotation mark that was never closed and has swallowed the rest of the file.
 LONGEST_CELL = 20_000_000
@@ -35,6 +36,7 @@ def read_csv(path: Path, mapping: ColumnMapping) -> Iterator[RawRow]:
                 lines_in(file, path) if is_packed(path) else file, delimiter=delimiter, strict=True
             )
             header = [name.removeprefix("\ufeff").strip() for name in next(rows, [])]
+            check_shape(path, 1, len(header))
             mapping.check_header(header, path.name)
             yield RawRow(Origin(path.name, 1), remarks={NAMELESS: header.count("")}, is_remark=True)
             for number, row in enumerate(rows, 2):

@@ -1,14 +1,13 @@
 """Opens a log of Inspect (`.eval`): a packed folder with a header and one entry for each sample.
 
 The log is given as the document that `inspect log dump` would print, less what happened on the way (`events`), so
-that one mapping reads both. Most logs are packed by zstd, which Python unpacks from 3.14 on, or with an extra.
+that one mapping reads both. Most logs are packed by zstd, which needs an extra.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import field
@@ -16,14 +15,13 @@ from pathlib import Path
 from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
+from medjury import limits
 from medjury.errors import MedjuryError
 from medjury.records import dataclass
 
-_MOST_BYTES = 2_000_000_000  # of all entries together; one sample is in memory at a time
-_MOST_OF_ONE = 500_000_000
-_MOST_FOLD, _FOLD_FROM = 250, 20_000_000  # events repeat one another, and pack far better than tables
+_TOGETHER = 4 * limits.BYTES  # of all entries; one sample is in memory at a time, and less of those before it
 _ZSTD = 93
-_UNPACKS = (ZIP_STORED, ZIP_DEFLATED, getattr(zipfile, "ZIP_ZSTANDARD", ZIP_STORED))  # Python by itself
+_UNPACKS = (ZIP_STORED, ZIP_DEFLATED)  # step by step; of other methods Python unpacks as much as there is
 _SAMPLE = re.compile(r"samples/.+\.json")
 _IN_PARTS = re.compile(r"samples/.+_epoch_\d+/.+")
 _DUMP = "write it as JSON (inspect log dump FILE > log.json) and read that"
@@ -99,23 +97,23 @@ def _entries(packed: ZipFile, path: Path) -> dict[str, ZipInfo]:
             raise EvalLogError(f"{path}: its samples are stored in parts, which are not read here; {_DUMP}")
         found[each.filename] = each
     wanted = [each for name, each in found.items() if name == "header.json" or _SAMPLE.fullmatch(name)]
-    size, stored = sum(each.file_size for each in wanted), max(1, sum(each.compress_size for each in wanted))
-    largest = max((each.file_size for each in wanted), default=0)
-    if size > _MOST_BYTES or largest > _MOST_OF_ONE or (size > _FOLD_FROM and size > _MOST_FOLD * stored):
-        raise EvalLogError(
-            f"{path}: unpacks from {stored / 1e6:,.1f} MB to {size / 1e6:,.0f} MB, which is more than is read "
-            f"here; {_DUMP}"
-        )
+    limits.check_directory(
+        packed, path, {each.filename for each in wanted}, limit=_TOGETHER, methods=range(100)
+    )  # by what method each is packed is looked at when it is unpacked
+    largest = max(wanted, key=lambda each: each.file_size, default=None)
+    if largest is not None:
+        limits.check_unpacked(path, largest.compress_size, largest.file_size, limits.most(limits.BYTES))
     return found
 
 
 def _parsed(packed: ZipFile, entry: ZipInfo, path: Path) -> dict[str, Any]:
     content = _unpacked(packed, entry, path)
+    limits.check_depth(path, content)
     try:
         found = json.loads(content, object_pairs_hook=_each_key_once)
     except _KeyTwiceError:
         raise EvalLogError(f"{path}: {entry.filename} has a key twice in one object; {_DUMP}") from None
-    except (ValueError, RecursionError):
+    except ValueError:
         raise EvalLogError(
             f"{path}: {entry.filename} is no JSON that can be read; copy the log again"
         ) from None

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from medjury.cases._case import Origin
 from medjury.cases._mapping import ColumnMapping
 from medjury.cases._row import RawRow
+from medjury.limits import TOO_DEEP, is_too_deep
 from medjury.nested import records_at
 from medjury.records import dataclass
 
@@ -26,12 +27,12 @@ def parse_json(data: bytes) -> Parsed | str:
         text = data.decode("utf-8").rstrip()
     except UnicodeDecodeError:
         return "is not valid UTF-8; save the file as UTF-8"
+    if is_too_deep(data):
+        return TOO_DEEP
     try:
         return Parsed(_DECODER.decode(text))
     except _RefusedError as error:
         return str(error)
-    except RecursionError:
-        return "is nested too deeply"
     except ValueError as error:
         if not isinstance(error, json.JSONDecodeError):
             return "is not valid JSON"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from medjury import limits
 from medjury.cases._case import Origin
 from medjury.cases._mapping import ColumnMapping
 from medjury.cases._report import CaseError
@@ -20,17 +21,19 @@ def read_parquet(path: Path, mapping: ColumnMapping) -> Iterator[RawRow]:
     import polars
 
     try:
+        limits.check_parquet(path)
         scan = polars.scan_parquet(path, glob=False)
         columns = scan.collect_schema().names()
-    except (polars.exceptions.PolarsError, OSError):
+    except (polars.exceptions.PolarsError, OSError, limits.UnreadableParquetError):
         raise CaseError(f"{path.name}: is not a Parquet file, or it is damaged") from None
     mapping.check_header(columns, path.name)
-    offset, length = 0, _FIRST_SLICE
+    offset, length, text = 0, _FIRST_SLICE, 0
     while True:
         try:
             frame = scan.slice(offset, length).collect()
         except (polars.exceptions.PolarsError, OSError):
             raise CaseError(f"{path.name}: cannot be read beyond row {offset}; the file is damaged") from None
+        text = limits.check_texts(path, frame, limits.most(limits.STREAMED), text)
         for number, row in enumerate(frame.iter_rows(named=True), offset + 1):
             yield RawRow(Origin(path.name, number), row)
         if frame.height < length:

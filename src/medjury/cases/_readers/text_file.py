@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import codecs
-import gzip
 import io
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, AnyStr, BinaryIO, cast
+from typing import IO, AnyStr, BinaryIO
 
+from medjury import limits
 from medjury.cases._report import CaseError
 
 # No line of a packed file is unpacked beyond this: kilobytes can be packed that unpack to gigabytes.
 LONGEST_LINE = 200_000_000
-_READ_AT_ONCE = 65_536  # bytes: lines are longer than what is read by default
 
 
 def ending(path: Path) -> str:
@@ -38,8 +37,8 @@ def is_encoding(name: str) -> bool:
     return True
 
 
-def open_bytes(path: Path) -> BinaryIO:
-    return cast(BinaryIO, gzip.open(path)) if is_packed(path) else path.open("rb", _READ_AT_ONCE)
+def open_bytes(path: Path, limit: int = limits.STREAMED) -> BinaryIO:
+    return limits.open_binary(path, is_packed=is_packed(path), limit=limit)
 
 
 def open_text(path: Path, encoding: str, errors: str) -> io.TextIOWrapper:
@@ -62,10 +61,8 @@ def encoding_of(path: Path, named: str | None) -> str:
 def whole_text(path: Path, named: str | None) -> bytes:
     """The whole content as UTF-8; what is not of the encoding stays as it is, for the reader to refuse."""
     encoding = encoding_of(path, named)
-    with open_bytes(path) as file:
-        content = file.read(LONGEST_LINE + 1) if is_packed(path) else file.read()
-    if is_packed(path) and len(content) > LONGEST_LINE:
-        raise _too_long(path)
+    with open_bytes(path, limits.BYTES) as file:
+        content = file.read()
     if encoding == "utf-8-sig":
         return content.removeprefix(codecs.BOM_UTF8)
     try:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 from zipfile import ZipFile
 
 from medjury.errors import MedjuryError
+from medjury.limits import FileLimitError, check_directory
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
-
-_MOST_BYTES = 200_000_000
-_MOST_FOLD, _FOLD_FROM = 100, 20_000_000  # the text of a large table packs ten- to thirtyfold
 
 
 class WorkbookError(MedjuryError):
@@ -51,16 +50,9 @@ def _checked(path: str | os.PathLike[str], formulas: bool) -> Workbook:
 
     try:
         with ZipFile(path) as packed:
-            parts = packed.infolist()
-        unpacked = sum(each.file_size for each in parts)
-        stored = max(1, sum(each.compress_size for each in parts))
-        if unpacked > _MOST_BYTES or (unpacked > _FOLD_FROM and unpacked > _MOST_FOLD * stored):
-            raise WorkbookError(
-                f"unpacks from {stored / 1e6:,.1f} MB to {unpacked / 1e6:,.0f} MB, which no workbook with a table "
-                "of this size does; save the sheet as CSV"
-            )
+            check_directory(packed, Path(path))
         return openpyxl.load_workbook(path, read_only=True, data_only=not formulas)
-    except WorkbookError:
+    except FileLimitError:
         raise
     except Exception:  # of whatever kind: nothing but the library is called here
         raise WorkbookError("is not an .xlsx workbook, or it is damaged or encrypted") from None

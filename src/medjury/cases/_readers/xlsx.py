@@ -13,6 +13,7 @@ from medjury.cases._mapping import ColumnMapping
 from medjury.cases._readers.workbook import WorkbookError, open_workbook
 from medjury.cases._report import CaseError
 from medjury.cases._row import EMPTY, NAMELESS, RawRow
+from medjury.limits import check_shape
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
@@ -68,6 +69,7 @@ def _header(cells: Sequence[Any], mapping: ColumnMapping, file: str, sheet: str,
     header = ["" if cell.value is None else str(cell.value).strip() for cell in cells]
     while header and not header[-1]:
         header.pop()
+    check_shape(Path(file), 1, len(header))
     try:
         mapping.check_header(header, f"{file}, {sheet}" if sheet else file)
     except CaseError as error:

@@ -16,7 +16,6 @@ from medjury.cases import Case, Note
 from medjury.errors import MedjuryError
 from medjury.instruments import (
     TRANSIENT,
-    AnswerForm,
     Instrument,
     NotApplicable,
     Outcome,
@@ -30,9 +29,7 @@ from medjury.judging._claims.labels import OURS, Labels
 from medjury.judging._claims.measures import AGAINST, GRADES, MEASURES, Measure, ShareRule
 from medjury.judging._claims.prompts import (
     CLAIMS_PROMPT_VERSION,
-    listing_schema,
     listing_system,
-    verifying_schema,
     verifying_system,
 )
 from medjury.judging._claims.record import record_of
@@ -279,12 +276,7 @@ class Claims(PlainRater):
             weights=self.rule.weights,
             outcome=outcome,
         )
-        schemas = (
-            listing_schema(self.rubric.dimension("importance").values),
-            verifying_schema((), self.labels),
-        )
-        forms = tuple(AnswerForm.of_schema(schema) for schema in schemas)
-        rated = Rated(rows_of(unit, {dimension: outcome}, answers, forms=forms), record)
+        rated = Rated(rows_of(unit, {dimension: outcome}, answers), record)
         if not isinstance(outcome, Unscored):
             return _Rating(None, answers, rated=rated)
         # A step that failed was drawn anew by itself. Where none did there is nothing to verify, or nothing to

@@ -122,6 +122,7 @@ async def verify(
             lambda value: _read(value, list(wrong), labels),
             sample,
             [*about, [[number, [one.quote for one in each.invented]] for number, each in wrong.items()]],
+            token=asked.answers[-1].reply.token,
         )
         for number, first in wrong.items():
             checked[number] = _second(first, again.value, again.failure, number, shown, closeness)

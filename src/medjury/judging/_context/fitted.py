@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
-from medjury.instruments import Reason
+from medjury.instruments import Reason, Way
 from medjury.judging._around import Around
 from medjury.judging._context.shortening import FITTING_VERSION, Truncation, shorten
 from medjury.judging._rater import Rated, Rater, Unit
@@ -153,6 +153,9 @@ class Watched(Gate):
         self.sent += 1
         self.answers.append(answer)
         return answer
+
+    def was_read(self, key: str, way: Way) -> None:
+        self._gate.was_read(key, way)
 
 
 class _Rehearsal(Gate):

@@ -11,7 +11,7 @@ from hashlib import sha256
 from itertools import pairwise
 from typing import Any
 
-from medjury.instruments import GRADES_ITSELF, NotApplicable, Outcome, Reason, remarked_words
+from medjury.instruments import NotApplicable, Outcome, Reason
 from medjury.ratings import RaterKind, RatingColumns, Status, outcome_of
 
 # Who gave a row, and on what: all that counting depends on, but for what it says. Clinicians are numbered answer by
@@ -41,7 +41,6 @@ class Strand:
         self.moments = block.created_at[every]
         self.keys = block.key[every]
         self._votes: list[Vote] | None = None
-        self._told: list[bool] | None = None
 
     @property
     def votes(self) -> list[Vote]:
@@ -56,13 +55,6 @@ class Strand:
             ]
         return self._votes
 
-    @property
-    def told(self) -> list[bool]:
-        """Whether each row says that its case grades itself."""
-        if self._told is None:
-            self._told = [words.startswith(GRADES_ITSELF) for words in self.explanations]
-        return self._told
-
     def outcome(self, place: int) -> Outcome:
         return outcome_of(self.scores[place], self.reasons[place], self.explanations[place])
 
@@ -72,11 +64,10 @@ class Sources:
 
     def __init__(self, strands: Sequence[Strand]) -> None:
         first = self._first = strands[0]
-        self._keys, self._moments, self._told = first.keys, first.moments, first.told
+        self._keys, self._moments = first.keys, first.moments
         if len(strands) > 1:
             self._keys = ["\0".join(sorted(keys)) for keys in across([each.keys for each in strands])]
             self._moments = list(map(max, across([each.moments for each in strands])))
-            self._told = list(map(any, across([each.told for each in strands])))
 
     def following(
         self, said: Sequence[Said], raters: Sequence[str], kind: RaterKind, dimension: str, repeat: int
@@ -85,11 +76,6 @@ class Sources:
         its cost is 0. What nobody measured of a clinician stays unknown."""
         first, rows = self._first, len(said)
         score, status, reason, words = zip(*said, strict=True)
-        if True in self._told:
-            words = tuple(
-                remarked_words(each, f"{GRADES_ITSELF}.") if told else each
-                for each, told in zip(words, self._told, strict=True)
-            )
         keys = [
             sha256(f"{rater}\0{dimension}\0{key}".encode()).hexdigest()
             for rater, key in zip(raters, self._keys, strict=True)

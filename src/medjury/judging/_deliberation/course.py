@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from medjury.instruments import TRANSIENT, Outcome, Reason, Unscored, output_schema, remarked
+from medjury.instruments import TRANSIENT, Outcome, Reason, Unscored, output_schema
 from medjury.judging._asking import Asked, Speaker, ask_for
 from medjury.judging._deliberation.answers import (
     Choice,
@@ -87,7 +87,7 @@ class Course:
             self.ending = "failed"
             return dict.fromkeys(self.dimensions, failed.failure)
         without = self._without()
-        return {name: remarked(outcome, without) for name, outcome in self.decided.items()}
+        return {name: _remarked(outcome, without) for name, outcome in self.decided.items()}
 
     def _without(self) -> str:
         """Who was lost on the way, for the rating: a decision of two is not one of three."""
@@ -287,9 +287,7 @@ class Course:
         about = [*step, self.unit.case.fingerprint(), self.dimensions[0], len(self.turns), said, standing]
         content = "\n\n".join((self.texts, *said, question))
         messages = (*self.opening, Message("user", content))
-        return await ask_for(
-            self.gate, speaker, messages, schema, read, self.unit.sample, about, shown=self.texts
-        )
+        return await ask_for(self.gate, speaker, messages, schema, read, self.unit.sample, about)
 
     def _exclude(self, agent: Agent, failure: Unscored | None, where: str) -> Unscored:
         """An agent without a usable answer speaks no more and its grades no longer count. Where it is not to
@@ -345,6 +343,15 @@ class Course:
             outside=tuple(outside(self.decided, self.standing.values())),
             steps=tuple(step.recorded() for step in self.steps),
         )  # fmt: skip
+
+
+def _remarked(outcome: Outcome, remark: str) -> Outcome:
+    """The outcome with a remark before its words."""
+    if not remark:
+        return outcome
+    if isinstance(outcome, Unscored):
+        return replace(outcome, message=f"{remark} {outcome.message}".rstrip())
+    return replace(outcome, explanation=f"{remark} {outcome.explanation}".rstrip())
 
 
 def _named(failure: Unscored | None, where: str) -> Unscored:

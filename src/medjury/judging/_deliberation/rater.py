@@ -22,7 +22,7 @@ from medjury.judging._deliberation.rules import Agent, WhenAgreed
 from medjury.judging._examples.drawn import DrawnExamples
 from medjury.judging._judge import groups_of
 from medjury.judging._most import COMPLAINT, FRAME, most_prompt, most_question
-from medjury.judging._prompt import PROMPT_VERSION, Prompt
+from medjury.judging._prompt import FIRST_VERSION, Prompt
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, Used, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import ChatModel, Gate, Message, estimate_tokens
@@ -69,7 +69,7 @@ class Deliberation(PlainRater):
         settings = {
             **self._settings(),
             "instrument": self.instrument.fingerprint(),
-            "prompt": [PROMPT_VERSION, [[m.role, m.content] for p in prompts.values() for m in p.opening]],
+            "prompt": [FIRST_VERSION, [[m.role, m.content] for p in prompts.values() for m in p.opening]],
             "orchestrator": self.orchestrator.settings(),
             "agents": [
                 [each.persona.name, each.persona.text, each.speaker.settings()] for each in self.agents

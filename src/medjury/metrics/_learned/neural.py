@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from medjury.errors import MedjuryError, first_line
-from medjury.models import loading_options, read_whole, reading_weights, split_bits
+from medjury.models import loading_options, read_whole, reading_weights, refuse_pickled, split_bits
 from medjury.records import dataclass
 
 Kind = Literal["encoder", "classifier", "sequence_to_sequence"]
@@ -51,6 +51,8 @@ class Loaded:
 def load(name: str | Path, kind: Kind, *, device: str | None = None, allow_download: bool = False) -> Loaded:
     """Load a model by name or from a folder; on the GPU where there is one. `NAME:4bit` and `NAME:8bit` make its
     weights smaller."""
+    place, bits = split_bits(name)
+    refuse_pickled(place)
     try:
         import torch
         import transformers
@@ -60,7 +62,6 @@ def load(name: str | Path, kind: Kind, *, device: str | None = None, allow_downl
         ) from None
     where = device or ("cuda" if torch.cuda.is_available() else "cpu")
     options: dict[str, Any] = {"local_files_only": not allow_download}
-    place, bits = split_bits(name)
     smaller = loading_options(name, torch, transformers, where)
     try:
         with reading_weights(transformers):

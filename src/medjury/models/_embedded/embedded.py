@@ -41,6 +41,7 @@ class EmbeddedModel(PlainModel):
 
     host = None
     concurrency = 1
+    shows_token = False  # its answers follow the schema by force
     context_window: int
 
     def __init__(

@@ -107,6 +107,20 @@ def audit_totals(path: str | Path) -> AuditTotals:
     return AuditTotals(calls + len(announced), costs, perhaps + sum(announced.values()), cut, len(announced))
 
 
+def audit_replies(path: str | Path) -> dict[str, set[str]]:
+    """The hashes of the replies that a log tells of, by the keys of their calls."""
+    found: dict[str, set[str]] = {}
+    try:
+        with Path(path).open("rb") as file:
+            for line in file:
+                entry = entry_of(line.rstrip(b"\n")) if _CALL in line and b'"reply":' in line else None
+                if entry is not None and isinstance(entry.get("reply"), str):
+                    found.setdefault(str(entry.get("key")), set()).add(entry["reply"])
+    except OSError as error:
+        raise AuditError(f"{path}: the audit log cannot be read ({error.strerror})") from None
+    return found
+
+
 def _plain_announcement(line: bytes) -> int:
     """The number of a whole line that announces a call with no money set aside, as half of all lines may; else 0.
     Within a text every quote is escaped, so that none can pass for a part of the line."""

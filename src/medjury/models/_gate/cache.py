@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import hmac
+import secrets
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Protocol
@@ -12,6 +14,8 @@ from medjury.json_text import json_writer
 from medjury.models._chat import Reply, Request
 from medjury.models._schema_text import schema_as_text
 
+SECRET_BYTES = 32
+_TOKEN_SIGNS = 10  # of 4 bits: short enough to be copied without a slip, too long to be guessed
 _written = json_writer(sort_keys=True, separators=(",", ":"))
 
 
@@ -30,6 +34,10 @@ class ReplyCache(Protocol):
 
     async def release(self, key: str) -> None:
         """The call gave no reply: let others make it."""
+
+    async def secret(self) -> bytes:
+        """What the tokens of questions are derived with: as lasting as the replies, and the same for all who share
+        them."""
 
 
 def request_key(model_identity: Mapping[str, str], request: Request, repeat: int) -> str:
@@ -50,6 +58,11 @@ def request_key(model_identity: Mapping[str, str], request: Request, repeat: int
     return digest.hexdigest()
 
 
+def call_token(secret: bytes, key: str) -> str:
+    """The token of a call: the same whenever the same store asks the same, and nobody else's to know."""
+    return hmac.new(secret, key.encode(), hashlib.sha256).hexdigest()[:_TOKEN_SIGNS]
+
+
 @lru_cache(maxsize=256, typed=True)
 def _settings(
     max_tokens: int, identity: tuple[tuple[str, str], ...], repeat: int, seed: int | None, temperature: str
@@ -66,6 +79,7 @@ class MemoryCache:
     def __init__(self) -> None:
         self._replies: dict[str, Reply] = {}
         self._claims: dict[str, asyncio.Event] = {}
+        self._secret = secrets.token_bytes(SECRET_BYTES)
 
     async def find_or_claim(self, key: str) -> Reply | None:
         while key in self._claims:
@@ -85,3 +99,6 @@ class MemoryCache:
         claim = self._claims.pop(key, None)
         if claim is not None:
             claim.set()
+
+    async def secret(self) -> bytes:
+        return self._secret

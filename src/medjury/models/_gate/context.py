@@ -17,6 +17,7 @@ from medjury.models._schema_text import schema_text
 from medjury.models._tokens import (
     CAUTIOUS_TOKENS_PER_MESSAGE,
     MOST_SIGNS_PER_TOKEN,
+    TOKEN_BYTES,
     cautious_request_tokens,
     least_request_tokens,
 )
@@ -155,6 +156,7 @@ def clearly_too_long(model: ChatModel, request: Request) -> bool:
 def _bytes(request: Request) -> int:
     """As many bytes as the request's texts have, which are never fewer than their tokens."""
     size = len(schema_text(request.schema)) if request.schema is not None else 0
+    size += TOKEN_BYTES if request.token else 0
     for message in request.messages:
         text = message.content
         size += len(text) if text.isascii() else len(text.encode("utf-8", "replace"))

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 
 from medjury.errors import MedjuryError
-from medjury.instruments import Reason
+from medjury.instruments import VERDICT, Reason, Way
 from medjury.models._answer import Answer
 from medjury.models._answering import asked_name
 from medjury.models._batches.batch_job import PendingError
@@ -18,7 +18,7 @@ from medjury.models._chat import ChatModel, ModelError, Reply, Request
 from medjury.models._faults import LostReplyError, NotSentError
 from medjury.models._gate.announce import announced_to
 from medjury.models._gate.budget import Budget, Reservation
-from medjury.models._gate.cache import ReplyCache, request_key
+from medjury.models._gate.cache import ReplyCache, call_token, request_key
 from medjury.models._gate.context import (
     ContextError,
     cut_by_endpoint,
@@ -128,10 +128,22 @@ class Gate:
             require_going_on(self._stop(model))
             if self._before is not None:
                 await self._before(model)
-            return await self._call(model, replace(request, draw=repeat) if repeat else request, key)
+            token = await self._token(model, request, key)
+            return await self._call(model, replace(request, draw=repeat, token=token), key)
         except BaseException:
             await asyncio.shield(self._cache.release(key))
             raise
+
+    def was_read(self, key: str, way: Way) -> None:
+        """How the reply to the call of this key was read, for gates that keep account of it; this one does not."""
+
+    async def _token(self, model: ChatModel, request: Request, key: str) -> str:
+        """What the answer is to prove itself by; "" where nothing is to be read from it, or in one way alone."""
+        if request.schema is None or request.plain or not model.shows_token:
+            return ""
+        if VERDICT in request.schema.get("properties", ()):  # the key has a meaning of its own there
+            return ""
+        return request.token or call_token(await self._cache.secret(), key)
 
     async def _call(self, model: ChatModel, request: Request, key: str) -> Answer:
         lane = self._lane(model)
@@ -184,7 +196,9 @@ class Gate:
         try:
             result = await earlier.result
             reply = (
-                None if result is None else self._mask.reply(self._batches.fetched(model, request, result))
+                None
+                if result is None
+                else self._received(self._batches.fetched(model, request, result), request)
             )
         except PendingError:
             raise
@@ -351,7 +365,7 @@ class Gate:
                     if model.host is not None and not model.announces:
                         await sending.announce()
                     asked = await model.ask(request)
-                reply = self._mask.reply(asked)
+                reply = self._received(asked, request)
         except BaseException as error:
             if sending.entrusted and not _has_ended(error):
                 sending.leave()
@@ -367,6 +381,11 @@ class Gate:
         sending.settle(cost)
         self.calls += sending.left
         return reply, cost
+
+    def _received(self, reply: Reply, request: Request) -> Reply:
+        """A reply as it is kept: without secrets, and with the token of its question."""
+        reply = self._mask.reply(reply)
+        return replace(reply, token=request.token) if request.token else reply
 
     def _counted(self, model: ChatModel, reply: Reply) -> float | None:
         """What a reply that has come now costs, counted."""

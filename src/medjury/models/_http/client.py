@@ -93,11 +93,11 @@ class Client:
             self._sweeper = self._loop.call_at(kept[0].idle_since + _KEPT, self._sweep)
 
     def _first_head(self, address: str) -> Origin:
-        origin, self._heads[address] = head_of(address, self._headers, self._lines)
+        origin, self._heads[address] = head_of(address, self._lines)
         return origin
 
     def _new_head(self, address: str) -> bytes:
-        origin, head = head_of(address, self._headers, self._lines)
+        origin, head = head_of(address, self._lines)
         if origin != self._origin:
             raise ForbiddenHostError(f"{origin.name} is another server than {self._origin.name}")
         if len(self._heads) >= _MOST_HEADS:  # redirects name as many as they like

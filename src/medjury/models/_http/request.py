@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-# Where a request ends, and what becomes of the connection, is for the client alone to say.
-_OURS = ("content-length", "transfer-encoding", "expect", "upgrade", "te", "trailer")
+# Whom a request is for, where it ends, how its body is packed and what becomes of the connection is for the client
+# alone to say: a server that serves several hosts would take a stated `Host` for another one than was allowed.
+_OURS = ("host", "content-length", "transfer-encoding", "content-encoding", "expect", "upgrade", "te", "trailer",
+         "keep-alive", "proxy-connection")  # fmt: skip
 _DEFAULTS = {"Accept-Encoding": "identity", "User-Agent": f"medjury/{__version__}"}
 
 
@@ -34,7 +36,10 @@ def header_lines(headers: Mapping[str, str]) -> bytes:
     the environment that holds one is refused, and not shown."""
     for name, value in headers.items():
         if _NAME.fullmatch(name) is None or name.lower() in _OURS or not _may_be_stated(name, value):
-            raise MedjuryError(f"headers: {name!r} cannot be set; take it out")
+            raise MedjuryError(
+                f"headers: {name!r} cannot be set; take it out. The host, the length and the form of a request "
+                "follow from `url` and from what is sent"
+            )
         if _CONTROL.search(value) is not None:
             raise MedjuryError(
                 f"headers: the value of {name} holds a line break or another control character; correct it, or "
@@ -60,14 +65,12 @@ def _may_be_stated(name: str, value: str) -> bool:
     return name.lower() != "connection" or value.lower() in ("close", "keep-alive")
 
 
-def head_of(address: str, headers: Mapping[str, str], lines: bytes) -> tuple[Origin, bytes]:
+def head_of(address: str, lines: bytes) -> tuple[Origin, bytes]:
     """The server of an address, and what a request to it begins with: up to the number of its bytes."""
     url = _parsed(address)
-    stated = any(name.lower() == "host" for name in headers)
-    host = "" if stated else f"Host: {_clean(url.host_port_subcomponent)}\r\n"
-    line = f"POST {_clean(url.raw_path_qs)} HTTP/1.1\r\n"
+    line = f"POST {_clean(url.raw_path_qs)} HTTP/1.1\r\nHost: {_clean(url.host_port_subcomponent)}\r\n"
     origin = Origin(url.scheme == "https", url.host or "", url.raw_host or "", url.port or 0)
-    return origin, (line + host).encode("ascii") + lines + b"Content-Length: "
+    return origin, line.encode("ascii") + lines + b"Content-Length: "
 
 
 def _parsed(address: str) -> yarl.URL:

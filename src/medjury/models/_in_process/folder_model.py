@@ -17,7 +17,7 @@ from medjury.models._in_process.folder import folder_fingerprint, refuse_incompl
 from medjury.models._in_process.running import Engine, Running, shared
 from medjury.models._sampling import stated_sampling, with_sampling
 from medjury.models._sdks.sdk_call import missing_package
-from medjury.models._wording import with_schema_spelled_out
+from medjury.models._wording import worded
 
 _DEFAULT_WINDOW = 4096  # where neither the study nor the folder says
 
@@ -126,9 +126,8 @@ class FolderModel(PlainModel, ABC):
         """The question as the engine is given it: a schema that is not enforced is spelled out."""
         if request.schema is None:
             return request
-        return Request(
-            with_schema_spelled_out(request), None, request.max_tokens, request.temperature, request.seed
-        )
+        messages = worded(request, native=False)
+        return Request(messages, None, request.max_tokens, request.temperature, request.seed)
 
     def _shared(self) -> Running:
         if self._running is None:

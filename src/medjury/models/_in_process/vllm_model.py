@@ -47,6 +47,8 @@ class VllmModel(FolderModel):
     def further(self) -> dict[str, str]:
         return {} if self.tensor_parallel == 1 else {"tensor_parallel": str(self.tensor_parallel)}
 
+    shows_token = False  # its answers follow the schema by force
+
     @property
     def answers_in(self) -> str:
         return "json_schema"

@@ -5,9 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+from medjury.errors import MedjuryError
+
 _READING = threading.RLock()
+_PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl", "*.h5", "*.msgpack")
 
 
 @contextmanager
@@ -35,11 +39,28 @@ def quiet_library(transformers: Any) -> Iterator[None]:
         logging.enable_progress_bar()
 
 
+def refuse_pickled(place: str | Path) -> None:
+    """Weights that are pickled run whatever is written in them when they are read. A folder must hold safetensors;
+    of a name of the hub's the library is told to take nothing else."""
+    folder = Path(place)
+    if folder.is_dir() and not any(folder.glob("*.safetensors")):
+        others = sorted(each.name for ending in _PICKLED for each in folder.glob(ending))
+        held = f"only {', '.join(others[:3])}, which can run code when it is read" if others else "no weights"
+        raise MedjuryError(
+            f"{folder}: has no *.safetensors, {held}; take a copy of the model with model.safetensors, or have "
+            "somebody who trusts the file convert it (`save_pretrained` of transformers writes safetensors)"
+        )
+
+
 def read_whole(kind: Any, place: str, *, unused: str | None = None, **options: Any) -> Any:
     """A model of which every weight was found, but for those whose names begin with `unused`: nobody asks for them.
 
-    The library would draw the others at random and go on.
+    The library would draw the others at random and go on. Weights are read from safetensors or GGUF, which hold
+    numbers alone.
     """
+    if "gguf_file" not in options:
+        refuse_pickled(place)
+        options["use_safetensors"] = True
     model, found = kind.from_pretrained(place, output_loading_info=True, **options)
     missing = sorted(name for name in found["missing_keys"] if not (unused and name.startswith(unused)))
     if missing:

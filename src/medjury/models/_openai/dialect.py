@@ -14,7 +14,7 @@ from typing import Any, Literal
 from medjury.json_text import json_writer, quoted
 from medjury.models._chat import Message, Request
 from medjury.models._schema_text import schema_text
-from medjury.models._wording import with_instructions_first, with_schema_spelled_out, without_surrogates
+from medjury.models._wording import with_instructions_first, without_surrogates, worded
 from medjury.records import dataclass
 
 _REFUSED = (
@@ -56,7 +56,7 @@ class Dialect:
 def build_body(model: str, request: Request, dialect: Dialect, extra: Mapping[str, Any]) -> bytes:
     """The request as bytes. A schema the endpoint cannot be given natively is spelled out in the prompt."""
     native = request.schema is None or dialect.form == "json_schema"
-    messages = request.messages if native else with_schema_spelled_out(request)
+    messages = worded(request, native=native)
     if dialect.instructions == "user":
         messages = with_instructions_first(messages)
     body: dict[str, Any] = {"model": model, dialect.limit: request.max_tokens}

@@ -38,7 +38,7 @@ from medjury.models._openai.sending import Sender
 from medjury.models._sampling import stated_sampling, with_sampling
 from medjury.models._secrets import secrets_of_address
 from medjury.models._vendors import vendor_of
-from medjury.models._wording import with_schema_spelled_out
+from medjury.models._wording import worded
 
 _LARGEST_BODY = 8 * 1024 * 1024
 _MOST_ADAPTATIONS = 8
@@ -200,7 +200,7 @@ class OpenAIModel(PlainModel):
         require_allowed(self.proxy_host, f"the proxy of model {self.name}")
         form = self._schema_in_words(request, self._dialect).form
         native = request.schema is None or form == "json_schema"
-        messages = request.messages if native else with_schema_spelled_out(request)
+        messages = worded(request, native=native)
         return await self._tokenizer.count(messages, self._place, self._send)
 
     async def _send(self, body: bytes, address: str | None = None) -> Received:

@@ -12,15 +12,16 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
-from io import BufferedIOBase
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal, TypeVar, cast
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, TypeAdapter
 
+from medjury import limits
 from medjury.errors import MedjuryError
 from medjury.files import whole_binary
+from medjury.instruments import needs_token
 from medjury.models._chat import Reply
 from medjury.models._finish import Finish
 from medjury.models._tokens import MOST_COUNTED
@@ -28,7 +29,7 @@ from medjury.records import dataclass
 
 _FORMAT = "medjury answers 1"
 _LONGEST_LINE = 64 * 1024 * 1024
-_LARGEST_FILE = 4 * 1024**3  # after decompression
+_LARGEST_FILE = 8 * limits.BYTES  # unpacked; every answer of a run is kept in memory
 
 
 class _Line(BaseModel):
@@ -76,6 +77,7 @@ class _Reply(_Line):
     model: _Text = ""
     cost: float | None = Field(default=None, ge=0, strict=False)
     tokens_written: int = Field(default=0, ge=0, le=MOST_COUNTED)
+    token: _Text = ""
 
 
 class _Failure(_Line):
@@ -123,8 +125,8 @@ class AnswerFile:
     def _read(cls, path: Path) -> AnswerFile:
         with path.open("rb") as raw:
             digest = hashlib.file_digest(raw, "sha256").hexdigest()
-            raw.seek(0)
-            lines = _lines(raw, path)
+        with limits.open_binary(path, is_packed=path.suffix == ".gz", limit=_LARGEST_FILE) as file:
+            lines = _lines(file, path)
             header = _checked(_Header.model_validate, next(lines, b""), path, 1)
             answers: dict[str, Reply | RecordedFailure] = {}
             for number, line in enumerate(lines, 2):
@@ -141,13 +143,10 @@ _Checked = TypeVar("_Checked")
 _OPEN: WeakValueDictionary[tuple[str, int, int], AnswerFile] = WeakValueDictionary()
 
 
-def _lines(raw: BinaryIO, path: Path) -> Iterator[bytes]:
-    file = cast(BufferedIOBase, gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw)
-    size = 0
+def _lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
     while line := file.readline(_LONGEST_LINE + 1):
-        size += len(line)
-        if len(line) > _LONGEST_LINE or size > _LARGEST_FILE:
-            raise MedjuryError(f"{path}: is larger than a file of recorded answers may be")
+        if len(line) > _LONGEST_LINE:
+            raise limits.refused(path, "has a line without end", f"{_LONGEST_LINE / 1e6:,.0f} MB of a line")
         yield line
 
 
@@ -193,6 +192,8 @@ def write_answers(
                 told = {name: getattr(answer, name) for name in Reply.__slots__}
                 if not answer.tokens_written:  # as files have it that were written before it was known
                     del told["tokens_written"]
+                if not needs_token(answer.text, answer.token):
+                    del told["token"]
                 file.write(_encoded({"key": key, **told}))
         if zipped is not None:
             zipped.close()

@@ -29,6 +29,7 @@ class RecordedModel(PlainModel):
     """
 
     host = None
+    shows_token = False  # what was asked was asked then
 
     def __init__(
         self,

@@ -34,7 +34,7 @@ from medjury.models._sdks.sdk_call import (
 )
 from medjury.models._sdks.sdk_dialect import MOST_ADAPTATIONS, SdkDialect, adapt_sdk
 from medjury.models._tokens import estimate_tokens, request_tokens, told_tokens
-from medjury.models._wording import with_schema_spelled_out, without_surrogates
+from medjury.models._wording import without_surrogates, worded
 
 
 class AnthropicModel(PlainModel):
@@ -159,7 +159,7 @@ class AnthropicModel(PlainModel):
         marked = request.has_siblings and self._prompt_cache is not False
         # A schema stands before the prompt in the provider's cache: another one would be another beginning.
         native = request.schema is None or (dialect.schema and not marked)
-        messages = request.messages if native else with_schema_spelled_out(request)
+        messages = worded(request, native=native)
         arguments: dict[str, Any] = {
             "model": self.model,
             "max_tokens": request.max_tokens,

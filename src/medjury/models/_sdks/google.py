@@ -29,7 +29,7 @@ from medjury.models._sdks.sdk_call import (
 )
 from medjury.models._sdks.sdk_dialect import MOST_ADAPTATIONS, SdkDialect, adapt_sdk
 from medjury.models._tokens import estimate_tokens, request_tokens, told_tokens
-from medjury.models._wording import with_schema_spelled_out, without_surrogates
+from medjury.models._wording import without_surrogates, worded
 
 _SAMPLING = ("presence_penalty", "frequency_penalty", "stop_sequences")  # what the SDK passes on
 
@@ -122,7 +122,7 @@ class GoogleModel(PlainModel):
 
     def _arguments(self, request: Request, dialect: SdkDialect) -> dict[str, Any]:
         native = request.schema is None or dialect.schema
-        messages = request.messages if native else with_schema_spelled_out(request)
+        messages = worded(request, native=native)
         config: dict[str, Any] = {
             "max_output_tokens": request.max_tokens,
             "automatic_function_calling": {"disable": True},

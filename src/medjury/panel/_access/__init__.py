@@ -6,6 +6,7 @@ something reads its body with `Depends(form_of)`. A route that does not cannot b
 
 from __future__ import annotations
 
+from medjury.panel._access._erased import erased_among, erased_at, note_erasure
 from medjury.panel._access._forms import Form, SentFile, form_of
 from medjury.panel._access._guard import guard
 from medjury.panel._access._joining.inviting import invite, join_address
@@ -41,10 +42,13 @@ __all__ = [
     "check_trail",
     "claimed_by",
     "compared",
+    "erased_among",
+    "erased_at",
     "form_of",
     "guard",
     "invite",
     "join_address",
+    "note_erasure",
     "people",
     "person_named",
     "person_with",

@@ -19,7 +19,7 @@ from medjury.panel._access._sign_in import in_words, let_in
 from medjury.panel._access._tables import people_table
 from medjury.panel._access._trail import trail
 from medjury.panel._access._visitors import signed_in_as_anything
-from medjury.panel._access._waiting import account_key, begin_attempt, succeeded
+from medjury.panel._access._waiting import begin_attempt, own_key, succeeded
 from medjury.panel._look import page
 from medjury.panel._panel import Panel
 
@@ -33,7 +33,7 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
 
     @router.post("/account/password")
     def change(request: Request, person: _Whoever, form: Annotated[Form, Depends(form_of)]) -> Response:
-        now, key = panel.now(), account_key(person.name)
+        now, key = panel.now(), own_key(person.id, "account page")
         with panel.database.writing() as connection:
             wait = begin_attempt(connection, (key,), now)
             old = connection.execute(

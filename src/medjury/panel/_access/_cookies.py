@@ -1,11 +1,13 @@
-"""Two cookies: the session of somebody who signed in, and the visit of somebody who has not (for the forms' token).
+"""Three cookies: the session of somebody who signed in, the visit of somebody who has not (for the forms' token),
+and the device, by which a browser is known again in which somebody has signed in.
 
-Neither can be read by a script or is sent with another site's forms. Over https their names say to the browser that
+None can be read by a script or is sent with another site's forms. Over https their names say to the browser that
 no other host may set them.
 """
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from medjury.panel._access._secrets import new_secret
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from medjury.panel._panel import Panel
+
+DEVICE_LASTS = timedelta(days=180)  # from the last sign-in on
 
 
 def session_secret(request: Request) -> str | None:
@@ -47,14 +51,23 @@ def set_visit(response: Response, panel: Panel, secret: str) -> None:
     _set(response, panel, "visit", secret)
 
 
+def device_secret(request: Request) -> str | None:
+    return request.cookies.get(_name(request.app.state.panel, "device")) or None
+
+
+def set_device(response: Response, panel: Panel, secret: str) -> None:
+    _set(response, panel, "device", secret, DEVICE_LASTS)
+
+
 def _name(panel: Panel, kind: str) -> str:
     return f"__Host-medjury-{kind}" if panel.is_secure else f"medjury-{kind}"
 
 
-def _set(response: Response, panel: Panel, kind: str, secret: str) -> None:
+def _set(response: Response, panel: Panel, kind: str, secret: str, lasts: timedelta | None = None) -> None:
     response.set_cookie(
-        _name(panel, kind), secret, httponly=True, samesite="lax", secure=panel.is_secure, path="/"
-    )
+        _name(panel, kind), secret, httponly=True, samesite="lax", secure=panel.is_secure, path="/",
+        max_age=None if lasts is None else int(lasts.total_seconds()),
+    )  # fmt: skip
 
 
 def _remove(response: Response, panel: Panel, kind: str) -> None:

@@ -12,7 +12,7 @@ from medjury.panel._access._people import Person
 from medjury.panel._access._sessions import end_sessions
 from medjury.panel._access._tables import passkeys_table, people_table
 from medjury.panel._access._trail import trail
-from medjury.panel._access._waiting import account_key, forget_failures
+from medjury.panel._access._waiting import forget_failures
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -27,7 +27,7 @@ def joined(connection: Connection, person: Person, how: str, now: datetime) -> N
         .where(people_table.c.id == person.id)
         .values(joined_at=stored(now), password=None, subject=None)
     )
-    forget_failures(connection, account_key(person.name))
+    forget_failures(connection, person.name)
     trail(connection, person, "joined", f"with {how}", now=now)
 
 

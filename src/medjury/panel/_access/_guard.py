@@ -38,6 +38,7 @@ _PERMISSIONS = (
 _MESSAGES = {
     400: ("That request cannot be read", "Go back, open the page again and try once more."),
     401: ("Sign in first", "Send an API key in the header Authorization: Bearer KEY, or sign in."),
+    402: ("The budget is spent", "The jury has no grade for this text. Ask whoever looks after the study."),
     403: (
         "This page is not for you",
         "Your role does not open it. Ask the coordinator of the study if it should.",
@@ -192,6 +193,7 @@ def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, StarletteHTTPException)
     said = error.detail if error.detail != HTTPStatus(error.status_code).phrase else ""
     answer = _answer(request, error.status_code, said)
+    answer.headers.update(error.headers or {})
     if error.status_code == HTTPStatus.REQUEST_TIMEOUT:
         answer.headers["Connection"] = "close"  # whatever of it still comes is not read
     return answer

@@ -9,12 +9,13 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Select, bindparam, insert, select, update
+from sqlalchemy import Select, bindparam, delete, insert, select, update
 
+from medjury.panel._access._cookies import DEVICE_LASTS
 from medjury.panel._access._moments import read, stored
 from medjury.panel._access._people import Person, person_of
 from medjury.panel._access._secrets import hash_of, new_secret
-from medjury.panel._access._tables import people_table, sessions_table
+from medjury.panel._access._tables import devices_table, people_table, sessions_table
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -75,6 +76,29 @@ def note_seen(connection: Connection, secret: str, now: datetime) -> None:
     )
 
 
+def is_known_device(connection: Connection, secret: str | None, person: str, now: datetime) -> bool:
+    """True where this person has signed in with this browser, not too long ago."""
+    seen = connection.execute(
+        select(devices_table.c.seen_at).where(
+            devices_table.c.hash == hash_of(secret or ""), devices_table.c.person == person
+        )
+    ).scalar()
+    return seen is not None and now - read(seen) < DEVICE_LASTS
+
+
+def know_device(connection: Connection, secret: str | None, person: Person, now: datetime) -> str:
+    """Know this browser again when the person signs in the next time; returns the secret for its cookie. A secret
+    that we did not hand out is not taken."""
+    devices = devices_table
+    connection.execute(delete(devices).where(devices.c.seen_at < stored(now - DEVICE_LASTS)))
+    known = connection.execute(select(devices.c.person).where(devices.c.hash == hash_of(secret or "")))
+    secret = secret if known.first() is not None and secret else new_secret()
+    row = {"hash": hash_of(secret), "person": person.id}
+    connection.execute(delete(devices).filter_by(**row))
+    connection.execute(insert(devices).values(**row, seen_at=stored(now)))
+    return secret
+
+
 def end_session(connection: Connection, secret: str, now: datetime) -> None:
     connection.execute(
         update(sessions_table)
@@ -84,7 +108,8 @@ def end_session(connection: Connection, secret: str, now: datetime) -> None:
 
 
 def end_sessions(connection: Connection, person: Person, now: datetime) -> int:
-    """Sign a person out everywhere; returns how many sessions were open."""
+    """Sign a person out everywhere, and know none of their browsers again; returns how many sessions were open."""
+    connection.execute(delete(devices_table).where(devices_table.c.person == person.id))
     return connection.execute(
         update(sessions_table)
         .where(sessions_table.c.person == person.id, sessions_table.c.ended_at.is_(None))

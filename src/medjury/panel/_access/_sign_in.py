@@ -7,16 +7,22 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 
-from medjury.panel._access._cookies import remove_session, session_secret, set_session
+from medjury.panel._access._cookies import (
+    device_secret,
+    remove_session,
+    session_secret,
+    set_device,
+    set_session,
+)
 from medjury.panel._access._credentials import set_password
 from medjury.panel._access._forms import Form, form_of
 from medjury.panel._access._passkeys.passkeys import passkeys_work
 from medjury.panel._access._passwords import hash_password, is_outdated, is_password
 from medjury.panel._access._people import Person, person_of, row_by_sign_in_name
-from medjury.panel._access._sessions import end_session, start_session
+from medjury.panel._access._sessions import end_session, is_known_device, know_device, start_session
 from medjury.panel._access._trail import trail
 from medjury.panel._access._visitors import address_of, anyone, signed_in_as_anything
-from medjury.panel._access._waiting import account_key, address_key, begin_attempt, succeeded
+from medjury.panel._access._waiting import begin_attempt, own_key, stranger_keys, succeeded
 from medjury.panel._look import Look, page
 from medjury.panel._panel import Panel
 
@@ -45,11 +51,12 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
         form: Annotated[Form, Depends(form_of)],
     ) -> Response:
         typed, back = form.get("name", "")[:400], own_path(form.get("next", "/"))
-        now = panel.now()
-        keys = (account_key(typed), address_key(address_of(request)))
+        now, device, keys = panel.now(), device_secret(request), stranger_keys(typed, address_of(request))
         with panel.database.writing() as connection:
-            wait = begin_attempt(connection, keys, now)
             row = row_by_sign_in_name(connection, typed)
+            if row is not None and device and is_known_device(connection, device, row.id, now):
+                keys = (own_key(row.id, device),)
+            wait = begin_attempt(connection, keys, now)
         if wait:
             told = f"Too many attempts. Try again in {in_words(wait)}."
             return sign_in_again(request, typed, back, told, 429)
@@ -89,9 +96,11 @@ def let_in(request: Request, panel: Panel, person: Person, how: str, back: str =
         if before is not None:
             end_session(connection, before, now)
         secret = start_session(connection, person, now)
+        device = know_device(connection, device_secret(request), person, now)
         trail(connection, person, "signed in", how, now=now)
     answer = RedirectResponse(own_path(back), 303)
     set_session(answer, panel, secret)
+    set_device(answer, panel, device)
     return answer
 
 

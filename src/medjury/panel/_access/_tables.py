@@ -4,6 +4,7 @@ passwords by argon2."""
 from __future__ import annotations
 
 from sqlalchemy import (
+    JSON,
     Boolean,
     CheckConstraint,
     Column,
@@ -61,6 +62,16 @@ sessions_table = Table(
     Index("sessions_by_person", "person"),
 )
 
+# Browsers in which somebody has signed in. It opens nothing: who is there still proves who they are.
+devices_table = Table(
+    "devices",
+    metadata,
+    Column("hash", Text, primary_key=True),
+    Column("person", Text, ForeignKey("people.id"), primary_key=True),
+    Column("seen_at", Text, nullable=False),
+    Index("devices_by_person", "person"),
+)
+
 passkeys_table = Table(
     "passkeys",
     metadata,
@@ -83,7 +94,7 @@ challenges_table = Table(
     Column("expires_at", Text, nullable=False),
 )
 
-# Failed attempts by account and by address, kept here so that a restart does not forget them.
+# Failed attempts by device, account and address, kept here so that a restart does not forget them.
 attempts_table = Table(
     "attempts",
     metadata,
@@ -117,5 +128,18 @@ trail_table = Table(
     Column("hash", Text, nullable=False),
 )
 
+# What was erased, as slow, salted hashes of ids, so that it is known when it comes back. No id, no text.
+erasures_table = Table(
+    "erasures",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("at", Text, nullable=False),
+    Column("by", Text, nullable=False),  # patient or case
+    Column("salt", Text, nullable=False),
+    Column("named", JSON, nullable=False),
+    Column("cases", JSON, nullable=False),
+    Column("counts", JSON, nullable=False),  # how many went, by table
+)
 
 append_only(trail_table)
+append_only(erasures_table)

@@ -1,15 +1,21 @@
 """The audit trail: who did what, when. Rows are only added, and each names the hash of the one before it, so that a
-row changed, removed or put in later breaks the chain. It names people, rounds and items; no clinical text."""
+row changed, removed or put in later breaks the chain. It names people, rounds and items; no clinical text.
+
+What an erasure takes out of a row leaves its hash, so that the chain holds. The row of the erasure names the rows
+that it reduced, and a hash of what is left of them: no other row may lack its words.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import astuple, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from sqlalchemy import desc, insert, select, text
+from sqlalchemy import desc, insert, select, text, update
 
 from medjury.errors import MedjuryError
 from medjury.panel._access._moments import stored
@@ -21,6 +27,9 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
 FIRST = "0" * 64
+ERASED = "[erased]"  # what a row is about, where that was erased
+_ERASURES = {"patient": "erased a patient", "case": "erased cases"}
+_REDUCED = re.compile(r"rows of this trail reduced: ([\d,]+), what is left of them: ([0-9a-f]{64})$")
 
 
 @dataclass(frozen=True)
@@ -52,6 +61,27 @@ def trail(
     connection.execute(insert(trail_table).values(**row, hash=_hash(row)))
 
 
+def trail_erasure(
+    connection: Connection, person: Person | str, by: str, told: str, names: Collection[str], now: datetime
+) -> int:
+    """Add the row of an erasure, and reduce every row that names one of these to its hash; how many these were. The
+    caller has let the transaction change rows."""
+    anyone = re.compile("|".join(rf"(?<![\w-]){re.escape(name)}(?![\w-])" for name in sorted(names)))
+    rows = [
+        replace(entry, about=ERASED)
+        for entry in trail_entries(connection)
+        if anyone.search(entry.about) and entry.what not in _ERASURES.values()
+    ]
+    numbers = [entry.number for entry in rows]
+    if rows:
+        table = trail_table
+        connection.execute(update(table).where(table.c.number.in_(numbers)).values(about=ERASED))
+        listed = ",".join(map(str, numbers))
+        told += f"; rows of this trail reduced: {listed}, what is left of them: {_left(rows)}"
+    trail(connection, person, _ERASURES[by], told, now=now)
+    return len(rows)
+
+
 def trail_entries(connection: Connection, *, newest: int | None = None) -> Iterator[TrailEntry]:
     """All rows from the first; or only the newest ones, the last first."""
     query = select(trail_table).order_by(trail_table.c.number)
@@ -64,22 +94,41 @@ def trail_entries(connection: Connection, *, newest: int | None = None) -> Itera
 def check_trail(connection: Connection) -> TrailEntry | None:
     """The last row, where the whole chain holds (None: nothing was done yet); else an error that says where."""
     last: TrailEntry | None = None
+    reduced: dict[int, TrailEntry] = {}  # whose erasure is yet to come
     for entry in trail_entries(connection):
         number, previous = (last.number + 1, last.hash) if last else (1, FIRST)
         row = {name: getattr(entry, name) for name in ("number", "at", "person", "what", "about", "previous")}
-        if entry.number != number or entry.previous != previous or entry.hash != _hash(row):
-            raise MedjuryError(
-                f"the audit trail does not hold at row {number}: it was changed, or rows are missing before it. "
-                "Compare it with the last backup."
-            )
+        is_whole = entry.hash == _hash(row)
+        if entry.number != number or entry.previous != previous or not (is_whole or entry.about == ERASED):
+            raise _broken(number)
+        if not is_whole:
+            reduced[number] = entry
+        elif entry.what in _ERASURES.values() and (found := _REDUCED.search(entry.about)):
+            numbers = [int(each) for each in found[1].split(",")]
+            rows = [reduced.pop(each) for each in numbers if each in reduced]
+            if len(rows) != len(numbers) or _left(rows) != found[2]:
+                raise _broken(numbers[0])
         last = entry
+    if reduced:
+        raise _broken(min(reduced))
     return last
+
+
+def _broken(number: int) -> MedjuryError:
+    return MedjuryError(
+        f"the audit trail does not hold at row {number}: it was changed, or rows are missing before it. "
+        "Compare it with the last backup."
+    )
 
 
 def about_in_words(entry: TrailEntry, names: Mapping[str, str]) -> str:
     """What the row is about, with a person's name in the place of their id."""
     first, space, rest = entry.about.partition(" ")
     return f"{names.get(first, first)}{space}{rest}"
+
+
+def _left(rows: Sequence[TrailEntry]) -> str:
+    return hashlib.sha256(json.dumps([astuple(each) for each in rows]).encode()).hexdigest()
 
 
 def _hash(row: dict[str, object]) -> str:

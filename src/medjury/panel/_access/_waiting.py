@@ -1,4 +1,8 @@
-"""Waiting after failed attempts: by account and by address, longer each time, and kept over a restart.
+"""Waiting after failed attempts: longer each time, never for ever, and kept over a restart.
+
+Whoever guesses at an account waits: by the account at their address, by the account wherever guesses come from, and
+by their address whatever the account. A browser in which the person has signed in before is known, and counted on
+its own. So no stranger's guesses make a person wait at their own device.
 
 The account is the name as it was typed, whether somebody has it or not, so the waiting tells nothing either.
 """
@@ -21,7 +25,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
 # How many failures are free, and the longest wait. Many people may share one address, so it has more of them.
-FREE = {"account": 5, "address": 40}
+FREE = {"device": 5, "pair": 5, "account": 25, "address": 40}
 SHORTEST_WAIT, LONGEST_WAIT = timedelta(seconds=15), timedelta(minutes=15)
 FORGOTTEN = timedelta(hours=24)
 
@@ -41,6 +45,22 @@ def address_key(address: str) -> str:
     return f"address {hash_of(str(getattr(found, 'ipv4_mapped', None) or found))}"
 
 
+def stranger_keys(typed: str, address: str) -> tuple[str, ...]:
+    """What an attempt from an unknown browser counts against."""
+    account, place = account_key(typed), address_key(address)
+    return _pair(account, place.removeprefix("address ")), account, place
+
+
+def own_key(person: str, device: str) -> str:
+    """What an attempt of this person counts against in a browser that they signed in with before, whatever others
+    do elsewhere."""
+    return f"device {hash_of(f'{person} {device}')}"
+
+
+def _pair(account: str, place: str) -> str:
+    return f"pair {account.removeprefix('account ')} {place}"
+
+
 def seconds_to_wait(connection: Connection, keys: tuple[str, ...], now: datetime) -> int:
     """How long the next attempt has to wait; 0: not at all."""
     rows = connection.execute(select(attempts_table).where(attempts_table.c.key.in_(keys)))
@@ -57,9 +77,10 @@ def begin_attempt(connection: Connection, keys: tuple[str, ...], now: datetime) 
     return wait
 
 
-def succeeded(connection: Connection, account: str, *others: str) -> None:
-    """The person got in: their failures are forgotten, and for their address this attempt alone."""
-    forget_failures(connection, account)
+def succeeded(connection: Connection, own: str, *others: str) -> None:
+    """The person got in: their own failures are forgotten, and of what others share with them this attempt alone.
+    What was guessed elsewhere stays counted."""
+    connection.execute(delete(attempts_table).where(attempts_table.c.key == own))
     connection.execute(
         update(attempts_table)
         .where(attempts_table.c.key.in_(others), attempts_table.c.failures > 0)
@@ -86,9 +107,10 @@ def _take_turns(connection: Connection) -> None:
         connection.execute(text("LOCK TABLE attempts IN SHARE ROW EXCLUSIVE MODE"))
 
 
-def forget_failures(connection: Connection, key: str) -> None:
-    """The person got in, or was invited again. What others did from their address stays counted."""
-    connection.execute(delete(attempts_table).where(attempts_table.c.key == key))
+def forget_failures(connection: Connection, name: str) -> None:
+    """The person was invited again, and joined. What others did from their address stays counted."""
+    key, column = account_key(name), attempts_table.c.key
+    connection.execute(delete(attempts_table).where((column == key) | column.startswith(_pair(key, ""))))
 
 
 def _left(key: str, failures: int, last: datetime, now: datetime) -> int:

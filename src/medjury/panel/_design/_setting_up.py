@@ -10,6 +10,7 @@ from sqlalchemy import func, insert, select, update
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
+from medjury.panel._access import erased_among
 from medjury.panel._design._blinding import TellingWord, hider, telling_words
 from medjury.panel._design._drawn import answers_of
 from medjury.panel._design._kept_instrument import instrument_to_row
@@ -17,6 +18,7 @@ from medjury.panel._design._shown import Passage, passages_to_row, shown_of
 from medjury.panel._design._tables import items_table, rounds_table
 from medjury.panel._design._worked_examples import with_worked_examples
 from medjury.records import dataclass
+from medjury.statistics import counted
 from medjury.studies import RatedRound, RatedStudy
 
 if TYPE_CHECKING:
@@ -54,6 +56,9 @@ def set_up(connection: Connection, study: RatedStudy, now: datetime) -> SetUp:
                 connection.execute(update(table).where(table.c.id == before.id).values(warnings=told))
             continue
         rows, warned = _items(study, each)
+        if gone := erased_among(connection, {row["item"] for row in rows}):
+            rows = [row for row in rows if row["item"] not in gone]
+            warned.append(f"{each.name}: {counted(len(gone), 'case')} left out: erased from this panel.")
         values = {"name": each.name, "kind": each.settings.kind, "position": position, "settings": settings}
         values |= {"state": _first_state(study, each), "instrument": kept, "warnings": warned}
         made = connection.execute(insert(rounds_table).values(**values, set_up_at=now.isoformat()))

@@ -1,13 +1,20 @@
-"""For programs: how far the panel is, its ratings, and the study's jury on a text. Every answer is JSON."""
+"""For programs: how far the panel is, its ratings, and the study's jury on a text. Every answer is JSON.
+
+People come first: what a program asks for is done in places of its own, of which there are few. A program that
+finds none free is asked to come again (429), so that a jury that does not answer holds up no page of the panel.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Depends, HTTPException
-from pydantic import BaseModel, ConfigDict, Field
+import anyio
+from fastapi import APIRouter, Depends, HTTPException, Request
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
@@ -18,8 +25,18 @@ from medjury.panel._exchange._progress import round_state
 from medjury.panel._panel import Panel
 from medjury.passports import PassportDoor, RefusedError
 from medjury.runs import files
-from medjury.studies import judge_cases, load_study
+from medjury.studies import (
+    OverBudgetError,
+    RatedStudy,
+    StudyInUseError,
+    judge_cases,
+    load_study,
+    refuse_over_budget,
+)
 
+JUDGING_AT_ONCE, READING_AT_ONCE = 8, 4
+COME_AGAIN_SECONDS = 5
+_T = TypeVar("_T")
 _Caller = Annotated[Person, Depends(api_access)]
 _LONGEST = 2_000_000
 _Text = Annotated[str, Field(max_length=_LONGEST, pattern=r"^[^\x00]*$")]
@@ -92,6 +109,10 @@ class JudgedRating(BaseModel):
     calibrated: float | None = Field(
         default=None, description="on the clinicians' scale, by the passport's calibration"
     )
+    scope: str | None = Field(
+        default=None,
+        description="where the text lies in the passport's scope: holds, not known, or outside (no score)",
+    )
 
 
 class Judged(BaseModel):
@@ -112,74 +133,132 @@ class Judged(BaseModel):
     outside_because: list[str] = []
 
 
-_REFUSED: dict[int | str, dict[str, Any]] = {
-    401: {"model": Problem},
-    409: {"model": Problem},
-    422: {"model": Problem},
-    503: {"model": Problem},
+_Answers = dict[int | str, dict[str, Any]]
+_READ: _Answers = {status: {"model": Problem} for status in (401, 429)}
+_REFUSED: _Answers = {status: {"model": Problem} for status in (401, 402, 409, 422, 429, 503)}
+_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/json": {"schema": ToJudge.model_json_schema()}},
+    }
 }
 
 
-def add_routes(router: APIRouter, panel: Panel) -> None:
-    @router.get("/api/rounds", responses={401: {"model": Problem}}, operation_id="rounds", tags=["panel"])
-    def progress(caller: _Caller) -> list[RoundProgress]:
-        """How far every round is."""
-        with panel.database.reading() as connection:
-            return [
-                RoundProgress(
-                    round=each.name, kind=each.kind, state=each.state, cases=done.items, raters=len(done.raters),
-                    assigned=done.assigned, done=done.done,
-                )
-                for each in rounds(connection)
-                for done in [round_state(connection, each)]
-            ]  # fmt: skip
+class Places:
+    """How much programs may have done at once, in threads that serve nobody else. It is counted on the event loop,
+    so that whoever finds no place free takes no thread to learn it."""
 
-    @router.get("/api/ratings", responses={401: {"model": Problem}}, operation_id="ratings", tags=["panel"])
-    def ratings(caller: _Caller) -> list[GivenRating]:
-        """Every rating that counts, the last word of each rater."""
-        with panel.database.reading() as connection:
-            return [
-                GivenRating(**{name: getattr(each, name) for name in GivenRating.model_fields})
-                for each in collect(connection)
-            ]
+    def __init__(self, most: int) -> None:
+        self._free = most
 
-    @router.post("/api/judge", responses=_REFUSED, operation_id="judge", tags=["jury"])
-    def judge(text: ToJudge, caller: _Caller) -> Judged:
-        """Let the study's jury grade a text, by the study's instrument, budget, log and allowed hosts; or the jury
-        of a passport, where the panel is served with one."""
-        if panel.jury is not None:
-            return by_passport(panel.jury, text, panel)
-        if panel.study is None or not panel.study.settings.judges:
-            raise HTTPException(409, "This study names no judges.")
+    async def do(self, work: Callable[[], _T]) -> _T:
+        """What `work` returns; refused where every place is taken."""
+        if not self._free:
+            raise _come_again("The panel is at work on as many requests of programs as it takes at once.")
+        self._free -= 1
         try:
-            study = load_study(panel.study.file)
-            found = judge_cases(study, [_case(text)])
-        except MedjuryError as error:
-            folder = panel.study.file.resolve().parent  # where the study lies is nobody's business
-            raise HTTPException(422, str(error).replace(f"{folder}/", "")) from None
-        return Judged(
-            id=text.id,
-            instrument=f"{study.instrument.name}@{study.instrument.version}",
-            verdict=verdicts_of(study.output),
-            ratings=[
-                JudgedRating(
-                    rater=each.rater, rater_kind=each.rater_kind, dimension=each.dimension, score=each.score,
-                    status=each.status, reason=None if each.reason is None else each.reason.value,
-                    explanation=each.explanation,
-                )
-                for each in found
-            ],
-        )  # fmt: skip
+            return await anyio.to_thread.run_sync(work, limiter=anyio.CapacityLimiter(1))
+        finally:
+            self._free += 1
+
+
+def _come_again(why: str) -> HTTPException:
+    seconds = str(COME_AGAIN_SECONDS)
+    return HTTPException(429, f"{why} Wait {seconds} seconds, then send it again.", {"Retry-After": seconds})
+
+
+def add_routes(router: APIRouter, panel: Panel) -> None:
+    judging, reading = Places(JUDGING_AT_ONCE), Places(READING_AT_ONCE)
+
+    @router.get("/api/rounds", responses=_READ, operation_id="rounds", tags=["panel"])
+    async def progress(caller: _Caller) -> list[RoundProgress]:
+        """How far every round is."""
+        return await reading.do(lambda: _progress(panel))
+
+    @router.get("/api/ratings", responses=_READ, operation_id="ratings", tags=["panel"])
+    async def ratings(caller: _Caller) -> list[GivenRating]:
+        """Every rating that counts, the last word of each rater."""
+        return await reading.do(lambda: _ratings(panel))
+
+    @router.post("/api/judge", responses=_REFUSED, operation_id="judge", tags=["jury"], openapi_extra=_BODY)
+    async def judge(request: Request, caller: _Caller) -> Judged:
+        """Let the study's jury grade a text, by the study's instrument, budget, log and allowed hosts; or the jury
+        of a passport, where the panel is served with one. 402: the budget is spent and the jury has no grade for
+        the text. 429: too much is being judged at this moment; the header Retry-After says when to come again."""
+        body = await request.body()  # read, but not looked into before there is a place for it
+        return await judging.do(lambda: _judged(panel, body))
+
+
+def _progress(panel: Panel) -> list[RoundProgress]:
+    with panel.database.reading() as connection:
+        return [
+            RoundProgress(
+                round=each.name, kind=each.kind, state=each.state, cases=done.items, raters=len(done.raters),
+                assigned=done.assigned, done=done.done,
+            )
+            for each in rounds(connection)
+            for done in [round_state(connection, each)]
+        ]  # fmt: skip
+
+
+def _ratings(panel: Panel) -> list[GivenRating]:
+    with panel.database.reading() as connection:
+        return [
+            GivenRating(**{name: getattr(each, name) for name in GivenRating.model_fields})
+            for each in collect(connection)
+        ]
+
+
+def _judged(panel: Panel, body: bytes) -> Judged:
+    try:
+        text = ToJudge.model_validate_json(body)
+    except ValidationError:
+        raise HTTPException(422) from None
+    if panel.jury is not None:
+        with _in_words(panel.jury.folder):
+            return by_passport(panel.jury, text, panel)
+    if panel.study is None or not panel.study.settings.judges:
+        raise HTTPException(409, "This study names no judges.")
+    with _in_words(panel.study.file.resolve().parent):
+        return by_study(panel.study, text)
+
+
+@contextmanager
+def _in_words(folder: Path) -> Iterator[None]:
+    """What the jury could not do, with a status that fits; where the study lies is nobody's business."""
+    try:
+        yield
+    except StudyInUseError:
+        raise _come_again("With a budget the jury judges one text at a time, and it is at work.") from None
+    except MedjuryError as error:
+        status = (
+            409 if isinstance(error, RefusedError) else 402 if isinstance(error, OverBudgetError) else 422
+        )
+        raise HTTPException(status, str(error).replace(f"{folder}/", "")) from None
+
+
+def by_study(rated: RatedStudy, text: ToJudge) -> Judged:
+    """The votes and the word of the study's own jury, which nobody may have validated."""
+    study = load_study(rated.file)
+    found = refuse_over_budget(judge_cases(study, [_case(text)]))
+    return Judged(
+        id=text.id,
+        instrument=f"{study.instrument.name}@{study.instrument.version}",
+        verdict=verdicts_of(study.output),
+        ratings=[
+            JudgedRating(
+                rater=each.rater, rater_kind=each.rater_kind, dimension=each.dimension, score=each.score,
+                status=each.status, reason=None if each.reason is None else each.reason.value,
+                explanation=each.explanation,
+            )
+            for each in found
+        ],
+    )  # fmt: skip
 
 
 def by_passport(door: PassportDoor, text: ToJudge, panel: Panel) -> Judged:
     """The word of a validated jury: its score, the calibrated one, and whether the text lies inside."""
-    try:
-        word = door.judge(_case(text), now=panel.now())
-    except RefusedError as error:
-        raise HTTPException(409, str(error).replace(f"{door.folder}/", "")) from None
-    except MedjuryError as error:
-        raise HTTPException(422, str(error).replace(f"{door.folder}/", "")) from None
+    word = door.judge(_case(text), now=panel.now())
     instrument, passport = door.study.instrument, door.passport
     return Judged(
         id=text.id,
@@ -189,6 +268,7 @@ def by_passport(door: PassportDoor, text: ToJudge, panel: Panel) -> Judged:
             JudgedRating(
                 rater=passport.rater, rater_kind="jury", dimension=row["dimension"], score=row["score"],
                 status=row["status"], reason=row["reason"] or None, explanation="", calibrated=row["calibrated"],
+                scope=row["scope"],
             )
             for row in word.rows
         ],

@@ -11,14 +11,18 @@ from typing import TYPE_CHECKING
 from sqlalchemy import insert
 
 from medjury.files import write_whole
-from medjury.panel._access import NOBODYS_NAMES, compared, people
+from medjury.limits import part_of_limits
+from medjury.panel._access import NOBODYS_NAMES, compared, erased_among, people
 from medjury.panel._design import outcome_row
 from medjury.panel._exchange._tables import imported_table
 from medjury.ratings import ImportedRatings, Rating, RatingsError, read_ratings
+from medjury.statistics import counted
 
 if TYPE_CHECKING:
     from medjury.panel._database import PanelDatabase
     from medjury.studies import RatedStudy
+
+_SENT = 0.05  # of the limits of files: a browser sends at most 2 MB, which must not unpack to gigabytes
 
 
 def bring_in(
@@ -49,6 +53,11 @@ def bring_in(
                     f"{name} {why} in this panel; what was rated elsewhere needs another name in the file's column "
                     "of raters"
                 )
+        if gone := erased_among(connection, {each.item for each in imported.ratings}):
+            raise RatingsError(
+                f"this file has ratings of {counted(len(gone), 'case')} erased from the panel; take them out and "
+                "import it again"
+            )
         rows = [
             {
                 "rater": each.rater,
@@ -98,13 +107,14 @@ def bring_in_sent(
             places[part] = Path(folder) / f"{part}{Path(name).suffix.lower()[:10]}"
             write_whole(places[part], content)
         try:
-            return bring_in(
-                study,
-                database,
-                places["file"],
-                mapping=places.get("mapping"),
-                now=now,
-                called=Path(files["file"][0]).name[:200],
-            )
+            with part_of_limits(_SENT):
+                return bring_in(
+                    study,
+                    database,
+                    places["file"],
+                    mapping=places.get("mapping"),
+                    now=now,
+                    called=Path(files["file"][0]).name[:200],
+                )
         except RatingsError as error:
             raise RatingsError(str(error).replace(f"{folder}/", "")) from None

@@ -29,7 +29,8 @@ _PROFILE = tuple(name for name in PROFILE if name != "panel")
 @dataclass(frozen=True)
 class Collected:
     """One rating as it leaves the panel. `panel` is the round in which it was given; `probability` is that of the
-    case being drawn for review (None: all cases alike); `seconds` only where the page measured them."""
+    case being drawn for review (None: all cases alike); `seconds` only where the page measured them. `blinded`: no
+    page shows a rater what a judge said; of what was rated elsewhere nobody knows."""
 
     item: str
     system: str
@@ -43,6 +44,7 @@ class Collected:
     given_at: str = ""
     fingerprint: str = ""
     profile: Mapping[str, str] = field(default_factory=dict)
+    blinded: bool | None = True
 
     @property
     def score(self) -> float | None:
@@ -180,6 +182,7 @@ def _brought_in(connection: Connection) -> Iterator[Collected]:
             row.probability,
             given_at=row.imported_at,
             profile=profile,
+            blinded=None,
         )
 
 
@@ -192,7 +195,7 @@ def ratings_frame(ratings: list[Collected]) -> polars.DataFrame:
         ("item", "system", "rater", "panel", *_PROFILE, "dimension"), text
     )
     columns |= {"score": real, "status": text, "reason": text, "explanation": text, "seconds": real}
-    columns |= {"probability": real, "comment": text, "given_at": text}
+    columns |= {"probability": real, "comment": text, "given_at": text, "blinded": polars.Boolean}
     rows = [
         [each.profile.get(name) if name in _PROFILE else getattr(each, name) for name in columns]
         for each in ratings

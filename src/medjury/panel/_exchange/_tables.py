@@ -1,4 +1,5 @@
-"""The table of ratings that were given elsewhere and brought in from a file. A row is only ever added."""
+"""The tables of ratings that were given elsewhere and brought in from a file, where a row is only ever added, and
+of files that were written here, so that an erasure finds them."""
 
 from __future__ import annotations
 
@@ -20,6 +21,15 @@ imported_table = Table(
     Column("profile", JSON, nullable=False),
     Column("file", Text, nullable=False),
     Column("imported_at", Text, nullable=False),
+)
+
+exports_table = Table(
+    "exports",
+    metadata,
+    Column("path", Text, primary_key=True),
+    Column("kind", Text, nullable=False),  # ratings:FORMAT, references or questions
+    Column("digest", Text, nullable=False),  # of the file as it was written
+    Column("written_at", Text, nullable=False),
 )
 
 append_only(imported_table)

@@ -19,7 +19,7 @@ _NOT_REACHED = (
     "- the files of cases, exports, answers written by `medjury record`, files for training, prompts with "
     "examples;",
     "- batch jobs that are still with a provider: their answers come with the next run of their study;",
-    "- the database of the panel, if clinicians rated there;",
+    "- the database of the panel, if clinicians rated there: `medjury panel erase STUDY --patient ID`;",
     "- backups, copies and snapshots of this store; PostgreSQL's write-ahead log and replicas;",
     "- what a reply about another case may quote of it, where it was an example in the prompt.",
 )

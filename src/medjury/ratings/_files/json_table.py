@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from medjury import limits
 from medjury.cases import EvalLog, EvalLogError, as_log, is_log, read_eval_log
 from medjury.errors import MedjuryError
 from medjury.nested import lists_within, records_at
@@ -56,19 +57,18 @@ def read_json_table(path: Path, reading: Reading) -> Rows:
 
 
 _BLANK = object()  # a line with nothing in it
-_TOO_DEEP = "lists stand in lists too deep to be read"
 
 
 def _document(path: Path, reading: Reading) -> Any:
     with open_text(path, reading.encoding) as file:
         try:
-            whole = json.load(file, object_pairs_hook=_each_key_once)
+            text = file.read()
+            limits.check_depth(path, text)
+            whole = json.loads(text, object_pairs_hook=_each_key_once)
         except json.JSONDecodeError as error:
             raise RatingsError(f"{path}, line {error.lineno}: not JSON: {error.msg}") from None
         except _KeyTwiceError as error:
             raise RatingsError(f"{path}: {error}") from None
-        except RecursionError:
-            raise RatingsError(f"{path}: {_TOO_DEEP}") from None
     return _told(as_log(whole, path.name), reading) if is_log(whole) else whole
 
 
@@ -90,14 +90,13 @@ def _lines(path: Path, reading: Reading) -> list[Any]:
     records = []
     with open_text(path, reading.encoding) as file:
         for number, line in enumerate(file, start=1):
+            limits.check_depth(f"{path}, line {number}", line)
             try:
                 records.append(json.loads(line, object_pairs_hook=_each_key_once) if line.strip() else _BLANK)
             except json.JSONDecodeError as error:
                 raise RatingsError(f"{path}, line {number}: not JSON: {error.msg}") from None
             except _KeyTwiceError as error:
                 raise RatingsError(f"{path}, line {number}: {error}") from None
-            except RecursionError:
-                raise RatingsError(f"{path}, line {number}: {_TOO_DEEP}") from None
     return records if reading.rows is None else [each for each in records if each is not _BLANK]
 
 

@@ -11,12 +11,11 @@ from typing import Any
 from xml.etree import ElementTree
 from zipfile import BadZipFile, ZipFile
 
+from medjury import limits
 from medjury.ratings._files.problems import RatingsError
 from medjury.ratings._files.reading import Rows, shown_number
 
-_MOST_BYTES = 200_000_000
-_MOST_COLUMNS = 16_384
-_MOST_CELLS = 20_000_000
+_MOST_COLUMNS = 16_384  # programs repeat the empty cells behind the last column up to here
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
@@ -27,10 +26,7 @@ def sheets_of(path: Path) -> dict[str, Rows]:
     """The sheets by their names, each as numbered rows; those that are hidden come last."""
     try:
         with ZipFile(path) as packed:
-            if packed.getinfo("content.xml").file_size > _MOST_BYTES:
-                raise RatingsError(f"{path}: unpacks to more than 200 MB; save the sheet as CSV")
-            with packed.open("content.xml") as file:
-                content = file.read(_MOST_BYTES + 1)
+            content = limits.read_part(packed, "content.xml", path)
         if b"<!DOCTYPE" in content or b"<!ENTITY" in content or b"\0" in content[:100]:
             raise RatingsError(f"{path}: is not an .ods spreadsheet as a spreadsheet program writes it")
         tree = ElementTree.fromstring(content)  # noqa: S314 - what declares entities is refused above
@@ -67,7 +63,7 @@ def _rows(table: ElementTree.Element, path: Path) -> Rows:
         raise RatingsError(
             f"{path}: a cell holds a table of its own, which is not read; save the sheet as CSV"
         )
-    number, held = 1, 0
+    number = 1
     for row in table.iter(f"{_TABLE}table-row"):
         try:
             cells, again = list(_cells(row)), _times(row, "rows")
@@ -75,9 +71,8 @@ def _rows(table: ElementTree.Element, path: Path) -> Rows:
             raise RatingsError(f"{path.name}, row {number}: {error}") from None
         while cells and cells[-1] is None:
             cells.pop()
-        held += again * len(cells)
-        if held > _MOST_CELLS:
-            raise RatingsError(f"{path}: repeats rows to more cells than any table has; save it as CSV")
+        if cells:
+            limits.check_shape(path, number - 1 + again, len(cells))
         for _ in range(again if cells else 1):
             yield number, list(cells)
             number += 1
@@ -105,7 +100,7 @@ class _CellError(Exception):
 def _times(element: ElementTree.Element, what: str) -> int:
     """How often a row or a cell stands there."""
     said = element.get(f"{_TABLE}number-{what}-repeated", "1")
-    if not said.isdecimal() or int(said) < 1:
+    if not said.isdecimal() or len(said) > 12 or int(said) < 1:
         raise _CellError("states how often it is repeated by something that is no number; save it anew")
     return int(said)
 

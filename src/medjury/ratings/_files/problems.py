@@ -50,6 +50,10 @@ class RatingsError(MedjuryError):
         write_rows(path, ("file", "row", "column", "value", "problem"), rows)
 
 
+class NoRatingsError(RatingsError):
+    """A file that holds no rating, such as a header alone."""
+
+
 @dataclass(slots=True)
 class ImportReport:
     """What became of every cell that was read: nothing is left out without being counted."""

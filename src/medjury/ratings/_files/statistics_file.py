@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from medjury import limits
 from medjury.ratings._files.problems import RatingsError
 from medjury.ratings._files.reading import Reading, Rows, declared_missing, shown_number
 
@@ -24,18 +25,25 @@ def read_statistics_file(path: Path, reading: Reading) -> Rows:
         ) from None
     kind = path.suffix.lower()
     settings: dict[str, Any] = {} if kind == ".por" else {"user_missing": True}
+    limits.check_size(path)
     try:
-        columns, meta = getattr(pyreadstat, _READERS[kind])(str(path), output_format="dict", **settings)
+        read = getattr(pyreadstat, _READERS[kind])
+        width = len(read(str(path), metadataonly=True)[1].column_names)
+        limits.check_shape(path, 1, width)
+        columns, meta = read(
+            str(path), output_format="dict", row_limit=limits.rows_for(width) + 1, **settings
+        )  # what a packed file unpacks to is not known before
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OSError, ValueError):
         raise RatingsError(f"{path}: not an SPSS or Stata file that can be read") from None
+    limits.check_shape(path, max(map(len, columns.values()), default=0), width)
     labels = meta.variable_value_labels
     if labelled := [name for name in columns if name in labels]:
         reading.told.append(f"{path.name}: read as codes, not as their labels: {', '.join(labelled)}")
     if kind == ".por":
         reading.told.append(f"{path.name}: codes that a .por file declares as missing are read as not rated")
     yield 1, list(columns)
-    read = [_column(name, values, meta) for name, values in columns.items()]
-    for number, row in enumerate(zip(*read, strict=True), start=2):
+    cells = [_column(name, values, meta) for name, values in columns.items()]
+    for number, row in enumerate(zip(*cells, strict=True), start=2):
         yield number, list(row)
 
 

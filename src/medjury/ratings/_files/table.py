@@ -9,10 +9,11 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from medjury import limits
 from medjury.errors import no_such
 from medjury.ratings._files.json_table import read_json_table
 from medjury.ratings._files.nested_columns import with_nested_columns
-from medjury.ratings._files.problems import RatingsError
+from medjury.ratings._files.problems import NoRatingsError, RatingsError
 from medjury.ratings._files.reading import Reading, Rows
 from medjury.ratings._files.sheets import read_ods, read_xlsx
 from medjury.ratings._files.statistics_file import read_statistics_file
@@ -48,7 +49,8 @@ def read_table(path: Path, reading: Reading | None = None) -> Table:
     if not path.is_file():
         raise RatingsError(no_such(path))
     try:
-        rows = reader(path, reading)
+        read = reader(path, reading)
+        rows = limits.counted(path, read, lambda row: len(row[1]), above=reading.header_rows)
         header, rows = _header(path, rows, reading)
         header, rows = with_nested_columns(path.name, header, rows, reading)
     except UnicodeDecodeError as error:
@@ -56,8 +58,8 @@ def read_table(path: Path, reading: Reading | None = None) -> Table:
     while header and not header[-1]:
         header.pop()
     if not header:
-        raise RatingsError(f"{path}: the file is empty; its first row must name the columns")
-    if twice := sorted({name for name in header if name and header.count(name) > 1}):
+        raise NoRatingsError(f"{path}: the file is empty; its first row must name the columns")
+    if twice := sorted(name for name, count in Counter(header).items() if name and count > 1):
         raise RatingsError(
             f"{path}: two columns are named {', '.join(twice)}; rename one of them, or say `header_rows: 2` in the "
             "mapping where two rows name the columns"
@@ -139,8 +141,8 @@ def _read_parquet(path: Path, _reading: Reading) -> Rows:
     import polars
 
     try:
-        frame = polars.read_parquet(path)
-    except (polars.exceptions.PolarsError, OSError):
+        frame = limits.read_parquet(path)
+    except (polars.exceptions.PolarsError, OSError, limits.UnreadableParquetError):
         raise RatingsError(f"{path}: not a Parquet file that can be read") from None
     yield 1, list(frame.columns)
     for number, row in enumerate(frame.iter_rows(), start=2):

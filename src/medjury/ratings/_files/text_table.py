@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
 import io
 import re
 import zlib
 from pathlib import Path
 
+from medjury import limits
 from medjury.ratings._files.problems import RatingsError
 from medjury.ratings._files.reading import Reading, Rows
 
 _LARGEST_CELL = 100_000_000
-_MOST_BYTES = 1_000_000_000  # of a packed file
-_MOST_FOLD, _FOLD_FROM = 100, 20_000_000  # the text of a large table packs ten- to thirtyfold
 _SEPARATORS = ",;\t|"
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _DIRECTIVE = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)
@@ -44,6 +42,7 @@ def open_text(path: Path, encoding: str | None = None) -> io.TextIOBase:
         if path.suffix.lower() == ".gz":
             content = _unpacked(path)
             return io.TextIOWrapper(io.BytesIO(content), encoding or _encoding(content[:4]), newline="")
+        limits.check_size(path)
         with path.open("rb") as file:
             start = file.read(4)
         return path.open(encoding=encoding or _encoding(start), newline="")
@@ -61,18 +60,13 @@ def _encoding(start: bytes) -> str:
 
 
 def _unpacked(path: Path) -> bytes:
-    most = min(_MOST_BYTES, max(_FOLD_FROM, _MOST_FOLD * path.stat().st_size))
     try:
-        with gzip.open(path) as file:
-            found = file.read(most + 1)
+        with limits.open_binary(path, is_packed=True, limit=limits.BYTES) as file:
+            return file.read()
     except (OSError, EOFError, zlib.error):
         raise RatingsError(
             f"{path}: not a gzip file that can be read; it is damaged or something else"
         ) from None
-    if len(found) > most:
-        size = "1 GB" if most == _MOST_BYTES else f"{_MOST_FOLD} times its size"
-        raise RatingsError(f"{path}: unpacks to more than {size}, which no table does; unpack it and look")
-    return found
 
 
 def plain_header(path: Path) -> tuple[list[str], str] | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
 from medjury.instruments import Reason, Unscored, extract_json
+from medjury.nested import json_in
 from medjury.ratings._files.problems import ImportReport, Problem, short
 from medjury.ratings._files.table import Table, is_blank
 from medjury.ratings._import.cell import changed_id, code_of, shown_of
@@ -151,7 +151,7 @@ def _json_entries(entry: Entry, layout: Layout, report: ImportReport) -> Iterato
 
 
 def _json_object(cell: Any, expected: Collection[str]) -> Mapping[str, Any]:
-    found = extract_json(cell, expected) if isinstance(cell, str) else cell
+    found = extract_json(cell) if isinstance(cell, str) else cell
     if isinstance(found, list) and len(found) == 1:
         found = found[0]
     if not isinstance(found, dict):
@@ -164,7 +164,7 @@ def _taken(cell: Any, name: str) -> Any:
     value = cell
     if isinstance(cell, str) and cell.lstrip()[:1] in ("[", "{"):
         try:
-            value = json.loads(cell)
+            value = json_in(cell)
         except ValueError:
             raise ValueError("is not JSON") from None
     while isinstance(value, list) and len(value) == 1:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from medjury.cases import Case
 from medjury.clock import utc_now
 from medjury.instruments import Instrument, load_instrument
-from medjury.ratings._files.problems import ImportReport, RatingsError, refuse
+from medjury.ratings._files.problems import ImportReport, NoRatingsError, RatingsError, refuse
 from medjury.ratings._files.table import Table, read_table
 from medjury.ratings._import.build import Builder, OnBad, OnUnknown
 from medjury.ratings._import.empty_columns import EmptyColumns
@@ -109,7 +109,7 @@ def read_ratings(
         raise refuse(report.problems, advice)
     report.warnings += empty.settle(builder.skippable)
     if not builder.ratings:
-        raise RatingsError(
+        raise NoRatingsError(
             f"{', '.join(report.files)}: there are no ratings in it; every rating needs a row. {report.text()}"
         )
     return ImportedRatings(

@@ -34,7 +34,7 @@ except ImportError:  # Windows: no file can be held in the same way, so there ar
     fcntl = None  # type: ignore[assignment]
 
 _NAME = re.compile(r"-arrived-(?P<owner>[0-9a-f]{32})-[0-9a-f]{8}")
-_FORM = "1"  # of a line
+_FORM = "2"  # of a line; those of an earlier version have no token
 _ATTEMPTS = 3
 _AFTER_A_FAILURE = 1_000  # replies that are still written down then: those of calls in flight
 _LARGEST_NUMBER = 2**63 - 1  # that the store can keep
@@ -240,6 +240,7 @@ def _line(stored: StoredReply) -> bytes:
         [
             _FORM, stored.key, stored.run, stored.cost, reply.text, reply.finish, reply.tokens_in,
             reply.tokens_out, reply.tokens_cached, reply.seconds, reply.model, reply.cost, reply.tokens_written,
+            reply.token,
         ]
     )  # fmt: skip
     return b"%08x %s\n" % (zlib.crc32(body), body)
@@ -261,7 +262,7 @@ def _stored(body: bytes) -> StoredReply | None:
         values = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(values, list) or len(values) != 13 or values[0] != _FORM:
+    if not isinstance(values, list) or (len(values), *values[:1]) not in ((14, _FORM), (13, "1")):
         return None
     _, key, run, cost, *reply = values
     stored = StoredReply(key, Reply(*reply), cost, run)
@@ -272,7 +273,8 @@ def _can_be_stored(stored: StoredReply) -> bool:
     reply = stored.reply
     numbers = (reply.tokens_in, reply.tokens_out, reply.tokens_cached, reply.tokens_written)
     return (
-        [*map(type, (stored.key, stored.run, reply.text, reply.model, reply.finish))] == [str] * 5
+        [*map(type, (stored.key, stored.run, reply.text, reply.model, reply.finish, reply.token))]
+        == [str] * 6
         and stored.key != ""
         and reply.finish in _FINISHES
         and [*map(type, numbers)] == [int] * 4

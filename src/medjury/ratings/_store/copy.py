@@ -28,15 +28,16 @@ _TABLES: dict[str, tuple[tuple[str, ...], int]] = {
     "members": (("run", "key"), 2),
     "replies": (
         ("key", "text", "finish", "tokens_in", "tokens_out", "tokens_cached", "seconds", "model", "cost", "run",
-         "created_at", "tokens_written"),
+         "created_at", "tokens_written", "token"),
         1,
     ),
     "ratings": (("sequence", *RATING_COLUMNS, "attempt"), 1),
     "records": (("sequence", "key", "item", "system", "rater", "repeat", "body", "created_at"), 1),
-    "questions": (("unit", "name", "reply", "failure"), 2),
+    "questions": (("unit", "name", "reply", "failure", "read_as"), 2),
     "batch_jobs": (("job", "endpoint", "log", "created_at", "provider_id"), 1),
     "batch_calls": (("job", "key", "announced", "perhaps"), 2),
     "erasures": (("number", "entry"), 1),
+    "secrets": (("name", "value"), 1),
 }  # fmt: skip
 _SEQUENCES = ("ratings", "records")
 

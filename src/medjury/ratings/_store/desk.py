@@ -57,6 +57,7 @@ class StoreDesk:
         self._store = store
         self._run = run
         self._owner = new_owner()
+        self._secret: bytes | None = None
         self._arrivals: Arrivals | None = None  # while it works, and the store is a file
         self._batch = Batch()
         self._gathered = False
@@ -128,6 +129,13 @@ class StoreDesk:
         self._hand_over(key)
         if key not in self._waiting:
             await self._all_written()
+
+    async def secret(self) -> bytes:
+        """What the tokens of questions are derived with; a store that has none yet gets one."""
+        if self._secret is None:
+            self._refuse_closed()
+            self._secret = await asyncio.to_thread(self._store.secret)
+        return self._secret
 
     # Ratings
 

@@ -145,6 +145,14 @@ _POSTGRES_SHARED = (
         PRIMARY KEY (log, name))""",
 )
 
+# What proves that an answer is one: the secret that tokens are derived with, the token that a reply's question
+# showed, and by which of the two cases the reply was read.
+_TOKENS = (
+    "CREATE TABLE secrets (name {text} PRIMARY KEY, value {text} NOT NULL)",
+    "ALTER TABLE replies ADD COLUMN token {text} NOT NULL DEFAULT ''",
+    "ALTER TABLE questions ADD COLUMN read_as {text} NOT NULL DEFAULT 'not known'",
+)
+
 MIGRATIONS: tuple[Mapping[str, tuple[str, ...]], ...] = (
     {
         "sqlite": (*_TABLES, _SQLITE_ORDER, *_SQLITE_APPEND_ONLY),
@@ -165,6 +173,7 @@ MIGRATIONS: tuple[Mapping[str, tuple[str, ...]], ...] = (
     },
     {"sqlite": (), "postgresql": _POSTGRES_SHARED},
     {"sqlite": (), "postgresql": _POSTGRES_PARTS},
+    dict.fromkeys(("sqlite", "postgresql"), _TOKENS),
 )
 _ERASABLE = ("replies", "ratings", "records")
 

@@ -39,10 +39,10 @@ _COUNTED = "rater, rater_kind, status, reason"
 @dataclass(frozen=True, slots=True)
 class Statements:
     find_replies: str = """SELECT key, text, finish, tokens_in, tokens_out, tokens_cached, seconds, model,
-        cost, tokens_written FROM replies WHERE key {keys_in_parts}"""
+        cost, tokens_written, token FROM replies WHERE key {keys_in_parts}"""
     add_reply: str = """INSERT INTO replies (key, text, finish, tokens_in, tokens_out, tokens_cached, seconds,
-        model, cost, tokens_written, run, created_at{part_column})
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?{part_value})
+        model, cost, tokens_written, run, created_at, token{part_column})
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?{part_value})
         ON CONFLICT DO NOTHING"""
     find_claims: str = "SELECT key, owner FROM claims WHERE key {keys}"
     add_claims: str = "INSERT INTO claims (owner, key) SELECT ?, {each_key} ON CONFLICT DO NOTHING"
@@ -66,10 +66,18 @@ class Statements:
             AND newer.sequence > records.sequence{newer_in_parts}){in_parts}
         AND EXISTS (SELECT 1 FROM members WHERE members.run = {run} AND members.key = records.key)
         ORDER BY item, system, rater, repeat, key"""
-    add_question: str = """INSERT INTO questions (unit, name, reply, failure) VALUES (?, ?, ?, ?)
-        ON CONFLICT (unit, name) DO UPDATE SET reply = excluded.reply, failure = excluded.failure
+    add_question: str = """INSERT INTO questions (unit, name, reply, failure, read_as) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (unit, name) DO UPDATE SET reply = excluded.reply, failure = excluded.failure,
+            read_as = excluded.read_as
         WHERE questions.reply IS NULL"""
-    find_questions: str = "SELECT unit, name, reply, failure FROM questions WHERE unit {keys}"
+    find_questions: str = "SELECT unit, name, reply, failure, read_as FROM questions WHERE unit {keys}"
+    # A name ends in a full stop and how often its question had been handed back.
+    count_read: str = """SELECT read_as, substr(name, 33), count(*) FROM questions WHERE reply IS NOT NULL
+        AND EXISTS (SELECT 1 FROM members WHERE members.run = ? AND members.key = questions.unit)
+        GROUP BY read_as, substr(name, 33)"""
+    find_secret: str = "SELECT value FROM secrets WHERE name = 'tokens'"  # noqa: S105
+    add_secret: str = """INSERT INTO secrets (name, value) VALUES ('tokens', ?)
+        ON CONFLICT DO NOTHING"""  # noqa: S105
     add_members: str = "INSERT INTO members (run, key) SELECT ?, {each_key} ON CONFLICT DO NOTHING"
     put_run: str = """INSERT INTO runs (run, manifest, created_at) VALUES (?, ?, ?)
         ON CONFLICT (run) DO UPDATE SET manifest = excluded.manifest"""

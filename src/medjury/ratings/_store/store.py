@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -224,6 +225,20 @@ class Store:
         """What was asked for the ratings with these keys; nothing where they were made before that was kept."""
         return self.in_transaction(lambda transaction: transaction.find_questions(units), write=False)
 
+    def read_counts(self, run: str) -> Counter[tuple[str, int]]:
+        """How many replies of a run were read, by the case that they were read by ("" where they were not) and by
+        how often their question had been handed back before."""
+        found: Counter[tuple[str, int]] = Counter()
+        for read_as, ending, count in self._all(self._sql.count_read, values=(escape(run),)):
+            found[read_as, int(ending[1:]) if ending[1:].isdecimal() else 0] += count
+        return found
+
+    def secret(self) -> bytes:
+        """What the tokens of questions are derived with. It is made when the first question asks for it, and never
+        leaves the store but into a copy of it."""
+        found = self.in_transaction(lambda transaction: transaction.find_secret(), write=False)
+        return found or self.in_transaction(lambda transaction: transaction.make_secret())
+
     def outcomes(self, units: Collection[str]) -> dict[tuple[str, str], Outcome]:
         """The latest outcome by key and dimension of the ratings with these keys."""
         return self.in_transaction(lambda transaction: transaction.find_outcomes(units), write=False)
@@ -289,9 +304,11 @@ class Store:
     def _values(self, cursor: Any, run: str | None) -> Any:
         return () if run is None else values_of_run(cursor, self._database.dialect, escape(run))
 
-    def _all(self, statement: str, run: str | None = None) -> list[tuple[Any, ...]]:
+    def _all(
+        self, statement: str, run: str | None = None, values: tuple[Any, ...] = ()
+    ) -> list[tuple[Any, ...]]:
         def work(cursor: Any) -> list[tuple[Any, ...]]:
-            cursor.execute(statement, self._values(cursor, run))
+            cursor.execute(statement, values or self._values(cursor, run))
             return cursor.fetchall()  # type: ignore[no-any-return]
 
         return self._connection.patiently(work, write=False)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Literal
 
 from medjury.clock import utc_now
 from medjury.instruments import TRANSIENT, Outcome, Reason
-from medjury.models import Job, JobCall, Reply
+from medjury.models import SECRET_BYTES, Job, JobCall, Reply
 from medjury.ratings._frame import row_of_rating
 from medjury.ratings._parts.placing import Kind, note_use, parts_of, place, place_or_find
 from medjury.ratings._question import Question
@@ -77,12 +78,11 @@ class Transaction:
     def find_replies(self, keys: Iterable[str]) -> dict[str, Reply]:
         return {
             unescape(key): Reply(
-                unescape(text), finish, into, out, cached, seconds, unescape(model), cost, written
+                unescape(text), finish, into, out, cached, seconds, unescape(model), cost, written, unescape(token)
             )
-            for key, text, finish, into, out, cached, seconds, model, cost, written in self._select_parted(
-                self._sql.find_replies, "reply", keys
-            )
-        }
+            for key, text, finish, into, out, cached, seconds, model, cost, written, token
+            in self._select_parted(self._sql.find_replies, "reply", keys)
+        }  # fmt: skip
 
     def find_or_claim(self, keys: Collection[str], owner: Owner) -> dict[str, Reply | Claimed | Busy]:
         """The stored reply, or the right to make the call, or the news that another owner is making it."""
@@ -118,6 +118,7 @@ class Transaction:
                 escape(each.key), escape(each.reply.text), each.reply.finish, each.reply.tokens_in,
                 each.reply.tokens_out, each.reply.tokens_cached, each.reply.seconds,
                 escape(each.reply.model), each.cost, each.reply.tokens_written, escape(each.run), now,
+                escape(each.reply.token),
             )
             for each in reversed(replies)
         }  # fmt: skip
@@ -234,15 +235,29 @@ class Transaction:
                 self._sql.add_question,
                 # In one order, so that two processes which write the same ones never wait for each other.
                 sorted(
-                    (escape(each.unit), each.name, each.reply, escape(each.failure)) for each in questions
+                    (escape(each.unit), each.name, each.reply, escape(each.failure), each.read_as)
+                    for each in questions
                 ),
             )
 
     def find_questions(self, units: Iterable[str]) -> list[Question]:
         return [
-            Question(unescape(unit), name, reply, unescape(failure))
-            for unit, name, reply, failure in self.select(self._sql.find_questions, units)
+            Question(unescape(unit), name, reply, unescape(failure), read_as)
+            for unit, name, reply, failure, read_as in self.select(self._sql.find_questions, units)
         ]
+
+    def find_secret(self) -> bytes | None:
+        """What the tokens of questions are derived with, where any has been."""
+        self._cursor.execute(self._sql.find_secret)
+        found = self._cursor.fetchone()
+        return None if found is None else bytes.fromhex(found[0])
+
+    def make_secret(self) -> bytes:
+        """The same, made where there is none."""
+        self._cursor.execute(self._sql.add_secret, (secrets.token_hex(SECRET_BYTES),))
+        made = self.find_secret()
+        assert made is not None
+        return made
 
     def find_outcomes(self, units: Iterable[str]) -> dict[tuple[str, str], Outcome]:
         """The latest outcome of every dimension of these keys."""

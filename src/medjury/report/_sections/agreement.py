@@ -74,8 +74,14 @@ def _tables(material: Material) -> Html:
         "agreement",
         ("dimension", "rater", "n", "unscored", *_COLUMNS.values()),
         rows,
-        caption=f"Each rater against {reference}, on held-out cases, with {percent(evidence.confidence)} "
-        "intervals. Offset is rater less reference."
+        caption=f"Each rater against {reference}, on the held-out answers that both scored, with "
+        f"{percent(evidence.confidence)} intervals. Offset is rater less reference."
+        + (
+            " Several clinicians together have less noise than one, so this agreement is usually higher than that "
+            "with single clinicians."
+            if len(evidence.clinicians) > 1
+            else ""
+        )
         + (
             " A text metric is on no clinical scale: only its order can be compared."
             if _metrics(material)
@@ -89,7 +95,7 @@ def _tables(material: Material) -> Html:
             "agreement-other-coefficients",
             ("dimension", "rater", *_OTHERS.values()),
             others,
-            caption="Other coefficients of agreement with the clinicians",
+            caption=f"Other coefficients of agreement with {reference}, on the answers that both scored",
             shown=60,
             folded=True,
         )
@@ -125,13 +131,22 @@ def _forest(material: Material) -> Html:
         "agreement",
         (7.5, 1.2 + 0.45 * len(lines)),
         lambda figure: _draw(figure, lines, floor, who),
-        caption=f"Agreement of {whose} with single clinicians, beside that of clinicians with one another, with "
+        caption=f"Agreement of {whose} with single clinicians{_where(lines)}, with "
         f"{percent(evidence.confidence)} intervals; the dashed line is the floor of the gate ({floor:g})."
         + only_some(len(dimensions), len(material.compared), "tables/agreement.csv"),
         alt="; ".join(
             f"{label}: {who} {_spoken(jury)}, clinicians {_spoken(human)}" for label, jury, human in lines
         ),
     )
+
+
+def _where(lines: list[Line]) -> str:
+    """On which answers: those that two clinicians scored, where there are any."""
+    if any(line[2] is not None for line in lines):
+        return (
+            ", beside that of clinicians with one another, on the answers that two or more clinicians scored"
+        )
+    return ", on the answers that both scored"
 
 
 def _draw(figure: Figure, lines: list[Line], floor: float, who: str) -> None:

@@ -34,7 +34,7 @@ def section(material: Material) -> Section | None:
         "attributes",
         ("dimension", "rater", "n", "ICC(3,k)", "median difference", "IQR", "signed-rank p"),
         rows,
-        caption="ICC(3,k) of each rater and the clinicians together, with "
+        caption=f"ICC(3,k) of each rater and {evidence.reference_words}, on the answers that both scored, with "
         f"{percent(evidence.confidence)} intervals; median and quartiles of rater less clinicians; Wilcoxon's "
         "signed-rank test of the differences",
         digits=(3, 3, 0, 3, 2, 2, 3),

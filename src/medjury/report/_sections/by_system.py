@@ -27,7 +27,8 @@ def by_system(material: Material) -> Html:
         "agreement-by-system",
         ("dimension", "rater", *_COLUMNS.values()),
         rows,
-        caption="Spearman's rho with the clinicians, pooled and apart",
+        caption=f"Spearman's rho with {evidence.reference_words}, on the answers that both scored, "
+        "pooled and apart",
         shown=60,
     )
     note = (

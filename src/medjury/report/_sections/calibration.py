@@ -62,7 +62,8 @@ def _body(material: Material, whole: CalibrationStudy) -> Html:
         "calibration",
         ("dimension", "statistic", "n", "as scored", "calibrated", "change"),
         rows,
-        caption="The jury against the clinicians before and after isotonic calibration, out of fold, with "
+        caption=f"The jury against {evidence.reference_words}, on the answers that both scored and that could be "
+        "calibrated, before and after isotonic calibration, out of fold, with "
         f"{percent(study.confidence)} intervals",
         shown=60,
     )

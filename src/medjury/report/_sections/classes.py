@@ -55,8 +55,9 @@ def section(material: Material) -> Section | None:
         "classes",
         ("dimension", "rater", "n", "unscored", *named.values()),
         rows,
-        caption="Accuracy, F1 and kappa of each rater against the clinicians, scores between classes rounded half "
-        f"up, with {told}; macro F1 is the mean over the classes that occur. Clinicians, where they are listed, "
+        caption=f"Accuracy, F1 and Cohen's kappa (unweighted) of each rater against {evidence.reference_words}, on "
+        f"the answers that both scored, scores between classes rounded half up, with {told}; "
+        "macro F1 is the mean over the classes that occur. Clinicians, where they are listed, "
         "are held against the label that an adjudicator settled, which their own labels helped to form",
         shown=60,
     )

@@ -59,8 +59,9 @@ def human_baseline(material: Material) -> Html:
             f"margin {evidence.rules.margin:g}",
         ),
         rows,
-        caption="Mean agreement of a rater with single clinicians beside that of clinicians with one another, on "
-        f"the same cases. The lower end of the difference's interval is the one-sided {bound} bound, read with "
+        caption="Mean agreement of a rater with single clinicians, pair by pair, beside that of clinicians with "
+        "one another, on the answers that the rater and two or more clinicians scored. The lower end of the "
+        f"difference's interval is the one-sided {bound} bound, read with "
         "caution so that it errs no more often than that."
         + (
             f" Most pairs of clinicians share few cases, so both are pooled over pairs ({pooled:,} pairs of "

@@ -126,6 +126,8 @@ def _paragraph(evidence: Evidence) -> str:
         "reason and never given a score. "
     )
     text += "".join(f"{each} " for each in from_files_words(manifest.judges))
+    if evidence.clinicians and manifest.humans is not None:
+        text += f"Of the clinicians: {manifest.humans.blinding}. "
     if len(evidence.clinicians) > 1 and table.consensus != "mean":
         text += f"The reference is {evidence.reference_words}. "
     if table.second_panel:

@@ -27,22 +27,19 @@ def order_of_systems(material: Material, found: Ranking) -> Html:
     means = _means(material)
     if len(means) < 2:
         return Html("")
-    places = [
-        {
-            name: place
-            for place, name in enumerate(sorted(means, key=lambda each: -means[each][side]), start=1)
-        }
-        for side in (0, 1)
-    ]
+    ranks = [_ranks(means, side) for side in (0, 1)]
+    # Systems that are tied on one side stand in the order of the other, so that no line crosses for nothing.
+    orders = [sorted(means, key=lambda each: (ranks[side][each], ranks[1 - side][each])) for side in (0, 1)]
+    places = [{name: place for place, name in enumerate(order, start=1)} for order in orders]
     rows: list[tuple[Cell, ...]] = [
-        (system, places[0][system], places[1][system], *means[system]) for system in places[0]
+        (system, *(_rank_shown(own, system) for own in ranks), *means[system]) for system in orders[0]
     ]
     table = material.exhibits.table(
         "ranking-beside-clinicians",
         ("system", "jury's rank", "clinicians' rank", "jury's mean", "clinicians' mean", "scores"),
         rows,
         caption="The order of the systems by jury and by clinicians, on the answers that both scored, cases used "
-        f"for development left out ({_unit(material)})",
+        f"for development left out ({_unit(material)}). Systems with the same mean are tied and share a rank",
     )
     table = Html(table + _agreement(material, found))
     title = element("h3", "Beside the clinicians' order")
@@ -51,15 +48,28 @@ def order_of_systems(material: Material, found: Ranking) -> Html:
     picture = material.exhibits.figure(
         "ranking-bump",
         (6, 1.0 + 0.32 * len(means)),
-        lambda figure: _draw(figure, places, means),
+        lambda figure: _draw(figure, places, ranks, means),
         caption="The systems' order by jury and by clinicians on the same answers. Lines that cross are systems on "
-        f"which they disagree. The number is the mean score ({_unit(material)}).",
+        f"which they disagree. Each has its rank and its mean score ({_unit(material)}).",
         alt="; ".join(
-            f"{system}: {place} by the jury, {places[1][system]} by clinicians"
-            for system, place in places[0].items()
+            f"{system}: {_rank_shown(ranks[0], system)} by the jury, {_rank_shown(ranks[1], system)} by clinicians"
+            for system in orders[0]
         ),
     )
     return Html(title + picture + table)
+
+
+def _ranks(means: Means, side: int) -> dict[str, int]:
+    """One more than the systems with a higher mean; means that differ in the sixteenth digit alone are equal."""
+    return {
+        system: 1 + sum(other[side] > own[side] + 1e-9 for other in means.values())
+        for system, own in means.items()
+    }
+
+
+def _rank_shown(ranks: dict[str, int], system: str) -> Cell:
+    rank = ranks[system]
+    return f"{rank} (tied)" if list(ranks.values()).count(rank) > 1 else rank
 
 
 def _agreement(material: Material, found: Ranking) -> Html:
@@ -137,12 +147,12 @@ def _means(material: Material) -> Means:
     }
 
 
-def _draw(figure: Figure, places: list[dict[str, int]], means: Means) -> None:
+def _draw(figure: Figure, places: list[dict[str, int]], ranks: list[dict[str, int]], means: Means) -> None:
     axes = figure.axes(
         x_name="ranked by",
-        y_name="rank",
+        y_name="order",
         x_ticks=[(0, "jury"), (1, "clinicians")],
-        y_ticks=[(place, f"{place}") for place in range(1, len(means) + 1)],
+        y_ticks=[],
         x_limits=(-0.9, 1.9),
         y_limits=(len(means) + 0.5, 0.5),
         grid="",
@@ -151,5 +161,6 @@ def _draw(figure: Figure, places: list[dict[str, int]], means: Means) -> None:
         colour, second = COLOURS[number % len(COLOURS)], places[1][system]
         axes.line([0, 1], [first, second], colour, marker="o", width=1.5, size=3)
         left, right, _ = means[system]
-        axes.text(0, first, f"{short(system, 18)} {shown(left)}", shift=-6, anchor="end", size=8)
-        axes.text(1, second, f"{shown(right)} {short(system, 18)}", shift=6, size=8)
+        one, two = (_rank_shown(own, system) for own in ranks)
+        axes.text(0, first, f"{short(system, 18)} {shown(left)}, {one}", shift=-6, anchor="end", size=8)
+        axes.text(1, second, f"{two}, {shown(right)} {short(system, 18)}", shift=6, size=8)

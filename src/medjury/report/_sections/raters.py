@@ -52,7 +52,7 @@ def section(material: Material) -> Section | None:
         "rater-kappas",
         ("dimension", "rater", "with", "who", "answers", "weighted kappa", "Spearman's rho"),
         rows,
-        caption="Weighted kappa and Spearman's rho between every two raters",
+        caption="Weighted kappa and Spearman's rho between every two raters, on the answers that both scored",
         shown=60,
         folded=True,
     )

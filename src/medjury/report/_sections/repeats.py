@@ -35,7 +35,8 @@ def section(material: Material) -> Section | None:
         "repeats",
         ("dimension", "judge", "statistic", "mean", "SD across runs", "runs", "answers", "each run"),
         rows,
-        caption="Every run of a judge against the clinicians' nearest grade, before runs are merged",
+        caption="Every run of a judge, before runs are merged, against the nearest grade of "
+        f"{evidence.reference_words}, on the answers that both scored",
         shown=60,
     )
     return Section("repeats", "Runs of each judge, one by one", table)

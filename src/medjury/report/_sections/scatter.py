@@ -29,8 +29,9 @@ def section(material: Material) -> Section | None:
         "rho-against-kappa",
         (6.5, 5.2),
         lambda figure: _draw(figure, points),
-        caption="Spearman's rho against weighted kappa with the clinicians, with "
-        f"{percent(material.evidence.confidence)} intervals: colour and shape are the dimension, filled marks the "
+        caption=f"Spearman's rho against weighted kappa with {material.evidence.reference_words}, on the answers "
+        f"that both scored, with {percent(material.evidence.confidence)} intervals: "
+        "colour and shape are the dimension, filled marks the "
         "jury, hollow marks single judges. Below the diagonal a judge orders answers better than it grades them; n "
         f"is {min(p[2].n for p in points):,} to {max(p[2].n for p in points):,}."
         + only_some(len(chosen), len(material.compared), "tables/agreement.csv"),

@@ -57,7 +57,8 @@ def standardised(material: Material) -> Html:
         "standardised",
         ("dimension", "rater", "n", "averaged first", "each rater first", "pairs"),
         rows,
-        caption=f"ICC(3,k) on z-scores with the clinicians, with {percent(evidence.confidence)} intervals: the "
+        caption=f"ICC(3,k) on z-scores with the clinicians, on the answers that both scored, with "
+        f"{percent(evidence.confidence)} intervals: the "
         "clinicians averaged and then standardised, or each standardised over all of his or her answers and then "
         "averaged. It is blind to any offset. The clinicians' own is the mean over the pairs that share two "
         f"answers or more{_other_way(rows)}",

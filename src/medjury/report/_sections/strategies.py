@@ -156,7 +156,7 @@ def _table(material: Material, ways: Ways) -> Html:
     if with_clinicians:
         whole = "patient" if ways.by_patient else "case"
         caption = (
-            f"Agreement ({_statistic(material, ways)} with the clinicians) is a mean over dimensions, each on the "
+            f"Agreement ({_statistic(material, ways)} with {_whom(ways)}) is a mean over dimensions, each on the "
             f"answers that every rater scored ({counted(ways.answers, 'answer')} of "
             f"{counted(ways.cases, whole)} in all), with {percent(ways.confidence)} intervals that resample whole "
             f"{whole}s. {caption}"
@@ -170,6 +170,12 @@ def _table(material: Material, ways: Ways) -> Html:
             4 if title.startswith("cost") else 1 if title in ("calls", "seconds") else 3 for title in head
         ],
     )
+
+
+def _whom(ways: Ways) -> str:
+    """Those with whom agreement is: as in the gate, single clinicians where two or more scored an answer."""
+    several = any(each.part.humans.shape[1] > 1 for each in ways.details)
+    return "single clinicians, where two or more scored," if several else "the clinicians' one score"
 
 
 def _statistic(material: Material, ways: Ways) -> str:
@@ -294,8 +300,8 @@ def _details(material: Material, ways: Ways) -> Html:
             "rate",
         ),
         rows,
-        caption=f"Ways of judging by dimension; on each, {_statistic(material, ways)} on the answers that "
-        "clinicians and every rater scored",
+        caption=f"Ways of judging by dimension; on each, {_statistic(material, ways)} with {_whom(ways)} on the "
+        "answers that every rater scored",
         shown=60,
         folded=True,
     )
@@ -344,7 +350,7 @@ def _figure(material: Material, ways: Ways) -> Html:
         "ways-of-judging",
         (7.5, 3.6 + 0.16 * len(known)),
         lambda figure: _draw(figure, known, by, axis, f"agreement ({statistic})"),
-        caption=f"Agreement with clinicians against {axis}, with 95 % intervals. Filled points on the line are "
+        caption=f"Agreement, as in the table, against {axis}, with 95 % intervals. Filled points on the line are "
         "unbeaten; hollow ones are not.",
         alt="; ".join(
             f"{each.rater}: agreement {_spoken(each)} at {shown(each.price(by), 4)}"

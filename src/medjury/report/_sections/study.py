@@ -164,4 +164,5 @@ def _clinicians(names: tuple[str, ...], humans: ManifestHumans) -> str:
     if not names:
         return "none: how far the scores agree with clinicians cannot be known from this run"
     text = ", ".join(names[:12]) + _more(len(names) - 12)
-    return f"{text} (illustrative: made up for a demonstration)" if humans.illustrative else text
+    text += " (illustrative: made up for a demonstration)" if humans.illustrative else ""
+    return f"{text}; {humans.blinding}"

@@ -47,6 +47,8 @@ def checklist(evidence: Evidence) -> list[tuple[str, str, str]]:
             annotators += f", and {len(evidence.table.second_panel)} more as a second panel"
         illustrative = manifest.humans is not None and manifest.humans.illustrative
         annotators += "; their ratings are illustrative" if illustrative else ""
+    stated = manifest.humans is not None and manifest.humans.blinded is not None
+    blinding = manifest.humans.blinding if manifest.humans is not None and stated else ""
     background = "see Who agrees with whom, tables/raters.csv" if evidence.table.profiles else ""
     missing = ", ".join(f"{count:,} {reason}" for reason, count in covered.unscored_by_reason.items())
     cost = "not known" if manifest.cost is None else f"{shown(manifest.cost)} {manifest.prices.currency}"
@@ -62,9 +64,10 @@ def checklist(evidence: Evidence) -> list[tuple[str, str, str]]:
         ),
         (
             "5",
-            "data: source, dates, selection",
-            f"{manifest.cases:,} answers, hash {manifest.data_hash[:12]}; source and dates are open",
+            "data: number and identity",
+            f"{manifest.cases:,} answers, hash {manifest.data_hash[:12]}",
         ),
+        ("5", "data: source, dates, selection", ""),
         (
             "5",
             "data: preparation and missing data",
@@ -95,6 +98,7 @@ def checklist(evidence: Evidence) -> list[tuple[str, str, str]]:
             f"{counted(jury.repeats, 'repeat')}",
         ),
         ("8", "annotation: who, how many, by which instructions", annotators),
+        ("8", "annotation: were the annotators blind to the judges' scores?", blinding),
         ("8", "annotation: training and background of the annotators", background),
         (
             "9",
@@ -125,9 +129,10 @@ def checklist(evidence: Evidence) -> list[tuple[str, str, str]]:
         ("14", "open science: funding, conflicts, protocol, registration", ""),
         (
             "14",
-            "open science: data and code",
-            f"medjury {manifest.medjury}, run {manifest.run}; sharing of data is open",
+            "open science: code",
+            f"medjury {manifest.medjury}, run {manifest.run}",
         ),
+        ("14", "open science: sharing of data", ""),
         ("15", "patient and public involvement", ""),
         (
             "16",

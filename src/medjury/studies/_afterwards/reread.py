@@ -95,7 +95,7 @@ def reread_run(
     prices = study_prices(given)
     with open_store(address, create=False) as store:
         run, output = _new_run(store, earlier.run, folder, out)
-        found = _with_drafts(given, folder)
+        found = with_drafts(given, folder)
         plan = plan_study(found, prices, asking=False)
         read_humans(found, rehearse=True)  # all that can be refused is refused before anything is written
         _make_folder(output, shared=given.settings.share == "group")
@@ -166,7 +166,7 @@ def _make_folder(output: Path, shared: bool) -> None:
         raise MedjuryError(f"{output}: the run folder cannot be made ({error.strerror})") from None
 
 
-def _with_drafts(study: Study, folder: Path) -> Study:
+def with_drafts(study: Study, folder: Path) -> Study:
     """The study with the drafts that were judged: a draft is what is judged, not a reading of it."""
     if study.drafter is None:
         return study

@@ -8,14 +8,19 @@ from dataclasses import field
 from pathlib import Path
 
 from medjury.cases import Case
+from medjury.documents import read_document
 from medjury.errors import MedjuryError, no_such
 from medjury.ratings import Rating
 from medjury.records import dataclass
 from medjury.runs import ManifestHumans, files
 from medjury.studies._clinicians.labels import case_labels
 from medjury.studies._clinicians.roles import PeopleRoles, correction, people_roles, stated_roles
+from medjury.studies._file import HumansPart
 from medjury.studies._study import Study
+from medjury.tables import read_plain_table
 
+BLINDED = "blinded"
+_YES, _NO = frozenset({"true", "1", "yes"}), frozenset({"false", "0", "no"})
 PANEL = "panel"  # what a study calls the ratings that its own panel collected
 
 
@@ -61,6 +66,26 @@ class Humans:
             item: _hash("\n".join(["ratings", *sorted(contents.get(item, ())), *sorted(rows)]))[:32]
             for item, rows in said.items()
         }
+
+
+def _blinded(study: Study, part: HumansPart, path: Path) -> bool | None:
+    """Whether the clinicians rated without seeing the judges' scores: what the study file states, else what the
+    file's column `blinded` says of every rating, as that of our own panel does."""
+    try:
+        frame = read_plain_table(path)
+    except MedjuryError:  # what the import reads in its own way has no such column
+        frame = None
+    if frame is None or BLINDED not in frame.columns:
+        return part.blinded
+    words = {str(each).strip().casefold() for each in frame[BLINDED].to_list()}
+    if part.blinded and words & _NO:
+        told = (
+            "is true, but the ratings' own column `blinded` says of some that they were not; correct either"
+        )
+        raise MedjuryError(read_document(study.file).complaint(("humans", "blinded"), told))
+    if part.blinded is not None or not words:
+        return part.blinded
+    return False if words & _NO else True if words <= _YES else None
 
 
 def _said(ratings: Sequence[Rating]) -> dict[str, str]:
@@ -144,6 +169,8 @@ def read_humans(study: Study, *, rehearse: bool = False) -> Humans | None:
         unscored={str(reason): count for reason, count in report.unscored.items()},
         warnings=tuple(report.warnings),
     )
+    if (blinded := _blinded(study, part, path)) is not None:
+        summary = summary.replaced(blinded=blinded)
     if report.left_out:
         summary = summary.replaced(left_out_by=report.left_out)
     if stated[

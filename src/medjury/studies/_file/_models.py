@@ -148,7 +148,9 @@ class JudgePart(ModelPart):
     trained: str | None = None  # the folder of the training that the model comes from
     explain: bool | Literal["after"] = True
     per_dimension: bool = False
-    prompt: Literal["1", "2"] | None = None  # the layout of the questions, see docs/prices.md
+    prompt: Literal["1", "2", "3", "4"] | None = (
+        None  # which words the questions are asked in, see docs/prices.md
+    )
     strategy: dict[str, Any] = {"name": "single"}
     examples: ExamplesPart | None = None
     context: ContextPart = ContextPart()

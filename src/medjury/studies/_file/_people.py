@@ -35,6 +35,7 @@ class HumansPart(Part):
     on_bad: Literal["refuse", "unscored"] = "refuse"
     on_unknown: Literal["refuse", "drop"] = "refuse"
     illustrative: bool = False  # made up for a demonstration: the report says so
+    blinded: bool | None = None  # whether they rated without seeing the judges' scores; None: nobody says
     reference: str | list[str] = "clinicians"
     second_panel: str | list[str] | None = None
     consensus: ConsensusRule = "mean"

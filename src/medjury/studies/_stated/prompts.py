@@ -7,27 +7,29 @@ from pathlib import Path
 from typing import Any
 
 from medjury.errors import MedjuryError
-from medjury.judging import PROMPT_VERSION, Rater
-from medjury.runs import read_manifest
+from medjury.judging import BEFORE_TOKENS, FIRST_VERSION, Rater
+from medjury.runs import ManifestJudge, read_manifest
 
 
 def prompt_version(judges: Iterable[Rater]) -> str:
     """The versions that these judges ask with, in a few signs."""
-    return ", ".join(sorted({max(_stated(judge.describe()), default=PROMPT_VERSION) for judge in judges}))
+    return ", ".join(sorted({max(_stated(judge.describe()), default=FIRST_VERSION) for judge in judges}))
 
 
 def begun_prompts(folder: Path) -> Mapping[str, str]:
-    """By judge the prompt that the run in this folder asks with, where it asks dimension by dimension and was begun
-    before such questions put the record first: its answers are paid for."""
+    """By judge the prompt that the run in this folder asks with, where that is one without a token: its answers are
+    paid for."""
     try:
         manifest = read_manifest(folder)
     except MedjuryError:
         return {}
-    return {
-        judge.name: PROMPT_VERSION
-        for judge in manifest.judges
-        if _any_per_dimension(judge.others) and not list(_stated(judge.others))
-    }
+    return prompts_before_tokens(manifest.judges)
+
+
+def prompts_before_tokens(judges: Iterable[ManifestJudge]) -> Mapping[str, str]:
+    """By judge the prompt that it asked with, of those that showed no token."""
+    asked = {judge.name: max(_stated(judge.others), default=FIRST_VERSION) for judge in judges}
+    return {name: version for name, version in asked.items() if version in BEFORE_TOKENS}
 
 
 def _stated(described: Any) -> Iterator[str]:
@@ -38,9 +40,3 @@ def _stated(described: Any) -> Iterator[str]:
     if isinstance(described, list | tuple):
         for each in described:
             yield from _stated(each)
-
-
-def _any_per_dimension(described: Any) -> bool:
-    if isinstance(described, Mapping):
-        return described.get("per_dimension") is True or _any_per_dimension(list(described.values()))
-    return isinstance(described, list | tuple) and any(map(_any_per_dimension, described))

@@ -249,6 +249,7 @@ def make_protocol(study: Study, manifest: Manifest, now: str) -> Protocol:
             illustrative=humans.illustrative,
         ).replaced(
             **({"roles": humans.roles, "roles_hash": humans.roles_hash} if humans.roles else {}),
+            **({} if humans.blinded is None else {"blinded": humans.blinded}),
         ),
         seen=tuple(judged_before(study, manifest.data_hash, {*manifest.answer_hashes})),
         earlier=(),
@@ -286,6 +287,17 @@ class RecordedErasure:
     cases: int = 0
     line: int = 0
     why_not: str = ""
+
+    def text(self) -> str:
+        """What became of the registration, in words."""
+        if self.why_not:
+            lost = "The erasure is not recorded in the study's ledger, and its registration is lost"
+            return f"{lost}: {self.why_not}."
+        line = f"on line {self.line:,}" if self.line else "where it was already"
+        return (
+            f"Recorded in the study's ledger, {line}: {self.cases:,} answers, as hashes. Now take the cases out of "
+            "the study's files and run it again; it stays registered."
+        )
 
 
 def record_erasure(study: Study, items: Collection[str], at: str = "") -> RecordedErasure | None:

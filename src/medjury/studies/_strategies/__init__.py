@@ -31,7 +31,7 @@ def _adaptive() -> Strategy:
 def _claims() -> Strategy:
     from medjury.studies._strategies.claims import ClaimsSettings, build
 
-    return Strategy(ClaimsSettings, build, ("explain", "per_dimension", "prompt"))
+    return Strategy(ClaimsSettings, build, ("explain", "per_dimension"))
 
 
 def _closed_loop() -> Strategy:
@@ -43,13 +43,13 @@ def _closed_loop() -> Strategy:
 def _concordance() -> Strategy:
     from medjury.studies._strategies.concordance import ConcordanceSettings, build
 
-    return Strategy(ConcordanceSettings, build, ("prompt",))
+    return Strategy(ConcordanceSettings, build)
 
 
 def _deliberation() -> Strategy:
     from medjury.studies._strategies.deliberation import DeliberationSettings, build
 
-    return Strategy(DeliberationSettings, build, ("explain", "prompt"))
+    return Strategy(DeliberationSettings, build, ("explain",))
 
 
 def _repeats() -> Strategy:

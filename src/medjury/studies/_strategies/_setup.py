@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from medjury.errors import MedjuryError
 from medjury.fields import Part
 from medjury.instruments import Instrument
-from medjury.judging import Speaker
+from medjury.judging import BEFORE_TOKENS, FIRST_VERSION, PROMPT_VERSION, RECORD_FIRST, Speaker
 from medjury.models import ChatModel, make_model
 from medjury.records import dataclass
 from medjury.studies._file import JudgePart, ModelPart
@@ -48,11 +48,21 @@ class Setup:
         """The version of the prompt: as stated, else that of the run which is gone on with."""
         return self.part.prompt or self.begun
 
+    @property
+    def shows_token(self) -> bool:
+        """Whether questions show the token that an answer proves itself by."""
+        return self.prompt not in BEFORE_TOKENS
+
     def speaker(self, part: ModelPart | None = None, role: str = "") -> Speaker:
         """The model of a role with how it is asked: its own, or the entry's where none is named."""
         how = self.part if part is None else part
         model = self.model if part is None else self.make(part, role)
-        return Speaker(model, how.temperature, how.seed, how.max_tokens, how.reasks)
+        if self.part.prompt in RECORD_FIRST:
+            raise MedjuryError(
+                f"prompt: {self.part.prompt} puts the record first, and this way of judging does not; state "
+                f"{PROMPT_VERSION}, or {FIRST_VERSION}, which shows no token"
+            )
+        return Speaker(model, how.temperature, how.seed, how.max_tokens, how.reasks, self.shows_token)
 
     def make(self, part: ModelPart, role: str) -> ChatModel:
         """A further model, called after the judge and its role in the audit log and in messages."""

@@ -51,6 +51,7 @@ def build(settings: ClosedLoopSettings, setup: Setup) -> ClosedLoop:
         how.seed,
         how.max_tokens if "max_tokens" in how.model_fields_set else _WRITER_TOKENS,
         how.reasks,
+        setup.shows_token,
     )
     return ClosedLoop(
         final,

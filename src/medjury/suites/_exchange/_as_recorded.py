@@ -123,4 +123,4 @@ def _recorded(
 
 def speaker_of(temperature: float | None, seed: int | None, max_tokens: int) -> Speaker:
     """Who is asked, as far as a key needs it: a recorded model is asked as any other."""
-    return Speaker(RecordedModel(file="answers.jsonl"), temperature, seed, max_tokens, reasks=0)
+    return Speaker(RecordedModel(file="answers.jsonl"), temperature, seed, max_tokens, reasks=0, token=False)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from medjury import limits
 from medjury.errors import MedjuryError
 from medjury.suites._exchange._given import GivenAnswer, GivenRun
 
@@ -105,7 +106,9 @@ def _task(folder: Path) -> str:
 
 def _read(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        text = limits.read_bytes(path).decode("utf-8")
+        limits.check_depth(path, text)
+        return json.loads(text)
     except (OSError, ValueError, RecursionError) as error:
         raise MedjuryError(
             f"{path}: cannot be read as JSON ({type(error).__name__}); copy it again"

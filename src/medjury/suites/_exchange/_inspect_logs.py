@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from medjury import limits
 from medjury.cases import EvalLog, as_log, is_log, read_eval_log
 from medjury.errors import MedjuryError
 from medjury.suites._exchange._given import GivenAnswer, GivenRun
@@ -52,7 +53,9 @@ def _json_log(path: Path) -> EvalLog:
 
 def _parsed(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        text = limits.read_bytes(path).decode("utf-8")
+        limits.check_depth(path, text)
+        return json.loads(text)
     except (OSError, ValueError, RecursionError):
         return None
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from medjury.errors import MedjuryError
+from medjury.limits import read_bytes
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
 from medjury.suites._loaders._reading.database import database_problem
@@ -26,7 +27,7 @@ def load_ehrsql(benchmark: Benchmark, path: Path) -> Loaded:
     if schema is None:
         raise MedjuryError(f"{file.name}: eicu.sql, which names the tables, must lie beside it")
     try:
-        tables = checked_text(schema.read_text(encoding="utf-8"), schema.name)
+        tables = checked_text(read_bytes(schema).decode("utf-8"), schema.name)
     except (UnicodeDecodeError, RowError) as error:
         raise MedjuryError(f"{schema.name}: is not the file that was expected ({error})") from None
     gathering = Gathering()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from medjury.limits import read_bytes
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
 from medjury.suites._loaders._reading.files import source_files
@@ -37,7 +38,7 @@ def load_mtsamples(benchmark: Benchmark, path: Path) -> Loaded:
 
 def _item(file: Path, gathering: Gathering, first: bool) -> Item | None:
     try:
-        text = checked_text(file.read_text(encoding="utf-8-sig"), "the note")
+        text = checked_text(read_bytes(file).decode("utf-8-sig"), "the note")
     except UnicodeDecodeError:
         raise RowError("is not valid UTF-8; save the file as UTF-8") from None
     specialty = re.match(r"Medical Specialty:(.*)", text)

@@ -76,15 +76,13 @@ def read_number(text: str, unit: str = "") -> Reading:
     if cues:
         last = cues[-1][1]
         if last in (_IS_RANGE, _UNDECIDED):
-            return Reading(None, Reason.PARSE, "the answer gives a range or several numbers")
+            return Reading(None, Reason.PARSE, _SEVERAL)
         return Reading(last)
-    numbers = [
-        _value(each, text, unit)
-        for each in NUMBER.finditer(text)
-        if not _UNEQUAL.search(text, 0, each.start())
-    ]
+    numbers = [each for each in NUMBER.finditer(text) if not _UNEQUAL.search(text, 0, each.start())]
+    if len(numbers) == 1 and _RANGE.match(text, numbers[0].end()):
+        return Reading(None, Reason.PARSE, _SEVERAL)
     if len(numbers) == 1:
-        return Reading(numbers[0])
+        return Reading(_value(numbers[0], text, unit))
     word = [found for found in re.findall(r"[a-z]+", text.lower()) if found in _WORDS]
     if not numbers and len(set(word)) == 1:
         return Reading(str(_WORDS[word[0]]))
@@ -103,6 +101,7 @@ _CONSEQUENCE = re.compile(
     re.IGNORECASE,
 )
 _IS_RANGE, _UNDECIDED = "range", "undecided"
+_SEVERAL = "the answer gives a range or several numbers"
 _WEAK = 15  # characters of a cue such as "is" or "=", which does not name what it gives
 
 
@@ -132,11 +131,11 @@ def _shown(form: str, unit: str) -> str:
 
 
 def _one(values: set[str], what: str) -> Reading:
-    if len(values) > 1 or _IS_RANGE in values:
-        return Reading(
-            None, Reason.PARSE, f"the answer holds {what}" if len(values) > 1 else "the answer gives a range"
-        )
+    if len(values) > 1:
+        return Reading(None, Reason.PARSE, f"the answer holds {what}")
     value = next(iter(values))
+    if value in (_IS_RANGE, _UNDECIDED):
+        return Reading(None, Reason.PARSE, _SEVERAL)
     return Reading(value) if value else Reading(None, Reason.PARSE, "the final answer is not one number")
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from medjury.errors import MedjuryError, first_line
 from medjury.files import private_folder
-from medjury.models import read_whole, reading_weights
+from medjury.models import read_whole, reading_weights, refuse_pickled
 from medjury.records import dataclass
 from medjury.tuning.training._libraries import library
 
@@ -85,6 +85,7 @@ def merge(base: str | Path, folder: Path) -> Path:
     """The adapter of a training put into its base, in whole weights, as a folder that any server can load."""
     peft, transformers = library("peft"), library("transformers")
     loaded = load_base(base)
+    refuse_pickled(folder / ADAPTER)
     with reading_weights(transformers):
         whole = peft.PeftModel.from_pretrained(loaded.model, str(folder / ADAPTER)).merge_and_unload()
         private_folder(folder / MERGED)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from medjury.errors import MedjuryError
-from medjury.models import reading_weights
+from medjury.models import reading_weights, refuse_pickled
 from medjury.records import dataclass
 from medjury.tuning.training._base import ADAPTER, MERGED, Base, load_base
 from medjury.tuning.training._libraries import library
@@ -47,6 +47,7 @@ def load_trained(folder: str | Path) -> Base:
     if (place / MERGED).is_dir():
         return load_base(place / MERGED)
     base = load_base(read_trained(place).facts["base"])
+    refuse_pickled(place / ADAPTER)
     with reading_weights(library("transformers")):
         base.model = library("peft").PeftModel.from_pretrained(base.model, str(place / ADAPTER))
     return base

@@ -74,7 +74,12 @@ def stated_things(stated: Manifest | Protocol) -> dict[str, str]:
         else f"{humans.ratings:,} ratings ({humans.hash[:12] or 'no hash'})",
         **{name: "not stated" if humans is None else humans.roles.get(name, "not stated") for name in _ROLES},
         "division of clinicians": "none" if humans is None else humans.roles_hash[:12] or "none",
+        "clinicians were blinded": _yes_or_no(None if humans is None else humans.blinded),
     }
+
+
+def _yes_or_no(stated: bool | None) -> str:
+    return "not stated" if stated is None else "yes" if stated else "no"
 
 
 def _overrides(stated: Manifest | Protocol) -> dict[str, str]:
@@ -123,6 +128,8 @@ def changed_since(protocol: Protocol, manifest: Manifest) -> tuple[Difference, .
         same += ("clinicians", "division of clinicians")
     for name in same:
         then.pop(name), now.pop(name)
+    if then["clinicians were blinded"] == "not stated":  # it may be stated later
+        del now["clinicians were blinded"], then["clinicians were blinded"]
     return differences(then, now)
 
 

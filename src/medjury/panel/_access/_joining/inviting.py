@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from medjury.panel._access._joining.invitations import make_invitation
 from medjury.panel._access._people import Person
 from medjury.panel._access._trail import trail
-from medjury.panel._access._waiting import account_key, forget_failures
+from medjury.panel._access._waiting import forget_failures
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def invite(connection: Connection, guest: Person, *, by: Person | str, now: datetime) -> str:
     """The secret of a link by which this person joins, or comes back; links made before stop working."""
     secret = make_invitation(connection, guest, now)
-    forget_failures(connection, account_key(guest.name))
+    forget_failures(connection, guest.name)
     trail(connection, by, "invited", f"{guest.id} as {guest.role}", now=now)
     return secret
 

@@ -13,6 +13,7 @@ from sqlalchemy import insert, select
 from medjury.cases import Case
 from medjury.errors import MedjuryError
 from medjury.instruments import Input, Instrument
+from medjury.panel._access import erased_among
 from medjury.panel._design._blinding import hide, hider
 from medjury.panel._design._kept_instrument import instrument_to_row
 from medjury.panel._design._shown import Passage, passages_to_row, shown_of
@@ -43,8 +44,10 @@ def set_up_references(connection: Connection, study: RatedStudy) -> int:
     known = set(connection.execute(select(reference_cases_table.c.item)).scalars())
     kept = instrument_to_row(study.instrument)
     added = 0
-    for record in _records(study):
-        if record.item in known:
+    new = [record for record in _records(study) if record.item not in known]
+    gone = erased_among(connection, [record.item for record in new])
+    for record in new:
+        if record.item in gone:
             continue
         values = {"item": record.item, "shown": record.shown, "routine": record.routine, "instrument": kept}
         made = connection.execute(insert(reference_cases_table).values(**values))

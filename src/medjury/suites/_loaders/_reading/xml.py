@@ -8,25 +8,19 @@ from xml.etree import ElementTree
 from zipfile import BadZipFile, ZipFile
 
 from medjury.errors import MedjuryError
-
-_MOST_BYTES = 200_000_000
+from medjury.limits import SHEET_BYTES, read_bytes, read_part
 
 
 def read_xml(path: Path) -> ElementTree.Element:
     """The root of an XML file."""
-    if path.stat().st_size > _MOST_BYTES:
-        raise MedjuryError(f"{path.name}: has more than {_MOST_BYTES / 1e6:,.0f} MB")
-    return _root(path.read_bytes(), path.name)
+    return _root(read_bytes(path, SHEET_BYTES), path.name)
 
 
 def read_packed_xml(path: Path, member: str) -> ElementTree.Element:
     """The root of an XML file inside a packed one, such as a Word document."""
     try:
         with ZipFile(path) as packed:
-            if packed.getinfo(member).file_size > _MOST_BYTES:
-                raise MedjuryError(f"{path.name}: unpacks to more than {_MOST_BYTES / 1e6:,.0f} MB")
-            with packed.open(member) as file:
-                content = file.read(_MOST_BYTES + 1)
+            content = read_part(packed, member, path)
     except (BadZipFile, KeyError, OSError, EOFError, RuntimeError, NotImplementedError, zlib.error):
         raise MedjuryError(f"{path.name}: is not the document that was expected, or it is damaged") from None
     return _root(content, path.name)

@@ -1,0 +1,217 @@
+"""Does every score of a run follow from its reply? The replies are read again, and nothing is written.
+
+The audit log, whose place the manifest holds, has the hash of every reply; the store has the reply; the run folder
+has the score. Whoever rewrites one of them leaves it in conflict with the others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+from medjury.cases import clean_text
+from medjury.errors import MedjuryError
+from medjury.instruments import TRANSIENT, Reason
+from medjury.judging import EarlierRun, Progress, Reread, judge_all, run_async
+from medjury.limits import OWN, read_parquet
+from medjury.models import Gate, MemoryCache, audit_replies
+from medjury.ratings import Question, Rating, RatingColumns, Store, StoredRecord, erasures, open_store
+from medjury.runs import Check, Manifest, files, read_manifest
+from medjury.studies._afterwards.reread import store_address_of, study_file_of, with_drafts
+from medjury.studies._gate_settings import study_prices
+from medjury.studies._hosts import check_store_host
+from medjury.studies._study import Study, load_study
+from medjury.version import __version__
+
+SCORES, REPLIES = "scores", "replies"
+_SHOWN = 5
+_AT_ONCE = 500
+_FROM_FILE = "scores from a file, which has no replies"
+_NO_REPLY = "no reply to the question is stored"
+_ERASED = "no reply to the question is stored, and the store has a log of erasures"
+Place = tuple[str, str, str, str, int]  # item, system, rater, dimension, repeat
+Outcome = tuple[str, float | None]  # status and score
+
+
+def check_scores(folder: str | Path, *, study: str | Path | None = None) -> tuple[Check, ...]:
+    """Every stored score beside what its reply says, the replies beside the audit log, and the run folder's ratings
+    beside the store. What cannot be compared is counted with its reason; where nothing can, the check is not known
+    to be sound."""
+    place = Path(folder)
+    manifest = read_manifest(place)
+    if not manifest.run or not manifest.judges:
+        return ()
+    try:
+        given = load_study(
+            study_file_of(place, manifest, study),
+            skip_bad_cases=bool(manifest.cases_skipped),
+            overrides=manifest.overrides if study is None else (),
+        )
+        given = with_drafts(given, place)
+        address = store_address_of(place, given)
+        if "://" not in address and not Path(address).is_file():
+            told = "is missing, so that no score can be compared with its reply; put it back from a copy"
+            return (Check(Path(address).name, False, told),)
+        check_store_host(address, given.settings.allow_hosts)
+        with open_store(address, create=False) as store:
+            return tuple(_compared(place, manifest, given, store))
+    except MedjuryError as error:
+        return (Check(SCORES, False, f"not compared with their replies: {error}", known=False),)
+
+
+def _compared(folder: Path, manifest: Manifest, study: Study, store: Store) -> Iterator[Check]:
+    run = manifest.run
+    if run not in {each.name for each in store.runs()}:
+        yield Check(
+            SCORES, False, f"the store ({store.place}) holds no run {run}: it is another one, or was emptied"
+        )
+        return
+    # A judge that asks no model has no replies: where its scores come from a file, that file's hash is in the
+    # manifest, and its rows are what its scores are to be compared with.
+    asked = [judge for judge in study.jury.judges if judge.models]
+    stored = {_place(row): _outcome(row) for row in store.ratings(run) if row.rater_kind == "judge"}
+    names = {judge.name for judge in asked}
+    ledger = _Ledger()
+    prices, earlier = study_prices(study), EarlierRun(store, run)
+    judges = [Reread(judge, f"{run}-compared", earlier, prices) for judge in asked]
+    run_async(_read_again(study, judges, ledger, run))
+    erased = bool(erasures(store))
+    yield _scores(stored, names, ledger.ratings, erased, manifest)
+    yield from _replies(store, ledger.replies, audit_replies(folder / files.AUDIT_LOG))
+    yield from _exported(folder, study.jury.blocks(store.blocks(run)), erased)
+
+
+async def _read_again(study: Study, judges: Sequence[Reread], ledger: _Ledger, run: str) -> None:
+    await judge_all(
+        study.cases,
+        judges,
+        repeats=study.jury.repeats,
+        gate=Gate(cache=MemoryCache()),  # never asked: each rater answers its own questions
+        ledger=ledger,
+        run=run,
+        retry=TRANSIENT,
+        workers=study.workers,
+        progress=Progress(),
+        stop=asyncio.Event(),
+    )
+
+
+class _Ledger:
+    """Keeps what was read in memory; the store stays as it is."""
+
+    def __init__(self) -> None:
+        self.ratings: dict[Place, Rating] = {}
+        self.replies: set[str] = set()  # the keys of those that were read
+
+    async def settled(
+        self, keys: Collection[str], retry: Collection[Reason], *, run: str | None = None
+    ) -> set[str]:
+        return set()
+
+    async def write_ratings(
+        self,
+        run: str,
+        ratings: Sequence[Rating],
+        records: Sequence[StoredRecord] = (),
+        questions: Sequence[Question] = (),
+    ) -> None:
+        self.ratings.update((_place(row), row) for row in ratings)
+        self.replies.update(each.reply for each in questions if each.reply is not None)
+
+
+def _scores(
+    stored: dict[Place, Outcome],
+    asked: Collection[str],
+    read: dict[Place, Rating],
+    erased: bool,
+    manifest: Manifest,
+) -> Check:
+    """What is stored beside what was read. Unscored for another reason is no other score."""
+    without: Counter[str] = Counter()
+    differ: list[Place] = []
+    for place, outcome in stored.items():
+        now = read.get(place)
+        if place[2] not in asked:
+            without[_FROM_FILE] += 1
+        elif now is None or now.reason in TRANSIENT:
+            if outcome[0] != "unscored":
+                without[_ERASED if erased else _NO_REPLY] += 1
+        elif _outcome(now) != outcome:
+            differ.append(place)
+    compared = len(stored) - without.total()
+    told = f"{compared:,} of {len(stored):,} ratings compared with their replies"
+    told += "".join(f"; {count:,} not: {why}" for why, count in without.items())
+    if differ:
+        told += f"; {_named(differ, 'not what the reply says')}"
+        if manifest.medjury != __version__:
+            told += f" (the run was made by Medjury {manifest.medjury}, which may have read them otherwise)"
+    if stored and not compared and not without[_FROM_FILE]:
+        return Check(SCORES, False, told, known=bool(differ))
+    return Check(SCORES, not differ and not without[_NO_REPLY], told if differ else f"{told}; none differs")
+
+
+def _replies(store: Store, keys: Iterable[str], logged: dict[str, set[str]]) -> Iterator[Check]:
+    """The stored replies beside the hashes that the audit log has of them. One that another run paid for is in the
+    log of that run."""
+    own = iter(sorted(keys))
+    same, elsewhere, altered = 0, 0, list[str]()
+    while some := list(islice(own, _AT_ONCE)):
+        for key, reply in store.replies(some).items():
+            hash = hashlib.sha256(reply.text.encode("utf-8", "surrogatepass")).hexdigest()
+            if key not in logged:
+                elsewhere += 1
+            elif hash in logged[key]:
+                same += 1
+            else:
+                altered.append(key)
+    told = f"{same:,} are those of the audit log"
+    told += f"; {elsewhere:,} are not in this log: another run asked for them" if elsewhere else ""
+    if altered:
+        named = ", ".join(key[:12] for key in altered[:_SHOWN])
+        told += f"; {len(altered):,} were changed after they came (keys {named}{' …' if altered[_SHOWN:] else ''})"
+    yield Check(REPLIES, not altered, told)
+
+
+def _exported(folder: Path, blocks: Iterable[RatingColumns], erased: bool) -> Iterator[Check]:
+    """The ratings in the run folder beside those that follow from the store: votes, juries, composites."""
+    table = read_parquet(folder / files.RATINGS, times=OWN)
+    columns = ("item", "system", "rater", "dimension", "repeat", "rater_kind", "status", "score")
+    written = {
+        (item, system, rater, dimension, repeat): (status, score)
+        for item, system, rater, dimension, repeat, kind, status, score in table.select(columns).iter_rows()
+        if kind in ("judge", "jury")
+    }
+    differ, missing = list[Place](), set(written)
+    for block in blocks:
+        for row in block.ratings():
+            place = _place(row)
+            missing.discard(place)
+            if row.rater_kind in ("judge", "jury") and written.get(place, _outcome(row)) != _outcome(row):
+                differ.append(place)
+    if differ:
+        yield Check(files.RATINGS, False, _named(differ, "not what follows from the store"))
+    if missing:
+        why = ", which has a log of erasures" if erased else ""
+        yield Check(files.RATINGS, erased, _named(sorted(missing), f"not in the store{why}"))
+
+
+def _named(places: Sequence[Place], what: str) -> str:
+    """How many, and the first few by their ids."""
+    shown = "; ".join(
+        f"{clean_text(item)}{f' ({clean_text(system)})' if system else ''}, {clean_text(rater)}, {dimension}"
+        for item, system, rater, dimension, _ in places[:_SHOWN]
+    )
+    verb = "is" if len(places) == 1 else "are"
+    return f"{len(places):,} {verb} {what} [{shown}{'; …' if places[_SHOWN:] else ''}]"
+
+
+def _place(row: Rating) -> Place:
+    return row.item, row.system, row.rater, row.dimension, row.repeat
+
+
+def _outcome(row: Rating) -> Outcome:
+    return row.status, row.score

@@ -1,0 +1,200 @@
+"""Scores that were rewritten in the store do not pass for what the models said: their replies are read again."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.loopback import LoopbackServer
+from tests.passports.passported import validated_run
+from tests.studies.conftest import server, write_study  # noqa: F401 - fixtures
+
+from medjury.cli import main
+from medjury.errors import MedjuryError
+from medjury.passports import make_passport
+from medjury.ratings import Selection, erase, open_store
+from medjury.report import write_page
+from medjury.runs import files, read_manifest, verify_run
+from medjury.studies import check_scores, load_study, run_study
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def study(write_study: Write) -> Path:  # noqa: F811
+    return write_study(cases=4, report={"resamples": 200})
+
+
+@pytest.fixture
+def folder(study: Path) -> Path:
+    folder = run_study(load_study(study)).folder
+    write_page(folder)
+    return folder
+
+
+def rewritten(store: Path, *changes: str) -> None:
+    """Drop what guards the store, and change it."""
+    with sqlite3.connect(store) as connection:
+        triggers = connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for (name,) in triggers:
+            connection.execute(f"DROP TRIGGER {name}")
+        for change in changes:
+            assert connection.execute(change).rowcount > 0
+    connection.close()
+
+
+def found(folder: Path) -> dict[str, str]:
+    return {each.what: each.detail for each in check_scores(folder) if not each.sound}
+
+
+def test_an_honest_run_is_compared_score_by_score(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (folder / files.STORE).read_bytes()
+    assert main(["verify", str(folder)]) == 0
+    told = capsys.readouterr().out
+    assert "ok      scores: 12 of 12 ratings compared with their replies; none differs" in told
+    assert "ok      replies: 4 are those of the audit log" in told
+    assert (folder / files.STORE).read_bytes() == before, "nothing was written"
+
+
+def test_rewritten_scores_are_found_although_the_run_wrote_them_out_itself(
+    folder: Path, study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rewritten(
+        folder / files.STORE,
+        "UPDATE ratings SET score = 6 - score WHERE rater = 'juror' AND score <> 3 AND item <> 'case-3'",
+    )
+    with LoopbackServer() as nobody:
+        again = run_study(load_study(study))
+        assert not nobody.calls
+    assert again.calls == 0 and again.status == "complete"
+    write_page(folder)
+    assert all(each.sound for each in verify_run(folder)), "every hash is that of the forged files"
+    assert main(["verify", str(folder)]) == 1
+    told = capsys.readouterr().out
+    assert "ALTERED scores: 12 of 12 ratings compared with their replies; " in told
+    assert re.search(
+        r"\d are not what the reply says \[case-\d \(a\), juror, (accuracy|completeness|clarity); case-", told
+    )
+    assert "case-3" not in told
+    assert "Note" not in told and "Summary" not in told, "ids only"
+
+
+def test_a_score_that_was_made_to_vanish_is_found(folder: Path) -> None:
+    rewritten(
+        folder / files.STORE,
+        "UPDATE ratings SET score = NULL, status = 'unscored', reason = 'refusal' WHERE item = 'case-1'",
+    )
+    assert "3 are not what the reply says [case-1" in found(folder)["scores"]
+
+
+def test_replies_that_were_rewritten_with_their_scores_are_not_those_of_the_log(folder: Path) -> None:
+    rewritten(
+        folder / files.STORE,
+        "UPDATE ratings SET score = 5 WHERE rater = 'juror'",
+        """UPDATE replies SET text = replace(replace(replace(replace(text, '"score": 1', '"score": 5'),
+            '"score": 2', '"score": 5'), '"score": 3', '"score": 5'), '"score": 4', '"score": 5')""",
+    )
+    assert "4 were changed after they came" in found(folder)["replies"]
+
+
+def test_replies_that_were_taken_out_are_missed(folder: Path) -> None:
+    rewritten(folder / files.STORE, "DELETE FROM replies WHERE key IN (SELECT key FROM replies LIMIT 1)")
+    assert "9 of 12 ratings compared" in found(folder)["scores"]
+    assert "3 not: no reply to the question is stored" in found(folder)["scores"]
+
+
+def test_what_was_erased_by_its_own_command_is_counted_and_is_no_finding(
+    write_study: Write,  # noqa: F811
+) -> None:
+    rows = [
+        {"id": f"case-{n}", "system": "a", "patient": f"p{n}", "candidate": f"Summary {n}.",
+         "texts": {"context": f"Note {n}."}}
+        for n in range(4)
+    ]  # fmt: skip
+    folder = run_study(load_study(write_study(cases=rows))).folder
+    with open_store(folder / files.STORE) as store:
+        erase(store, Selection("case", ("case-1",), frozenset({"case-1"})))
+    checks = {each.what: each for each in check_scores(folder)}
+    assert checks["scores"].sound and "9 of 9 ratings compared" in checks["scores"].detail
+    assert checks[files.RATINGS].sound and "not in the store, which has a log" in checks[files.RATINGS].detail
+
+
+def test_ratings_of_the_folder_that_the_store_does_not_have_are_found(folder: Path) -> None:
+    """The file's hash in the manifest may be made anew by whoever owns the folder."""
+    import polars
+
+    from medjury.runs import file_hash
+
+    place = folder / files.RATINGS
+    table = polars.read_parquet(place)
+    table.with_columns(
+        polars.when(polars.col("rater_kind") == "jury")
+        .then(5.0)
+        .otherwise(polars.col("score"))
+        .alias("score")
+    ).write_parquet(place)
+    manifest = read_manifest(folder)
+    manifest.replaced(files={**manifest.files, files.RATINGS: file_hash(place)}).write(folder)
+    assert (
+        "not what follows from the store [" in found(folder)[files.RATINGS]
+        and "jury" in found(folder)[files.RATINGS]
+    )
+
+
+def test_a_missing_store_is_a_finding(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / files.STORE).unlink()
+    assert main(["verify", str(folder)]) == 1
+    assert "ALTERED ratings.sqlite: is missing, so that no score can be compared" in capsys.readouterr().out
+
+
+def test_another_store_in_its_place_is_a_finding(folder: Path) -> None:
+    (folder / files.STORE).unlink()
+    open_store(folder / files.STORE).close()
+    assert "holds no run" in found(folder)["scores"]
+
+
+def test_what_cannot_be_compared_is_not_called_sound(
+    folder: Path, study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study.rename(tmp_path / "moved.yaml")
+    assert main(["verify", str(folder)]) == 1
+    told = capsys.readouterr().out
+    assert "UNKNOWN scores: not compared with their replies: " in told and "--study STUDY.yaml" in told
+    assert main(["verify", str(folder), "--study", str(tmp_path / "moved.yaml")]) == 0
+
+
+@pytest.mark.parametrize("name", ["verdict.html", "ratings2.parquet", ".hidden", "notes.txt"])
+def test_a_file_that_was_put_into_the_folder_is_a_finding(folder: Path, name: str) -> None:
+    (folder / name).write_text("VALIDATED")
+    assert [each.what for each in verify_run(folder) if not each.sound] == [name]
+
+
+def test_a_study_that_is_run_in_its_own_folder_has_files_beside_it(write_study: Write) -> None:  # noqa: F811
+    folder = run_study(load_study(write_study(output="."))).folder
+    assert all(each.sound for each in (*verify_run(folder), *check_scores(folder)))
+
+
+@pytest.fixture
+def validated(tmp_path: Path) -> Iterator[Path]:
+    with LoopbackServer() as made:
+        yield validated_run(tmp_path / "validated", made)
+
+
+def test_a_forged_run_gets_no_passport(validated: Path) -> None:
+    assert make_passport(validated).force == "validated"
+    rewritten(
+        validated / files.STORE, "UPDATE ratings SET score = 6 - score WHERE rater = 'juror' AND score <> 3"
+    )
+    study = validated / read_manifest(validated).study_file
+    assert run_study(load_study(study)).calls == 0
+    with pytest.raises(MedjuryError, match=r"not as the run left it \(scores: .*are not what the reply says"):
+        make_passport(validated)
+
+
+def test_a_run_without_its_store_gets_no_passport(validated: Path) -> None:
+    (validated / files.STORE).unlink()
+    with pytest.raises(MedjuryError, match=r"is missing, so that no score can be compared"):
+        make_passport(validated)
