@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury import special
+from medjury.agreement import no_disagreement
 from medjury.records import dataclass
 from medjury.runs import GateRules
 from medjury.statistics import Floats, clustered_proportion, counted, interval, percent, proportion, shown
@@ -400,7 +401,7 @@ def colleague_test(beside: Beside, rules: GateRules, *, resamples: int, seed: in
             left = read(inside, inside.without_each(), beside.statistic)
             for name in ("agreement", "colleagues", "within_case", "within_system"):
                 if found := _bounds(name, values[name], drawn[name], left[name]):
-                    bounds[name] = found
+                    bounds[name] = _if_nobody_differed(name, beside, values[name], found)
     lines = (
         _agreement(beside, rules, values, bounds),
         _missed(beside, sums, rules, values),
@@ -422,6 +423,25 @@ def _bounds(name: str, value: float, drawn: Floats, left: Floats) -> tuple[float
         value, known, left, np.ones(len(left)), method="bca_t", confidence=1 - 2 * TAIL, name=scale
     )
     return low, high
+
+
+def _if_nobody_differed(
+    name: str, beside: Beside, value: float, bounds: tuple[float, float]
+) -> tuple[float, float]:
+    """Where all raters always said the same, no resample differs from another, and that is not certainty: so many
+    cases could have been guessed as are left open by none that shows it."""
+    scores = beside.humans if name == "colleagues" else np.column_stack([beside.humans, beside.jury])
+    scores = scores[beside.doubly]
+    if beside.grades is not None and beside.statistic == "kappa_quadratic" and not name.startswith("within"):
+        scores = np.where(np.isnan(scores), np.nan, beside.grades.grade(np.nan_to_num(scores)))
+    groups = {"within_case": beside.case, "within_system": beside.system}.get(name)
+    alike = no_disagreement(
+        scores, beside.cluster[beside.doubly], groups=None if groups is None else groups[beside.doubly]
+    )
+    if alike is None:
+        return bounds
+    guessed = alike.guessed_at_most(TAIL)
+    return value - guessed, min(1.0, value + guessed)
 
 
 def _state(*, right: bool, proven: bool) -> tuple[State, Word]:
