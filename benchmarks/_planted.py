@@ -223,8 +223,10 @@ def tried(kinds: Sequence[Kind], seed: int, folder: Path) -> dict[str, Verdict]:
 
 def registered(file: Path, _: World) -> Path:
     """Registered, then run: as it should be."""
-    register_study(load_study(file))
-    return ran(file)
+    study = load_study(file)
+    register_study(study)
+    run_study(study)
+    return study.output
 
 
 def ran(file: Path) -> Path:

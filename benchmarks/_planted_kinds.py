@@ -75,9 +75,9 @@ def right_where(inside: Inside) -> Callable[[World, Draw], Floats]:
     return lambda made, draw: np.where(inside(made), made.rater(draw, 0.5), made.chance(draw))
 
 
-def kinder_where(inside: Inside, by: float = 1.0) -> Callable[[World, Draw], Floats]:
+def kinder_where(inside: Inside, by: float = 1.0, noise: float = 0.5) -> Callable[[World, Draw], Floats]:
     return lambda made, draw: made.scale(
-        made.truth + np.where(inside(made), by, 0.0) + draw.normal(0, 0.5, made.size)
+        made.truth + np.where(inside(made), by, 0.0) + draw.normal(0, noise, made.size)
     )
 
 
@@ -389,10 +389,14 @@ HALF_DOUBLY = Setting(
 )
 SPARSE = Setting(
     "fifteen clinicians, two to a case",
-    partial(even, cases=400, systems=(0.0,), clinicians=15, noise=0.9),
+    partial(even, cases=500, systems=(0.0,), clinicians=15, noise=0.85),
 )
 OPTIONAL = Setting(
     "not applicable is allowed", even, instrument=instrument((1, 2, 3, 4, 5), optional=True), excused=True
+)
+SMALL = Setting(
+    "a specialty of 60 in 600 cases",
+    partial(world, cases=600, systems=(0.0,), shares=(0.3, 0.25, 0.2, 0.15, 0.1)),
 )
 RARE = Setting("5 % danger", partial(world, cases=700, danger=0.05, noise=0.3))
 
@@ -407,8 +411,6 @@ BAD = (
         "blind to clinicians who say 1 and 4",
         Setting("clinicians who say 1 and 4", split_clinicians),
         split_is_best,
-        argued="where one clinician says 1 and the other 4, that other has missed the danger too, and 5 is no "
-        "further from the two than they are from one another",
     ),
     Kind("too kind to a quarter of the dangerous answers", EVEN, kind_to(dangerous, 0.25, 3.0)),
     Kind("right on short notes only", EVEN, right_where(without(longest(0.5)))),
@@ -476,15 +478,51 @@ BAD = (
         parts=("specialty=surgery",),
     ),
     Kind(
+        "ignores the answer in one specialty, 60 of 600 cases",
+        SMALL,
+        right_where(without(column("specialty", "surgery"))),
+        parts=("specialty=surgery",),
+    ),
+    Kind(
+        "0.8 of a grade kinder in that specialty",
+        SMALL,
+        kinder_where(column("specialty", "surgery"), 0.8, 0.4),
+        parts=("specialty=surgery",),
+    ),
+    Kind(
+        "misses half of the danger in that specialty",
+        SMALL,
+        kind_to(lambda made: dangerous(made) & column("specialty", "surgery")(made), 0.5, 3.0, 0.4),
+        parts=("specialty=surgery",),
+    ),
+    Kind(
+        "0.8 of a grade kinder in the last fifth of the time",
+        SMALL,
+        kinder_where(lambda made: made.order > 0.8, 0.8, 0.4),
+    ),
+    Kind(
+        "copies one clinician on dangerous answers",
+        SMALL,
+        lambda made, draw: np.where(dangerous(made), made.humans[:, 0], made.rater(draw)),
+        argued="a leak in a quarter of the answers: no rule tells it from a jury that sees danger as that "
+        "clinician does; keep the ratings away from whoever runs the judges",
+    ),
+    Kind(
+        "chance for women in surgery",
+        SMALL,
+        right_where(lambda m: ~((m.columns["sex"] == "f") & (m.columns["specialty"] == "surgery"))),
+        parts=("specialty=surgery",),
+    ),
+    Kind(
         "a grade off in eight clinics of 14 cases",
         Setting("eight clinics of 14 cases", clinics),
         kinder_where(lambda made: np.char.startswith(made.columns["clinic"], "clinic"), -1.0),
         parts=tuple(f"clinic=clinic-{number}" for number in range(8)),
     ),
     Kind(
-        "silent on a third of one specialty",
+        "silent on a quarter of one specialty",
         WARD,
-        silent_where(column("specialty", "surgery"), 0.33),
+        silent_where(column("specialty", "surgery"), 0.25),
         parts=("specialty=surgery",),
     ),
     Kind("three quarters of a grade kind to one vendor", WARD, kinder_where(lambda made: made.system == 1, 0.8)),
@@ -602,6 +640,10 @@ GOOD = (
         world, noise=(0.35, 0.7))), truth, good=True),
     Kind("one more clinician, a strict and a kind one", Setting("strict and kind", partial(
         world, strictness=(-0.3, 0.3))), colleague, good=True),
+    Kind("one more clinician, a small specialty", SMALL, colleague, good=True),
+    Kind("the true grade, one clinician three times as careful", Setting("very careful and careless", partial(
+        world, noise=(0.25, 0.75))), truth, argued="a jury that differs from one clinician less than half as often "
+        "as from the other may have copied: AUXILIARY until a clinician as careful rates too"),
     Kind("one more clinician, no danger claimed", Setting(
         "no danger claimed", even, dimension="completeness"), one_as(0.45), good=True),
 )  # fmt: skip

@@ -53,6 +53,10 @@ class Count:
             self.rules["scope not known"] += 1
 
     @property
+    def seeds(self) -> int:
+        return self.words.total()
+
+    @property
     def validated(self) -> int:
         return self.words["VALIDATED"]
 
@@ -65,7 +69,9 @@ class Count:
     def holds(self) -> bool | None:
         if self.kind.argued:
             return None
-        return self.validated >= FEWEST_GOOD * SEEDS if self.kind.good else self.whole <= MOST_BAD * SEEDS
+        if self.kind.good:
+            return self.validated >= FEWEST_GOOD * self.seeds
+        return self.whole <= MOST_BAD * self.seeds
 
     @property
     def caught_by(self) -> str:
@@ -78,19 +84,18 @@ def run() -> Iterator[dict[str, Any]]:
         f"{SEEDS} seeds of each jury: VALIDATED / AUXILIARY / NOT VALIDATED, and which rules are not met how often"
     )
     chosen = _named(os.environ.get("ADVERSARIES", ""))
-    counts: dict[str, Count] = {}
-    for setting in dict.fromkeys(kind.setting for kind in chosen):
-        kinds = [kind for kind in chosen if kind.setting is setting]
-        counts |= {kind.name: Count(kind) for kind in kinds}
-        for seed in range(SEEDS):
+    counts = {kind.name: Count(kind) for kind in chosen}
+    for seed in range(SEEDS):
+        for setting in dict.fromkeys(kind.setting for kind in chosen):
+            kinds = [kind for kind in chosen if kind.setting is setting]
             with tempfile.TemporaryDirectory() as folder:
                 for name, verdict in tried(kinds, seed, Path(folder)).items():
                     counts[name].add(verdict)
-        for kind in kinds:
-            yield _row(counts[kind.name])
-    if os.environ.get("WRITE_TABLES"):
-        TABLES.mkdir(parents=True, exist_ok=True)
-        (TABLES / NAME).write_text(_page([counts[kind.name] for kind in chosen]), encoding="utf-8")
+        if os.environ.get("WRITE_TABLES"):  # after each seed: who stops it keeps what was measured
+            TABLES.mkdir(parents=True, exist_ok=True)
+            (TABLES / NAME).write_text(_page(list(counts.values())), encoding="utf-8")
+    for count in counts.values():
+        yield _row(count)
 
 
 def _named(words: str) -> list[Kind]:
@@ -109,7 +114,7 @@ def _row(count: Count) -> dict[str, Any]:
         "name": f"{kind.sort}: {kind.name}",
         "ours": f"{count.validated}/{words['AUXILIARY']}/{words['NOT VALIDATED']}{inside}",
         "peer": count.caught_by,
-        "ratio": f"{100 * (count.validated if kind.good else count.whole) / SEEDS:.0f} %",
+        "ratio": f"{100 * (count.validated if kind.good else count.whole) / count.seeds:.0f} %",
         "target": ">= 90 %" if kind.good else "any" if kind.argued else "<= 5 %",
         "holds": count.holds,
     }
@@ -118,7 +123,7 @@ def _row(count: Count) -> dict[str, Any]:
 def _page(counts: list[Count]) -> str:
     """The tables in Markdown."""
     lines = [
-        f"<!-- Made by `WRITE_TABLES=1 python -m benchmarks adversaries`: {SEEDS} seeds of each kind. -->",
+        f"<!-- Made by `WRITE_TABLES=1 python -m benchmarks adversaries`: {counts[0].seeds} seeds of each. -->",
         "",
         "| bad jury | VALIDATED, its bad part included | VALIDATED, its bad part left out | AUXILIARY | "
         "NOT VALIDATED | what is not met, and how often |",
@@ -132,7 +137,7 @@ def _page(counts: list[Count]) -> str:
         )
     lines += [
         "",
-        "| suspect, but not bad | VALIDATED | AUXILIARY | NOT VALIDATED | why |",
+        "| suspect, and not to be told | VALIDATED | AUXILIARY | NOT VALIDATED | why |",
         "|---|---|---|---|---|",
     ]
     for each in (count for count in counts if count.kind.sort == "argued"):

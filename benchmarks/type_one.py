@@ -101,13 +101,15 @@ class Line:
         return float(read(sums, sums.cells.sum(axis=0), beside.statistic)[self.name])
 
     def at(self, where: str, limit: float) -> float:
-        """The parameter that brings the jury to the limit, by bisection on one very large draw."""
-        (good, bad), sign = self.ends, np.sign(limit) if self.name != "colleagues" else -1.0
-        for _ in range(11):
-            middle = (good + bad) / 2
-            beyond = sign * (self.value(self.study(where, 1, LARGE, middle)) - limit) > 0
-            good, bad = (good, middle) if beyond else (middle, bad)
-        return (good + bad) / 2
+        """The parameter that brings the jury to the limit, on one very large draw: halved five times, then on the
+        straight line between the last two ends."""
+        ends = [(end, self.value(self.study(where, 1, LARGE, end)) - limit) for end in self.ends]
+        for _ in range(5):
+            middle = (ends[0][0] + ends[1][0]) / 2
+            found = middle, self.value(self.study(where, 1, LARGE, middle)) - limit
+            ends[0 if found[1] * ends[0][1] > 0 else 1] = found
+        (one, above), (other, below) = ends
+        return one - above * (other - one) / (below - above)
 
 
 LINES = (

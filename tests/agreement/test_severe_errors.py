@@ -76,3 +76,10 @@ def test_answers_of_one_case_widen_the_rate() -> None:
     clustered = severe_errors(reference, rater, clusters=np.arange(60) // 6).rate
     assert clustered.value == plain.value == 0.2
     assert clustered.high > plain.high + 0.1
+
+
+def test_forty_judges_share_errors_in_as_many_ways_as_occur_not_as_could_be() -> None:
+    flags = {f"judge-{place:02d}": [place < 3, place == 5, False] for place in range(40)}
+    shared = error_overlap(flags)
+    assert dict(shared.intersections) == {("judge-00", "judge-01", "judge-02"): 1, ("judge-05",): 1}
+    assert shared.items == 2 and shared.by_majority == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -104,14 +103,11 @@ def error_overlap(flags: Mapping[str, ArrayLike]) -> Overlap:
     if not names:
         raise MedjuryError("overlap needs at least one judge.")
     matrix = np.stack([np.asarray(flags[name], dtype=bool) for name in names])
-    codes = (matrix * (1 << np.arange(len(names)))[:, None]).sum(axis=0)
-    counts: dict[tuple[str, ...], int] = {}
-    for size in range(len(names), 0, -1):
-        for members in combinations(range(len(names)), size):
-            count = int((codes == sum(1 << member for member in members)).sum())
-            if count:
-                counts[tuple(names[member] for member in members)] = count
-    ordered = dict(sorted(counts.items(), key=lambda entry: -entry[1]))
+    # Only sets of judges that occur: all that could be are as many as 2 to the number of judges.
+    rows, numbers = np.unique(matrix.T, axis=0, return_counts=True)
+    found = [(np.flatnonzero(row).tolist(), int(number)) for row, number in zip(rows, numbers, strict=True)]
+    found.sort(key=lambda each: (-each[1], -len(each[0]), each[0]))
+    ordered = {tuple(names[member] for member in members): number for members, number in found if members}
     votes = matrix.sum(axis=0)
     totals = dict(zip(names, (int(total) for total in matrix.sum(axis=1)), strict=True))
     return Overlap(ordered, totals, int((votes > 0).sum()), int((2 * votes > len(names)).sum()))
