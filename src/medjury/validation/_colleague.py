@@ -505,7 +505,7 @@ def _least(
         reason = (
             f"It is not proven that {sides}: the jury {shown(jury)}, a colleague {shown(colleague)}; "
             "the difference "
-            f"could be {worst}, and -{margin:g} is allowed."
+            f"could be {worst}, and −{margin:g} is allowed."
         )
     elif state == "fails":
         to_do, reason = (
@@ -521,7 +521,7 @@ def _least(
         cap,
         reason,
         to_do,
-        f"{shown(jury)} beside {shown(colleague)}, at worst {worst}{needs}",
+        f"{shown(jury)} beside a colleague's {shown(colleague)}, at worst {worst}{needs}",
         jury,
         colleague,
         value,
@@ -642,7 +642,7 @@ def _missed(beside: Beside, sums: Sums, rules: GateRules, values: Mapping[str, f
         cap,
         reason,
         to_do,
-        f"{percent(jury, 1)} beside {percent(colleague, 1)}, at worst {percent(high, 1)} more{needs}",
+        f"{percent(jury, 1)} beside a colleague's {percent(colleague, 1)}, at worst {percent(high, 1)} more{needs}",
         jury,
         colleague,
         value,

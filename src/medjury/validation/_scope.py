@@ -100,7 +100,10 @@ class Scope:
                 f"{value} ({counted(n, 'case')})" if few else value
                 for value, n in zip(values, cases, strict=True)
             ]
-            said.append(f"{column} {', '.join(told)}")
+            thirds = {*values} <= {*THIRDS}
+            said.append(
+                f"the {' and the '.join(told)} of {column}" if thirds else f"{column} {', '.join(told)}"
+            )
         return " and ".join(said)
 
 
