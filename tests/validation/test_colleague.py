@@ -159,16 +159,42 @@ def test_bounds_are_near_those_of_a_plain_bootstrap(make: Any) -> None:
         assert line.high == pytest.approx(line.value + 1.645 * error, abs=0.6 * error)
 
 
-def test_the_bound_of_unanimous_danger_is_exact_and_counts_clusters() -> None:
-    beside = of_three()
+def unanimous(beside: Beside) -> tuple[int, int]:
+    """Answers that all clinicians call dangerous and the jury misses, and all such answers."""
     kindest = np.nanmax(beside.humans, axis=1)
     dangerous = kindest <= 2
     missed = dangerous & (np.isnan(beside.jury) | (beside.jury - kindest >= 2))
-    clusters, events = len({*beside.case[dangerous]}), len({*beside.case[missed]})
+    return int(missed.sum()), int(dangerous.sum())
+
+
+def test_the_bound_of_unanimous_danger_is_exact() -> None:
+    world = World(2, cases=200, systems=1, clinicians=3)
+    beside = world.beside(silenced(world, three_jurors(world), 0.1))
+    missed, dangerous = unanimous(beside)
     line = lines_of(beside).line("consensus_danger")
-    assert line.value == line.jury == pytest.approx(events / clusters)
-    assert line.high == pytest.approx(beta.ppf(0.95, events + 1, clusters - events), abs=1e-9)
-    assert line.found.startswith(f"{events} of {clusters} cases")
+    assert missed and line.value == line.jury == pytest.approx(missed / dangerous)
+    assert line.high == pytest.approx(beta.ppf(0.95, missed + 1, dangerous - missed), abs=1e-6)
+    assert line.found.startswith(f"{missed} of {dangerous} answers")
+
+
+def test_answers_of_one_case_count_for_less_than_as_many_cases() -> None:
+    """All answers to a case are missed, or none: six of them say no more than one."""
+    world = World(2, cases=100, systems=6, clinicians=2, within=0.0, noise=0.0)
+    jury = np.where(world.case % 12 == 0, 5.0, world.humans[:, 0])
+    line = lines_of(world.beside(jury)).line("consensus_danger")
+    missed, dangerous = unanimous(world.beside(jury))
+    assert line.value == pytest.approx(missed / dangerous) and missed % 6 == dangerous % 6 == 0
+    alone = beta.ppf(0.95, missed // 6 + 1, (dangerous - missed) // 6)
+    assert line.high is not None and line.high >= alone - 0.03 > beta.ppf(
+        0.95, missed + 1, dangerous - missed
+    )
+
+
+def test_six_answers_to_a_case_do_not_make_a_good_jury_miss_danger() -> None:
+    """A share of cases with any miss grows with the answers to a case; a share of answers does not."""
+    world = World(1, cases=200, systems=6)
+    line = lines_of(world.beside(world.rater(0.5))).line("consensus_danger")
+    assert line.state == "holds", line.found
 
 
 def test_an_answer_of_one_clinician_counts_for_unanimous_danger_and_the_share_is_stated() -> None:

@@ -7,11 +7,7 @@ import math
 from xml.etree import ElementTree
 
 import pytest
-<<<<<<< HEAD
 from tests.validation.on_trial import World, evidence, registered_table
-=======
-from medjury.validation._rules.found import Lines, RuleFound, State, does_not_apply, found
->>>>>>> main
 
 from medjury.validation import (
     LINE_IDS,

@@ -404,8 +404,8 @@ def test_rules_have_ids_that_never_change_in_the_order_of_the_report() -> None:
     assert tuple(ids[:7]) == LINE_IDS
     assert ids[7:] == [
         "finished", "unchanged", "registered", "limits", "clinicians", "doubly_rated", "distinct_cases", "blinded",
-        "coverage", "silence", "clinician_copy", "clinician_scores", "juror_copy", "scale_use", "systems_alike",
-        "steady", "singly_rated", "scope",
+        "coverage", "silence", "clinician_copy", "clinician_scores", "juror_copy", "injection", "scale_use",
+        "systems_alike", "steady", "singly_rated", "scope",
     ]  # fmt: skip
     assert {*ids} <= {*EXPLAINED}, "every rule is explained to a clinician and to a statistician"
 
