@@ -73,18 +73,19 @@ def read_reply(reply: str, token: str = "") -> Found:
     value, why = _whole(body)
     if isinstance(value, dict):
         if token and any(
-            same_key(key) == VERDICT and (key, each) != (VERDICT, token) for key, each in value.items()
+            key.strip().casefold() == VERDICT and (key, each) != (VERDICT, token)
+            for key, each in value.items()
         ):
             raise AnswerError(f'its "{VERDICT}" is not the one that the question shows')
         return Found(_without_token(value, token), "object")
-    if body.startswith(tuple(opening for opening, _ in REASONING)) and _body(body) is body:
-        raise AnswerError("the reasoning never ends, so there is no answer after it")
     if token and token in text:
         return Found(_without_token(_carrying(text, token), token), "token")
     if value is not None:
         raise AnswerError("it is not a JSON object")
     if "{" not in text:
         raise AnswerError("the answer holds no JSON object")
+    if _unended(text):
+        raise AnswerError("the reasoning never ends, so there is no answer after it")
     beside = f'; an object beside other text needs the "{VERDICT}" that the question shows' if token else ""
     raise AnswerError(f"it is not one JSON object and nothing else ({why}){beside}")
 
@@ -201,6 +202,8 @@ def _carrying(text: str, token: str) -> dict[str, Any]:
     if len(carrying) > 1:
         raise AnswerError(f'{len(carrying)} objects have the "{VERDICT}" that the question shows; give one')
     before = "".join(outside)
+    if _unended(before):
+        raise AnswerError("the reasoning never ends, so there is no answer after it")
     if nested or (broken and token in before) or _opens(before):
         raise AnswerError(
             f'the "{VERDICT}" is also in another object, or its object is inside one that is broken'
@@ -208,6 +211,14 @@ def _carrying(text: str, token: str) -> dict[str, Any]:
     if text[last:].strip() not in ("", _FENCE):
         raise AnswerError(f'other text follows the object with the "{VERDICT}" that the question shows')
     return carrying[0]
+
+
+def _unended(text: str) -> bool:
+    """Whether the last block of reasoning of some kind has no end."""
+    return any(
+        text.rfind(opening) > max(text.rfind(closing) for each, closing in REASONING if each == opening)
+        for opening, _ in REASONING
+    )
 
 
 def _opens(text: str) -> bool:
