@@ -110,7 +110,7 @@ def _rules(material: Material, verdict: Verdict) -> Html:
                 rule.state,
                 sentence(material.about(rule.asked, verdict.rater)),
                 sentence(material.about(rule.found, verdict.rater)),
-                rule.cap,
+                "" if rule.met else rule.cap,
                 EXPLAINED[rule.id][1],
             )
             for rule in verdict.rules
