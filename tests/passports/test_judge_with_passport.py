@@ -37,6 +37,88 @@ def test_the_same_jury_judges_and_flags_what_lies_outside(passport: Path, tmp_pa
     )
 
 
+def test_every_case_has_a_row_with_all_that_is_known_of_it(passport: Path, tmp_path: Path) -> None:
+    cases = write_rows(tmp_path / "new.jsonl", [row(203), row(300, specialty="oncology", age=7)])
+    found = judge_with_passport(passport, cases, tmp_path / "out", outside="refuse")
+    own = json.loads(passport.read_text())
+    inside, away = (found.placed[name, "a"] for name in ("case-203", "case-300"))
+    common = {"system": "a", "dimension": "accuracy", "calibrated": None}
+    of_passport = {"verdict": "VALIDATED", "force": "validated", "passport": own["hash"][:16]}
+    because = "; ".join(away.reasons)
+    assert because.startswith(
+        "specialty 'oncology': none of the validated cases; age 7: the validated cases have"
+    )
+    rows = pl.read_csv(tmp_path / "out" / "judged.csv").to_dicts()
+    assert rows[0] == {
+        "item": "case-203", **common, "score": 4.0, "status": "scored", "reason": None, "inside": True,
+        "p_value": pytest.approx(inside.p_value), "outside_because": None, **of_passport,
+    }  # fmt: skip
+    assert rows[1] == {
+        "item": "case-300", **common, "score": None, "status": "unscored", "inside": False,
+        "reason": "refused: outside what was validated", "p_value": pytest.approx(away.p_value),
+        "outside_because": because, **of_passport,
+    }  # fmt: skip
+    assert found.scores("accuracy") == {("case-203", "a"): 4.0} and found.scores("clarity") == {}
+    assert json.loads((tmp_path / "out" / "summary.json").read_text()) == {
+        "status": "complete", "why": "", "force": "validated", "passport": own["hash"], "alpha": 0.05,
+        "expires_at": own["expires_at"], "cases": 2, "outside": [away.as_dict()], "done_with_outside": "refuse",
+        "scored": 1, "unscored": 1, "changes": [],
+    }  # fmt: skip
+    lines = found.text().splitlines()
+    assert lines[:2] == [
+        "COMPLETE",
+        "1 of 2 cases lie inside what was validated; 1 lie outside: refused, and not judged",
+    ]
+    assert "  1: specialty 'oncology'" in lines and "  1: age 7" in lines
+    assert lines[-3:] == [
+        "(of cases like the validated ones at most 5 % are flagged for their distance)",
+        "1 scores of juror, 1 without a score",
+        f"Judged cases: {tmp_path / 'out' / 'judged.csv'}",
+    ]
+
+
+def test_a_folder_belongs_to_one_passport(passport: Path, run: Path, tmp_path: Path) -> None:
+    cases = write_rows(tmp_path / "new.jsonl", [row(1)])
+    judge_with_passport(passport, cases, tmp_path / "out")
+    other = tmp_path / "other.json"
+    other.write_text(make_passport(run, expires_days=30).text())
+    with pytest.raises(MedjuryError, match="holds cases judged by another passport; name another folder"):
+        judge_with_passport(other, cases, tmp_path / "out")
+
+
+def test_only_who_is_trusted_may_have_signed(passport: Path, server: LoopbackServer, tmp_path: Path) -> None:
+    (tmp_path / "signers").write_text("")
+    before = len(server.calls)
+    with pytest.raises(RefusedError, match="there is no signature"):
+        cases = write_rows(tmp_path / "new.jsonl", [row(1)])
+        judge_with_passport(passport, cases, tmp_path / "out", signers=tmp_path / "signers")
+    assert len(server.calls) == before
+
+
+def test_an_override_says_how_cases_and_models_are_reached_and_nothing_else(
+    passport: Path, server: LoopbackServer, tmp_path: Path
+) -> None:
+    odd = row(203)
+    odd["number"] = odd.pop("id")
+    cases, override = write_rows(tmp_path / "new.jsonl", [odd]), tmp_path / "override.yaml"
+    said = {
+        "cases": {"path": "elsewhere.jsonl", "mapping": {"id": "number"}},
+        "judges": {"juror": {"url": server.url}},
+    }
+    override.write_text(json.dumps(said))
+    found = judge_with_passport(passport, cases, tmp_path / "out", override=override)
+    assert found.scores("accuracy") == {("case-203", "a"): 4.0}
+    for wrong, told in (
+        ({"repeats": 3}, "repeats.* cannot be overridden; the passport fixes it"),
+        ({"judges": {"jurer": {}}}, "the passport has no judge 'jurer'.*juror"),
+        ({"judges": ["juror"]}, r"is `NAME: \{url: \.\.\.\}` for each judge"),
+        (["judges"], "an override file has names such as"),
+    ):
+        override.write_text(json.dumps(wrong))
+        with pytest.raises(MedjuryError, match=told):
+            judge_with_passport(passport, cases, tmp_path / "out", override=override)
+
+
 def test_refused_cases_are_not_asked_for_and_have_no_score(
     passport: Path, server: LoopbackServer, tmp_path: Path
 ) -> None:
