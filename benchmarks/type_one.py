@@ -3,7 +3,8 @@
 and does the scope of a good jury stay whole? Studies are drawn and judged in memory, by the test itself.
 
 `TYPE_ONE_STUDIES` sets another number of studies, `TYPE_ONE` names some of the lines, "power", "beyond" or "scope".
-`WRITE_TABLES=1` writes the tables to docs/tables/type-one.md. `OPENBLAS_NUM_THREADS=1` makes it three times as fast."""
+`WRITE_TABLES=1` writes the tables to docs/tables/type-one.md. `OPENBLAS_NUM_THREADS=1` makes it
+three times as fast."""
 
 from __future__ import annotations
 
