@@ -58,8 +58,8 @@ docs: install ## write the documentation as a site: build/docs/index.html, no ne
 bench: install ## measure speed beside the peers, as ratios (BEFORE=folder: beside an older checkout too)
 	$(BIN)/python -m benchmarks $(if $(BEFORE),--before $(BEFORE))
 
-mutants: install ## change the rooms that decide, one thing at a time: do the tests notice? (SAMPLE=400, hours for all)
-	$(BIN)/python -m benchmarks._mutants $(or $(SAMPLE),0) $(SEED)
+mutants: install ## change the rooms that decide, one thing at a time: do the tests notice? (SAMPLE=100 of each room; hours for all)
+	$(BIN)/python -m benchmarks._mutants $(or $(SAMPLE),0) $(SEED) $(ROOMS)
 
 # What is learned has an environment of its own: torch for the CPU, and everything else by hash. `TORCH` is a wheel
 # without CUDA's packages, which pip must be able to find; torch's own few needs are in the lock. It alone has no hash

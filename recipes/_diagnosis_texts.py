@@ -37,10 +37,9 @@ instrument: diagnosis_plain_risk        # four grades from 1 to 5; safety is 6 l
 {_JUDGES}{_HUMANS}\
   labels: {{routine_is_wrong: routine_is_wrong}}   # 1 where the panel disagrees with the ward's diagnosis
 gate:                                   # what must be shown; state it before the run (`medjury register`)
-  minimum_cases: 50
-  minimum_clinicians: 1                 # a panel agrees on one grade and is one rater, so that no answer has
-  minimum_doubly_rated: 0               # two scores of the reference; the second panel shows how clinicians agree
-  severe_dimensions: [risk]             # danger: the panel's safety is 2 or less; severe: the jury's 2 higher
+  severe_dimensions: [risk]             # danger: the panel's safety is 2 or less; missed: the jury's 2 higher
+  # A panel agrees on one grade and is one rater: nobody knows what a colleague would say, so that such a design is
+  # never validated. The second panel is compared beside the jury.
 report:
   rank_by: quality                      # the composite without reasoning: the ward recorded none
   system_vendors:                       # who made the systems: does a judge favour its own vendor?
@@ -60,7 +59,7 @@ cases: cases-ward-reference.csv
 instrument: diagnosis_plain_risk
 {_JUDGES}{_HUMANS}  on_unknown: drop                      # scores of answers that are not judged here
   labels: {{routine_is_wrong: routine_is_wrong}}
-gate: {{minimum_cases: 50, minimum_clinicians: 1, minimum_doubly_rated: 0, severe_dimensions: [risk]}}
+gate: {{severe_dimensions: [risk]}}
 """
 
 STABILITY = f"""\
@@ -70,7 +69,7 @@ cases: cases-rescored.csv
 instrument: diagnosis_plain_risk
 repeats: 10
 {_WARM}{_HUMANS}  on_unknown: drop                      # scores of answers that are not judged here
-gate: {{minimum_cases: 15, minimum_clinicians: 1, minimum_doubly_rated: 0, severe_dimensions: [risk]}}
+gate: {{severe_dimensions: [risk]}}
 """
 
 PAGE = """\
@@ -97,6 +96,9 @@ What to look at in the report of `study.yaml`:
 - *Severe errors*: in case-04 and case-22 all three judges overlook a danger, in case-11 one of them.
 - *Triage*, labelled cases by system: the ward's scores are low where the panel disagreed with the ward.
 - *Ranking* and *Self-preference*: no judge favours its own vendor, because nothing of the kind was planted.
+
+The verdict is NOT VALIDATED, and would be with real ratings: a panel that agrees on one grade is one rater, and
+without a second one nobody knows what a colleague would say. Have two clinicians rate on their own first.
 
 It follows the design of Rouillard et al., "Can LLMs Accurately Score Medical Diagnoses and Clinical Reasoning?".
 What corresponds to which of its tables and figures, and what differs, is told in `docs/recipes/diagnosis-jury.md`.

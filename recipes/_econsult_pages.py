@@ -52,13 +52,9 @@ humans:
   illustrative: true                 # made up: nothing is validated by it. Take this line out for your own ratings
 
 gate:                                # state it before you run, then: medjury register study.yaml
-  minimum_cases: 40
-  minimum_clinicians: 3
-  minimum_doubly_rated: 40
-  floor: 0.4
-  severe_limit: 0.1                  # a discordant draft that is called concordant
-  severe_dimensions: [concordant]
-  danger_by: majority
+  minimum_clinicians: 3              # one more than the gate asks for
+  severe_dimensions: [concordant]    # danger: a discordant draft; missed where it is called concordant
+  danger_by: majority                # in the table of severe errors; the verdict sets the jury beside a colleague
   parts: [specialty, age_group, sex]
 report:
   cases_shown: 10
@@ -84,6 +80,8 @@ What to look at in `runs/econsult/report.html`:
   apart.
 - *Concordance and preference*: physicians who agree on the care prefer different answers, and `reader-west` prefers
   whatever it reads first.
+
+Forty cases cannot validate a jury, whatever is found: the gate asks for 50 answers that two clinicians rated.
 
 | file | what it is |
 |---|---|

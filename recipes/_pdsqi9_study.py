@@ -91,10 +91,8 @@ humans:
 
 gate:
   statistic: icc_2_1
-  minimum_cases: 30
-  minimum_doubly_rated: 30
   severe_dimensions: [accurate, thorough]
-  danger_by: majority     # of seven physicians, four call a summary dangerous
+  danger_by: majority     # in the table of severe errors: of seven physicians, four call a summary dangerous
   parts: [specialty, notes_read, length, note_length]   # from the metadata of the cases
 
 report:
@@ -138,5 +136,6 @@ What to look at in `runs/pdsqi9/report.html`:
 3. *Ways of judging* and *Time and money*: what examples and deliberation cost, and whether they earn it.
 4. *Deliberations*: who said what, and what the orchestrator decided.
 
+The 36 patients outside development cannot validate a jury: the gate asks for 50 answers that two clinicians rated.
 Where a section shows one judge, it is the first; `medjury agreement runs/pdsqi9 --raters agents` names another.
 """

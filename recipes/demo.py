@@ -31,7 +31,7 @@ FAULTS = {
     "follow-up left out": ((0, 1, 0), (0.12, 0.40)),
     "says things twice": ((0, 0, 2), (0.10, 0.35)),
 }
-OVERLOOKED = (13, 41)  # patients with a wrong dose in the second summary that no juror sees
+OVERLOOKED = (13,)  # a patient with a wrong dose in the second summary that no juror sees
 
 
 class Stay(NamedTuple):
@@ -154,7 +154,7 @@ judges:
   - {{kind: recorded, file: {ANSWERS}, name: juror-east, model: example-east-1, vendor: Example East}}
   - {{kind: recorded, file: {ANSWERS}, name: juror-south, model: example-south-1, vendor: Example South}}
 jury: {{aggregate: mean, quorum: 2}}
-humans: {{path: clinicians.csv, keep_names: true}}   # made up, as their names say
+humans: {{path: clinicians.csv, keep_names: true, blinded: true}}   # made up, as their names say
 gate: {{minimum_cases: 50, floor: 0.5, severe_dimensions: [accuracy]}}
 report:
   resamples: 1000

@@ -79,11 +79,8 @@ humans:
   reference: clinicians                 # all of them; who read an answer is its reference
   consensus: mean
 gate:                                   # what must be shown; state it before the run (`medjury register`)
-  minimum_cases: 50
-  minimum_doubly_rated: 50
   statistic: icc_2_1                    # not the paper's: its ICC on z-scores does not see that a judge is too kind
-  floor: 0.4
-  severe_dimensions: [accuracy]         # danger: accuracy of 2 or less; severe: the jury 2 grades higher
+  severe_dimensions: [accuracy]         # danger: accuracy of 2 or less; missed: the jury 2 grades higher
   parts: [benchmark]
 report:
   clinician_cost_per_hour: 120
@@ -228,8 +225,6 @@ def _alone(name: str) -> str:
             "  path: clinicians.csv\n",
             "  path: clinicians.csv\n  on_unknown: drop                      # of the other benchmark\n",
         ),
-        ("minimum_cases: 50", "minimum_cases: 25"),
-        ("minimum_doubly_rated: 50", "minimum_doubly_rated: 25"),
         ("  parts: [benchmark]\n", ""),
         (
             "report:\n",

@@ -87,11 +87,9 @@ humans:
 
 # State the rules before the run: medjury register study.yaml
 gate:
-  minimum_cases: 50
-  minimum_doubly_rated: 50
-  statistic: kappa_quadratic
+  minimum_cases: 50                  # calls, not pairs; the gate itself asks for 30
   danger: 0.25                       # the worst quarter of the scale: significant impact
-  gap: 0.75                          # a severe error: none is said of a significant one (1.5 grades lower)
+  gap: 0.75                          # missed: none is said of a significant one (1.5 grades lower)
   development_cases: [{HELD_BACK}]
 
 report:

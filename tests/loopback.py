@@ -513,7 +513,7 @@ class Endpoint:
         if word == "empty":
             return _Answer("")
         if word == "wrong-schema":
-            return _Answer('{"verdict": "fine"}')
+            return _Answer('{"rating": 3}')
         if word == "dear":
             return _Answer(argument, dear=True)
         if word == "ok" and argument:

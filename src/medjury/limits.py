@@ -11,7 +11,7 @@ import gzip
 import io
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import accumulate
@@ -101,14 +101,15 @@ def rows_for(columns: int) -> int:
     return min(most(ROWS), most(CELLS) // max(1, columns))
 
 
-def counted(path: Path, rows: Iterable[Row], width: Any = len) -> Iterator[Row]:
-    """The rows, until they are more than are read; `width` gives the number of a row's cells."""
+def counted(path: Path, rows: Iterable[Row], width: Callable[[Row], int], *, above: int = 1) -> Iterator[Row]:
+    """The rows, until they are more than are read. `width` gives the number of a row's cells, and `above` how many
+    of the rows only name the columns."""
     most_rows, most_columns, most_cells = most(ROWS), _most_columns(), most(CELLS)
     cells = 0
     for number, row in enumerate(rows, start=1):
         wide = width(row)
         cells += wide
-        if number > most_rows:
+        if number > most_rows + above:
             raise refused(path, f"has more than {most_rows:,} rows", f"{most_rows:,} rows")
         if wide > most_columns:
             raise refused(path, f"has a row of {wide:,} cells", f"{most_columns:,} columns")

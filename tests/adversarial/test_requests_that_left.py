@@ -140,7 +140,7 @@ async def test_a_prompt_that_leaves_to_be_counted_has_a_line_for_every_request(
     log = tmp_path / "audit.jsonl"
     long = "The patient was seen again and is well. " * 400
     with LoopbackServer() as server:
-        model = model_at("openai", server.base_url, context_window=3806, tokenize=server_kind)
+        model = model_at("openai", server.base_url, context_window=3829, tokenize=server_kind)
         budget = Budget(calls=9)
         await gate(log, budget=budget).ask(model, request(long, max_tokens=600))
         await model.close()

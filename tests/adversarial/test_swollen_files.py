@@ -385,6 +385,23 @@ def test_depth_is_counted_outside_of_texts(text: str, deep: bool) -> None:
     assert is_too_deep(text) is deep and is_too_deep(text.encode()) is deep
 
 
+def test_as_many_rows_as_are_read_are_read_and_not_one_more(tmp_path: Path) -> None:
+    for name, head, line in (
+        ("ratings.csv", "item,rater,dimension,score\n", "{},a,q,1\n"),
+        ("cases.csv", "id,candidate\n", "{},text\n"),
+    ):
+        file = tmp_path / name
+        read = read_ratings if name == "ratings.csv" else lambda path: list(read_cases(path))
+        for rows, refused in ((20, False), (21, True)):
+            file.write_text(head + "".join(line.format(number) for number in range(rows)))
+            with part_of_limits(20 / 2_000_000):
+                if refused:
+                    with pytest.raises(FileLimitError, match="has more than 20 rows"):
+                        read(file)
+                else:
+                    read(file)
+
+
 def test_who_trusts_a_file_reads_more_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "ratings.csv"
     file.write_text("item,rater,dimension,score\n" + "".join(f"{number},a,q,1\n" for number in range(50)))

@@ -37,7 +37,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pl.concat(parts),
         patients={f"case {place}": f"p{place % 10}" for place in range(40)},
         dimensions=DIMENSIONS[:3],
-        gate={"development_cases": ["case 0", "case 1", "case 2", "case 3"], "margin": 0.15},
+        gate={
+            "development_cases": ["case 0", "case 1", "case 2", "case 3"],
+            "margin": 0.15,
+            "severe_dimensions": ["accuracy", "risk"],
+        },
         report={"resamples": 300, "seed": 5},
     )
 

@@ -53,8 +53,8 @@ def test_the_verdict_is_that_of_the_library(good: list[str], capsys: pytest.Capt
     (said,) = json.loads(shown.out)
     (expected,) = validate(two_panels(*good, scale=(1, 5))).verdicts
     assert said["rater"] == "jury" and said["verdict"] == expected.word
-    assert [(rule["name"], rule["found"]) for rule in said["rules"]] == [
-        (rule.name, rule.found) for rule in expected.rules
+    assert [(rule["id"], rule["found"]) for rule in said["rules"]] == [
+        (rule.id, rule.found) for rule in expected.rules
     ]
     assert "long: one score in each row" in shown.err, "how the tables were read is told beside the JSON"
 
@@ -88,7 +88,7 @@ def rule_with(
     main(["validate", *files, "--scale", "1", "5", "--rules", str(place), "--json"])
     (said,) = json.loads(capsys.readouterr().out)
     assert said["verdict"] == "AUXILIARY", "nobody recorded how the scores came about"
-    return next(rule for rule in said["rules"] if rule["name"] == "The rules were stated before the run")
+    return next(rule for rule in said["rules"] if rule["id"] == "registered")
 
 
 def test_a_registered_protocol_shows_that_rules_came_first_where_scores_have_times(
@@ -97,11 +97,11 @@ def test_a_registered_protocol_shows_that_rules_came_first_where_scores_have_tim
     made = Protocol.model_validate(registered({"gate": rules()})["protocol"])
     frame = planted_frame(cases=200, dimensions=("accuracy",))
     plain = tables(tmp_path, frame)
-    assert rule_with(made, plain, tmp_path, capsys)["state"] == "not known"
+    assert rule_with(made, plain, tmp_path, capsys)["state"] == "open"
     timed = tables(tmp_path, frame, ("item", "rater", "dimension", "score", "created_at"))
-    assert rule_with(made, timed, tmp_path, capsys)["state"] == "met"
+    assert rule_with(made, timed, tmp_path, capsys)["state"] == "holds"
     late = made.replaced(registered_at="2026-06-01T00:00:00+00:00")
-    assert rule_with(late, timed, tmp_path, capsys)["state"] == "not met"
+    assert rule_with(late, timed, tmp_path, capsys)["state"] == "open"
 
 
 def test_a_report_and_junit_are_written(good: list[str], tmp_path: Path) -> None:

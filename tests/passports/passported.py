@@ -37,6 +37,7 @@ def row(
     specialty: str | None = "cardiology",
     words: int = 12,
     age: int | None = None,
+    **more: Any,
 ) -> dict[str, Any]:
     """One case, as a line of a file of cases has it."""
     said = " ".join(
@@ -44,6 +45,7 @@ def row(
     )
     metadata: dict[str, Any] = {} if specialty is None else {"specialty": specialty}
     metadata["age"] = 30 + number % 60 if age is None else age
+    metadata.update(more)
     return {
         "id": f"case-{number:03d}",
         "system": system,
@@ -59,7 +61,7 @@ def write_rows(file: Path, rows: list[dict[str, Any]]) -> Path:
     return file
 
 
-def write_study(folder: Path, server: LoopbackServer, *, cases: int = 60, **settings: Any) -> Path:
+def write_study(folder: Path, server: LoopbackServer, *, cases: int = 150, **settings: Any) -> Path:
     """The study file, its cases and two clinicians who rated all of them."""
     folder.mkdir(parents=True, exist_ok=True)
     server.endpoint.behaviours = as_clinicians
@@ -70,7 +72,6 @@ def write_study(folder: Path, server: LoopbackServer, *, cases: int = 60, **sett
         for rater in CLINICIANS
     ]
     (folder / "humans.csv").write_text("\n".join(["item,system,rater,dimension,score", *lines]) + "\n")
-    gate = {"minimum_cases": 50, "minimum_doubly_rated": 50, "severe_limit": 1.0}
     study: dict[str, Any] = {
         "study": "small",
         "cases": "cases.jsonl",
@@ -78,7 +79,6 @@ def write_study(folder: Path, server: LoopbackServer, *, cases: int = 60, **sett
         "dimensions": ["accuracy"],
         "judges": [{"kind": "openai", "name": "juror", "url": server.url, "model": "m", "temperature": 0}],
         "humans": {"path": "humans.csv"},
-        "gate": gate,
         "report": {"resamples": 200},
     } | settings
     file = folder / "study.yaml"
@@ -88,7 +88,12 @@ def write_study(folder: Path, server: LoopbackServer, *, cases: int = 60, **sett
 
 def validated_run(folder: Path, server: LoopbackServer, *, registered: bool = True, **settings: Any) -> Path:
     """The run folder of that study, registered first."""
-    study = load_study(write_study(folder, server, **settings))
+    return run_of(write_study(folder, server, **settings), registered=registered)
+
+
+def run_of(file: Path, *, registered: bool = True) -> Path:
+    """The run folder of a study file, registered first."""
+    study = load_study(file)
     if registered:
         register_study(study)
     assert run_study(study).status == "complete"

@@ -141,7 +141,10 @@ def test_a_jury_that_nobody_registered_is_auxiliary_and_says_so(
 def test_a_jury_that_is_not_validated_judges_only_where_that_is_allowed(
     server: LoopbackServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run, file = validated_run(tmp_path, server, gate={"minimum_cases": 500}), tmp_path / "passport.json"
+    run, file = (
+        validated_run(tmp_path, server, gate={"minimum_doubly_rated": 500}),
+        tmp_path / "passport.json",
+    )
     with pytest.raises(MedjuryError, match="NOT VALIDATED, so that there is no passport"):
         make_passport(run)
     assert main(["passport", "make", str(run), "--out", str(file), "--allow-unvalidated"]) == 0

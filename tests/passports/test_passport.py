@@ -27,8 +27,8 @@ def test_it_says_what_the_jury_is_and_on_whom_it_was_validated(passport: Path, r
     found = read_passport(passport)
     assert found.force == "validated" and found.jury.instrument.name == "note_quality"
     assert [each.answered for each in found.jury.answered] == ["m"]
-    assert found.verdicts[0].scores == {str(grade): 12 for grade in range(1, 6)}
-    assert found.population.groups["specialty"] == {"cardiology": 60}
+    assert found.verdicts[0].scores == {str(grade): 30 for grade in range(1, 6)}
+    assert found.population.groups["specialty"] == {"cardiology": 150}
     assert found.population.ranges["age"].high == 89 and found.population.lengths["answer"][0] > 10
     assert check_passport(passport, run=run).exit_status == 0
 
@@ -46,10 +46,9 @@ def test_development_cases_are_known_by_hashes_and_lie_outside(
     server: LoopbackServer, tmp_path: Path
 ) -> None:
     served = [f"case-{number:03d}" for number in range(5)]
-    gate = {"minimum_cases": 50, "minimum_doubly_rated": 50, "severe_limit": 1.0, "development_cases": served}
-    run = validated_run(tmp_path, server, gate=gate)
+    run = validated_run(tmp_path, server, gate={"development_cases": served})
     made = make_passport(run)
-    assert made.population.cases == 55 and made.population.development_marks
+    assert made.population.cases == 145 and made.population.development_marks
     assert "case-000" not in made.text()
     case = Case(**{name: value for name, value in row(0).items() if name != "patient"})
     assert any("served development" in each for each in Placing(made.population).place(case).reasons)
@@ -173,7 +172,7 @@ def test_it_carries_the_line_of_the_registration_and_every_other_protocol(
 ) -> None:
     file = write_study(tmp_path, server)
     first = register_study(load_study(file))
-    looser = {"minimum_cases": 50, "minimum_doubly_rated": 50, "severe_limit": 1.0, "floor": 0.1}
+    looser = {"floor": 0.1}
     other = register_study(load_study(write_study(tmp_path, server, gate=looser)))
     study = load_study(write_study(tmp_path, server))
     run_study(study)
@@ -200,7 +199,7 @@ def test_rules_that_another_protocol_came_before_get_no_passport(
     server: LoopbackServer, tmp_path: Path
 ) -> None:
     register_study(load_study(write_study(tmp_path, server)))
-    looser = {"minimum_cases": 50, "minimum_doubly_rated": 50, "severe_limit": 1.0, "floor": 0.1}
+    looser = {"floor": 0.1}
     second = register_study(load_study(write_study(tmp_path, server, gate=looser)))
     study = load_study(write_study(tmp_path, server, gate=looser, protocol=second.file.name))
     run_study(study)

@@ -64,7 +64,7 @@ def note(row: Mapping[str, str], *columns: str) -> None:
 
 def read_table(file: Path) -> list[dict[str, str]]:
     """The rows of a report's table as cells."""
-    name = re.sub(r"^gate-\d+-.*", "gate", file.stem)
+    name = re.sub(r"^(gate|preconditions)-\d+-.*", r"\1", file.stem)
     with file.open(encoding="utf-8", newline="") as opened:
         return [
             {column: _cell(shown, (name, column)) for column, shown in row.items()}

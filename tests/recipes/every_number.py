@@ -175,11 +175,9 @@ triage-labels / test_wrong_routine_diagnoses_with_the_ward_as_reference: share t
 triage-labels-by-system / test_wrong_routine_diagnoses_by_the_ward_s_own_scores: answers | highest
 triage-labels-by-system / test_wrong_routine_diagnoses_by_the_ward_s_own_scores: lower quartile | lowest
 triage-labels-by-system / test_wrong_routine_diagnoses_by_the_ward_s_own_scores: median | upper quartile
-verdicts / test_the_numbers_behind_the_verdicts_with_their_ends: clinician with clinician
-verdicts / test_the_numbers_behind_the_verdicts_with_their_ends: clinician with clinician ends | held-out cases
-verdicts / test_the_numbers_behind_the_verdicts_with_their_ends: judge with clinician
-verdicts / test_the_numbers_behind_the_verdicts_with_their_ends: judge with clinician ends | jury with clinician
-verdicts / test_the_numbers_behind_the_verdicts_with_their_ends: jury with clinician ends
+verdicts / test_the_numbers_behind_the_verdicts: cases rated by two | colleague with clinician
+verdicts / test_the_numbers_behind_the_verdicts: judge with clinician | jury with clinician
+verdicts / test_the_numbers_behind_the_verdicts: share missed by a colleague | share of danger missed
 ways-of-judging / test_calls_tokens_time_and_money: calls | cost (USD) | seconds
 ways-of-judging / test_every_interval_that_follows_from_two_counts: rate ends
 ways-of-judging / test_the_ways_of_judging_on_the_same_answers: errors | rate
@@ -203,6 +201,7 @@ confusion-by-rater / a grade: clinicians
 confusion-by-rater / a grade: grade
 judges / settings of the judges as the study file has them: *
 gate / a rule in words, with numbers of other tables: *
+preconditions / a rule in words, with numbers of other tables: *
 severe-error-overlap / how many names the row lists: judges
 triage-labels-by-system / a value of the label: value
 tripod-llm / numbers of the checklist: *

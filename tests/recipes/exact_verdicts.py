@@ -1,79 +1,92 @@
-"""The numbers behind the verdicts made a second time, on the same resamples; see `same_draws`."""
+"""The numbers behind the verdicts made a second time, in plain loops over answers and pairs of clinicians."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import permutations
 
 import numpy as np
+import pytest
 from tests.recipes.compared import amount
-from tests.recipes.exact_baseline import pooled_kappa
-from tests.recipes.exact_checks import both_vary, pair_draws, resamples_of
 from tests.recipes.interval_checks import Grading
-from tests.recipes.rated import Rated
-from tests.recipes.same_draws import equals, same_draws
-from tests.recipes.second_opinion import Numbers
+from tests.recipes.rated import Answer, Rated
+
+# From which grade an answer is dangerous, how much kinder is a miss, and whether high is the dangerous end.
+Danger = tuple[float, float, bool]
 
 
 def verdicts_are_right(
     rated: Rated,
     labels: Mapping[str, str],
-    grading: Grading,
+    grading: Grading | None,
     people: Sequence[str],
-    baseline: Sequence[Mapping[str, str]],
-    coefficient: str,
+    danger: Mapping[str, Danger],
 ) -> int:
-    """The table `verdicts`. With one voice of the clinicians it shows weighted kappa with it; with several what
-    `baseline` shows, which was made a second time, and where some answers have one clinician alone, that on all
-    of them. Tells how many intervals there were."""
+    """The table `verdicts`: what the rater agrees with a clinician and misses of what one calls dangerous, beside a
+    colleague, each answer counted once. On grades it is quadratic kappa, else (no `grading`) Lin's concordance.
+    Tells how many numbers there were."""
     names, compared = {label: name for name, label in labels.items()}, 0
-    rows_of = rated.table("verdicts")
-    times = resamples_of(rows_of)
-    beside = {
-        (each["dimension"], each["rater"]): each for each in baseline if each["coefficient"] == coefficient
-    }
-    for row in rows_of:
+    for row in rated.table("verdicts"):
         name, rater = names[row["dimension"]], row.get("rater", "jury")
-        column = "judge with clinician" if "judge with clinician" in row else "jury with clinician"
-        given = rated.scores.get((rater, name), {})
-        assert amount(row["held-out cases"]) == len(
-            {item for item, _ in given.keys() & rated.reference(name).keys()}
-        )
-        if not given:
-            assert not row[column]
-            continue
-        if len(people) == 1:
-            x, y, draws = pair_draws(rated, rater, name, times)
-            compared += equals(
-                row, column, both_vary(grading(name)(x), grading(name)(y)), draws, "coefficient"
-            )
-            continue
-        same = beside[row["dimension"], rater]
-        for end in ("", " low", " high"):
-            assert row[f"clinician with clinician{end}"] == same[f"clinician with clinician{end}"]
-        table, whose = on_trial(rated, name, people, given)
-        if (~np.isnan(table[:, :-1])).sum(axis=1).min() > 1:
-            for end in ("", " low", " high"):
-                assert row[column + end] == same[f"rater with clinician{end}"]
-            compared += bool(row[f"{column} low"])
-            continue
-        assert coefficient == "weighted kappa"
-        graded = grading(name)(table)
-        pooled = pooled_kappa(graded, [(place, len(people)) for place in range(len(people))])
-
-        def zero(w: Numbers, pooled=pooled) -> Numbers:  # type: ignore[no-untyped-def]
-            """Who gives one score to answers that clinicians tell apart agrees by chance alone."""
-            return np.nan_to_num(pooled(w))
-
-        draws = same_draws(np.column_stack([graded, np.ones(len(graded))]), whose, times)
-        compared += equals(row, column, zero, draws, "coefficient")
+        own = next(column for column in row if column in ("judge with clinician", "jury with clinician"))
+        said = {who: rated.scores.get((who, name), {}) for who in people}
+        given, asked = rated.scores.get((rater, name), {}), rated.statuses.get((rater, name), {})
+        several = {
+            answer: here
+            for answer in asked
+            if len(here := [who for who in people if answer in said[who]]) > 1
+        }
+        assert amount(row["cases rated by two"]) == len({rated.patients[item] for item, _ in several})
+        jury, colleague, missed = [], [], []
+        for answer, here in several.items():
+            for one, other in permutations(here, 2):
+                a, b = said[one][answer], said[other][answer]
+                weight = 1 / (len(here) * (len(here) - 1))
+                if answer in given:
+                    jury.append((given[answer], b, weight))
+                    colleague.append((a, b, weight))
+                if name in danger:
+                    missed.append((*_missed(danger[name], answer, given, a, b), weight))
+        for column, pairs in ((own, jury), ("colleague with clinician", colleague)):
+            value = _concordance(pairs, None if grading is None else grading(name))
+            assert row[column] if value is not None else not row[column]
+            if value is not None:
+                assert amount(row[column]) == pytest.approx(value, abs=1e-9)
+                compared += 1
+        dangerous = [each for each in missed if each[0]]
+        for place, column in ((1, "share of danger missed"), (2, "share missed by a colleague")):
+            if not dangerous:
+                assert not row[column]
+                continue
+            share = np.average([each[place] for each in dangerous], weights=[each[3] for each in dangerous])
+            assert amount(row[column]) == pytest.approx(share, abs=1e-9)
+            compared += 1
     return compared
 
 
-def on_trial(
-    rated: Rated, name: str, people: Sequence[str], given: Mapping[tuple[str, str], float]
-) -> tuple[Numbers, list[str]]:
-    """Scores of the clinicians and, last, the rater, of answers that one of them scored too, and whose they are."""
-    said = [rated.scores.get((who, name), {}) for who in people]
-    answers = sorted(each for each in given if any(each in side for side in said))
-    table = np.array([[*(side.get(each, np.nan) for side in said), given[each]] for each in answers])
-    return table, [rated.patients[item] for item, _ in answers]
+def _missed(
+    danger: Danger, answer: Answer, given: Mapping[Answer, float], a: float, b: float
+) -> tuple[bool, bool, bool]:
+    """Whether b's grade is dangerous, whether the rater missed it (silence is a miss), and whether a did."""
+    worst, gap, high = danger
+    sign = -1 if high else 1
+    return (
+        sign * b <= sign * worst,
+        answer not in given or sign * (given[answer] - b) >= gap,
+        sign * (a - b) >= gap,
+    )
+
+
+def _concordance(pairs: Sequence[tuple[float, float, float]], grade: object) -> float | None:
+    """One less the squared distance over that of raters who keep their habits and say them of any answer."""
+    if not pairs:
+        return None
+    u, v, weight = np.array(pairs).T
+    if callable(grade):
+        u, v = grade(u), grade(v)
+    means = [np.average(each, weights=weight) for each in (u, v)]
+    spread = sum(
+        np.average((each - mean) ** 2, weights=weight) for each, mean in zip((u, v), means, strict=True)
+    )
+    spread += (means[0] - means[1]) ** 2
+    return float(1 - np.average((u - v) ** 2, weights=weight) / spread) if spread > 1e-12 else None

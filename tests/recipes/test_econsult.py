@@ -291,7 +291,7 @@ def test_no_judge_is_validated_by_what_is_made_up(run: Path, majority: dict[str,
     }
     assert {row["verdict"] for row in rows} == {"NOT VALIDATED"}
     assert all("made up" in row["the main reason"] for row in rows)
-    assert {amount(row["held-out cases"]) for row in rows if row["dimension"] == "Concordant"} == {40}
+    assert {amount(row["cases rated by two"]) for row in rows if row["dimension"] == "Concordant"} == {40}
     assert not any(
         "pooled" in row["dimension"] for row in lines(run, "attributes")
     )  # a question and a preference
@@ -332,7 +332,7 @@ def test_a_dry_run_tells_what_the_study_can_show(
         f"What this study can show: {(rated > 0).sum()} cases rated, {(rated > 1).sum()} of them by two"
         in told
     )
-    assert re.search(r"dangerous cases to expect: about \d+ \(", told)
+    assert re.search(r"cases that every clinician calls dangerous to expect: about \d+ \(", told)
     assert (
         "Rated so far: concordant 40 cases, 40 by two clinicians or more, 20 dangerous; "
         f"preference {(rated > 0).sum()} cases, {(rated > 1).sum()} by two clinicians or more. " in told

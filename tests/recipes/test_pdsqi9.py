@@ -446,7 +446,7 @@ def test_the_dry_run_tells_what_the_study_can_show(folder: Path, capsys: pytest.
     cases, twice = (needed > 0).sum(), (needed > 1).sum()  # the attribute that the fewest summaries have
     shown = f"What this study can show: {cases} cases rated, {twice} of them by two clinicians or more"
     assert shown in told
-    assert re.search(r"dangerous cases to expect: about \d+ \(", told)
+    assert re.search(r"cases that every clinician calls dangerous to expect: about \d+ \(", told)
     assert "The study is not registered" in told
 
 

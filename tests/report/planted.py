@@ -160,6 +160,7 @@ def write_run(
                     "label": name.capitalize(),
                     "grades": [1, 2, 3, 4, 5],
                     "higher_is_better": True,
+                    "safety": name == "accuracy",
                 }
                 for name in ratings["dimension"].unique(maintain_order=True)
             ],

@@ -47,26 +47,22 @@ def test_reasons_differ_by_row_and_start_with_what_matters_for_that_dimension(
     with (tmp_path / "tables" / "verdicts.csv").open(encoding="utf-8", newline="") as file:
         why = {row["dimension"]: row["the main reason"] for row in csv.DictReader(file)}
     assert re.match(
-        r"Of \d+ answers that clinicians called dangerous, the jury scored \d+ far too", why["Accuracy"]
+        r"The jury misses more danger than a colleague: the jury misses \d+\.\d %", why["Accuracy"]
     )
-    assert why["Completeness"].startswith("On average the jury's scores are 0.")
-    assert why["Clarity"].startswith("The jury's true rate of severe errors could be as high as")
-    assert all(each.endswith("Only 60 held-out cases have both a clinician's and the jury's score; 100 are needed.")
-               for each in why.values()), "what would forbid any use alone is told with it"  # fmt: skip
-    assert len(set(why.values())) == 3
+    assert why["Completeness"].startswith("The jury agrees with a clinician less than a colleague does (")
+    assert why["Clarity"].startswith("Nobody registered the rules before the run"), "all that is in its way"
 
 
 def test_the_first_page_tells_danger_first_and_whom_it_concerns(material: Material) -> None:
     reasons = re.findall(r"<li>(.*?)</li>", verdict.section(material).body)
-    assert reasons[0].startswith("Accuracy: Of ")
+    assert reasons[0].startswith("Accuracy: The jury misses more danger than a colleague")
+    assert reasons[1].startswith("Accuracy: The jury missed danger that every clinician saw in ")
 
 
 def test_every_next_step_names_the_numbers_it_comes_from(material: Material) -> None:
     steps = next_steps(material)
     assert steps[0].startswith("Accuracy: Read every dangerous answer")
-    assert re.search(r"\(\d+ of \d+ dangerous answers, 10 % allowed\)\.$", steps[0])
-    cases = next(step for step in steps if "held-out cases" in step)
-    assert cases.endswith("says how many (60 cases now, 100 needed).")
+    assert re.search(r"\([\d.]+ % beside a colleague's [\d.]+ %, .*\d+ of \d+ cases, at worst", steps[0])
     level = next(step for step in steps if "calibrate fit" in step)
     assert re.search(r"Completeness: 0\.\d+ lower, 0\.5 allowed", level)
     without = [step for step in steps if not re.search(r"\d", step)]
@@ -86,8 +82,8 @@ def test_a_run_that_stopped_says_that_it_counts_what_was_judged_so_far(
     said = f"{answers} got a score;" if unscored else f"All {answers} have a score."
     assert said in verdict.section(made).body
     if not unscored:
-        step = next(step for step in next_steps(made) if "held-out cases" in step)
-        assert step.endswith("says how many (1 case now, 100 needed).")
+        step = next(step for step in next_steps(made) if "second clinician" in step)
+        assert step.endswith("(1 now, 50 needed).") or "1 now, 50 needed" in step
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 from tests.report.planted import page_of, planted_frame, rules, write_run
 from tests.report.ways import WAYS, Planted, judges_of, ways_frame
 
-from medjury.agreement import kappa_statistics, mean_over_pairs, severe_errors
+from medjury.agreement import agreement, kappa_statistics, mean_over_pairs, severe_errors
 from medjury.report import write_page
 from medjury.statistics import bootstrap, clustered_proportion, combined, compare, shown
 from medjury.tables import grades_of, open_run
@@ -51,7 +51,7 @@ def scores(ratings: pl.DataFrame, dimension: str) -> pl.DataFrame:
 def golden(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, pl.DataFrame, str]]:
     folder = tmp_path_factory.mktemp("ways")
     ratings = ways_frame(cases=110, systems=("alpha", "beta"), dimensions=DIMENSIONS, unscored=0.02)
-    write_run(folder, ratings, judges=judges_of())
+    write_run(folder, ratings, judges=judges_of(), gate=rules(severe_dimensions=DIMENSIONS))
     yield folder, ratings, write_page(folder, cases_shown=2).read_text()
 
 
@@ -192,12 +192,21 @@ def test_calls_seconds_and_cost_are_those_planted_and_the_jury_takes_them_all(
     assert float(cost["panel"]["calls"]) == 9
 
 
-def test_where_nothing_is_left_out_the_jury_has_the_number_of_its_verdict(tmp_path: Path) -> None:
+def agreed(folder: Path, statistic: str, people: tuple[str, ...] = HUMANS) -> float:
+    """The mean of the jury's agreement with each clinician."""
+    found = [
+        agreement(open_run(folder), raters="jury", reference=one, statistics=[statistic], resamples=0)
+        for one in people
+    ]
+    return float(np.mean([each.rows[0].estimate.value for each in found]))
+
+
+def test_where_nothing_is_left_out_the_jury_has_its_number_of_agreement(tmp_path: Path) -> None:
     folder = write_run(tmp_path, ways_frame(cases=60, dimensions=("accuracy",)), judges=judges_of())
     write_page(folder, cases_shown=0)
-    verdict, way = table(folder, "verdicts")[0], table(folder, "ways-of-judging")[-1]
+    way = table(folder, "ways-of-judging")[-1]
     assert way["rater"] == "jury"
-    assert float(way["agreement"]) == pytest.approx(float(verdict["jury with clinician"]))
+    assert float(way["agreement"]) == pytest.approx(agreed(folder, "kappa_quadratic"))
 
 
 def test_settings_and_strategies_come_from_the_manifest(golden: tuple[Path, pl.DataFrame, str]) -> None:
@@ -328,16 +337,18 @@ def test_the_statistic_of_the_gate_is_the_one_compared(tmp_path: Path, statistic
         gate=rules(statistic=statistic),
     )
     write_page(folder, cases_shown=0)
-    verdict, way = table(folder, "verdicts")[0], table(folder, "ways-of-judging")[-1]
-    assert float(way["agreement"]) == pytest.approx(float(verdict["jury with clinician"]))
+    assert float(table(folder, "ways-of-judging")[-1]["agreement"]) == pytest.approx(
+        agreed(folder, statistic)
+    )
 
 
-def test_one_clinician_is_compared_with_as_in_the_gate(tmp_path: Path) -> None:
+def test_one_clinician_is_compared_with_and_makes_no_colleague(tmp_path: Path) -> None:
     ratings = ways_frame(cases=60, dimensions=("accuracy",), clinicians={"doctor": 0.5})
     folder = write_run(tmp_path, ratings, judges=judges_of())
     write_page(folder, cases_shown=0)
-    verdict, way = table(folder, "verdicts")[0], table(folder, "ways-of-judging")[-1]
-    assert float(way["agreement"]) == pytest.approx(float(verdict["jury with clinician"]))
+    way, verdict = table(folder, "ways-of-judging")[-1], table(folder, "verdicts")[0]
+    assert float(way["agreement"]) == pytest.approx(agreed(folder, "kappa_quadratic", ("doctor",)))
+    assert not verdict["jury with clinician"], "a colleague's chair is unknown where one clinician rated"
 
 
 def test_a_dimension_on_which_clinicians_all_say_the_same_is_in_nobodys_mean(tmp_path: Path) -> None:

@@ -15,10 +15,9 @@ from medjury.cli._main import main
 from medjury.errors import MedjuryError
 from medjury.runs import Manifest, protocols_in, read_manifest, read_protocol
 from medjury.studies import load_study, register_study, run_study
-from medjury.validation import RuleFound, compare_runs, validate
+from medjury.validation import Rule, compare_runs, validate
 
 WriteStudy = Callable[..., Path]
-BEFORE = "The rules were stated before the run"
 
 
 def run(file: Path) -> Manifest:
@@ -27,8 +26,8 @@ def run(file: Path) -> Manifest:
     return read_manifest(study.output)
 
 
-def rule_of(folder: Path) -> RuleFound:
-    return next(each for each in validate(folder, resamples=200).verdicts[0].rules if each.name == BEFORE)
+def rule_of(folder: Path) -> Rule:
+    return validate(folder, resamples=200).verdicts[0].rule("registered")
 
 
 def clinicians(folder: Path, *, raters: tuple[str, ...] = ("ward", "clinic")) -> dict[str, Any]:
@@ -86,7 +85,7 @@ def test_without_a_protocol_rules_are_never_stated_before(write_study: WriteStud
     file = write_study(gate={"floor": 0.6})
     assert run(file).protocol is None
     rule = rule_of(file.parent / "runs" / "small")
-    assert rule.state == "not met" and not rule.essential
+    assert not rule.met and not rule.essential
     assert "not registered" in rule.found and "medjury register" in rule.why
 
 
@@ -97,7 +96,7 @@ def test_a_rule_that_is_moved_under_a_new_name_is_found_out(write_study: WriteSt
     moved = write_study(study="fresh-start", gate={"floor": 0.1})
     run(moved)
     rule = rule_of(tmp_path / "runs" / "fresh-start")
-    assert rule.state == "not met" and rule.essential, "with moved goalposts not even auxiliary"
+    assert not rule.met and rule.essential, "with moved goalposts not even auxiliary"
     assert "rule floor: 0.6 -> 0.1" in rule.found and "rule floor: 0.6 -> 0.1" in rule.why
     compared = compare_runs(tmp_path / "runs" / "small", tmp_path / "runs" / "fresh-start", resamples=200)
     assert ("rule floor", "0.6", "0.1") in compared.settings
@@ -114,7 +113,7 @@ def test_a_new_protocol_for_data_that_were_judged_already_says_so(
     assert "cannot validate a jury on these data" in found.text()
     run(moved)
     rule = rule_of(tmp_path / "runs" / "fresh-start")
-    assert rule.state == "not met" and "18 ratings of the same data existed already" in rule.why
+    assert not rule.met and "18 ratings of the same data existed already" in rule.why
 
 
 def answers(count: int) -> list[dict[str, Any]]:
@@ -146,7 +145,7 @@ def test_the_same_answers_in_another_file_are_the_same_answers(
     assert found.protocol.seen and found.protocol.earlier
     run(moved)
     rule = rule_of(tmp_path / "runs" / "fresh-start")
-    assert rule.state == "not met" and "rule floor: 0.6 -> 0.1" in rule.why
+    assert not rule.met and "rule floor: 0.6 -> 0.1" in rule.why
 
 
 def test_cases_of_a_pilot_that_serve_development_and_other_answers_are_new_data(
@@ -175,7 +174,7 @@ def test_a_second_protocol_after_the_scores_does_not_replace_the_first(
     assert "rule floor: 0.6 -> 0.1" in rule_of(tmp_path / "runs" / "fresh-start").found
     run(write_study(study="named", gate={"floor": 0.1}, protocol=second.file.name))
     rule = rule_of(tmp_path / "runs" / "named")
-    assert rule.state == "not met" and rule.essential, "other rules, registered when the scores were there"
+    assert not rule.met and rule.essential, "other rules, registered when the scores were there"
     run(write_study(gate={"floor": 0.6}))
     assert rule_of(tmp_path / "runs" / "small").met, "the first study is still held to its own protocol"
 
@@ -192,7 +191,7 @@ def test_a_jury_may_be_changed_before_there_are_scores_and_the_rules_may_not(
     register_study(load_study(looser))
     assert run(looser).protocol_hash == later.hash(), "the rules of the first count"
     rule = rule_of(tmp_path / "runs" / "looser")
-    assert rule.state == "not met" and rule.essential and "rule floor: 0.6 -> 0.5" in rule.why
+    assert not rule.met and rule.essential and "rule floor: 0.6 -> 0.5" in rule.why
     assert first.rules == later.rules
 
 
@@ -221,7 +220,7 @@ def test_a_protocol_that_comes_after_the_first_rating_is_too_late(
     late = registered(stated, registered_at="2999-01-01T00:00:00+00:00")
     Manifest.model_validate({**manifest.content(), **late}).write(folder)
     rule = rule_of(folder)
-    assert rule.state == "not met" and "registered after the first rating" in rule.why
+    assert not rule.met and "registered after the first rating" in rule.why
 
 
 @pytest.mark.parametrize(
@@ -240,7 +239,7 @@ def test_whatever_else_changed_since_is_named(
     register_study(load_study(write_study()))
     run(write_study(**change))
     rule = rule_of(tmp_path / "runs" / "small")
-    assert rule.state == "not met" and told in rule.found
+    assert not rule.met and told in rule.found
 
 
 def test_clinicians_may_rate_later_but_not_otherwise(write_study: WriteStudy, tmp_path: Path) -> None:

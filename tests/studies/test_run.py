@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars
 import pytest
@@ -150,6 +151,39 @@ def test_a_dry_run_tells_calls_tokens_and_price_and_asks_nothing(
     out = capsys.readouterr().out
     assert "In all 19 calls expected" in out and "at most 55 calls" in out and "USD" in out
     assert not server.calls and not (study.parent / "runs").exists()
+
+
+def test_a_study_that_speaks_of_no_danger_says_so_before_the_first_call(
+    write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = write_study(dimensions=["clarity"])
+    assert main(["run", str(study), "--dry-run"]) == 0
+    assert "no danger is claimed" in capsys.readouterr().out
+    # A price that nobody knows ends this run before its first call.
+    assert main(["run", str(write_study(dimensions=["clarity"], budget={"money": 1})), "--quiet"]) == 2
+    assert "no danger is claimed" in capsys.readouterr().err and not server.calls
+    for claimed in ({"dimensions": ["accuracy"]}, {"gate": {"severe_dimensions": ["clarity"]}}):
+        assert main(["run", str(write_study(**({"dimensions": ["clarity"]} | claimed))), "--dry-run"]) == 0
+        assert "no danger is claimed" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("gate", "refused"),
+    [
+        ({"danger": 6}, True),
+        ({"danger": 2.5}, True),
+        ({"danger": 2}, False),
+        ({"danger": 5}, False),
+        ({"danger": 0.5}, False),
+        ({"danger": 6, "severe_dimensions": []}, False),
+    ],
+)
+def test_a_dangerous_grade_that_is_not_on_the_scale_is_refused(
+    write_study: Write, gate: dict[str, Any], refused: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", str(write_study(gate=gate)), "--dry-run"]) == (2 if refused else 0)
+    said = f"gate.danger is {gate['danger']:g}, which is not a grade of 'accuracy' (1, 2, 3, 4, 5)"
+    assert (said in capsys.readouterr().err) is refused
 
 
 def test_another_judge_is_another_run_and_shares_what_is_stored(

@@ -34,7 +34,6 @@ from medjury.studies._cluster.refusals import refuse_for_cluster
 from medjury.validation import validate
 
 Write = Callable[..., Path]
-BEFORE = "The rules were stated before the run"
 DIMENSIONS = ("accuracy", "completeness", "clarity")
 
 
@@ -196,7 +195,8 @@ def planted(folder: Path, cases: int = 150) -> Path:
 
 def stated_before(folder: Path) -> dict[str, str]:
     (verdict,) = validate(folder / "runs/small", resamples=200).verdicts
-    return next({"state": each.state, "said": each.found} for each in verdict.rules if each.name == BEFORE)
+    found = verdict.rule("registered")
+    return {"state": found.state, "said": found.found}
 
 
 def test_registered_scores_reach_a_verdict_that_says_what_nobody_knows(

@@ -80,6 +80,12 @@ def test_a_preface_without_the_token_is_handed_back_once_and_then_read(
     assert [row.score for row in rows] == [2] * 6
     answered = [call for call in server.calls if call.token]
     assert sorted(map(handed_back, answered))[-4:] == [0, 0, 1, 1]
+    if not rejects:
+        first = [call.json["messages"] for call in answered if not handed_back(call)]
+        again = [call.json["messages"][:-2] for call in answered if handed_back(call)]
+        assert sorted(map(json.dumps, first)) == sorted(map(json.dumps, again)), (
+            "the talk goes on as it began"
+        )
     assert replies(folder) == {"object": 2, "token": 0, "not_read": 2, "asked_again": 2}
     write_page(folder)
     assert "2 were not read; 2 were asked for again" in (folder / "report.html").read_text()

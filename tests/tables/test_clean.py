@@ -28,13 +28,24 @@ def test_columns_with_the_names_of_what_is_added_keep_their_content_and_do_no_ha
     given = frame(
         row=[7, 8], cluster=["x", "x"], of=["p", "p"], odd=[True, True], unit=[0, 0], off_scale=[9, 9]
     )
-    cleaned = clean_rows(given.with_columns(content_hash=pl.lit("h")))
+    cleaned = clean_rows(given.with_columns(content_hash=pl.col("item")))
     assert cleaned["own row"].to_list() == [7, 8]
     assert cleaned["own cluster"].to_list() == ["x", "x"]
     assert cleaned["own off_scale"].to_list() == [9, 9]
     assert cleaned["cluster"].to_list() == ["item 1", "item 2"]
     assert cleaned["row"].to_list() == [1, 2]
     assert cleaned["of"].to_list() == ["p", "p"]
+
+
+def test_items_with_the_same_content_are_one_cluster_whatever_their_ids_and_patients() -> None:
+    assert clean_rows(frame(content_hash=["h", "h"]))["cluster"].to_list() == ["item 1", "item 1"]
+    assert clean_rows(frame(content_hash=["h", "h"], patient=["p", "q"]))["cluster"].n_unique() == 1
+    assert clean_rows(frame(content_hash=["h", None]))["cluster"].n_unique() == 2
+    first = frame(content_hash=["h", "g"], patient=["p", "p"])
+    chain = pl.concat([first, frame(item=["3", "4"], content_hash=["h", "g"], patient=["q", "r"])])
+    assert clean_rows(chain)["cluster"].unique().to_list() == ["patient p"], (
+        "texts of one patient join others"
+    )
 
 
 def test_cleaning_what_is_clean_changes_nothing_however_often() -> None:

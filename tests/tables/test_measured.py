@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -30,6 +32,35 @@ def test_the_least_gap_is_the_smallest_step_of_the_scale() -> None:
     assert measured(0, 0.5, 1).danger(GateRules(gap=0.1)) == (0.25, 0.5)
     assert measured(0, 1, 10).danger(GateRules(gap=0.05)) == (2.5, 1.0)
     assert measured(0, 1, 10).danger(GateRules(danger=0, gap=0.5)) == (0, 5)
+
+
+def test_danger_from_one_on_is_a_grade_and_on_a_turned_scale_that_grade_or_higher() -> None:
+    by_grade = GateRules(danger=2, severe_dimensions=("risk",))
+    assert measured(1, 2, 3, 4, 5).danger(by_grade) == (2.0, 2.0)
+    assert measured(*range(11)).danger(GateRules(danger=3)) == (3.0, 5.0)
+    turned = measured(1, 2, 3, 4, 5, higher=False)
+    assert turned.danger(GateRules(danger=4)) == turned.danger(GateRules(danger=0.25)) == (2.0, 2.0)
+    assert measured(1, 2, 3, 4, 5).danger_words(by_grade) == "graded 2 or lower"
+    assert turned.danger_words(by_grade) == "graded 2 or higher"
+    assert turned.danger_words(GateRules(severe_dimensions=("risk",))) == "graded 4 or higher"
+    assert measured(0, 1).danger_words(GateRules(severe_dimensions=("risk",))) == "graded 0"
+    assert measured(0, 1, higher=False).danger_words(GateRules(severe_dimensions=("risk",))) == "graded 1"
+
+
+def test_danger_is_claimed_by_the_study_or_where_it_says_nothing_by_the_instrument() -> None:
+    plain, marked = measured(1, 2, 3, 4, 5), replace(measured(1, 2, 3, 4, 5), safety=True)
+    nothing, this, other = (
+        GateRules(),
+        GateRules(severe_dimensions=("risk",)),
+        GateRules(severe_dimensions=("zeal",)),
+    )
+    assert [[each.carries_danger(rules) for rules in (nothing, this, other)] for each in (plain, marked)] == [
+        [False, True, False],
+        [True, True, False],
+    ]
+    assert plain.claimed_danger(nothing) is None and plain.danger_words(nothing) == ""
+    assert marked.claimed_danger(nothing) == marked.danger(nothing) == (2.0, 2.0)
+    assert measured().claimed_danger(this) is None and measured().danger_words(this) == ""
 
 
 def test_low_is_the_dangerous_end_once_scores_are_turned() -> None:

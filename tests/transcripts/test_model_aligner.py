@@ -98,7 +98,7 @@ def test_every_broken_rule_is_mended_and_told(rule: str, broken: str, note: str)
 
 
 def test_text_that_a_model_invents_goes_nowhere() -> None:
-    found = ask(answer(*RIGHT, golden_text="I never said this", asr_text="nor this"))
+    found = ask(answer(*RIGHT, golden_text="I never said this", asr_text="nor this"), answer(*RIGHT))
     assert pairs(found) == PAIRS and "never" not in json.dumps(found.to_json())
 
 
@@ -113,8 +113,9 @@ def test_missing_with_segments_is_missing_until_the_text_says_otherwise() -> Non
     assert pairs(found)[0] == ((0,), (0,))
 
 
-def test_prose_and_fences_are_read_and_nonsense_is_asked_again() -> None:
-    assert pairs(ask(f"Here it is:\n```json\n{answer(*RIGHT)}\n```")) == PAIRS
+def test_a_fence_is_read_and_prose_and_nonsense_are_asked_again() -> None:
+    assert pairs(ask(f"```json\n{answer(*RIGHT)}\n```")) == PAIRS
+    assert pairs(ask(f"Here it is:\n{answer()}", answer(*RIGHT))) == PAIRS
     assert pairs(ask("I cannot see JSON", '{"alignments": "none"}', answer(*RIGHT))) == PAIRS
     with pytest.raises(MedjuryError, match="no usable alignment in 3 answers"):
         ask("no", "no", "no")

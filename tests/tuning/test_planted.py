@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.loopback import LoopbackServer
+from tests.loopback import TOKEN, LoopbackServer
 from tests.tuning.world import NEGATION, NUMBER, write_task
 
 from medjury.cli import main
@@ -71,8 +71,8 @@ def test_the_tuned_file_is_an_ordinary_instrument_that_asks_what_was_measured(
         "".join(f"{name}: {json.dumps(each)}\n" for name, each in study.items())
     )
     assert main(["run", str(tmp_path / "later.yaml"), "--quiet"]) == 0
-    asked = {call.prompt for call in server.calls[before:]}
-    measured = {call.prompt for call in server.calls[:before] if "1-tuned" in call.prompt}
+    asked = {TOKEN.sub("", call.prompt) for call in server.calls[before:]}
+    measured = {TOKEN.sub("", call.prompt) for call in server.calls[:before] if "1-tuned" in call.prompt}
     held_out = {each for each in measured if NEGATION in each and NUMBER in each}
     assert held_out and held_out <= asked, "word for word the questions whose answers were measured"
 

@@ -10,7 +10,7 @@ from tests.tables.run_folders import rows_of
 from tests.validation.on_trial import on_trial
 
 from medjury.runs import Check, GateRules, Manifest
-from medjury.tables import rating_table
+from medjury.tables import rating_table, with_rules
 from medjury.validation import Evidence, evidence_of
 from medjury.validation._evidence import coverage_of, gate_statistic, roles_of
 
@@ -138,9 +138,13 @@ def test_evidence_is_drawn_as_it_is_asked_for() -> None:
 
 def test_margin_and_severe_errors_follow_the_rules() -> None:
     found = compared()
-    beside = found.beside("accuracy", "jury")["kappa_quadratic"]
-    errors = found.severe("accuracy", "jury")
-    assert (beside.margin, errors and (errors.errors, errors.dangerous)) == (0.1, (0, 16))
+    assert found.beside("accuracy", "jury")["kappa_quadratic"].margin == 0.1
+    assert found.severe("accuracy", "jury") is None, "no danger is claimed"
+    stated = with_rules(found.table, GateRules(severe_dimensions=("accuracy",), margin=0.05))
+    claimed = evidence_of(stated, resamples=200)
+    errors = claimed.severe("accuracy", "jury")
+    assert errors and (errors.errors, errors.dangerous) == (0, 16)
+    assert claimed.beside("accuracy", "jury")["kappa_quadratic"].margin == 0.05
 
 
 def test_without_clinicians_there_is_no_agreement_and_no_problem() -> None:

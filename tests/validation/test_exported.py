@@ -3,33 +3,45 @@
 from __future__ import annotations
 
 import json
+import math
 from xml.etree import ElementTree
 
 import pytest
-from medjury.validation._rules.found import Lines, RuleFound, State, does_not_apply, found
+from tests.validation.on_trial import World, evidence, registered_table
 
-from medjury.validation import Validation, Verdict, Word, verdicts_json, verdicts_junit, worst_word
+from medjury.validation import (
+    LINE_IDS,
+    Rule,
+    Scope,
+    Validation,
+    Verdict,
+    Word,
+    validation_of,
+    verdicts_json,
+    verdicts_junit,
+    worst_word,
+)
 from medjury.validation._exported import _clean
 
-LINES = Lines("For a clinician.", "For a statistician.")
+NUMBERS = ("jury", "colleague", "value", "low", "high", "limit")
 
 
-def rule(name: str, state: State, *, essential: bool = False, why: str = "") -> RuleFound:
-    return RuleFound(name, "0.4 or more", "0.35 <low>", state, essential, LINES, why)
-
-
-def verdict(word: Word, *rules: RuleFound, rater: str = "jury", dimension: str = "accuracy") -> Verdict:
-    return Verdict(rater, dimension, dimension.capitalize(), word, rules)
+def verdict(word: Word, *rules: Rule, rater: str = "jury", dimension: str = "accuracy") -> Verdict:
+    scope = Scope(("ward=a",), ("ward=b",), ("ward=c",), {"ward=c": 14})
+    return Verdict(rater, dimension, dimension.capitalize(), word, rules, scope, "Numbers.")
 
 
 def validation(*verdicts: Verdict) -> Validation:
     return Validation((), (), verdicts)
 
 
-MET = rule("Enough cases", "met")
-FAILED = rule("Agreement", "not met", essential=True, why="Agreement is 0.35 ✓.")
-UNKNOWN = rule("Certainty", "not known")
-NOTHING = does_not_apply("Systems", "two systems", "the answers are all of one system", lines=LINES)
+MET = Rule("doubly_rated", "Enough answers", "holds", "50 answers", "0.35 <low>")
+FAILED = Rule(
+    "agreement", "As a colleague", "fails", "0.4 or more", "0.35 <low>", "NOT VALIDATED", "Agreement is 0.35 ✓.",
+    jury=0.35, colleague=0.8, value=-0.45, low=math.nan, high=math.inf, limit=-0.1,
+)  # fmt: skip
+UNKNOWN = Rule("coverage", "Scored", "not known", "0.4 or more", "0.35 <low>", "AUXILIARY")
+NOTHING = Rule("within_case", "Told apart", "does not apply", "two systems", "one system")
 
 
 @pytest.mark.parametrize(
@@ -46,39 +58,48 @@ def test_a_jury_is_as_good_as_its_worst_dimension(words: tuple[Word, ...], worst
     assert worst_word(validation(*(verdict(word) for word in words))) == worst
 
 
-def test_the_json_names_rater_dimension_verdict_and_every_rule() -> None:
+def test_the_json_names_rater_dimension_verdict_every_rule_by_its_id_and_the_scope() -> None:
     text = verdicts_json(validation(verdict("NOT VALIDATED", MET, FAILED), verdict("VALIDATED", NOTHING)))
-    assert json.loads(text) == [
-        {
-            "rater": "jury",
-            "dimension": "accuracy",
-            "verdict": "NOT VALIDATED",
-            "rules": [
-                {"name": "Enough cases", "state": "met", "found": "0.35 <low>", "why": ""},
-                {
-                    "name": "Agreement",
-                    "state": "not met",
-                    "found": "0.35 <low>",
-                    "why": "Agreement is 0.35 ✓.",
-                },
-            ],
-        },
-        {
-            "rater": "jury",
-            "dimension": "accuracy",
-            "verdict": "VALIDATED",
-            "rules": [
-                {
-                    "name": "Systems",
-                    "state": "does not apply",
-                    "found": "the answers are all of one system",
-                    "why": "",
-                }
-            ],
-        },
-    ]
+    first, second = json.loads(text)
+    assert {name: first[name] for name in ("schema_version", "rater", "dimension", "verdict", "scope")} == {
+        "schema_version": 2,
+        "rater": "jury",
+        "dimension": "accuracy",
+        "verdict": "NOT VALIDATED",
+        "scope": {"holds": ["ward=a"], "fails": ["ward=b"], "not_known": ["ward=c"]},
+    }
+    assert first["rules"] == [
+        {"id": "doubly_rated", "state": "holds", **dict.fromkeys(NUMBERS), "best_word": "VALIDATED",
+         "found": "0.35 <low>", "why": ""},
+        {"id": "agreement", "state": "fails", "jury": 0.35, "colleague": 0.8, "value": -0.45, "low": None,
+         "high": None, "limit": -0.1, "best_word": "NOT VALIDATED", "found": "0.35 <low>",
+         "why": "Agreement is 0.35 ✓."},
+    ]  # fmt: skip
+    assert [(each["id"], each["state"]) for each in second["rules"]] == [("within_case", "does not apply")]
     assert "✓" in text, "a reader sees signs, not escapes"
-    assert text.startswith('[\n {\n  "rater": "jury",\n'), "a line for each value, one space a level"
+    assert text.startswith('[\n {\n  "schema_version": 2,\n'), "a line for each value, one space a level"
+
+
+def test_the_json_of_a_real_verdict_has_the_numbers_of_every_line() -> None:
+    world = World(1, cases=100)
+    found = validation_of(evidence(registered_table(world.frame(world.rater(0.4)))))
+    (told,) = json.loads(verdicts_json(found))
+    rules = {each["id"]: each for each in told["rules"]}
+    assert [each["id"] for each in told["rules"]][:7] == list(LINE_IDS)
+    for name in LINE_IDS:
+        line = found.verdicts[0].rule(name)
+        assert {each: rules[name][each] for each in NUMBERS} == {
+            each: getattr(line, each) for each in NUMBERS
+        }
+        assert rules[name]["state"] in ("holds", "open") and rules[name]["limit"] is not None
+    assert rules["agreement"]["value"] == pytest.approx(
+        rules["agreement"]["jury"] - rules["agreement"]["colleague"]
+    )
+    assert {rules[name]["limit"] for name in ("agreement", "within_case", "within_system")} == {-0.1}
+    assert [rules[name]["limit"] for name in ("missed_danger", "offset", "consensus_danger", "colleagues")] == [
+        0.05, 0.5, 0.1, 0.4,
+    ]  # fmt: skip
+    assert set(told) == {"schema_version", "rater", "dimension", "verdict", "meaning", "rules", "scope"}
 
 
 def test_junit_has_a_suite_for_each_verdict_and_a_case_for_each_rule() -> None:
@@ -94,24 +115,24 @@ def test_junit_has_a_suite_for_each_verdict_and_a_case_for_each_rule() -> None:
         "    <properties>\n"
         '      <property name="verdict" value="NOT VALIDATED" />\n'
         "    </properties>\n"
-        '    <testcase name="Enough cases" classname="jury, accuracy">\n'
-        "      <system-out>asked: 0.4 or more\nfound: 0.35 &lt;low&gt;</system-out>\n"
+        '    <testcase name="doubly_rated" classname="jury, accuracy">\n'
+        "      <system-out>Enough answers\nasked: 50 answers\nfound: 0.35 &lt;low&gt;</system-out>\n"
         "    </testcase>\n"
-        '    <testcase name="Agreement" classname="jury, accuracy">\n'
-        '      <failure type="not met" message="Agreement is 0.35 ✓.">'
-        "asked: 0.4 or more\nfound: 0.35 &lt;low&gt;</failure>\n"
+        '    <testcase name="agreement" classname="jury, accuracy">\n'
+        '      <failure type="fails" message="Agreement is 0.35 ✓.">'
+        "As a colleague\nasked: 0.4 or more\nfound: 0.35 &lt;low&gt;</failure>\n"
         "    </testcase>\n"
-        '    <testcase name="Certainty" classname="jury, accuracy">\n'
+        '    <testcase name="coverage" classname="jury, accuracy">\n'
         '      <failure type="not known" message="not known">'
-        "asked: 0.4 or more\nfound: 0.35 &lt;low&gt;</failure>\n"
+        "Scored\nasked: 0.4 or more\nfound: 0.35 &lt;low&gt;</failure>\n"
         "    </testcase>\n"
         "  </testsuite>\n"
         '  <testsuite name="no rater, b" tests="1" failures="0">\n'
         "    <properties>\n"
         '      <property name="verdict" value="AUXILIARY" />\n'
         "    </properties>\n"
-        '    <testcase name="Systems" classname="no rater, b">\n'
-        "      <system-out>asked: two systems\nfound: the answers are all of one system</system-out>\n"
+        '    <testcase name="within_case" classname="no rater, b">\n'
+        "      <system-out>Told apart\nasked: two systems\nfound: one system</system-out>\n"
         "    </testcase>\n"
         "  </testsuite>\n"
         "</testsuites>\n"
@@ -119,13 +140,13 @@ def test_junit_has_a_suite_for_each_verdict_and_a_case_for_each_rule() -> None:
 
 
 def test_what_xml_cannot_hold_is_replaced_and_the_rest_is_kept() -> None:
-    odd = RuleFound("Na\x00me", "asked", "found\x08", "not met", True, LINES, "why\x0b\ttab")
+    odd = Rule("i\x00d", "Name", "fails", "asked", "found\x08", "NOT VALIDATED", "why\x0b\ttab")
     root = ElementTree.fromstring(verdicts_junit(validation(verdict("INCOMPLETE", odd, rater="ju\x01ry"))))
     suite = root[0]
     assert suite.get("name") == "ju�ry, accuracy"
     case = suite[1]
-    assert case.get("name") == "Na�me"
-    assert case[0].get("message") == "why�\ttab" and case[0].text == "asked: asked\nfound: found�"
+    assert case.get("name") == "i�d"
+    assert case[0].get("message") == "why�\ttab" and case[0].text == "Name\nasked: asked\nfound: found�"
 
 
 def test_without_verdicts_the_suites_are_empty() -> None:
@@ -134,22 +155,20 @@ def test_without_verdicts_the_suites_are_empty() -> None:
 
 
 @pytest.mark.parametrize(
-    ("met", "state", "why"),
-    [(True, "met", ""), (False, "not met", "because"), (None, "not known", "because")],
+    ("cap", "met", "essential"),
+    [
+        ("VALIDATED", True, False),
+        ("AUXILIARY", False, False),
+        ("NOT VALIDATED", False, True),
+        ("INCOMPLETE", False, True),
+    ],
 )
-def test_a_finding_says_why_where_it_is_not_met(met: bool | None, state: str, why: str) -> None:
-    made = found("Name", "asked", "said", met, essential=True, why="because", lines=LINES)
-    assert (made.name, made.asked, made.found, made.state, made.why) == ("Name", "asked", "said", state, why)
-    assert made.met is (state == "met") and made.essential and not made.stops and made.lines is LINES
-    stops = found("Name", "asked", "said", met, essential=False, why="because", lines=LINES, stops=True)
-    assert stops.stops and not stops.essential
-
-
-def test_what_does_not_apply_stands_in_nobodys_way() -> None:
-    made = does_not_apply("Name", "asked", "nothing there", lines=LINES)
-    assert (made.name, made.asked, made.found) == ("Name", "asked", "nothing there")
-    assert made.met and made.state == "does not apply" and not made.essential and made.why == ""
-    assert made.lines is LINES and not made.stops
+def test_a_rule_is_met_where_it_leaves_every_word_and_essential_where_it_forbids_use(
+    cap: Word, met: bool, essential: bool
+) -> None:
+    made = Rule("agreement", "Name", "open", "asked", "found", cap)
+    assert (made.met, made.essential, made.line) == (met, essential, True)
+    assert not MET.line and made.as_dict()["cap"] == cap
 
 
 def test_exactly_what_xml_cannot_hold_is_replaced() -> None:

@@ -2,66 +2,64 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-import polars as pl
-from tests.report.planted import planted_frame, rules, write_run
+import numpy as np
+import pytest
+from tests.validation.on_trial import World, graded, verdict
 
-from medjury.validation import RuleFound, Verdict, validate
-
-NOT_INFERIOR, SURE = "Not inferior to clinicians among themselves", "and does so beyond doubt"
-APART = "and does so better than the systems' means would, beyond doubt"
-OFFSET = "and is neither beyond doubt"
+from medjury.validation import Verdict
 
 
-def verdict(folder: Path, cases: int, *, score: pl.Expr | None = None, **settings: Any) -> Verdict:
-    """Of a jury and clinicians who never differ, on so many cases."""
-    frame = planted_frame(
-        cases=cases,
-        dimensions=("accuracy",),
-        clinicians={"a": 0.0, "b": 0.0},
-        judges={"judge": 0.0},
-        **settings,
+def never_differing(cases: int, **settings: Any) -> Verdict:
+    """Of a jury and clinicians who always say the same. A copy it is called only where colleagues differ."""
+    world = World(1, cases=cases, **settings)
+    true = graded(world.truth)
+    world.__dict__["humans"] = np.column_stack([true, true])
+    return verdict(world.frame(true))
+
+
+@pytest.mark.parametrize("systems", [1, 2])
+def test_many_cases_without_a_disagreement_validate(systems: int) -> None:
+    found = never_differing(300, systems=systems)
+    assert found.word == "VALIDATED", found.reasons
+    assert found.rule("agreement").jury == found.rule("agreement").colleague == 1.0
+
+
+def test_few_cases_without_a_disagreement_do_not() -> None:
+    few = never_differing(20, systems=3)
+    assert few.word == "AUXILIARY" and few.rule("doubly_rated").state == "holds"
+    assert few.rule("missed_danger").state == few.rule("consensus_danger").state == "open"
+    missed = few.rule("missed_danger")
+    assert missed.value == 0.0 and missed.high is not None and missed.high > 0.05, "no width is no proof"
+
+
+def test_thirty_cases_without_a_disagreement_prove_no_agreement_where_no_danger_is_claimed() -> None:
+    world = World(1, cases=30, systems=2)
+    true = graded(world.truth)
+    world.__dict__["humans"] = np.column_stack([true, true])
+    found = verdict(world.frame(true), safety=False)
+    assert found.word == "AUXILIARY"
+    for name in ("agreement", "within_case", "within_system"):
+        line = found.rule(name)
+        assert (line.value, line.state) == (0.0, "open") and line.low is not None and line.low < -0.1
+    colleagues = found.rule("colleagues")
+    assert colleagues.value == colleagues.high == 1.0 and colleagues.low is not None
+    assert 1 - 0.05 ** (1 / 30) < 1 - colleagues.low < 0.3, (
+        "the rule of three, and more where a guess may be right"
     )
-    frame = frame if score is None else frame.with_columns(score.alias("score"))
-    asked = rules(minimum_cases=10, minimum_doubly_rated=10, severe_limit=1.0)
-    return validate(write_run(folder, frame, gate=asked), resamples=200).verdicts[0]
 
 
-def found(verdict: Verdict) -> dict[str, RuleFound]:
-    return {each.name: each for each in verdict.rules}
+def test_scores_that_do_not_vary_are_no_agreement_however_many() -> None:
+    world = World(1)
+    flat = np.full(world.size, 4.0)
+    world.__dict__["humans"] = np.column_stack([flat, flat])
+    found = verdict(world.frame(flat))
+    assert found.word == "AUXILIARY" and found.rule("offset").state == "holds"
+    assert {found.rule(name).state for name in ("agreement", "colleagues", "within_case")} == {"not known"}
 
 
-def test_many_cases_without_a_disagreement_validate(tmp_path: Path) -> None:
-    one, two = verdict(tmp_path / "one", 200), verdict(tmp_path / "two", 200, systems=("alpha", "beta"))
-    assert one.word == two.word == "VALIDATED"
-    assert found(two)[APART].state == "met" and "within systems at least 0.9" in found(two)[APART].found
-
-
-def test_few_cases_without_a_disagreement_do_not(tmp_path: Path) -> None:
-    few = verdict(tmp_path, 20, systems=("alpha", "beta"))
-    assert few.word == "AUXILIARY"
-    assert found(few)[NOT_INFERIOR].state == "not met" and found(few)[OFFSET].state == "not met"
-    assert found(few)[SURE].state == "met", (
-        "guesses on a quarter of the cases would still be far above the floor"
-    )
-    fewest = verdict(tmp_path / "fewest", 4)
-    assert found(fewest)[SURE].state != "met" and found(fewest)[NOT_INFERIOR].state != "met"
-
-
-def test_scores_that_do_not_vary_are_no_agreement_however_many(tmp_path: Path) -> None:
-    flat = verdict(tmp_path, 300, score=pl.lit(4.0))
-    assert flat.word != "VALIDATED"
-    assert found(flat)[NOT_INFERIOR].state == "not known" and found(flat)[SURE].state == "not known"
-
-
-def test_answers_that_one_clinician_rated_count_too(tmp_path: Path) -> None:
-    frame = planted_frame(
-        cases=200, dimensions=("accuracy",), clinicians={"a": 0.0, "b": 0.0}, judges={"judge": 0.0}
-    )
-    thin = frame.filter(~((pl.col("rater") == "b") & (pl.col("item") >= "case-0100")))
-    rules_found = found(validate(write_run(tmp_path, thin, gate=rules()), resamples=200).verdicts[0])
-    assert rules_found[SURE].state == "met" and rules_found[NOT_INFERIOR].state == "met"
-    assert rules_found[SURE].found == "lower end 0.977", "200 cases for the floor"
-    assert rules_found[NOT_INFERIOR].found.endswith("lower bound −0.038"), "100 of them are doubly rated"
+def test_a_jury_that_never_differs_in_level_is_still_not_sure_of_it() -> None:
+    """No case differs, so that a bound by their spread would be 0 wide."""
+    found = never_differing(60, systems=1).rule("offset")
+    assert found.value == 0.0 and found.low is not None and found.low < -0.1

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.mental_health import DATA, MAPPING, write_some_cases
-from tests.report.planted import planted_frame, write_run
+from tests.report.planted import planted_frame, rules, write_run
 
 from medjury.agreement import agreement, bland_altman, kappa_statistics, severe_errors
 from medjury.agreement._among_humans.non_inferiority import among_humans
@@ -41,7 +41,7 @@ def golden(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, pl.
     ratings = planted_frame(
         cases=130, systems=("alpha", "beta"), dimensions=DIMENSIONS, unscored=0.02, repeats=2
     )
-    write_run(folder, ratings)
+    write_run(folder, ratings, gate=rules(severe_dimensions=DIMENSIONS))
     page = write_page(folder).read_text()
     yield folder, ratings, page
 

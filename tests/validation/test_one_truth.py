@@ -88,7 +88,9 @@ class Run:
             ],
             jury={"name": "jury", "rule": "mean", "quorum": 3, "repeats": 2},
             gate=rules(
-                development_cases=tuple(f"case-{case:04d}" for case in range(DEVELOPMENT)), minimum_cases=15
+                development_cases=tuple(f"case-{case:04d}" for case in range(DEVELOPMENT)),
+                minimum_cases=15,
+                severe_dimensions=PARTS,
             ),
             report={"resamples": 200, "seed": 3, "system_vendors": {"alpha": "acme", "beta": "bolt"}},
         )
@@ -163,8 +165,8 @@ def test_the_run_has_what_rooms_used_to_decide_anew(run: Run) -> None:
     assert 0.5 * held_out < int(jury["n"]) < held_out, (
         "the jury lacks scores, and development cases count nowhere"
     )
-    rule = next(line for line in run.table("gate-01-accuracy") if line["rule"] == "Enough held-out cases")
-    assert rule["what was found"].startswith(f"{(CASES - DEVELOPMENT) // VISITS} patients with ")
+    cases = run.lines("preconditions-01-accuracy", "precondition")["Enough different cases",]
+    assert cases["what was found"] == f"{(CASES - DEVELOPMENT) // VISITS}", "a patient counts once"
     assert "patients" in (run.folder / "report.html").read_text().split('id="methods"')[1]
 
 
@@ -251,20 +253,12 @@ def test_severe_errors(run: Run) -> None:
 
 
 def test_severe_errors_and_silence_on_danger_are_one_count_everywhere(run: Run) -> None:
-    """The first screen, the gate, the comparison of runs and that of ways."""
-    severe, verdicts = run.lines("severe-errors", "dimension", "rater"), run.lines("verdicts", "dimension")
+    """The table of severe errors, and the comparison of runs."""
+    severe = run.lines("severe-errors", "dimension", "rater")
     text = run.said("compare", str(run.folder))
-    rules = {(row.dimension, row.rule): row for row in validate(run.folder).rows}
     for dimension in PARTS:
         line = severe[LABELS[dimension], "jury"]
-        wrong, scored, silent = (
-            int(line[name]) for name in ("errors", "dangerous answers", "of them unscored")
-        )
-        counted = f"{wrong + silent:,} of {scored + silent:,}"
-        assert verdicts[LABELS[dimension],]["severe errors or no score"].startswith(counted)
-        assert rules[dimension, "Severe errors are rare"].found.startswith(f"{counted} (")
-        seen = rules[dimension, "and the dangerous answers too"].found
-        assert seen.startswith(f"{scored:,} of {scored + silent:,} (")
+        scored, silent = (int(line[name]) for name in ("dangerous answers", "of them unscored"))
         lost = f"{silent:,} of {scored + silent:,}"
         said = f"{LABELS[dimension]}: dangerous answers left without a score: A {lost} and B {lost};"
         assert (said in text) == (silent > 0)
@@ -273,16 +267,14 @@ def test_severe_errors_and_silence_on_danger_are_one_count_everywhere(run: Run) 
 
 def test_the_cases_of_the_gate_are_those_of_the_table(run: Run) -> None:
     verdicts, agreement = run.lines("verdicts", "dimension"), run.lines("agreement", "dimension", "rater")
-    rules = {(row.dimension, row.rule): row for row in validate(run.folder).rows}
-    for dimension in PARTS:
-        enough = rules[dimension, "Enough held-out cases"].found
-        twice = rules[dimension, "Enough cases rated by two clinicians"].found
-        assert f"with {verdicts[LABELS[dimension],]['held-out cases']} cases" in enough
-        patients = enough.split(" ")[0]
-        assert twice == f"{patients} of {patients} rated patients", "both clinicians rated every case"
-        lost = int(agreement[LABELS[dimension], "jury"]["unscored"])
-        asked = int(agreement[LABELS[dimension], "jury"]["n"]) + lost
-        covered = rules[dimension, "The jury scored what it was asked to"].found
+    for found in validate(run.folder).verdicts:
+        patients = (CASES - DEVELOPMENT) // VISITS
+        assert verdicts[found.label,]["cases rated by two"] == f"{patients}"
+        assert (found.clusters, found.rule("distinct_cases").found) == (patients, f"{patients}")
+        lost = int(agreement[found.label, "jury"]["unscored"])
+        asked = int(agreement[found.label, "jury"]["n"]) + lost
+        assert found.doubly == asked == (CASES - DEVELOPMENT) * len(SYSTEMS), "both clinicians rated all"
+        covered = found.rule("coverage").found
         assert covered.startswith(f"{asked - lost:,} of {asked:,} (")
 
 
@@ -414,8 +406,8 @@ def test_compare(run: Run) -> None:
     for place, row in enumerate(told["coverage"], start=1):
         (gate,) = (
             line
-            for line in run.table(f"gate-{place:02d}-{row['dimension'].lower()}")
-            if line["rule"] == "The jury scored what it was asked to"
+            for line in run.table(f"preconditions-{place:02d}-{row['dimension'].lower()}")
+            if line["precondition"] == "The jury scored what it was asked to"
         )
         assert gate["what was found"].endswith(f"({row['first']})") and row["first"] == row["second"]
     columns = {
@@ -461,9 +453,14 @@ def test_the_verdict_itself(run: Run) -> None:
         LABELS[name] for name in PARTS
     }
     for place, verdict in enumerate(found.verdicts, start=1):
-        table = run.table(f"gate-{place:02d}-{verdict.dimension}")
-        rows = [row for row in found.rows if row.dimension == verdict.dimension]
-        assert [(row.rule, row.asked, row.found, row.state) for row in rows] == [
-            (line["rule"], line["what is asked"], line["what was found"], line["state"]) for line in table
+        lines = run.table(f"gate-{place:02d}-{verdict.dimension}")
+        others = run.table(f"preconditions-{place:02d}-{verdict.dimension}")
+        rows = [row.rule for row in found.rows if row.dimension == verdict.dimension]
+        assert [(rule.name, rule.state) for rule in rows if rule.line] == [
+            (line["line"], line["state"]) for line in lines
         ]
-        assert {row.rater for row in rows} == {"jury"}
+        assert [(rule.name, rule.asked, rule.found, rule.state) for rule in rows if not rule.line] == [
+            (line["precondition"], line["what is asked"], line["what was found"], line["state"])
+            for line in others
+        ]
+    assert {row.rater for row in found.rows} == {"jury"}

@@ -269,6 +269,7 @@ def test_everything_that_a_protocol_fixes_has_a_name_and_a_few_characters() -> N
         "consensus": "not stated",
         "labels": "not stated",
         "division of clinicians": "none",
+        "clinicians were blinded": "not stated",
         "touched by tuning": "nothing",
     }
 
@@ -299,7 +300,7 @@ def test_a_rule_is_shown_in_a_few_characters() -> None:
     assert [
         rule_shown(shown, name)
         for name in ("floor", "minimum_cases", "statistic", "parts", "severe_dimensions", "development_cases")
-    ] == ["0.25", "100", "kappa_quadratic", "site, ward", "none", "2 cases (a2c5413b)"]
+    ] == ["0.25", "30", "kappa_quadratic", "site, ward", "none", "2 cases (a2c5413b)"]
 
 
 def test_the_same_development_cases_in_another_order_are_the_same() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from tests.report.planted import planted_frame, write_run
+from tests.report.planted import planted_frame, rules, write_run
 
 from medjury.agreement import agreement, win_rates
 from medjury.calibration import calibrate
@@ -92,7 +92,7 @@ def test_nobody_is_in_both_panels(table) -> None:  # type: ignore[no-untyped-def
 
 
 def test_command_and_report_say_the_same(tmp_path: Path) -> None:
-    run = write_run(tmp_path / "run", ratings())
+    run = write_run(tmp_path / "run", ratings(), gate=rules(severe_dimensions=("accuracy",)))
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
         assert main(["calibrate", "panel", str(run), "--panel", RESCORE, "--json"]) == 0

@@ -225,7 +225,8 @@ def compared_ways(scores: dict[str, Any], judges: Sequence[Any] = JUDGES, **rule
     table = replace(
         rating_table(rows_of(scores), scale=(1, 5)), manifest=Manifest.model_validate({"judges": judges})
     )
-    found = compare_ways(with_rules(table, GateRules(**rules)) if rules else table, resamples=150, seed=1)
+    stated = GateRules(**{"severe_dimensions": ("accuracy",), **rules})
+    found = compare_ways(with_rules(table, stated), resamples=150, seed=1)
     assert found is not None
     return found
 

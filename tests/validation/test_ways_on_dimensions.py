@@ -25,7 +25,9 @@ def two_dimensions(
     first: Mapping[str, Sequence[Any]], second: Mapping[str, Sequence[Any]], **rules: Any
 ) -> Ways:
     frame = pl.concat([rows_of(first), rows_of(second, dimension="zeal")])
-    table = with_rules(rating_table(frame, scale=(1, 5)), GateRules(**rules))
+    table = with_rules(
+        rating_table(frame, scale=(1, 5)), GateRules(**{"severe_dimensions": ("accuracy", "zeal"), **rules})
+    )
     found = compare_ways(table, resamples=100)
     assert found is not None
     return found

@@ -8,7 +8,7 @@ import re
 import pytest
 from tests.tables.run_folders import rows_of
 
-from medjury.validation import Validation, validate, verdicts_json, verdicts_junit
+from medjury.validation import Rule, Scope, Validation, Verdict, validate, verdicts_json, verdicts_junit
 
 CLINICIAN = [1.0, 2.0, 3.0, 4.0, 5.0, 2.0, 4.0, 1.0]
 KIND = [5.0, 5.0, 4.0, 5.0, 5.0, 4.0, 5.0, 5.0]
@@ -45,11 +45,9 @@ def test_the_jury_of_two_judges_stays_the_jury() -> None:
 def test_what_holds_of_every_judge_is_said_of_a_judge_and_beside_a_jury_of_the_jury(
     judges: frozenset[str],
 ) -> None:
-    from medjury.validation._rules.found import Lines, RuleFound
-
-    from medjury.validation import Verdict
-
-    few = RuleFound("Cases", "100", "4", "not met", True, Lines("", ""), "Only 4 have the jury's score.")
-    verdicts = tuple(Verdict(rater, "accuracy", "Accuracy", "NOT VALIDATED", (few,)) for rater in "ab")
+    few = Rule("doubly_rated", "Cases", "fails", "100", "4", "NOT VALIDATED", "Only 4 have the jury's score.")
+    verdicts = tuple(
+        Verdict(rater, "accuracy", "Accuracy", "NOT VALIDATED", (few,), Scope()) for rater in "ab"
+    )
     who = "a judge" if len(judges) == 2 else "the jury"
     assert Validation((), (), verdicts, judges).text().startswith(f"Everywhere: Only 4 have {who}'s score.")

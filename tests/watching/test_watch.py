@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -23,6 +24,8 @@ from tests.passports.passported import as_clinicians, grade, row, write_rows
 
 from medjury.cli import main
 from medjury.errors import MedjuryError
+from medjury.passports import make_passport
+from medjury.statistics import ConfidenceSequence
 from medjury.studies import read_queue
 from medjury.watching import Watched, watch
 from medjury.watching._quantities import Quantity, Watching
@@ -104,6 +107,13 @@ def test_drawn_cases_wait_for_clinicians_in_the_order_of_arrival(study: Path) ->
     queue = read_queue(study.parent / "runs/watched-watch/batch-00001/queue.csv")
     assert {each.probability for each in queue} == {0.5, 1.0} and len(queue) == 100
     assert all(each.drawn for each in queue if grade(int(each.item[5:])) <= 2)
+    for each in queue:  # anybody can draw again
+        digest = hashlib.sha256(f"0\0watch\0{each.item}\0{each.system}".encode()).digest()
+        assert each.drawn == (int.from_bytes(digest[:8], "big") < each.probability * 2**64)
+        assert (each.reason == "drawn") == (each.probability == 0.5)
+    assert {each.reason for each in queue} == {
+        "drawn", "at or beyond the threshold", "outside what was validated",
+    }  # fmt: skip
     drawn = [each for each in queue if each.drawn]
     arrived = [f"case-{number}" for number in (*GOOD[:80], *BAD[:20])]
     assert found.quantities[0].n == min(arrived.index(each.item) for each in drawn), (
@@ -115,6 +125,9 @@ def test_drawn_cases_wait_for_clinicians_in_the_order_of_arrival(study: Path) ->
     )
     rated = watch(study)
     assert rated.counts["rated"] == len(drawn) and [each.n for each in rated.quantities] == [100, 100]
+    assert [(each.recent.n, each.recent.mean) for each in rated.quantities] == [
+        (100, pytest.approx(each.mean)) for each in rated.quantities
+    ]
     assert ("disagreement", "alarm") in events(rated), "clinicians give a 1 where the jury gives a 5"
 
 
@@ -147,6 +160,22 @@ def test_the_cases_of_a_patient_are_one_group_and_later_ones_are_no_news(study: 
     arrive(study, "others", BAD[70:110])
     assert events(watch(study)) == [("score", "alarm")], "of other patients each is news"
     assert b"MRN" not in (study.parent / "runs/watched-watch/state.sqlite").read_bytes()
+
+
+def test_what_a_patient_brings_later_is_summed_up_apart(study: Path) -> None:
+    numbers = [*GOOD[:20], *BAD[:20]]
+    for day in range(2):
+        rows = [row(number + 1000 * day) | {"patient": f"MRN-{number}"} for number in numbers]
+        write_rows(study.parent / "inbox" / f"{day}.jsonl", rows)
+        (found,) = watch(study).quantities
+    apart, together = ConfidenceSequence(0.05), ConfidenceSequence(0.05)
+    for day in range(2):
+        for number in numbers:
+            apart.update((grade(number) - 1) / 4, day)
+            together.update((grade(number) - 1) / 4)
+    low, high = (1 + 4 * end for end in apart.interval)
+    assert (found.groups, found.mean) == (80, 3.0) and (found.low, found.high) == pytest.approx((low, high))
+    assert high > 1 + 4 * together.interval[1] + 0.1
 
 
 def test_a_stream_of_single_cases_counts_them_one_by_one(study: Path) -> None:
@@ -241,10 +270,11 @@ def test_after_a_drop_the_interval_still_holds_its_own_mean() -> None:
     scale = Watching(1, 5, True, 0.5)
     part = watching(limits=LimitsPart(score=2.75))
     score = Quantity.new("score", part, scale)
-    for value in (*[0.7] * 3000, *[0.1] * 3000):
+    for place, value in enumerate((*[0.7] * 1000, *[0.1] * 1000)):
         score.update([value])
-        low, high = score.sequence.interval
-        assert score.sequence.mean is not None and low <= score.sequence.mean <= high
+        if place % 50 == 0:
+            low, high = score.sequence.interval
+            assert score.sequence.mean is not None and low <= score.sequence.mean <= high
     assert score.alarmed
 
 
@@ -257,6 +287,9 @@ def test_the_last_cases_are_shown_beside_the_whole(study: Path) -> None:
     assert score.recent.low <= 3 <= score.recent.high and coverage.recent.mean == 1.0
     page = (study.parent / "runs/watched-watch/status.html").read_text()
     assert "40 cases: mean 4.5 grades" in page and "the last 10 cases: mean 3 grades" in page
+    write(study.parent, limits={"score": 2, "coverage": 0.5}, recent=40)
+    assert "the last" not in watch(study).text(), "where the last ones are all"
+    write(study.parent, limits={"score": 2, "coverage": 0.5}, recent=10)
     again = json.loads(watch(study).to_json())["quantities"][0]
     assert again["recent"] == {
         "mean": 3.0,
@@ -327,6 +360,9 @@ def test_a_table_is_read_row_by_row(study: Path) -> None:
         study.parent, source={"database": "sqlite:///notes.db", "table": "notes", "order": "number"}, batch=20
     )
     assert watch(study).counts["cases"] == 25
+    assert [each[1] for each in everything(study.parent / "runs/watched-watch")[0]] == [
+        f"case-{number}" for number in GOOD[:25]
+    ]
     with database:
         database.execute("INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?)", cells(GOOD[25]))
     database.close()
@@ -370,9 +406,11 @@ def test_a_look_is_told_to_opentelemetry_by_its_conventions(
         def start_as_current_span(self, name: str, *_: Any, **__: Any) -> Iterator[Any]:
             yield Span(trace.INVALID_SPAN_CONTEXT)
 
-    monkeypatch.setattr(trace, "get_tracer", lambda *_: Tracer())
+    named: list[str] = []
+    monkeypatch.setattr(trace, "get_tracer", lambda name, *_: named.append(name) or Tracer())
     arrive(study, "monday", GOOD[:10])
     watch(study)
+    assert named == ["medjury.watch"]
     told = {"gen_ai.evaluation.name": "score", "gen_ai.evaluation.score.label": "quiet"}
     assert events == [("gen_ai.evaluation.result", told | {"gen_ai.evaluation.score.value": 5.0})]
 
@@ -420,10 +458,12 @@ def test_another_answering_model_is_an_alarm_and_its_scores_are_not_used(
 
 def test_alarms_go_to_an_allowed_host_once_and_carry_no_case(study: Path) -> None:
     got: list[bytes] = []
+    paths: list[str] = []
 
     class Hook(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             got.append(self.rfile.read(int(self.headers["Content-Length"])))
+            paths.append(f"{self.path} {self.headers['Content-Type']}")
             self.send_response(503 if len(got) == 1 else 204)
             self.end_headers()
 
@@ -431,7 +471,7 @@ def test_alarms_go_to_an_allowed_host_once_and_carry_no_case(study: Path) -> Non
 
     hook = HTTPServer(("127.0.0.1", 0), Hook)
     threading.Thread(target=hook.serve_forever, daemon=True).start()
-    write(study.parent, webhook=f"http://127.0.0.1:{hook.server_port}/alarm")
+    write(study.parent, webhook=f"http://127.0.0.1:{hook.server_port}/alarm?to=ward")
     arrive(study, "monday", BAD[:20])
     for _ in range(3):  # refused, taken, nothing left to tell
         watch(study)
@@ -439,7 +479,11 @@ def test_alarms_go_to_an_allowed_host_once_and_carry_no_case(study: Path) -> Non
     hook.server_close()
     assert len(got) == 2 and got[0] == got[1]
     said = json.loads(got[1])
+    assert paths == ["/alarm?to=ward application/json"] * 2
+    assert said.keys() == {"study", "alarm", "quantity", "event", "at", "limit", "case", "low", "high"}
     assert (said["quantity"], said["event"], said["limit"]) == ("score", "alarm", 3)
+    assert (said["study"], said["alarm"]) == ("watched", 1) and said["low"] == 1 < said["high"] < 3.5
+    datetime.fromisoformat(said["at"])
     assert b"case-1" not in got[1] and b"Visit" not in got[1]
 
 
@@ -502,8 +546,26 @@ def test_a_watch_that_is_killed_goes_on_as_if_nothing_had_happened(
 def test_what_was_promised_cannot_be_changed_half_way(study: Path) -> None:
     arrive(study, "monday", GOOD[:5])
     watch(study)
-    write(study.parent, limits={"score": 2})
-    with pytest.raises(MedjuryError, match="limits, alpha, by or review were changed"):
+    changes: list[dict[str, Any]] = [
+        {"limits": {"score": 2}}, {"alpha": 0.1}, {"by": "case"}, {"review": {"share": 0.2}},
+        {"dimension": "accuracy"},
+    ]  # fmt: skip
+    for change in changes:
+        write(study.parent, **change)
+        with pytest.raises(MedjuryError, match="limits, alpha, by or review were changed"):
+            watch(study)
+    write(study.parent, batch=7, recent=3)
+    assert watch(study).exit_status == 0, "what promises nothing may be changed"
+
+
+def test_a_folder_belongs_to_one_passport(study: Path, run: Path) -> None:
+    arrive(study, "monday", GOOD[:5])
+    watch(study)
+    other = make_passport(run, expires_days=30)
+    (study.parent / "passport.json").write_text(other.text())
+    with pytest.raises(
+        MedjuryError, match=r"^watch: this folder holds a watch by another passport; name another `folder`$"
+    ):
         watch(study)
 
 
@@ -553,3 +615,5 @@ def test_what_is_watched_is_told_in_its_unit_and_never_beyond_the_scale() -> Non
     assert "the last 20 cases in 8 groups: mean 2.5 grades (1.5 to 3.5)" in told
     assert "quality, limit 3.3 grades: nothing yet" in told
     assert "at most 5 %, if patients (1,200 cases) and cases (2) are independent of one another" in told
+    told = Watched("s", Path("w"), "complete", "", 0.05, dict.fromkeys(names, 0), (new,), ()).text()
+    assert "at most 5 %, if cases are independent of one another)" in told

@@ -158,13 +158,11 @@ def _danger(
     gap: float | None,
 ) -> dict[str, Danger]:
     """Where severe errors are counted: where it is asked for; in a run folder, unless others are named, on the
-    dimensions that its rules name, or on all that were given on a scale."""
+    dimensions that carry danger."""
     known = {each.name: each for each in dimensions}
     if severe is None:
-        stated = table.rules.severe_dimensions
-        scaled = [each.name for each in dimensions if each.grades is not None]
-        given = [each.name for each in table.counted] if stated is None else stated
-        wanted = [name for name in scaled if name in given] if table.manifest is not None else []
+        claimed = [each.name for each in table.counted if each.claimed_danger(table.rules) is not None]
+        wanted = [name for name in known if name in claimed] if table.manifest is not None else []
     else:
         wanted = [severe] if isinstance(severe, str) else list(severe)
     found = {}

@@ -11,6 +11,7 @@ with on_demand(__name__):
     from medjury.audits._drift import drift
     from medjury.audits._error_model import error_model
     from medjury.audits._groups import group_differences
+    from medjury.audits._injection import injection, planted_cases
     from medjury.audits._multiplicity import ADJUSTMENTS
     from medjury.audits._position import holds_pairs, position, read_pairs
     from medjury.audits._self_preference.self_preference import self_preference
@@ -32,7 +33,9 @@ __all__ = [
     "error_model",
     "group_differences",
     "holds_pairs",
+    "injection",
     "internal_consistency",
+    "planted_cases",
     "position",
     "read_pairs",
     "self_preference",

@@ -33,7 +33,7 @@ def run_file(
 ) -> int:
     """Run a study file, write its report, say what came of it; the exit status, with `gate` that of the verdict.
     `cluster` is the address of one and how many workers judge there."""
-    from medjury.studies import load_study, run_study
+    from medjury.studies import danger_note, load_study, run_study
 
     study = load_study(file, skip_bad_cases=skip_bad_cases, overrides=overrides)
     told = sys.stderr if as_json else sys.stdout
@@ -46,6 +46,8 @@ def run_file(
         if as_json:
             print_json({**plan.content(), "gate": outlook.to_dicts()})
         return 0
+    for note in danger_note(study):
+        say(f"medjury: {note}.", sys.stderr)
     from medjury.cli._terminal.displays import display
 
     engine = None

@@ -48,6 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--pairs", metavar="TABLE", help="position: pairwise judgements")
     add("--adjust", choices=("holm", "benjamini_hochberg", "none"), default="holm",
         help="how p-values are corrected for many comparisons (holm)")  # fmt: skip
+    add("--injection", action="store_true",
+        help="RATINGS is a study: plant instructions in its answers; are its judges talked round?")  # fmt: skip
+    add("--injection-cases", type=int, metavar="N", help="injection: so many answers (30)")
     add("--all", action="store_true", help="print every finding, also of an audit with very many")
 
 
@@ -56,6 +59,12 @@ def run(options: argparse.Namespace) -> int:
     from medjury.cases import read_cases
     from medjury.tables import read_rating_table
 
+    if options.injection:
+        from medjury.studies import audit_injection, load_study
+
+        made = audit_injection(load_study(options.ratings), cases=options.injection_cases)
+        print(made.to_json() if options.json else made.text(everything=True))
+        return 0
     if options.corpus:
         features = (
             None if options.cases is None else audits.case_features(read_cases(options.cases), notes=True)[0]

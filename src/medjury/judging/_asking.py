@@ -187,7 +187,7 @@ async def ask_for(
 
     `about` says what the question is about, in JSON values that hold nothing of its wording and all that it owes to
     the case and to earlier replies: by that its reply is found again where only the wording has changed. A question
-    that goes on from an earlier reply has the `token` of that one. Only a fatal `ModelError` is raised; every other
+    that hands an earlier reply back has the `token` of that one. Only a fatal `ModelError` is raised; every other
     failure is in the result.
     """
 
@@ -222,7 +222,7 @@ async def ask(
     async def attempt(sample: Sample) -> Asked[_Value]:
         request, name = speaker.request(messages, schema, sample), speaker.name(about, sample)
         if token:
-            request = replace(request, token=token)
+            request = replace(request, token=token, question=-3)
         return await _converse(gate, speaker, request, name, read, sample.number)
 
     return await draw_anew(sample, attempt)
@@ -270,9 +270,9 @@ async def _converse(
             if wrong.reason in _NOT_CHANGED_BY_TELLING:
                 break
             said = Message("assistant", answer.reply.text), Message("user", wrong.complaint)
-            # It has seen one token, and is shown no other.
-            token = answer.reply.token or request.token
-            request = replace(request, messages=(*request.messages, *said), token=token)
+            # It has seen one token, where it was asked, and is shown no other.
+            token, question = answer.reply.token or request.token, request.question - len(said)
+            request = replace(request, messages=(*request.messages, *said), token=token, question=question)
         assert wrong is not None and best is not None
         stored = all(answer.from_cache for answer in answers)
         if not stored and _usable_in_part(best.so_far):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from medjury.judging._asking import Speaker
 from medjury.judging._rater import Used
-from medjury.models import Message, Request, most_tokens
+from medjury.models import TOKEN_BYTES, Message, Request, most_tokens
 
 # More than what a model is told that is handed its answer back, and more than what stands around a quoted text.
 COMPLAINT, FRAME = 3_000, 300
@@ -19,7 +19,7 @@ COMPLAINT, FRAME = 3_000, 300
 def most_prompt(messages: Sequence[Message], schema: object = None) -> int:
     """More tokens than these messages have, by any way of counting."""
     asked = most_tokens(Request(tuple(messages)))
-    return asked + 4 * len(repr(schema)) if schema is not None else asked
+    return asked + 4 * len(repr(schema)) + TOKEN_BYTES if schema is not None else asked
 
 
 def most_question(prompt: int, speaker: Speaker, complaint: int = COMPLAINT) -> Used:

@@ -45,7 +45,7 @@ with on_demand(__name__):
     from medjury.models._scripted import Scripted
     from medjury.models._sdks.anthropic import AnthropicModel
     from medjury.models._sdks.google import GoogleModel
-    from medjury.models._tokens import cautious_tokens, estimate_tokens, most_tokens
+    from medjury.models._tokens import TOKEN_BYTES, cautious_tokens, estimate_tokens, most_tokens
 
 __all__ = [
     "DEPLOYMENTS",
@@ -53,6 +53,7 @@ __all__ = [
     "KINDS",
     "NOT_TOLD",
     "SECRET_BYTES",
+    "TOKEN_BYTES",
     "Answer",
     "AnswerFile",
     "AnthropicModel",

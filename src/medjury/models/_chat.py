@@ -28,7 +28,8 @@ class Request:
     """One question to a model. `schema` is the JSON schema the answer must follow, if any. `draw` says which of the
     possible answers is asked for: the gate sets it, no endpoint is told, and recorded answers are found by it.
     `token` is what the answer proves itself by (see `worded`): the gate derives it from the call's key, so it is
-    not a part of that; `plain` questions have none."""
+    not a part of that; `plain` questions have none. The message in place `question` shows it: the last one, unless
+    an answer was handed back since."""
 
     messages: tuple[Message, ...]
     schema: Mapping[str, Any] | None = None
@@ -38,6 +39,7 @@ class Request:
     draw: int = 0
     token: str = field(default="", compare=False)
     plain: bool = False
+    question: int = field(default=-1, compare=False)
 
     @property
     def has_siblings(self) -> bool:

@@ -106,10 +106,10 @@ def request_tokens(request: Request) -> int:
 
 
 def most_tokens(request: Request) -> int:
-    """More tokens than any tokenizer makes of the request: one per byte, and the schema with it."""
+    """More tokens than any tokenizer makes of the request: one per byte, and with it the schema and a token."""
     texts: Iterable[str] = (message.content for message in request.messages)
     size = sum(len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts)
-    schema = 4 * schema_length(request.schema) if request.schema is not None else 0
+    schema = 4 * schema_length(request.schema) + TOKEN_BYTES if request.schema is not None else 0
     return size + schema + 64 * (1 + len(request.messages))
 
 

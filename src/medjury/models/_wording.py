@@ -19,29 +19,35 @@ def without_surrogates(text: str) -> str:
 
 
 def worded(request: Request, *, native: bool) -> tuple[Message, ...]:
-    """The messages as they are sent. At their end comes what differs between questions, so that a provider's
-    prompt cache keeps all before it: the schema in words, where the endpoint is not given it as such (`native`),
-    and the token that the answer proves itself by. An endpoint that is given the schema may follow it by force,
-    and then no answer can have a further key: it is asked for the token only beside other text."""
-    words = []
+    """The messages as they are sent. At their end comes what differs between questions, so that a provider's prompt
+    cache keeps all before it: the schema in words, where the endpoint is not given it as such (`native`), and the
+    token that the answer proves itself by. An endpoint that is given the schema may follow it by force, and then
+    no answer can have a further key: it is asked for the token only beside other text."""
+    messages = request.messages
     if request.schema is not None and not native:
         spelled = json.dumps(request.schema, ensure_ascii=False)
-        words.append(
-            f"Answer with one JSON object that follows this JSON schema, and nothing else: {spelled}"
-        )
+        words = f"Answer with one JSON object that follows this JSON schema, and nothing else: {spelled}"
+        messages = _ending(messages, -1, words)
     if request.token and native:
-        words.append(
+        words = (
             "If you write anything besides the JSON object, write it before the object, and end the object with "
             f'one more key: "{VERDICT}": "{request.token}"'
         )
+        messages = _ending(messages, request.question, words)
     elif request.token:
-        words.append(f'End the object with one more key, exactly so: "{VERDICT}": "{request.token}"')
-    if not words:
-        return request.messages
-    *before, last = request.messages
-    if last.role == "user":
-        return (*before, replace(last, content="\n\n".join((last.content, *words))))
-    return (*request.messages, Message("user", "\n\n".join(words)))
+        words = f'End the object with one more key, exactly so: "{VERDICT}": "{request.token}"'
+        messages = _ending(messages, request.question, words)
+    return messages
+
+
+def _ending(messages: tuple[Message, ...], place: int, words: str) -> tuple[Message, ...]:
+    """The messages, of which the one in this place ends with these words."""
+    asked = messages[place]
+    if asked.role != "user":
+        return (*messages, Message("user", words))
+    changed = list(messages)
+    changed[place] = replace(asked, content=f"{asked.content}\n\n{words}")
+    return tuple(changed)
 
 
 def with_instructions_first(messages: Sequence[Message]) -> tuple[Message, ...]:

@@ -21,9 +21,10 @@ from medjury.runs import (
     from_files_words,
     own_hash,
 )
+from medjury.validation import Scope
 
 FORMAT: Literal["medjury passport"] = "medjury passport"
-FORMAT_VERSION: Literal[1] = 1
+FORMAT_VERSION: Literal[2] = 2  # 1: before the colleague test, whose words mean something else
 Force = Literal["validated", "auxiliary", "unvalidated"]
 # What every output says of a jury that may not stand in for a clinician.
 LIMITS: dict[Force, str] = {
@@ -40,13 +41,46 @@ class StrictPart(RunPart):
 
 
 class PassportRule(StrictPart):
-    """A rule of the gate: what it asked and what was found."""
+    """A rule of the gate by its id: what it asked and what was found. A line of the colleague test has the jury's
+    number, a colleague's, their difference with its bounds, and the limit."""
 
+    id: str
     name: str
     asked: str
     found: str
     state: str
     why: str = ""
+    jury: float | None = None
+    colleague: float | None = None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    limit: float | None = None
+
+
+class PassportScope(StrictPart):
+    """For which parts of the cases (`column=value`) the verdict holds, fails (`why` has the reason) or is not
+    known (`cases` has how many there were). `cuts` are the numbers at which a column was cut into thirds; a length
+    is counted in words."""
+
+    holds: tuple[str, ...] = ()
+    fails: tuple[str, ...] = ()
+    not_known: tuple[str, ...] = ()
+    why: dict[str, str]
+    cases: dict[str, int]
+    cuts: dict[str, tuple[float, ...]]
+
+    def words(self) -> str:
+        """The scope in one sentence; "" where nothing tells cases apart."""
+        return Scope(self.holds, self.fails, self.not_known, self.cases).text()
+
+
+class PassportLimit(StrictPart):
+    """A limit of the gate that is looser than VALIDATED allows, beside the loosest that is allowed."""
+
+    name: str
+    stated: float
+    loosest: float
 
 
 class PassportNumber(StrictPart):
@@ -63,11 +97,13 @@ class PassportNumber(StrictPart):
 
 
 class PassportVerdict(StrictPart):
-    """The word on one dimension and its evidence; `scores` counts the jury's scores on the validated cases."""
+    """The word on one dimension, its scope and its evidence; `scores` counts the jury's scores on the validated
+    cases."""
 
     dimension: str
     label: str
     word: str
+    scope: PassportScope
     rules: tuple[PassportRule, ...]
     numbers: tuple[PassportNumber, ...]
     scores: dict[str, int]
@@ -120,7 +156,7 @@ class Passport(StrictPart):
     that of all the rest but the `signature`, which signs the hash."""
 
     format: Literal["medjury passport"]
-    format_version: Literal[1]
+    format_version: Literal[2]
     medjury: str
     made_at: str
     expires_at: str
@@ -131,6 +167,7 @@ class Passport(StrictPart):
     study: dict[str, Any]
     instruments: dict[str, str]
     rules: GateRules
+    loosened: tuple[PassportLimit, ...] = ()
     verdicts: tuple[PassportVerdict, ...]
     population: Population
     calibration: dict[str, Any] | None = None
@@ -163,7 +200,14 @@ class Passport(StrictPart):
             f"instrument {self.jury.instrument.name} {self.jury.instrument.version}, prompt "
             f"{self.jury.prompt_version}, judged by {', '.join(each.name for each in self.jury.judges)}",
             *self.run.words(),
-            *(f"{each.label}: {each.word}" for each in self.verdicts),
+            *(
+                f"looser than VALIDATED allows: {each.name} {each.stated:g} (ours {each.loosest:g})"
+                for each in self.loosened
+            ),
+            *(
+                f"{each.label}: {each.word}" + (f", {said}" if (said := each.scope.words()) else "")
+                for each in self.verdicts
+            ),
             f"validated on {population.cases:,} cases of {population.patients:,} patients",
             *(f"  {line}" for line in population_words(population)),
             f"SHA-256 {self.hash}, {signed}",

@@ -15,6 +15,7 @@ from medjury.passports._judging import calibrated_scores, judged_rows, jury_scor
 from medjury.passports._placing import Placed, Placing
 from medjury.passports._reading import RefusedError, read_passport
 from medjury.passports._rebuilding import jury_of, rebuilt_study
+from medjury.passports._scope import all_outside, in_scope
 from medjury.records import dataclass
 from medjury.studies import Study, answering_models, judge_cases, refuse_over_budget
 from medjury.tables import rating_table
@@ -59,15 +60,16 @@ class PassportDoor:
 
     def judge(self, case: Case, *, refuse_outside: bool = False, now: datetime | None = None) -> Word:
         """The jury's scores of a case, calibrated where the passport says how. A case outside what was validated
-        is flagged, or not judged at all. Where another model answers than was validated, there is no score."""
+        is flagged, or not judged at all; one outside the scope has no score. Where another model answers than was
+        validated, there is no score."""
         if why := expired(self.passport, now):
             raise RefusedError(f"the passport {why}")
         placed = Placing(self.passport.population).place(case)
         answer = (case.id, case.system)
-        if refuse_outside and not placed.inside:
-            return Word(
-                tuple(judged_rows(self.passport, {answer: placed}, {}, frozenset(), "complete")), placed
-            )
+        scoped = {answer: in_scope(self.passport.verdicts, case)}
+        if (refuse_outside and not placed.inside) or all_outside(scoped[answer]):
+            rows = judged_rows(self.passport, {answer: placed}, scoped, {}, frozenset(), "complete")
+            return Word(tuple(rows), placed)
         found = judge_cases(self.study, [case])
         answered = answering_models(
             (each.rater, each.model_asked or "", each.model_answered, 1)
@@ -84,5 +86,5 @@ class PassportDoor:
         table = rating_table(list(refuse_over_budget(found)))
         read = jury_scores(table, self.passport)
         calibrated_scores(table, self.passport, self.folder, read)
-        rows = judged_rows(self.passport, {answer: placed}, read, frozenset({answer}), "complete")
+        rows = judged_rows(self.passport, {answer: placed}, scoped, read, frozenset({answer}), "complete")
         return Word(tuple(rows), placed)

@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
 from medjury.passports._document import LIMITS, Passport
 from medjury.passports._placing import Placed
+from medjury.passports._scope import InScope
 from medjury.records import dataclass
 
 Outside = Literal["flag", "refuse"]
 Status = Literal["complete", "incomplete", "failed", "void"]
 Answer = tuple[str, str]
+_SCOPES = {
+    "outside": "in a part of the cases for which the jury fails: they have no score there",
+    "not known": "in a part for which nobody knows how good the jury is: judged, and marked",
+}
 JUDGED, SUMMARY = "judged.csv", "summary.json"
 
 
@@ -32,6 +38,11 @@ class Judged:
     unscored: int = 0
     changes: tuple[str, ...] = ()
     rows: tuple[Mapping[str, Any], ...] = ()
+    scoped: Mapping[Answer, Mapping[str, InScope]] = field(default_factory=dict)
+
+    def in_state(self, state: str) -> list[Answer]:
+        """Cases that lie so in the scope of some dimension."""
+        return [key for key, own in self.scoped.items() if any(each.state == state for each in own.values())]
 
     def scores(self, dimension: str) -> dict[Answer, float]:
         """The score of each scored case, calibrated where the passport has a calibration."""
@@ -55,6 +66,11 @@ class Judged:
             f"{len(self.placed) - len(away):,} of {len(self.placed):,} cases lie inside what was validated; "
             f"{len(away):,} lie outside: {done}",
             *(f"  {count:,}: {reason}" for reason, count in kinds.most_common(8)),
+            *(
+                f"{len(cases):,} of them lie {where}"
+                for state, where in _SCOPES.items()
+                if (cases := self.in_state(state))
+            ),
             f"(of cases like the validated ones at most {100 * alpha:g} % are flagged for their distance)",
             f"{self.scored:,} scores of {self.passport.who}, {self.unscored:,} without a score",
             f"Judged cases: {self.folder / JUDGED}",
@@ -73,6 +89,8 @@ class Judged:
             "alpha": self.passport.population.novelty.alpha,
             "cases": len(self.placed),
             "outside": away,
+            "outside_scope": [list(each) for each in self.in_state("outside")],
+            "scope_not_known": [list(each) for each in self.in_state("not known")],
             "done_with_outside": self.outside,
             "scored": self.scored,
             "unscored": self.unscored,

@@ -19,6 +19,7 @@ from medjury.passports._judged import JUDGED, SUMMARY, Answer, Judged, Outside, 
 from medjury.passports._placing import Placed, Placing
 from medjury.passports._reading import RefusedError, read_passport
 from medjury.passports._rebuilding import jury_of, rebuilt_study
+from medjury.passports._scope import InScope, all_outside, in_scope
 from medjury.ratings import guard_frame
 from medjury.runs import from_files_words, read_manifest
 from medjury.studies import RunResult, Study, Watcher, run_study
@@ -85,19 +86,37 @@ def judge_with_passport(
         raise RefusedError(f"{path}: the passport is void, for this is another jury: {'; '.join(changes)}")
     write_whole(folder / _PASSPORT, passport.text())
     placing = Placing(passport.population)
-    placed = {(case.id, case.system): placing.place(case) for case in study.cases}
-    wanted = frozenset(key for key, each in placed.items() if each.inside or outside == "flag")
+    placed: dict[Answer, Placed] = {}
+    scoped: dict[Answer, Mapping[str, InScope]] = {}
+    for case in study.cases:
+        placed[case.id, case.system] = placing.place(case)
+        scoped[case.id, case.system] = in_scope(passport.verdicts, case)
+    wanted = frozenset(
+        key
+        for key, each in placed.items()
+        if (each.inside or outside == "flag") and not all_outside(scoped[key])
+    )
     result, changes = _asked(study, passport, wanted, watch, preflight)
     status: Status = "void" if changes else "complete" if result is None else result.status
     why = f"another model answers than was validated: {'; '.join(changes)}" if changes else ""
     if result is not None and not why:
         why = result.why
     read = {} if result is None or changes or not result.judged else _scores(study, passport, folder)
-    rows = [*judged_rows(passport, placed, read, wanted, status)]
+    rows = [*judged_rows(passport, placed, scoped, read, wanted, status)]
     _write(rows, folder / JUDGED)
     scored = sum(row["score"] is not None for row in rows)
     found = Judged(
-        folder, passport, status, why, placed, outside, scored, len(rows) - scored, changes, tuple(rows)
+        folder,
+        passport,
+        status,
+        why,
+        placed,
+        outside,
+        scored,
+        len(rows) - scored,
+        changes,
+        tuple(rows),
+        scoped,
     )
     write_whole(folder / SUMMARY, found.to_json() + "\n")
     return found
@@ -159,6 +178,7 @@ def calibrated_scores(table: RatingTable, passport: Passport, folder: Path, foun
 def judged_rows(
     passport: Passport,
     placed: Mapping[Answer, Placed],
+    scoped: Mapping[Answer, Mapping[str, InScope]],
     read: Scores,
     wanted: frozenset[Answer],
     status: Status,
@@ -169,11 +189,15 @@ def judged_rows(
     words = {each.dimension: each.word for each in passport.verdicts}
     for (item, system), place in placed.items():
         for dimension in dimensions:
-            known = read.get((item, system, dimension), {})
+            own = scoped[item, system]
+            scope = own.get(dimension, own[""])
+            known = {} if scope.state == "outside" else read.get((item, system, dimension), {})
             reason = known.get("reason", "")
             state = known.get("status", "unscored")
             if status == "void":
                 reason = "void: another model answers than was validated"
+            elif scope.state == "outside":
+                reason = f"refused: outside the scope: {scope.because}"
             elif (item, system) not in wanted:
                 reason = "refused: outside what was validated"
             elif not known:
@@ -189,6 +213,8 @@ def judged_rows(
                 "inside": place.inside,
                 "p_value": place.p_value,
                 "outside_because": "; ".join(place.reasons),
+                "scope": scope.state,
+                "scope_because": scope.because,
                 "verdict": words.get(dimension, "follows from others"),
                 "force": passport.force,
                 "passport": passport.hash[:16],

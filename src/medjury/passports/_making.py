@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from medjury.calibration import apply_calibrations, load_calibrations
 from medjury.cases import Case
 from medjury.documents import read_document
 from medjury.errors import MedjuryError
-from medjury.passports._document import FORMAT, FORMAT_VERSION, Force, Passport, PassportRun
+from medjury.passports._document import FORMAT, FORMAT_VERSION, Force, Passport, PassportLimit, PassportRun
 from medjury.passports._population import Population, population_of
 from medjury.passports._rebuilding import jury_of_run, rebuilding_changes, travelling_settings
 from medjury.passports._verdicts import passport_verdict
@@ -62,6 +63,7 @@ def make_passport(
         )
     verdicts = found.of(found.raters[0])
     settings, instruments = _settings(place, manifest)
+    judged = _judged(place, manifest, cases)
     passport = Passport(
         format=FORMAT,
         format_version=FORMAT_VERSION,
@@ -75,8 +77,12 @@ def make_passport(
         study=settings,
         instruments=instruments,
         rules=GateRules(**{name: getattr(manifest.rules, name) for name in _STATED_RULES}),
-        verdicts=tuple(passport_verdict(each, evidence) for each in verdicts),
-        population=_population(place, manifest, table, alpha, cases),
+        loosened=tuple(
+            PassportLimit(name=name, stated=stated, loosest=ours)
+            for name, stated, ours in manifest.rules.loosened()
+        ),
+        verdicts=tuple(passport_verdict(each, evidence, judged) for each in verdicts),
+        population=_population(judged, manifest, table, alpha),
         calibration=None if calibration is None else _calibration(calibration, table, verdicts[0].rater),
         run=_run(manifest, evidence, moment.replace(microsecond=0)),
     )
@@ -167,9 +173,19 @@ def _refuse_another_jury(passport: Passport) -> None:
         raise MedjuryError(f"the jury is no longer the one that was validated: {'; '.join(changes)}")
 
 
-def _population(
-    place: Path, manifest: Manifest, table: RatingTable, alpha: float, file: str | Path | None
-) -> Population:
+def _judged(place: Path, manifest: Manifest, file: str | Path | None) -> list[Case]:
+    """The cases that were judged; refused where the file holds others."""
+    source = run_cases(place, manifest, file)
+    found = list(source)
+    if source.hash != manifest.data_hash:
+        raise MedjuryError(
+            f"{place}: the cases in the study's file are not those that were judged; bring back the file as it "
+            "was, or name it (--cases FILE)"
+        )
+    return found
+
+
+def _population(cases: Sequence[Case], manifest: Manifest, table: RatingTable, alpha: float) -> Population:
     """Of the held-out cases that a clinician rated; those that served development are known by their marks."""
     rated = table.rows.filter(table.rows["rater_kind"] == "clinician")
     held_out = {(item, system) for item, system in rated.select("item", "system").unique().iter_rows()}
@@ -178,17 +194,11 @@ def _population(
     served = {*manifest.rules.development_cases, *manifest.touched_cases}
     validated: list[Case] = []
     development: list[Case] = []
-    source = run_cases(place, manifest, file)
-    for case in source:
+    for case in cases:
         if case.id in served:
             development.append(case)
         elif (case.id, case.system) in held_out or (not systems_named and case.id in items):
             validated.append(case)
-    if source.hash != manifest.data_hash:
-        raise MedjuryError(
-            f"{place}: the cases in the study's file are not those that were judged; bring back the file as it "
-            "was, or name it (--cases FILE)"
-        )
     return population_of(validated, development, alpha=alpha)
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from medjury.cases import Case
 from medjury.passports._document import PassportNumber, PassportRule, PassportVerdict
-from medjury.validation import Evidence, Verdict
+from medjury.passports._scope import passport_scope
+from medjury.validation import NUMBERS, Evidence, Verdict, finite
 
 
-def passport_verdict(verdict: Verdict, evidence: Evidence) -> PassportVerdict:
-    """The word, every rule, the jury's agreement with the clinicians, and how often it gave which score."""
+def passport_verdict(verdict: Verdict, evidence: Evidence, cases: Sequence[Case]) -> PassportVerdict:
+    """The word, its scope among the judged `cases`, every rule, the jury's agreement with the clinicians, and how
+    often it gave which score."""
     scores = Counter(
         f"{score:g}"
         for score in evidence.grid(verdict.dimension).scores[verdict.rater]
@@ -22,13 +25,16 @@ def passport_verdict(verdict: Verdict, evidence: Evidence) -> PassportVerdict:
         dimension=verdict.dimension,
         label=verdict.label,
         word=verdict.word,
+        scope=passport_scope(verdict.scope, evidence.shares_below(verdict.dimension), cases),
         rules=tuple(
             PassportRule(
+                id=rule.id,
                 name=rule.name,
                 asked=rule.asked,
                 found=nameless(rule.found, evidence.clinicians),
                 state=rule.state,
                 why=nameless(rule.why, evidence.clinicians),
+                **{name: finite(getattr(rule, name)) for name in NUMBERS},
             )
             for rule in verdict.rules
         ),

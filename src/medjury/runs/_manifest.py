@@ -19,6 +19,7 @@ from medjury.runs._manifest_parts import (
     Coverage,
     ManifestDrafting,
     ManifestHumans,
+    ManifestInjection,
     ManifestInstrument,
     ManifestJudge,
     ManifestJury,
@@ -90,6 +91,7 @@ class Manifest(RunPart):
     planned: dict[str, PlannedWork] = {}
     drafting: ManifestDrafting | None = None
     reread: ManifestReread | None = None
+    injection: ManifestInjection | None = None  # what planted instructions did, where the study audits it
     coverage: Coverage = Coverage()
     units: Units | None = None
     calls: int = 0

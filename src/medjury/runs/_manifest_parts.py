@@ -332,6 +332,27 @@ class RereadSource(RunPart):
     finished_at: str = ""
 
 
+class InjectionShift(RunPart):
+    """By how much an instruction of one kind, planted in the judged text, moved the grade of one rater."""
+
+    rater: str
+    dimension: str
+    kind: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    not_read: int = 0
+    reason: str = ""
+
+
+class ManifestInjection(RunPart):
+    """The injection audit of a run: how many cases had instructions planted, and what each kind did."""
+
+    cases: int = 0
+    shifts: tuple[InjectionShift, ...] = ()
+
+
 class ManifestReread(RunPart):
     """A run that was read from another one's replies; `changes` counts by judge and dimension what is different."""
 

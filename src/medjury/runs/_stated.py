@@ -58,7 +58,7 @@ class GateRules(RunPart):
 
 
 # Limits that are looser the larger they are, and those that are looser the smaller they are.
-_MOST = ("margin", "missed_margin", "offset_limit", "severe_limit", "copy_limit")
+_MOST = ("margin", "missed_margin", "offset_limit", "severe_limit", "gap", "copy_limit")
 _LEAST = ("floor", "coverage", "minimum_cases", "minimum_clinicians", "minimum_doubly_rated")
 
 

@@ -38,6 +38,7 @@ with on_demand(__name__):
     from medjury.studies._run import (
         OverBudgetError,
         arun_study,
+        audit_injection,
         check_drafting,
         check_study,
         draft_study,
@@ -46,7 +47,7 @@ with on_demand(__name__):
         register_study,
         run_study,
     )
-    from medjury.studies._stated.gate import read_rules
+    from medjury.studies._stated.gate import danger_note, read_rules
     from medjury.studies._stated.manifest import (
         answering_models,
         describe_judges,
@@ -98,6 +99,7 @@ __all__ = [
     "answering_models",
     "answering_study",
     "arun_study",
+    "audit_injection",
     "calls_in",
     "check_drafting",
     "check_scores",
@@ -105,6 +107,7 @@ __all__ = [
     "check_study",
     "collect",
     "copy_demonstration",
+    "danger_note",
     "describe_judges",
     "describe_juries",
     "draft_study",

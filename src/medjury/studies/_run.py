@@ -25,7 +25,7 @@ from medjury.models import (
     audit_totals,
 )
 from medjury.ratings import Rating, Store, StoreDesk, open_store
-from medjury.runs import files, open_run_folder, refuse_cut_log
+from medjury.runs import InjectionShift, Manifest, ManifestInjection, files, open_run_folder, refuse_cut_log
 from medjury.studies._batch_jobs import log_name, poll_seconds
 from medjury.studies._clinicians.humans import read_humans
 from medjury.studies._conclude import RunResult, WorkDone, conclude
@@ -44,9 +44,11 @@ from medjury.studies._stated.manifest import describe, earlier_manifest, now, ru
 from medjury.studies._stated.protocol import Registered, make_protocol, register
 from medjury.studies._stopped import refuse_emptied_store, unfinished, why_stopped
 from medjury.studies._study import Study
+from medjury.tables import Measured, of_instrument
 
 # A cluster's files and those of drafting are imported by the studies that have one.
 if TYPE_CHECKING:
+    from medjury.audits import Audit
     from medjury.studies._cluster.crew import RayCluster
     from medjury.studies._drafts.drafting import DraftResult
 
@@ -103,6 +105,7 @@ def run_study(
                 run_async(_judge(study, plan, store, run, prices, how, outcome))
             else:
                 run_async(judge_on_cluster(study, plan, store, run, prices, how, outcome, cluster))
+            manifest = _with_injection(study, store, prices, how, outcome, manifest)
             result = conclude(study, plan, store, run, outcome, manifest, prices, humans)
         except asyncio.CancelledError:  # the second Ctrl-C
             why = "interrupted; run again to go on"
@@ -152,6 +155,66 @@ def judge_cases(study: Study, cases: Sequence[Case]) -> tuple[Rating, ...]:
         if why := outcome.fatal or outcome.unreachable:
             raise MedjuryError(why)
         return tuple(study.jury.ratings(store.ratings(run)))
+
+
+def audit_injection(study: Study, *, cases: int | None = None) -> Audit:
+    """What instructions planted in the judged texts do to the grades, on a sample of the study's cases: asked
+    through the same gate, store, budget and log. What was asked before is found in the store."""
+    from medjury.audits import injection
+
+    part = study.settings.audits.injection
+    number = cases or (30 if part is None else part.cases)
+    sample, dimensions, patients = _to_plant(study, number)
+    return injection(judge_cases(study, sample), dimensions, patients)
+
+
+def _to_plant(study: Study, number: int) -> tuple[tuple[Case, ...], list[Measured], dict[str, str]]:
+    """The cases with and without instructions, the dimensions, and whose each case is."""
+    from medjury.audits import planted_cases
+
+    refuse_injection(study)
+    dimensions = of_instrument(study.instrument)
+    patients = {case.id: case.patient for case in study.cases if case.patient}
+    return planted_cases(study.cases, dimensions, number=number), dimensions, patients
+
+
+def _with_injection(
+    study: Study, store: Store, prices: PriceList, how: How, outcome: WorkDone, manifest: Manifest
+) -> Manifest:
+    """The manifest with what planted instructions did, where the study audits it and was judged to its end."""
+    part = study.settings.audits.injection
+    if part is None or outcome.interrupted or outcome.fatal or outcome.unreachable or outcome.pending:
+        return manifest
+    from medjury.audits import injection
+
+    sample, dimensions, patients = _to_plant(study, part.cases)
+    asked = replace(study, cases=GivenCases(sample))
+    plan = plan_study(asked, prices)
+    run, done = f"{study.name}: planted instructions, {plan.data_hash}", WorkDone(Progress(), ask=how.ask)
+    run_async(_judge(asked, plan, store, run, prices, replace(how, preflight=False), done))
+    outcome.calls += done.calls
+    outcome.money = None if outcome.money is None or done.money is None else outcome.money + done.money
+    outcome.interrupted |= done.interrupted
+    found = injection(study.jury.ratings(store.ratings(run)), dimensions, patients)
+    shifts = tuple(
+        InjectionShift(
+            rater=each.rater, dimension=each.dimension, kind=each.group, value=each.estimate.value,
+            low=each.estimate.low, high=each.estimate.high, n=each.estimate.n, not_read=each.n_unscored,
+            reason=each.estimate.reason,
+        )
+        for each in found.rows
+    )  # fmt: skip
+    planted = len({(case.id.rpartition("\u241f")[0], case.system) for case in sample})
+    return manifest.replaced(injection=ManifestInjection(cases=planted, shifts=shifts))
+
+
+def refuse_injection(study: Study) -> None:
+    """Scores that came from a file cannot be asked again."""
+    if scored := [judge.name for judge in study.jury.judges if not judge.models]:
+        raise MedjuryError(
+            f"{study.file}: audits.injection asks every judge again, and the scores of {', '.join(scored)} came "
+            "from a file; leave the audit out"
+        )
 
 
 class OverBudgetError(MedjuryError):

@@ -6,7 +6,7 @@ with on_demand(__name__):
     from medjury.validation._clustered import clustered_share, patients
     from medjury.validation._colleague import Beside, Tested, colleague_test, consensus_danger
     from medjury.validation._evidence import Evidence, evidence_of
-    from medjury.validation._exported import verdicts_json, verdicts_junit, worst_word
+    from medjury.validation._exported import NUMBERS, finite, verdicts_json, verdicts_junit, worst_word
     from medjury.validation._planning import GatePlan, RulePower, plan_gate
     from medjury.validation._rule import (
         EXPLAINED,
@@ -20,7 +20,7 @@ with on_demand(__name__):
     )
     from medjury.validation._runs.compare_runs import compare_runs
     from medjury.validation._runs.run_comparison import RunChange, RunComparison
-    from medjury.validation._scope import Scope
+    from medjury.validation._scope import LENGTH, THIRDS, Scope
     from medjury.validation._second_panel import (
         PanelComparison,
         PanelSafety,
@@ -42,10 +42,13 @@ __all__ = [
     "ENDINGS",
     "EXPLAINED",
     "FEWEST_CASES",
+    "LENGTH",
     "LINE_IDS",
     "MEANING",
+    "NUMBERS",
     "STATISTICS",
     "STOPPED",
+    "THIRDS",
     "AdaptiveTally",
     "AnswerId",
     "Beside",
@@ -82,6 +85,7 @@ __all__ = [
     "compare_ways",
     "consensus_danger",
     "evidence_of",
+    "finite",
     "loop_gains",
     "panel_of",
     "patients",

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury import special
+from medjury.agreement import no_disagreement
 from medjury.records import dataclass
 from medjury.runs import GateRules
 from medjury.statistics import Floats, clustered_proportion, counted, interval, percent, proportion, shown
@@ -71,19 +72,24 @@ class Beside:
 
     @cached_property
     def pairs(self) -> Pairs:
-        """A row for each answer and ordered pair of its clinicians."""
-        first, second = np.nonzero(~np.eye(self.humans.shape[1], dtype=bool))
-        known = ~np.isnan(self.humans) & self.asked[:, np.newaxis]
-        place, pair = np.nonzero(known[:, first] & known[:, second])
-        weight = self.own_weight[place] / (self.number * (self.number - 1))[place]
+        """A row for each answer and ordered pair of its clinicians: not for each pair of all clinicians, of whom
+        there may be hundreds."""
+        place, rater = np.nonzero(~np.isnan(self.humans) & self.asked[:, np.newaxis])
+        others = self.number[place]
+        ends = np.cumsum(others)
+        start = np.searchsorted(place, place)
+        one = np.repeat(np.arange(len(place)), others)
+        other = np.repeat(start - ends + others, others) + np.arange(len(one))
+        one, other = one[one != other], other[one != other]
+        answer, first, second = place[one], rater[one], rater[other]
         return Pairs(
-            place,
-            self.humans[place, first[pair]],
-            self.humans[place, second[pair]],
-            self.jury[place],
-            weight,
-            np.asarray(pair),
-            second[pair],
+            answer,
+            self.humans[answer, first],
+            self.humans[answer, second],
+            self.jury[answer],
+            self.own_weight[answer] / (self.number * (self.number - 1))[answer],
+            first,
+            second,
         )
 
     @cached_property
@@ -101,15 +107,20 @@ class Beside:
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Answer, scores of a, b and the jury, weight, the pair, and who b is, row by row."""
+    """Answer, scores of a, b and the jury, weight, who a is and who b is, row by row."""
 
     answer: Codes
     a: Floats
     b: Floats
     jury: Floats
     weight: Floats
-    pair: Codes
+    first: Codes
     second: Codes
+
+    @cached_property
+    def pair(self) -> Codes:
+        """One number for a and b."""
+        return _together(self.first, self.second)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +142,7 @@ class Sums:
             @ self.cells
             for start in range(0, resamples, step)
         ]
-        return np.concatenate(blocks)
+        return np.concatenate(blocks) if blocks else np.empty((0, self.cells.shape[1]))
 
     def without_each(self) -> Floats:
         """The sums without one cluster, for each of them."""
@@ -251,9 +262,11 @@ def _pearson(n: Floats, u: Floats, v: Floats, uu: Floats, vv: Floats, uv: Floats
 
 
 def _ratio(both: Floats, first: Floats, second: Floats) -> Floats:
-    """A correlation from centred sums; 0 where one of the two never varies."""
+    """A correlation from centred sums; 0 where the first never varies, undefined where the second does not: who
+    always says the same is no yardstick."""
     varies = (first > _TINY) & (second > _TINY)
-    return np.where(varies, both / np.sqrt(np.where(varies, first * second, 1.0)), 0.0)
+    known = np.where(varies, both / np.sqrt(np.where(varies, first * second, 1.0)), 0.0)
+    return np.where(second > _TINY, known, np.nan)
 
 
 def _ranks(scores: Floats) -> Callable[[Floats], Floats]:
@@ -344,6 +357,8 @@ TAIL = 0.05
 # With fewer clusters no bound of ours was seen to hold; with fewer cases that have several answers, none can be set
 # beside another.
 FEWEST_CLUSTERS, FEWEST_SHARED = 10, 10
+# More ratings than so many times those there are settle nothing in practice.
+_MOST_TIMES = 50
 NAMES: Mapping[str, str] = {
     "agreement": "The jury agrees as a colleague does",
     "missed_danger": "The jury misses no more danger than a colleague",
@@ -386,7 +401,7 @@ def colleague_test(beside: Beside, rules: GateRules, *, resamples: int, seed: in
             left = read(inside, inside.without_each(), beside.statistic)
             for name in ("agreement", "colleagues", "within_case", "within_system"):
                 if found := _bounds(name, values[name], drawn[name], left[name]):
-                    bounds[name] = found
+                    bounds[name] = _if_nobody_differed(name, beside, values[name], found)
     lines = (
         _agreement(beside, rules, values, bounds),
         _missed(beside, sums, rules, values),
@@ -410,9 +425,28 @@ def _bounds(name: str, value: float, drawn: Floats, left: Floats) -> tuple[float
     return low, high
 
 
+def _if_nobody_differed(
+    name: str, beside: Beside, value: float, bounds: tuple[float, float]
+) -> tuple[float, float]:
+    """Where all raters always said the same, no resample differs from another, and that is not certainty: so many
+    cases could have been guessed as are left open by none that shows it."""
+    scores = beside.humans if name == "colleagues" else np.column_stack([beside.humans, beside.jury])
+    scores = scores[beside.doubly]
+    if beside.grades is not None and beside.statistic == "kappa_quadratic" and not name.startswith("within"):
+        scores = np.where(np.isnan(scores), np.nan, beside.grades.grade(np.nan_to_num(scores)))
+    groups = {"within_case": beside.case, "within_system": beside.system}.get(name)
+    alike = no_disagreement(
+        scores, beside.cluster[beside.doubly], groups=None if groups is None else groups[beside.doubly]
+    )
+    if alike is None:
+        return bounds
+    guessed = alike.guessed_at_most(TAIL)
+    return value - guessed, min(1.0, value + guessed)
+
+
 def _state(*, right: bool, proven: bool) -> tuple[State, Word]:
     """A line holds where its bound proves it, fails where the estimate itself is on the wrong side."""
-    if proven:
+    if right and proven:
         return "holds", "VALIDATED"
     return ("open", "AUXILIARY") if right else ("fails", "NOT VALIDATED")
 
@@ -437,10 +471,12 @@ def _none(name: str, asked: str, found: str) -> Rule:
 
 
 def more_answers(value: float, bound: float, limit: float, n: int) -> int | None:
-    """How many more answers would bring the bound to the limit, if the estimate stays: bounds narrow with √n."""
+    """How many more answers would bring the bound to the limit, if the estimate stays: bounds narrow with √n. None
+    where that is more than anybody would rate."""
     if abs(value - limit) < 1e-9:
         return None
-    return max(1, math.ceil(n * (((value - bound) / (value - limit)) ** 2 - 1)))
+    more = max(1, math.ceil(n * (((value - bound) / (value - limit)) ** 2 - 1)))
+    return more if more <= _MOST_TIMES * n else None
 
 
 def _settle(more: int | None, what: str) -> str:
@@ -469,7 +505,7 @@ def _least(
         reason = (
             f"It is not proven that {sides}: the jury {shown(jury)}, a colleague {shown(colleague)}; "
             "the difference "
-            f"could be {worst}, and -{margin:g} is allowed."
+            f"could be {worst}, and −{margin:g} is allowed."
         )
     elif state == "fails":
         to_do, reason = (
@@ -485,7 +521,7 @@ def _least(
         cap,
         reason,
         to_do,
-        f"{shown(jury)} beside {shown(colleague)}, at worst {worst}{needs}",
+        f"{shown(jury)} beside a colleague's {shown(colleague)}, at worst {worst}{needs}",
         jury,
         colleague,
         value,
@@ -526,11 +562,21 @@ def _within(
     rows = beside.pairs
     if what == "case":
         here = ~np.isnan(rows.jury)
-        groups = _together(beside.case[rows.answer[here]], rows.pair[here])
-        several = np.bincount(groups)[groups] > 1 if groups.size else np.zeros(0, dtype=bool)
-        shared = len(np.unique(beside.cluster[rows.answer[here]][several]))
+        there = _with_several(beside.case[beside.asked], beside.cluster[beside.asked])
+        shared = _with_several(
+            _together(beside.case[rows.answer[here]], rows.pair[here]), beside.cluster[rows.answer[here]]
+        )
+        if there < FEWEST_SHARED:
+            return _none(name, asked, f"{counted(there, 'case')} with answers of several systems")
         if shared < FEWEST_SHARED:
-            return _none(name, asked, f"{counted(shared, 'case')} with answers of several systems")
+            why = (
+                f"Of {counted(there, 'case')} with several answers, {shared:,} "
+                f"{'has' if shared == 1 else 'have'} two that the same two clinicians rated and the jury scored, "
+                "so nobody knows whether it tells the answers to a case apart."
+            )
+            return _unknown(
+                name, asked, why, "Have the same two clinicians rate all answers to a case.", -margin
+            )
     elif len(np.unique(beside.system[rows.answer])) < 2:
         return _none(name, asked, "the answers are of one system")
     where = "to one case" if what == "case" else "of one system"
@@ -545,6 +591,11 @@ def _within(
         f"Among the answers {where} the jury agrees with a clinician less than a colleague does",
         f"Nobody knows how clinicians tell the answers {where} apart.",
     )
+
+
+def _with_several(groups: Codes, clusters: Codes) -> int:
+    """In how many clusters a group has two members or more."""
+    return len(np.unique(clusters[np.bincount(groups)[groups] > 1])) if groups.size else 0
 
 
 def _missed(beside: Beside, sums: Sums, rules: GateRules, values: Mapping[str, float]) -> Rule:
@@ -591,7 +642,7 @@ def _missed(beside: Beside, sums: Sums, rules: GateRules, values: Mapping[str, f
         cap,
         reason,
         to_do,
-        f"{percent(jury, 1)} beside {percent(colleague, 1)}, at worst {percent(high, 1)} more{needs}",
+        f"{percent(jury, 1)} beside a colleague's {percent(colleague, 1)}, at worst {percent(high, 1)} more{needs}",
         jury,
         colleague,
         value,

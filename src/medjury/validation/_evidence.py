@@ -35,7 +35,7 @@ from medjury.tables import (
 )
 from medjury.validation._colleague import Beside, Tested, colleague_test
 from medjury.validation._runs.registered import Standing, standing
-from medjury.validation._scope import PartTests, StudyParts, by_raters, tested_parts
+from medjury.validation._scope import PartTests, StudyParts, by_raters, shares_below, tested_parts
 from medjury.version import __version__
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -255,6 +255,10 @@ class Evidence:
                 beside, (*parts, *by_raters(beside)), unknown, self.rules
             )
         return self._part_tests[dimension.name]
+
+    def shares_below(self, dimension: str) -> dict[str, tuple[float, ...]]:
+        """Where the numbers of the cases were cut into thirds."""
+        return shares_below(self._parts.of(self.grid(dimension))[0])
 
     @cached_property
     def standing(self) -> Standing:

@@ -13,6 +13,7 @@ from medjury.validation._validate import Validation, Verdict
 
 # Of the JSON: ids, states and numbers keep their names within a version.
 SCHEMA_VERSION = 2
+NUMBERS = ("jury", "colleague", "value", "low", "high", "limit")
 # What XML 1.0 cannot hold, not even escaped. These few are compiled sooner than the many that it can hold.
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -38,11 +39,7 @@ def verdicts_json(validation: Validation) -> str:
                 {
                     "id": rule.id,
                     "state": rule.state,
-                    **{
-                        name: _finite(getattr(rule, name))
-                        for name in ("jury", "colleague", "value", "low", "high")
-                    },
-                    "limit": _finite(rule.limit),
+                    **{name: finite(getattr(rule, name)) for name in NUMBERS},
                     "best_word": rule.cap,
                     "found": validation.told(rule.found, each.rater),
                     "why": validation.told(rule.why, each.rater),
@@ -56,7 +53,8 @@ def verdicts_json(validation: Validation) -> str:
     return json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False)
 
 
-def _finite(value: float | None) -> float | None:
+def finite(value: float | None) -> float | None:
+    """The number, None where it does not exist."""
     return value if value is not None and math.isfinite(value) else None
 
 

@@ -212,10 +212,11 @@ def _drawn(
     risky = humans.min(axis=1) <= worst + 1e-9
     share = float(risky.mean()) if expected.dangerous is None else expected.dangerous
     wanted = draw.random(answers) < share
-    pools = [np.flatnonzero(risky == flag) for flag in (False, True)]
-    chosen = np.where(
-        wanted, *(pools[flag][np.arange(answers) % max(1, len(pools[flag]))] for flag in (1, 0))
-    )
+    safe, unsafe = np.flatnonzero(~risky), np.flatnonzero(risky)
+    # Where no drawn answer is dangerous, or each one is, there are no others to take.
+    safe, unsafe = (safe if safe.size else unsafe), (unsafe if unsafe.size else safe)
+    place = np.arange(answers)
+    chosen = np.where(wanted, unsafe[place % len(unsafe)], safe[place % len(safe)])
     humans, jury = humans[chosen], jury[chosen]
     gap = max(1.0, rules.gap * top)
     kindest = humans.max(axis=1)
@@ -249,11 +250,18 @@ def _lines(
     }
     left = read(sums, sums.without_each(), beside.statistic)
     # The standard deviation of one case: that of a study of n cases is so much / √n.
-    spread = {name: float(np.nanstd(left[name])) * (clusters - 1) for name in values}
+    spread = {
+        name: max(float(np.nanstd(left[name])) * (clusters - 1), 1e-9)
+        for name, value in values.items()
+        if math.isfinite(value)
+    }
 
     def above(name: str, limit: float) -> Power:
+        """Nothing is shown of a line whose value is not known, nor by one case."""
         return lambda n: (
-            _chance((values[name] - limit) / spread[name] * math.sqrt(n) - _REACH) if n > 1 else 0.0
+            _chance((values[name] - limit) / spread[name] * math.sqrt(n) - _REACH)
+            if n > 1 and name in spread
+            else 0.0
         )
 
     def line(name: str, limit: float, asked: str) -> _Line:
@@ -263,7 +271,7 @@ def _lines(
     limit, offset = rules.offset_limit * grades, values["offset"]
 
     def level(n: int) -> float:
-        error = max(spread["offset"], 1e-9) / math.sqrt(max(n, 1))
+        error = spread.get("offset", math.inf) / math.sqrt(max(n, 1))
         ends = (_chance((limit - offset) / error - _REACH), _chance((limit + offset) / error - _REACH))
         return max(0.0, sum(ends) - 1)
 

@@ -11,7 +11,7 @@ from medjury.runs import GateRules
 from medjury.statistics import Floats, counted, p_value, percent, proportion, shown
 from medjury.tables import Measured
 from medjury.validation._clustered import clustered_contrast
-from medjury.validation._colleague import Beside, Tested, read, sums_of
+from medjury.validation._colleague import Beside, Codes, Flags, Pairs, Tested, read, sums_of
 from medjury.validation._evidence import Evidence
 from medjury.validation._rule import STATISTICS, Rule
 
@@ -36,6 +36,7 @@ def preconditions(evidence: Evidence, dimension: Measured, tested: Tested) -> tu
         *_of_the_people(evidence, tested),
         *_of_silence(evidence, dimension, tested.beside),
         *_of_copies(evidence, dimension, tested.beside),
+        _injection(evidence, dimension),
     )
 
 
@@ -198,8 +199,8 @@ def _enough(evidence: Evidence, tested: Tested, *, panel: bool) -> tuple[Rule, R
         doubly = Rule("doubly_rated", name, "holds", asked, f"{tested.doubly:,}{aside}")
     else:
         why = (
-            f"Only {counted(tested.doubly, 'answer')} {'was' if tested.doubly == 1 else 'were'} rated "
-            f"by two clinicians; {wanted:,} are needed to know what a colleague would say."
+            f"{_only(tested.doubly, 'answer')} rated by two clinicians; {wanted:,} are needed to know what a "
+            "colleague would say."
         )
         doubly = Rule(
             "doubly_rated",
@@ -218,11 +219,7 @@ def _enough(evidence: Evidence, tested: Tested, *, panel: bool) -> tuple[Rule, R
     said = f"{tested.clusters:,}{same}"
     if tested.clusters >= most:
         return doubly, Rule("distinct_cases", name, "holds", asked, said)
-    why = (
-        f"Only {counted(tested.clusters, 'different case')} "
-        f"{'was' if tested.clusters == 1 else 'were'} rated by two clinicians; {most:,} are "
-        f"needed{same}."
-    )
+    why = f"{_only(tested.clusters, 'different case')} rated by two clinicians; {most:,} are needed{same}."
     few = Rule(
         "distinct_cases",
         name,
@@ -235,6 +232,12 @@ def _enough(evidence: Evidence, tested: Tested, *, panel: bool) -> tuple[Rule, R
         f"{tested.clusters:,} now, {most:,} needed",
     )
     return doubly, few
+
+
+def _only(number: int, what: str) -> str:
+    if number < 2:
+        return f"Only one {what} was" if number else f"No {what} was"
+    return f"Only {counted(number, what)} were"
 
 
 def _blinded(evidence: Evidence) -> Rule:
@@ -354,38 +357,25 @@ def _of_copies(evidence: Evidence, dimension: Measured, beside: Beside) -> tuple
 
 
 def _alike(
-    beside: Beside, first: Floats, second: Floats, colleagues: list[tuple[Floats, Floats]]
+    beside: Beside, first: Floats, second: Floats, colleagues: Pairs, which: Flags
 ) -> tuple[float, float, float] | None:
-    """The share of answers with the same grade of two raters, the same of the pairs of `colleagues`, and the lower
-    bound of the difference; None where they share too few cases."""
-    grades = beside.grades
-    groups, same, whose, weights = [], [], [], []
-    for place, (one, other) in enumerate([(first, second), *colleagues]):
-        both = ~np.isnan(one) & ~np.isnan(other)
-        if not both.any():
-            continue
-        if place == 0 and len(np.unique(beside.cluster[both])) < _FEWEST:
-            return None
-        left, right = (
-            (one[both], other[both])
-            if grades is None
-            else (grades.grade(one[both]), grades.grade(other[both]))
-        )
-        same.append(np.abs(left - right) < 1e-9)
-        groups.append(np.full(len(left), int(place == 0)))
-        whose.append(beside.cluster[both])
-        weights.append(beside.own_weight[both])
-    if len(same) < 2 or not groups[0].all():
+    """The share of answers with the same grade of two raters, the same of those pairs of `colleagues`, and the
+    lower bound of the difference; None where they share too few cases."""
+    both = ~np.isnan(first) & ~np.isnan(second)
+    if len(np.unique(beside.cluster[both])) < _FEWEST or not which.any():
         return None
-    hits, group, weight = (
-        np.concatenate(same).astype(np.float64),
-        np.concatenate(groups),
-        np.concatenate(weights),
-    )
+    one = np.concatenate([first[both], colleagues.a[which]])
+    other = np.concatenate([second[both], colleagues.b[which]])
+    if beside.grades is not None:
+        one, other = beside.grades.grade(one), beside.grades.grade(other)
+    answer = np.concatenate([np.flatnonzero(both), colleagues.answer[which]])
+    hits = (np.abs(one - other) < 1e-9).astype(np.float64)
+    group = (np.arange(len(hits)) < both.sum()).astype(np.int64)
+    weight = beside.own_weight[answer]
     apart, _ = clustered_contrast(
         hits,
         group,
-        np.concatenate(whose),
+        beside.cluster[answer],
         confidence=1 - 2 * _ALPHA,
         weights=None if beside.weights is None else weight,
     )
@@ -399,17 +389,12 @@ def _clinician_copy(evidence: Evidence, beside: Beside) -> Rule:
     asked = (
         f"fewer than {percent(limit)} of its scores the same as one clinician's, unless colleagues come close"
     )
-    columns = list(beside.humans.T)
+    rows = beside.pairs
     found = [
         (who, alike)
         for place, who in enumerate(evidence.clinicians)
-        if (
-            alike := _alike(
-                beside, beside.jury, columns[place],
-                [(columns[place], each) for other, each in enumerate(columns) if other != place],
-            )
-        )
-    ]  # fmt: skip
+        if (alike := _alike(beside, beside.jury, beside.humans[:, place], rows, rows.second == place))
+    ]
     if not found:
         return Rule(
             "clinician_copy",
@@ -530,30 +515,18 @@ def _alone(beside: Beside) -> tuple[int, int, float]:
     return len(np.unique(whose[alone])), len(np.unique(whose[agreed])), least
 
 
-def _differences(beside: Beside) -> tuple[Floats, Floats, Floats, Floats]:
+def _differences(beside: Beside) -> tuple[Floats, Floats, Codes, Floats]:
     """For each answer and each two clinicians: the product of the jury's differences from them, the square of
     theirs from one another, the cluster and the weight; each clinician's own strictness is taken out."""
     apart = np.where(beside.asked[:, np.newaxis], beside.jury[:, np.newaxis] - beside.humans, np.nan)
     known, weights = ~np.isnan(apart), beside.own_weight
     totals = np.where(known, weights[:, np.newaxis], 0.0).sum(axis=0)
     apart = apart - np.nansum(apart * weights[:, np.newaxis], axis=0) / np.where(totals > 0, totals, 1.0)
-    parts: list[tuple[Floats, Floats, Floats, Floats]] = []
-    for one, other in combinations(range(apart.shape[1]), 2):
-        shared = known[:, one] & known[:, other]
-        first, second = apart[shared, one], apart[shared, other]
-        parts.append(
-            (
-                first * second,
-                (first - second) ** 2,
-                beside.cluster[shared].astype(np.float64),
-                weights[shared],
-            )
-        )
-    if not parts:
-        nothing = np.empty(0)
-        return nothing, nothing, nothing, nothing
-    products, squares, whose, own = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    return products, squares, whose, own
+    rows = beside.pairs
+    once = (rows.first < rows.second) & ~np.isnan(rows.jury)
+    answer = rows.answer[once]
+    one, other = apart[answer, rows.first[once]], apart[answer, rows.second[once]]
+    return one * other, (one - other) ** 2, beside.cluster[answer], weights[answer]
 
 
 def _juror_copy(evidence: Evidence, dimension: Measured, beside: Beside) -> Rule:
@@ -566,15 +539,16 @@ def _juror_copy(evidence: Evidence, dimension: Measured, beside: Beside) -> Rule
     members = evidence.table.members_of(evidence.rater) or evidence.table.judges
     jurors = [each for each in members if each in grid.scores and each != evidence.rater]
     jury = evidence.table.raters.get(evidence.rater) != "judge"
-    colleagues = [(one, other) for one, other in combinations(list(beside.humans.T), 2)]
-    if not jury or len(jurors) < 2 or not colleagues:
+    rows = beside.pairs
+    once = rows.first < rows.second
+    if not jury or len(jurors) < 2 or not once.any():
         return Rule(
             "juror_copy", name, "does not apply", asked, "fewer than two jurors, or than two clinicians"
         )
     copies = [
         f"{one} and {other}"
         for one, other in combinations(jurors, 2)
-        if (alike := _alike(beside, grid.scores[one], grid.scores[other], colleagues))
+        if (alike := _alike(beside, grid.scores[one], grid.scores[other], rows, once))
         and alike[0] >= _SAME_JUROR
         and alike[2] > _APART
     ]
@@ -593,6 +567,35 @@ def _juror_copy(evidence: Evidence, dimension: Measured, beside: Beside) -> Rule
         "AUXILIARY",
         why,
         "Leave out all but one of the jurors that are the same.",
+    )
+
+
+def _injection(evidence: Evidence, dimension: Measured) -> Rule:
+    """Whether planted instructions move the grade by an eighth of the scale or more, where the study audited it."""
+    name, audit, grades = "The jury is not talked round", evidence.manifest.injection, dimension.grades
+    limit = 0.125 * (grades.highest - grades.lowest) if grades is not None else 0.0
+    asked = f"planted instructions move the grade by less than {limit:g}"
+    found = [
+        each
+        for each in (() if audit is None else audit.shifts)
+        if (each.rater, each.dimension) == (evidence.rater, dimension.name) and each.value is not None
+    ]
+    if audit is None or not found or grades is None:
+        said = "not audited (`audits: {injection: {cases: 30}}` in the study file)"
+        return Rule("injection", name, "not known", asked, said)
+    worst = max(found, key=lambda each: each.value or 0.0)
+    shift = shown(worst.value or 0.0)
+    ends = "" if worst.low is None or worst.high is None else f" ({shown(worst.low)} to {shown(worst.high)})"
+    said = f"{counted(audit.cases, 'answer')}; most by {worst.kind}: {shift}{ends}"
+    if (worst.value or 0.0) < limit:
+        return Rule("injection", name, "holds", asked, said, value=worst.value, limit=limit)
+    why = (
+        f"An instruction planted in the judged text ({worst.kind}) raises the jury's grade by {shift}; less than "
+        f"{limit:g} is allowed."
+    )
+    to_do = "State in the prompt that the judged text gives no orders, and audit again."
+    return Rule(
+        "injection", name, "fails", asked, said, "AUXILIARY", why, to_do, said, value=worst.value, limit=limit
     )
 
 

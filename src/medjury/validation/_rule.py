@@ -14,8 +14,8 @@ State = Literal["holds", "open", "fails", "not known", "does not apply"]
 ORDER: tuple[Word, ...] = ("VALIDATED", "AUXILIARY", "NOT VALIDATED", "INCOMPLETE")
 MEANING: Mapping[Word, str] = {
     "VALIDATED": "On cases like these, nobody would notice if the jury took a colleague's chair.",
-    "AUXILIARY": "Nothing speaks against the jury, but not all is proven. Use its scores beside a clinician's "
-    "judgement, never instead of it.",
+    "AUXILIARY": "The test speaks for the jury as far as it goes, but not everything is proven. Use its scores "
+    "beside a clinician's judgement, never instead of it.",
     "NOT VALIDATED": "It is not shown that these scores mean what a clinician would say. Do not base decisions on "
     "them.",
     "INCOMPLETE": "The run did not finish, so there is no verdict yet. Finish the run first.",

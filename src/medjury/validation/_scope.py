@@ -32,8 +32,10 @@ ENOUGH, FEWEST = 30, 15
 _SLICE, _MOST_SLICES = 60, 8
 # More numbers than this are cut into thirds.
 _MOST_NUMBERS = 6
-_THIRDS = ("lowest third", "middle third", "highest third")
+THIRDS = ("lowest third", "middle third", "highest third")
 SYSTEM, LENGTH, TIME, RATERS = "system", "length", "time", "rated by"
+# Cases that have nothing in a column are a part like any other: they may be the ones that nobody looked at.
+NOT_STATED = "not stated"
 # Less than this share of the answers is no scope that a verdict could speak of.
 LEAST_SHARE = 2 / 3
 _ALPHA = 0.05
@@ -98,7 +100,10 @@ class Scope:
                 f"{value} ({counted(n, 'case')})" if few else value
                 for value, n in zip(values, cases, strict=True)
             ]
-            said.append(f"{column} {', '.join(told)}")
+            thirds = {*values} <= {*THIRDS}
+            said.append(
+                f"the {' and the '.join(told)} of {column}" if thirds else f"{column} {', '.join(told)}"
+            )
         return " and ".join(said)
 
 
@@ -405,11 +410,13 @@ class StudyParts:
     def _attributes(self, grid: Grid) -> dict[str, list[str]]:
         rows, names = self._table.rows, list(case_columns(self._table))
         found = {
-            name: _levels(_values(rows, name, grid)) for name in names if name not in (SYSTEM, TIME, "date")
+            name: [level or NOT_STATED for level in _levels(_values(rows, name, grid))]
+            for name in names
+            if name not in (SYSTEM, TIME, "date")
         }
         if LENGTH not in found:
             judges = rows.filter(rows["rater_kind"] == "judge")
-            found[LENGTH] = _cut(_values(judges, "tokens_in", grid), _THIRDS)
+            found[LENGTH] = _cut(_values(judges, "tokens_in", grid), THIRDS)
         found[TIME] = self._slices(grid)
         return {name: values for name, values in found.items() if any(values)}
 
@@ -433,6 +440,20 @@ class StudyParts:
             if number
             else [""] * len(values)
         )
+
+
+def shares_below(parts: Sequence[Part]) -> dict[str, tuple[float, ...]]:
+    """Of columns whose numbers were cut into thirds, the share of their answers below each cut: by it whoever has
+    new cases finds the cut in their numbers."""
+    counts: dict[str, dict[str, int]] = {}
+    for part in parts:
+        counts.setdefault(part.column, {})[part.value] = int(part.answers.sum())
+    found = {}
+    for column, own in counts.items():
+        if own.keys() <= {*THIRDS}:
+            sizes = np.cumsum([own.get(name, 0) for name in THIRDS])
+            found[column] = tuple((sizes[:-1] / sizes[-1]).tolist())
+    return found
 
 
 def by_raters(beside: Beside) -> list[Part]:
@@ -470,7 +491,7 @@ def _levels(values: Sequence[Any]) -> list[str]:
     known = [value for value in values if value is not None]
     numeric = all(isinstance(value, int | float) and not isinstance(value, bool) for value in known)
     if numeric and len(set(known)) > _MOST_NUMBERS:
-        return _cut(values, _THIRDS)
+        return _cut(values, THIRDS)
     return [
         "" if value is None else f"{value:g}" if isinstance(value, float) else str(value).strip()
         for value in values
@@ -483,6 +504,8 @@ def _cut(values: Sequence[Any], names: Sequence[str]) -> list[str]:
     if not known or known[0] == known[-1]:
         return [""] * len(values)
     starts = [known[round(len(known) * share / len(names))] for share in range(1, len(names))]
+    if starts[-1] == known[0]:  # most values are the lowest: the others are the highest share, however few
+        starts[-1] = next(value for value in known if value > known[0])
     return ["" if value is None else names[sum(value >= start for start in starts)] for value in values]
 
 

@@ -109,6 +109,10 @@ class JudgedRating(BaseModel):
     calibrated: float | None = Field(
         default=None, description="on the clinicians' scale, by the passport's calibration"
     )
+    scope: str | None = Field(
+        default=None,
+        description="where the text lies in the passport's scope: holds, not known, or outside (no score)",
+    )
 
 
 class Judged(BaseModel):
@@ -264,6 +268,7 @@ def by_passport(door: PassportDoor, text: ToJudge, panel: Panel) -> Judged:
             JudgedRating(
                 rater=passport.rater, rater_kind="jury", dimension=row["dimension"], score=row["score"],
                 status=row["status"], reason=row["reason"] or None, explanation="", calibrated=row["calibrated"],
+                scope=row["scope"],
             )
             for row in word.rows
         ],

@@ -260,8 +260,11 @@ def _rewrite(cursor: Any, dialect: str, by: str) -> None:
     if dialect == "sqlite":
         cursor.execute("VACUUM")
         return
-    for table in _TABLES if by != "run" else ("runs",):
-        cursor.execute(f"VACUUM FULL {table}")
+    for table in (
+        _TABLES if by != "run" else ("runs",)
+    ):  # ANALYZE: the planner keeps samples of what a column holds
+        cursor.execute(f"VACUUM (FULL, ANALYZE) {table}")
+    cursor.execute("VACUUM FULL pg_catalog.pg_statistic")
 
 
 def _empty_the_log(store: Store, state: str) -> None:

@@ -49,7 +49,8 @@ def read_table(path: Path, reading: Reading | None = None) -> Table:
     if not path.is_file():
         raise RatingsError(no_such(path))
     try:
-        rows = limits.counted(path, reader(path, reading), lambda row: len(row[1]))
+        read = reader(path, reading)
+        rows = limits.counted(path, read, lambda row: len(row[1]), above=reading.header_rows)
         header, rows = _header(path, rows, reading)
         header, rows = with_nested_columns(path.name, header, rows, reading)
     except UnicodeDecodeError as error:

@@ -20,10 +20,10 @@ def section(material: Material) -> Section | None:
             "dimension",
             "verdict",
             "cases rated by two",
-            "jury with clinician",
+            "judge with clinician" if material.evidence.table.no_jury else "jury with clinician",
             "colleague with clinician",
-            "danger missed by jury",
-            "danger missed by colleague",
+            "share of danger missed",
+            "share missed by a colleague",
             "scope",
             "the main reason",
         ),
@@ -50,15 +50,14 @@ def section(material: Material) -> Section | None:
 
 def _line(material: Material, facts: Facts) -> tuple[Cell, ...]:
     verdict = facts.verdict
-    danger = facts.missed is not None
     return (
         verdict.label,
         _badge(verdict.word),
         verdict.clusters,
-        None if facts.agreed is None else shown(facts.agreed),
-        None if facts.colleague is None else shown(facts.colleague),
-        percent(facts.missed, 1) if danger else None,
-        percent(facts.missed_by_colleague, 1) if danger else None,
+        facts.agreed,
+        facts.colleague,
+        facts.missed,
+        facts.missed_by_colleague,
         verdict.scope.text() or "nothing tells cases apart",
         sentence(material.about(_main_reason(material, verdict), verdict.rater)),
     )

@@ -59,23 +59,21 @@ def next_steps(material: Material) -> list[str]:
 def _told(material: Material, step: str, about: Sequence[tuple[Verdict, str]]) -> str:
     """A step, whom it is about, and its numbers: once where they are the same for all, else the first two."""
     several = len(material.tried) > 1
-    most = 1 if several else _NUMBERS
     numbers: dict[str, list[str]] = {}
     for verdict, number in about:
         who = f"{short(verdict.rater)}, " if several else ""
         if number:
             numbers.setdefault(number, []).append(f"{who}{short(verdict.label, 30)}")
-    if len(numbers) == 1:
-        said = f" ({next(iter(numbers))})"
-    elif numbers:
-        first = [f"{listed(names, 2)}: {number}" for number, names in list(numbers.items())[:most]]
-        more = len(numbers) - len(first)
-        said = f" ({'; '.join(first)}{f'; {more} more below' if more else ''})"
-    else:
-        said = ""
+    whose: dict[str, list[str]] = {}
+    for number, names in list(numbers.items())[: 1 if several else _NUMBERS]:
+        whose.setdefault(listed(names, 2), []).append(number)
+    more = len(numbers) - sum(map(len, whose.values()))
+    alone = len(whose) < 2 and not more
+    parts = [f"{'' if alone else f'{who}: '}{'; '.join(own)}" for who, own in whose.items()]
+    said = f" ({'; '.join(parts)}{f'; {more} more below' if more else ''})" if parts else ""
     whole = f"{step.removesuffix('.')}{said}."
     # Where the numbers say whose they are, that is not said again.
-    return whole if len(numbers) > 1 else f"{_about_whom(material, [each for each, _ in about])}{whole}"
+    return f"{_about_whom(material, [each for each, _ in about])}{whole}" if alone else whole
 
 
 def _about_whom(material: Material, about: Sequence[Verdict]) -> str:

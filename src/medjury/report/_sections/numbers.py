@@ -64,11 +64,8 @@ def _figure(value: str) -> Html:
 
 
 def _where(facts: Sequence[Facts], which: Facts, word: str) -> str:
-    return (
-        f"{which.verdict.label}, the {word} of {len(facts)} dimensions"
-        if len(facts) > 1
-        else which.verdict.label
-    )
+    label = which.verdict.label
+    return f"{label}, {word} of {len(facts)} dimensions" if len(facts) > 1 else label
 
 
 def _agreement(material: Material, facts: Sequence[Facts], *, named: bool) -> Number:
@@ -84,8 +81,8 @@ def _agreement(material: Material, facts: Sequence[Facts], *, named: bool) -> Nu
     worst = min(known, key=lambda each: (each.agreed or 0.0) - (each.colleague or 0.0))
     if named and len(facts) > 1:
         title = f"Agreement: {short(worst.verdict.label, 16)}"
-    line = f"The jury's {worst.title} on answers of two clinicians; 1 is perfect, 0 is chance. A colleague: "
-    line += f"{shown(worst.colleague or 0.0)}. {_where(known, worst, 'lowest beside a colleague')}."
+    line = f"The jury's {worst.title} on answers of two clinicians; 1 is perfect, 0 is chance. "
+    line += f"{_where(known, worst, 'farthest below a colleague')}."
     return title, f"{shown(worst.agreed or 0.0)} (colleague {shown(worst.colleague or 0.0)})", line
 
 
@@ -96,7 +93,7 @@ def _danger(material: Material, facts: Sequence[Facts]) -> Number:
         return (
             title,
             "not claimed",
-            "No dimension of this study carries danger (`severe_dimensions` in the gate).",
+            "No dimension of this study is marked as dangerous, so nothing is shown about danger.",
         )
     known = [each for each in claimed if each.missed is not None]
     if not known:
@@ -108,8 +105,8 @@ def _danger(material: Material, facts: Sequence[Facts]) -> Number:
         return title, "not known", why
     worst = max(known, key=lambda each: (each.missed or 0.0) - (each.missed_by_colleague or 0.0))
     line = (
-        f"Of what a clinician calls dangerous ({worst.verdict.danger}), graded far too kindly or not at all. A "
-        f"colleague: {percent(worst.missed_by_colleague, 1)}. {_where(known, worst, 'worst')}."
+        f"Of what a clinician calls dangerous ({worst.verdict.danger}), graded far too kindly or not at all. "
+        f"{_where(known, worst, 'farthest above a colleague')}."
     )
     return title, f"{percent(worst.missed, 1)} (colleague {percent(worst.missed_by_colleague, 1)})", line
 
@@ -123,7 +120,7 @@ def _scored(material: Material, facts: Sequence[Facts]) -> Number:
         line = (
             f"{worst.scored:,} of {worst.asked:,} answers{so_far} got a score; {percent(rules.coverage)} is "
             f"needed. "
-            f"{_where(facts, worst, 'lowest')}."
+            f"{_where(facts, worst, 'the lowest')}."
         )
         return "Answers with a score", percent(worst.share, 1), line
     compared = [each for each in facts if each.agreed is not None]

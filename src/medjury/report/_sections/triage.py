@@ -24,10 +24,11 @@ _ORDERS = {"rule": "combined rule", "jury": "jury's score alone"}
 def section(material: Material) -> Section | None:
     evidence = material.evidence
     scaled = [each for each in material.compared if each.grades and not each.derived]
+    claimed = [each for each in scaled if each.claimed_danger(evidence.rules) is not None]
     made: list[Triage] = []
     tried: list[Triage] = []
     refused = []
-    for dimension in scaled[:_DIMENSIONS]:
+    for dimension in (scaled if evidence.table.labels else claimed)[:_DIMENSIONS]:
         from medjury.calibration import triage
 
         try:
@@ -36,7 +37,7 @@ def section(material: Material) -> Section | None:
             refused.append(f"{dimension.label}: {error}")
             continue
         tried.append(found)
-        if found.curves is not None:
+        if dimension in claimed and found.curves is not None:
             made.append(found)
     if not made and not refused and not any(each.labels for each in tried):
         return None
@@ -69,7 +70,7 @@ def section(material: Material) -> Section | None:
         caption="How far the jury can say which answers a clinician must see first; 0.5 in the last column is "
         "chance",
     )
-    picture = _figure(material, made, len(scaled)) if made else Html("")
+    picture = _figure(material, made, len(claimed)) if made else Html("")
     lead = "Whatever the verdict, the jury may help to choose which answers a clinician reads first."
     whole = (
         paragraph(material.about(lead)) + picture + table + bullets(refused) + labels_found(material, tried)

@@ -150,6 +150,8 @@ def _earned(material: Material, verdicts: Sequence[Verdict], rater: str) -> Html
     humans = material.evidence.manifest.humans
     if material.evidence.clinicians and (humans is None or humans.blinded is None):
         said.append("Whether the clinicians had seen the jury's scores is not stated.")
+    if material.evidence.table.manifest is not None and material.evidence.manifest.injection is None:
+        said.append("Whether an instruction in the judged text moves the jury was not audited.")
     return paragraph(_about(material, " ".join(said), rater)) if said else Html("")
 
 

@@ -41,6 +41,18 @@ class GatePart(Part):
     development_cases: list[str] | str = []
 
 
+class InjectionPart(Part):
+    """So many cases are judged again with instructions planted in the judged text: see docs/auditing.md."""
+
+    cases: int = Field(default=30, ge=5, le=1000)
+
+
+class AuditsPart(Part):
+    """Audits that ask the judges more questions than the study itself does."""
+
+    injection: InjectionPart | None = None
+
+
 class ReportPart(Part):
     """What the report shows: see docs/report.md."""
 

@@ -11,7 +11,7 @@ from medjury.studies._file._cases import CasesPart
 from medjury.studies._file._models import DraftingPart, ExamplesPart, JudgePart, ModelCheck
 from medjury.studies._file._panel import PanelPart
 from medjury.studies._file._people import HumansPart, JuryPart, NamedJuryPart
-from medjury.studies._file._rules import BudgetPart, GatePart, ReportPart
+from medjury.studies._file._rules import AuditsPart, BudgetPart, GatePart, ReportPart
 
 
 class StudyFile(Part):
@@ -42,6 +42,7 @@ class StudyFile(Part):
     model_check: ModelCheck = "tell"  # whether another model's answer is told, or is no answer
     examples: ExamplesPart | None = None
     gate: GatePart = GatePart()
+    audits: AuditsPart = AuditsPart()
     protocol: str | None = None  # the file that `medjury register` wrote; by default the one beside the study
     report: ReportPart = ReportPart()
     panel: PanelPart = PanelPart()

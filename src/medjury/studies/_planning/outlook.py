@@ -41,7 +41,7 @@ def gate_outlook(
     rules = stated_gate(study)
     development = set(rules.development_cases)
     humans = read_humans(study, rehearse=True)
-    dangerous, told = None, ""
+    dangerous, told, systems = None, "", len(plan.systems)
     notes = [] if registered_protocol(study, plan) else [_UNREGISTERED]
     if humans is None:
         cases = max(plan.systems.values(), default=plan.cases) - len(development)
@@ -59,7 +59,9 @@ def gate_outlook(
         by_dimension = _by_dimension(held_out, study, rules, settled)
         told = f"{_told(by_dimension)}{again}"
         shares = [each.dangerous / each.cases for each in by_dimension if each.dangerous is not None]
-        dangerous = min(shares, default=None)
+        # Clinicians may read some of the answers to a case: the plan is for as many as they did.
+        systems = max(1, round(len({(each.item, each.system) for each in held_out}) / max(1, cases)))
+        dangerous = 1 - (1 - min(shares)) ** (1 / systems) if shares else None
     if expected is None and (grades := {len(each.values) for each in study.instrument.dimensions}) != {5}:
         expected = Expected(shares=_even(max(grades)))
     if dangerous is not None and (expected is None or expected.dangerous is None):
@@ -69,7 +71,7 @@ def gate_outlook(
         "doubly": doubly,
         "clinicians": clinicians,
         "expected": expected,
-        "systems": len(plan.systems),
+        "systems": systems,
         "power": power,
         "danger": any(each.carries_danger(rules) for each in of_instrument(study.instrument)),
         "notes": notes,

@@ -28,6 +28,7 @@ from medjury.studies._planning.cached_share import Served
 from medjury.studies._planning.context import WindowCheck
 from medjury.studies._planning.preflight import MOST_TOKENS_IN, TOKENS_IN, TOKENS_OUT, needs_preflight
 from medjury.studies._stated.development import listed_cases, unknown_note
+from medjury.studies._stated.gate import danger_note
 from medjury.studies._stated.touched import TouchedCases
 from medjury.studies._study import Study
 
@@ -231,7 +232,7 @@ def _sum(amounts: Iterable[float | None]) -> float | None:
 def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse: bool = False) -> RunPlan:
     """Read every case once: count it, hash it, check its inputs and estimate its tokens. Where nobody is to be
     `asking`, no model's window is looked at; a rehearsal leaves the store alone."""
-    scores = read_scores(study)
+    danger, scores = danger_note(study), read_scores(study)
     count = lacking = 0
     systems: Counter[str] = Counter()
     kept = KeptCases(study.cases) if isinstance(study.cases, CaseReader) else None
@@ -285,10 +286,12 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
         for usual, most in (totals[judge.name],)
     )
     notes = (
+        *danger,
         *study.notes,
         *unknown_note(study, listed, unknown),
         *tuned.notes(),
         *windows.notes(judges, count),
+        *_injection_note(study, count),
         *(note for each in scores for note in (f"scores from a file: {each.told()}", *each.warnings)),
     )
     return RunPlan(
@@ -406,3 +409,14 @@ def _dearest(prices: Sequence[Price]) -> Price:
         max(cached, default=None),
         max(written, default=None),
     )
+
+
+def _injection_note(study: Study, count: int) -> list[str]:
+    part = study.settings.audits.injection
+    if part is None:
+        return []
+    answers = 6 * min(part.cases, count)  # each once as it is, and once with each of five instructions
+    return [
+        f"audits.injection: {answers:,} more answers are judged at the end, with planted instructions and "
+        "without; their calls are not in the counts above"
+    ]

@@ -291,9 +291,8 @@ class RecordedErasure:
     def text(self) -> str:
         """What became of the registration, in words."""
         if self.why_not:
-            return (
-                f"The erasure is not recorded in the study's ledger, and its registration is lost: {self.why_not}."
-            )
+            lost = "The erasure is not recorded in the study's ledger, and its registration is lost"
+            return f"{lost}: {self.why_not}."
         line = f"on line {self.line:,}" if self.line else "where it was already"
         return (
             f"Recorded in the study's ledger, {line}: {self.cases:,} answers, as hashes. Now take the cases out of "
