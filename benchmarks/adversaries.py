@@ -123,7 +123,15 @@ def _row(count: Count) -> dict[str, Any]:
 def _page(counts: list[Count]) -> str:
     """The tables in Markdown."""
     lines = [
-        f"<!-- Made by `WRITE_TABLES=1 python -m benchmarks adversaries`: {counts[0].seeds} seeds of each. -->",
+        "# Planted juries: all kinds",
+        "",
+        f"Made by `WRITE_TABLES=1 python -m benchmarks adversaries`: {counts[0].seeds} studies of each kind, with "
+        "cases, clinicians' ratings and scores in files, registered, run and judged by the gate. Juries on the "
+        "same cases are judges of one study. What the words and rules mean is in",
+        "[How far can I trust this jury?](../trusting-a-jury.md).",
+        "",
+        "A jury that is bad for a part of the cases may be VALIDATED for the rest: that part then *fails* or is "
+        "*not known*, and the verdict's scope leaves it out.",
         "",
         "| bad jury | VALIDATED, its bad part included | VALIDATED, its bad part left out | AUXILIARY | "
         "NOT VALIDATED | what is not met, and how often |",
@@ -137,7 +145,7 @@ def _page(counts: list[Count]) -> str:
         )
     lines += [
         "",
-        "| suspect, and not to be told | VALIDATED | AUXILIARY | NOT VALIDATED | why |",
+        "| suspect, and not to be told apart | VALIDATED | AUXILIARY | NOT VALIDATED | why |",
         "|---|---|---|---|---|",
     ]
     for each in (count for count in counts if count.kind.sort == "argued"):

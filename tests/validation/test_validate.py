@@ -86,7 +86,7 @@ def test_danger_that_clinicians_agree_on_and_the_jury_misses_forbids_validation(
     ratings = ratings.with_columns(pl.when(kind).then(5.0).otherwise(pl.col("score")).alias("score"))
     assert word(tmp_path, ratings) == "NOT VALIDATED"
     missed, all_of_them = (found(tmp_path).rule(name) for name in ("missed_danger", "consensus_danger"))
-    assert missed.state == all_of_them.state == "fails" and all_of_them.found.startswith("10 of 76 cases")
+    assert missed.state == all_of_them.state == "fails" and all_of_them.found.startswith("10 of 76 answers")
     assert found(tmp_path).not_met[0].danger, "danger is the first reason"
 
 

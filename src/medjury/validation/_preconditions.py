@@ -437,30 +437,24 @@ def _clinician_copy(evidence: Evidence, beside: Beside) -> Rule:
 def _follows(beside: Beside, place: int) -> bool:
     """Whether the jury differs from one clinician less than half as often as that clinician's colleagues do, and
     less than half as often as from those colleagues: both one-sided at 5 %."""
-    own, number = beside.humans[:, place], beside.humans.shape[1]
-    others = np.delete(beside.humans, place, axis=1)
-    shared = ~np.isnan(own) & ~np.isnan(beside.jury) & ~np.isnan(others).all(axis=1)
-    answer, who = np.nonzero(shared[:, np.newaxis] & ~np.isnan(others))
-    if number < 2 or len(np.unique(beside.cluster[shared])) < _FEWEST:
+    rows = beside.pairs
+    which = (rows.second == place) & ~np.isnan(rows.jury)
+    clusters = beside.cluster[rows.answer[which]]
+    if len(np.unique(clusters)) < _FEWEST:
         return False
-    grade = (lambda scores: scores) if beside.grades is None else beside.grades.grade
+    colleague, own, jury = (
+        each[which] if beside.grades is None else beside.grades.grade(each[which])
+        for each in (rows.a, rows.b, rows.jury)
+    )
 
     def differ(one: Floats, other: Floats) -> Floats:
-        return np.asarray(np.abs(grade(one) - grade(other)) > 1e-9, dtype=np.float64)
+        return np.asarray(np.abs(one - other) > 1e-9, dtype=np.float64)
 
-    mine, theirs = differ(beside.jury[shared], own[shared]), others[answer, who]
-    groups = np.repeat([1, 0], [len(mine), len(theirs)])
-    clusters = np.concatenate([beside.cluster[shared], beside.cluster[answer]])
-    weights = np.concatenate([beside.own_weight[shared], beside.own_weight[answer]])
+    weights = None if beside.weights is None else rows.weight[which]
+    ones = np.ones(len(clusters), dtype=np.int64)
     return all(
-        clustered_contrast(
-            np.concatenate([mine, differ(theirs, with_[answer]) / 2]),
-            groups,
-            clusters,
-            weights=None if beside.weights is None else weights,
-        )[1]
-        < _ALPHA
-        for with_ in (own, beside.jury)
+        clustered_contrast(differ(jury, own) - half, ones, clusters, weights=weights)[1] < _ALPHA
+        for half in (differ(colleague, own) / 2, differ(jury, colleague) / 2)
     )
 
 
