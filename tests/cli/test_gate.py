@@ -12,7 +12,7 @@ import pytest
 from tests.report.planted import page_of, planted_frame, write_run
 
 from medjury.cli._main import main
-from medjury.validation import validate
+from medjury.validation import LINE_IDS, validate
 
 ONE = ("accuracy",)
 
@@ -62,17 +62,19 @@ def test_the_json_has_the_words_and_numbers_of_the_report(
     good: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (said,) = json.loads(gate(capsys, str(good), "--json")[1])
-    assert set(said) == {"rater", "dimension", "verdict", "rules"}
+    assert set(said) == {"schema_version", "rater", "dimension", "verdict", "meaning", "rules", "scope"}
     assert (said["rater"], said["dimension"], said["verdict"]) == ("jury", "accuracy", "VALIDATED")
-    assert all(set(rule) == {"name", "state", "found", "why"} for rule in said["rules"])
+    assert set(said["scope"]) == {"holds", "fails", "not_known"} and said["schema_version"] == 2
+    stated = {"id", "jury", "colleague", "value", "low", "high", "limit", "state"}
+    assert all(set(rule) == stated | {"best_word", "found", "why"} for rule in said["rules"])
     (verdict,) = validate(good).verdicts
-    assert [(rule["name"], rule["found"]) for rule in said["rules"]] == [
-        (rule.name, rule.found) for rule in verdict.rules
+    assert [(rule["id"], rule["state"], rule["value"], rule["found"]) for rule in said["rules"]] == [
+        (rule.id, rule.state, rule.value, rule.found) for rule in verdict.rules
     ]
     page = html.unescape(page_of(good))
-    assert all(
-        rule["found"].split("(")[0].strip() in page for rule in said["rules"] if "`" not in rule["found"]
-    )
+    assert verdict.numbers in page
+    others = [rule["found"] for rule in said["rules"] if rule["id"] not in LINE_IDS]
+    assert all(found.split("(")[0].strip() in page for found in others if "`" not in found)
 
 
 def test_junit_has_a_suite_for_each_dimension_and_a_case_for_each_rule(
@@ -91,19 +93,19 @@ def test_junit_has_a_suite_for_each_dimension_and_a_case_for_each_rule(
     verdicts = validate(folder).verdicts
     for suite, verdict in zip(suites, verdicts, strict=True):
         cases = suite.findall("testcase")
-        assert [case.get("name") for case in cases] == [rule.name for rule in verdict.rules]
+        assert [case.get("name") for case in cases] == [rule.id for rule in verdict.rules]
         assert suite.get("tests") == str(len(cases))
         failed = {
             case.get("name"): case.find("failure") for case in cases if case.find("failure") is not None
         }
-        assert set(failed) == {rule.name for rule in verdict.rules if not rule.met}
+        assert set(failed) == {rule.id for rule in verdict.rules if not rule.met}
         assert suite.get("failures") == str(len(failed)) and failed
-        unknown = failed["Not inferior to clinicians among themselves"]
+        unknown = failed["agreement"]
         assert unknown is not None and unknown.get("type") == "not known", (
             "what nobody has shown is no success"
         )
-        assert "is not known here" in (unknown.get("message") or "")
-    assert status == 3 and root.get("failures") == str(sum(int(each.get("failures") or 0) for each in suites))
+        assert "nobody knows how a colleague would have done" in (unknown.get("message") or "")
+    assert status == 4 and root.get("failures") == str(sum(int(each.get("failures") or 0) for each in suites))
 
 
 def test_a_folder_that_was_changed_does_not_pass(good: Path, capsys: pytest.CaptureFixture[str]) -> None:
