@@ -437,30 +437,28 @@ def _clinician_copy(evidence: Evidence, beside: Beside) -> Rule:
 def _follows(beside: Beside, place: int) -> bool:
     """Whether the jury differs from one clinician less than half as often as that clinician's colleagues do, and
     less than half as often as from those colleagues: both one-sided at 5 %."""
-    own, number = beside.humans[:, place], beside.humans.shape[1]
-    others = np.delete(beside.humans, place, axis=1)
-    shared = ~np.isnan(own) & ~np.isnan(beside.jury) & ~np.isnan(others).all(axis=1)
-    answer, who = np.nonzero(shared[:, np.newaxis] & ~np.isnan(others))
-    if number < 2 or len(np.unique(beside.cluster[shared])) < _FEWEST:
+    rows = beside.pairs
+    which = (rows.second == place) & ~np.isnan(rows.jury)
+    shared = np.unique(rows.answer[which])
+    if len(np.unique(beside.cluster[shared])) < _FEWEST:
         return False
     grade = (lambda scores: scores) if beside.grades is None else beside.grades.grade
 
     def differ(one: Floats, other: Floats) -> Floats:
         return np.asarray(np.abs(grade(one) - grade(other)) > 1e-9, dtype=np.float64)
 
-    mine, theirs = differ(beside.jury[shared], own[shared]), others[answer, who]
+    mine, theirs = differ(beside.jury[shared], beside.humans[shared, place]), rows.a[which]
     groups = np.repeat([1, 0], [len(mine), len(theirs)])
-    clusters = np.concatenate([beside.cluster[shared], beside.cluster[answer]])
-    weights = np.concatenate([beside.own_weight[shared], beside.own_weight[answer]])
+    answer = np.concatenate([shared, rows.answer[which]])
     return all(
         clustered_contrast(
-            np.concatenate([mine, differ(theirs, with_[answer]) / 2]),
+            np.concatenate([mine, differ(theirs, with_) / 2]),
             groups,
-            clusters,
-            weights=None if beside.weights is None else weights,
+            beside.cluster[answer],
+            weights=None if beside.weights is None else beside.own_weight[answer],
         )[1]
         < _ALPHA
-        for with_ in (own, beside.jury)
+        for with_ in (rows.b[which], rows.jury[which])
     )
 
 
