@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from medjury.cli import main
+from medjury.validation import LINE_IDS
 
 
 def test_cases_for_each_number_of_raters(capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,12 +65,23 @@ def test_a_plan_that_cannot_be_meant_is_refused(
 def test_the_gate_is_planned_as_text_and_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", "gate", "--cases", "300", "--doubly-rated", "150", "--errors", "0.02"]) == 0
     shown = capsys.readouterr().out
-    assert "29 cases that every clinician calls dangerous are needed" in shown
-    assert "150 of them by two clinicians" in shown
+    assert "300 cases rated, 150 of them by two clinicians" in shown
+    assert "29 cases that every clinician calls dangerous are needed, even if the jury misses none" in shown
+    assert "The jury agrees as a colleague does" in shown and "at worst above -0.1" in shown
     assert main(["plan", "gate", "--cases", "300", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert said["cases"] == 300 and 0 <= said["together"] <= 1
+    assert said["cases"] == said["doubly"] == 300 and 0 <= said["together"] <= 1
     assert {"rule", "asked", "expected", "power", "cases_needed", "doubly"} == set(said["rules"][0])
+    lines = {each["rule"] for each in said["rules"]} & {*LINE_IDS}
+    assert lines == {"agreement", "offset", "colleagues", "missed_danger", "consensus_danger"}
+
+
+def test_several_systems_add_the_lines_on_answers_to_a_case_and_of_a_system(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["plan", "gate", "--cases", "300", "--systems", "3", "--json"]) == 0
+    found = {each["rule"]: each for each in json.loads(capsys.readouterr().out)["rules"]}
+    assert {*LINE_IDS} <= {*found} and found["within_case"]["doubly"]
 
 
 def test_the_gate_is_planned_for_a_study_by_its_own_rules(
@@ -84,7 +96,7 @@ def test_the_gate_is_planned_for_a_study_by_its_own_rules(
     )
     assert main(["plan", "gate", str(study)]) == 0
     planned = capsys.readouterr().out
-    assert "40 cases rated" in planned and "14 cases that every clinician calls dangerous are needed" in planned
+    assert "40 cases rated" in planned and "14 cases that every clinician calls dangerous" in planned
     assert "The study is not registered" in planned and "No clinician has rated yet" in planned
     assert main(["run", str(study), "--dry-run"]) == 0
     assert planned.strip() in capsys.readouterr().out, "the dry run says the same"

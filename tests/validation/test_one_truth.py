@@ -112,7 +112,8 @@ class Run:
             ):
                 patch.setattr("medjury.agreement.agreement", self.agreement)
                 status = main([*name.split(), str(self.folder), *others])
-            assert status == 0, words
+            # Without its study file nobody can compare the scores of a run with their replies.
+            assert status == (1 if words == ("verify",) else 0), words
             self.heard[words] = out.getvalue()
         return self.heard[words]
 
@@ -436,13 +437,13 @@ def test_compare(run: Run) -> None:
 
 
 def test_verify(run: Run) -> None:
-    said = run.said("verify").splitlines()
+    said = [line for line in run.said("verify").splitlines() if line.startswith("ok ")]
     lines = run.table("folder")
     assert len(lines) == 5  # the manifest, ratings twice, patients, and the audit log
     told = [
-        line for line in said if not line.startswith("ok      report.html: ")
-    ]  # written after its own checks
-    assert len(told) == len(said) - 1
+        line for line in said if not line.startswith(("ok      report.html: ", "UNKNOWN scores: "))
+    ]  # written after its own checks, and what takes the study file
+    assert len(told) == len(said) - 2
     assert sorted(told) == sorted(f"ok      {line['file']}: {line['detail']}" for line in lines)
 
 

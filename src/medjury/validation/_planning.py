@@ -315,7 +315,7 @@ def _missed(beside: Beside, values: dict[str, float], rules: GateRules) -> _Line
 def _consensus(beside: Beside, rules: GateRules) -> _Line:
     found = consensus_danger(beside)
     cases = len(np.unique(beside.cluster))
-    share, missed = found.clusters / cases, found.with_miss / max(1, found.clusters)
+    share, missed = found.clusters / cases, found.missed / max(1, found.answers)
     limit = rules.severe_limit
 
     def power(n: int) -> float:
