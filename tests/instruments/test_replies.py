@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from medjury.instruments import (
@@ -67,7 +67,7 @@ def test_where_the_question_showed_no_token_nothing_is_read_by_one(line: dict[st
     reply = line["reply"].replace("{TOKEN}", TOKEN)
     found = score_of(reply, "")
     # Nobody knows here that a verdict is a wrong one; a study refuses it, as a text under a key not asked for.
-    assert found in (None, line.get("score")) or '"verdict"' in reply
+    assert found in (None, line.get("score")) or '"verdict"' in reply.lower()
     if found is not None:
         assert read_reply(reply, "").way == "object"
 
@@ -172,7 +172,9 @@ def test_any_object_is_read_back(value: dict[str, Any], fenced: bool, ascii_only
 def test_an_object_with_the_token_is_read_whatever_comes_before_it(
     before: str, value: dict[str, Any], after: str
 ) -> None:
-    reply = f"{before.replace('{', '')} {json.dumps({**value, 'verdict': TOKEN})}{after}"
+    before = before.replace("{", "")
+    assume(not any(opening in f"{before} " for opening, _ in REASONING))
+    reply = f"{before} {json.dumps({**value, 'verdict': TOKEN})}{after}"
     assert read_reply(reply, TOKEN).value == value
 
 

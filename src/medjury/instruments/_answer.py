@@ -102,6 +102,8 @@ def _read_one(dimension: Dimension, given: list[object]) -> Outcome:
         explanation = _explanation(value.get("explanation", ""))
         if "score" not in value:
             return Unscored(Reason.MISSING, 'it has no "score"')
+        if sum(same_key(str(key)) == "score" for key in value) > 1:
+            return Unscored(Reason.PARSE, "its score occurs twice in the answer")
         value = value["score"]
     return read_grade(dimension, value, explanation)
 

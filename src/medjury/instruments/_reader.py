@@ -72,7 +72,10 @@ def read_reply(reply: str, token: str = "") -> Found:
     body = _body(text)
     value, why = _whole(body)
     if isinstance(value, dict):
-        if token and value.get(VERDICT, token) != token:
+        if token and any(
+            key.strip().casefold() == VERDICT and (key, each) != (VERDICT, token)
+            for key, each in value.items()
+        ):
             raise AnswerError(f'its "{VERDICT}" is not the one that the question shows')
         return Found(_without_token(value, token), "object")
     if token and token in text:
@@ -81,7 +84,7 @@ def read_reply(reply: str, token: str = "") -> Found:
         raise AnswerError("it is not a JSON object")
     if "{" not in text:
         raise AnswerError("the answer holds no JSON object")
-    if text is body and text.startswith(tuple(opening for opening, _ in REASONING)):
+    if _unended(text):
         raise AnswerError("the reasoning never ends, so there is no answer after it")
     beside = f'; an object beside other text needs the "{VERDICT}" that the question shows' if token else ""
     raise AnswerError(f"it is not one JSON object and nothing else ({why}){beside}")
@@ -169,8 +172,9 @@ def _whole(body: str) -> tuple[object, str]:
 
 def _carrying(text: str, token: str) -> dict[str, Any]:
     """The one object that carries the token, if it is the last thing in the text."""
-    at, objects, broken, again, last = 0, 0, 0, 0, 0
+    at, objects, broken, again, last, last_end, nested = 0, 0, 0, 0, 0, 0, False
     carrying: list[dict[str, Any]] = []
+    outside: list[str] = []  # the text before and between the whole objects
     while (at := text.find("{", at)) >= 0:
         try:
             value, end = _JSON.raw_decode(text, at)
@@ -183,19 +187,43 @@ def _carrying(text: str, token: str) -> dict[str, Any]:
         except ValueError as error:
             raise AnswerError(str(error)) from None
         else:
-            at, objects = end, objects + 1
+            outside.append(text[last_end:at])
+            held = token in text[at:end]
+            last_end, at, objects = end, end, objects + 1
             if objects > _MOST_OBJECTS:
                 raise AnswerError("it holds too many JSON objects; give one")
             if value.get(VERDICT) == token:
                 carrying.append(value)
                 last = end
+            else:
+                nested = nested or held
     if not carrying:
         raise AnswerError(f'no whole JSON object in it has the "{VERDICT}" that the question shows')
     if len(carrying) > 1:
         raise AnswerError(f'{len(carrying)} objects have the "{VERDICT}" that the question shows; give one')
+    before = "".join(outside)
+    if _unended(before):
+        raise AnswerError("the reasoning never ends, so there is no answer after it")
+    if nested or (broken and token in before) or _opens(before):
+        raise AnswerError(
+            f'the "{VERDICT}" is also in another object, or its object is inside one that is broken'
+        )
     if text[last:].strip() not in ("", _FENCE):
         raise AnswerError(f'other text follows the object with the "{VERDICT}" that the question shows')
     return carrying[0]
+
+
+def _unended(text: str) -> bool:
+    """Whether the last block of reasoning of some kind has no end."""
+    return any(
+        text.rfind(opening) > max(text.rfind(closing) for each, closing in REASONING if each == opening)
+        for opening, _ in REASONING
+    )
+
+
+def _opens(text: str) -> bool:
+    """Whether a text has a brace that it does not close."""
+    return text.count("{") > text.count("}") or text.rfind("{") > text.rfind("}")
 
 
 def _without_token(value: dict[str, Any], token: str) -> dict[str, Any]:

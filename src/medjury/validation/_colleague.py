@@ -19,7 +19,7 @@ from medjury import special
 from medjury.agreement import no_disagreement
 from medjury.records import dataclass
 from medjury.runs import GateRules
-from medjury.statistics import Floats, clustered_proportion, counted, interval, percent, proportion, shown
+from medjury.statistics import Floats, clustered_proportion, counted, interval, percent, shown
 from medjury.tables import Grades
 from medjury.validation._clustered import clustered_contrast
 from medjury.validation._rule import STATISTICS, Rule, State, Word
@@ -809,13 +809,11 @@ def _consensus(beside: Beside, rules: GateRules) -> Rule:
 
 
 def _more_events(found: Consensus, limit: float) -> int | None:
-    """How many more cases at the same share of misses would prove the limit."""
-    share = found.share
-    for number in range(found.clusters + 1, 40 * found.clusters + 200):
-        high = proportion(math.ceil(share * number), number, confidence=1 - 2 * TAIL).high
-        if high is not None and high <= limit:
-            return number - found.clusters
-    return None
+    """How many more cases at the same share of misses would prove the limit: the exact bound of k misses of n is
+    within it where P(X ≤ k) at the limit is at most the tail."""
+    numbers = np.arange(found.clusters + 1, 40 * found.clusters + 200)
+    proven = special.bdtr(np.ceil(found.share * numbers - 1e-9), numbers, limit) <= TAIL
+    return int(numbers[proven][0]) - found.clusters if proven.any() else None
 
 
 def _colleagues(
