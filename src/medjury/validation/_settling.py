@@ -42,7 +42,7 @@ class SettlingRow:
     @property
     def said(self) -> str:
         """The row in one sentence."""
-        about = f"{self.dimension}, {NAMES[self.rule]}"
+        about = f"{self.dimension}, {NAMES[self.rule][0].lower()}{NAMES[self.rule][1:]}"
         if self.state in ("holds", "fails"):
             return f"{about}: {self.state}, whenever one looks."
         if self.state == "at the end":

@@ -23,7 +23,6 @@ from medjury.panel._live._stopping import Stopping, Told, stopping_of, table_bes
 from medjury.studies import RatedStudy
 from medjury.tables import open_run
 from medjury.validation import settling
-from medjury.validation._colleague import NAMES
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +51,7 @@ def page_of(database: PanelDatabase, study: RatedStudy) -> str:
 
 def test_the_page_says_in_words_what_is_settled(reviewed: tuple[PanelDatabase, RatedStudy]) -> None:
     told = page_of(*reviewed)
-    assert f"accuracy, {NAMES['agreement']}: " in told, told
+    assert "accuracy, the jury agrees as a colleague does: " in told
     assert f"{RATINGS} are planned" in told and "not of all answers" in told
 
 
