@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 import shutil
 import subprocess
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,22 +12,13 @@ import pytest
 from tests.loopback import LoopbackServer
 from tests.passports.passported import CLINICIANS, patient, row, validated_run, write_study
 
-from medjury.cases import Case, Note
+from medjury.cases import Case
 from medjury.cli import main
 from medjury.errors import MedjuryError
 from medjury.models import NOT_TOLD
-from medjury.passports import (
-    Placing,
-    RefusedError,
-    check_passport,
-    make_passport,
-    population_of,
-    read_passport,
-)
+from medjury.passports import Placing, check_passport, make_passport, population_of, read_passport
 from medjury.passports._changes import answering_changes
 from medjury.passports._document import content_hash
-from medjury.passports._features import _hash, common_words, features, record_word_count, word_count
-from medjury.passports._population import population_words
 from medjury.runs import AnsweringModel
 from medjury.studies import load_study, register_study, run_study
 
@@ -121,124 +110,6 @@ def test_too_few_validated_patients_are_refused() -> None:
     cases = [Case(id=str(number), candidate="Well.") for number in range(39)]
     with pytest.raises(MedjuryError, match="39 validated patients are too few"):
         population_of(cases)
-
-
-def test_what_is_no_passport_or_not_as_it_was_made_is_told_apart(passport: Path) -> None:
-    text = passport.read_text()
-    whole = json.loads(text)
-
-    def refused(content: str) -> tuple[type[Exception], str]:
-        passport.write_text(content)
-        with pytest.raises(MedjuryError) as error:
-            read_passport(passport)
-        return type(error.value), str(error.value)
-
-    assert refused('{"force": "auxiliary",' + text[1:]) == (
-        RefusedError,
-        f"{passport}: a name appears twice, so that two readers may read two things; make it anew from its run",
-    )
-    more = whole | {"note": "fine"}
-    more["hash"] = content_hash(more)
-    kind, told = refused(json.dumps(more))
-    assert kind is RefusedError and "this is no whole passport (note: Extra inputs" in told
-    for content, why in (
-        ("[]", "this is no passport; `medjury passport make RUN` writes one"),
-        ("{", "this is no passport (JSONDecodeError: not JSON)"),
-        (json.dumps(whole | {"format": "passport"}), "this is no passport; "),
-        (
-            json.dumps(whole | {"format_version": 2}),
-            "was written by another version of medjury; this one reads format 1",
-        ),
-    ):
-        kind, told = refused(content)
-        assert kind is MedjuryError and told.startswith(f"{passport}: {why}")
-    passport.unlink()
-    with pytest.raises(MedjuryError, match="the passport cannot be read"):
-        read_passport(passport)
-
-
-def test_a_check_says_all_that_it_found(passport: Path) -> None:
-    own, found = read_passport(passport), check_passport(passport)
-    said = {
-        "state": "in force", "exit_status": 0, "reasons": [], "force": "validated", "hash": own.hash,
-        "signed": "not signed: whoever wrote the file could have written anything",
-        "expires_at": own.expires_at, "run": own.run.run,
-    }  # fmt: skip
-    assert json.loads(found.to_json()) == said
-    assert found.text() == f"IN FORCE\n{own.words()}\n  {said['signed']}"
-    end, start = (datetime.fromisoformat(each) for each in (own.expires_at, own.made_at))
-    assert check_passport(passport, now=start).state == "in force"
-    assert check_passport(passport, now=end - timedelta(seconds=1)).state == "in force"
-    late = check_passport(passport, now=end)
-    assert (late.state, late.exit_status, late.passport) == ("refused", 6, own)
-    told = f"expired on {own.expires_at[:10]}; validate the jury anew on recent cases"
-    assert late.reasons == (f"{passport}: the passport {told}",)
-    early = check_passport(passport, now=start - timedelta(seconds=1))
-    assert early.reasons == (
-        f"{passport}: the passport is dated in the future ({own.made_at}); set this machine's clock",
-    )
-    passport.write_text(passport.read_text().replace("note_quality", "note_quantity"))
-    edited = check_passport(passport)
-    assert (
-        json.loads(edited.to_json()).keys() == {"state", "exit_status", "reasons"} and edited.exit_status == 6
-    )
-
-
-def test_the_numbers_of_a_case_are_about_its_words() -> None:
-    answer, record = "- Fever 39 since 2 days.\n\nNo rash, no rash.", "Fieber über 39"
-    case = Case("1", candidate=answer, texts={"context": record})
-    letters = sum(each.isalpha() for each in answer + record)
-    common = {_hash(word) for word in ("fever", "since", "no", "fieber")}
-    expected = [
-        math.log(10), math.log(4), (29 + 12) / 12, 5 / len(answer + record), 1 / letters, 1 - 7 / 9, 1 / 2,
-        3 / 7, 1 / 2,
-    ]  # fmt: skip
-    assert features(case, common) == pytest.approx(expected, abs=5e-5)
-    assert features(Case("2"), common) == (0.0,) * 9
-    assert (word_count(case), record_word_count(case)) == (9, 3)
-    noted = Case("3", reference="One two.", texts={"b": "three", "a": "four"}, notes=(Note("n", "five six"),))
-    assert record_word_count(noted) == 6
-
-
-def test_words_that_one_patient_has_are_not_common() -> None:
-    said = [(Case(str(n), candidate=f"pain name{n} twice twice"), f"p{n}") for n in range(5)]
-    again = [(Case("x", candidate="often"), "p0")] * 9
-    assert set(common_words([*said, *again])) == {_hash("pain"), _hash("twice")}
-    assert common_words(said[:4]) == ()
-
-
-def test_a_population_in_words() -> None:
-    cases = [
-        Case(
-            id=str(number),
-            candidate="word " * (10 + number % 3),
-            reference="one two",
-            system="ab"[number % 5 == 0],
-            metadata={"site": "north" if number % 3 else "south", "age": 40 + number, "specialty": " "},
-        )
-        for number in range(60)
-    ]
-    population = population_of(cases, cases[:2])
-    assert population.groups == {
-        "system": {"a": 48, "b": 12}, "site": {"north": 40, "south": 20},
-    }  # fmt: skip
-    assert population.unseen == {"system": 0.0, "site": 0.0, "age": 2 / 61}
-    assert population_words(population) == [
-        "system: a (48), b (12)", "site: north (40), south (20)", "age: 40 and above",
-        "words of the answer: 10 to 12, median 11", "words of the record: 2 to 2, median 2",
-    ]  # fmt: skip
-    placing = Placing(population)
-    (used,) = (each for each in placing.place(cases[0]).reasons if "development" in each)
-    assert used == "served development: nothing was validated on it"
-    odd = replace(cases[5], system="c", metadata={"site": "north", "age": "old"})
-    assert [*placing._by_rule(odd)] == [
-        "system 'c': none of the validated cases", "no age is stated: none of the validated cases",
-    ]  # fmt: skip
-    long = replace(cases[5], candidate="word " * 400)
-    (why,) = placing.place(long).reasons
-    assert why.startswith("unlike the validated cases: p = 0.0") and why.endswith(
-        "at the level 0.05, most of all by words of the answer (log)"
-    )
 
 
 def grown_up(number: int, age: object) -> Case:
