@@ -62,7 +62,9 @@ def test_the_first_page_tells_danger_first_and_whom_it_concerns(material: Materi
 def test_every_next_step_names_the_numbers_it_comes_from(material: Material) -> None:
     steps = next_steps(material)
     assert steps[0].startswith("Accuracy: Read every dangerous answer")
-    assert re.search(r"\([\d.]+ % beside a colleague's [\d.]+ %, .*\d+ of \d+ cases, at worst", steps[0])
+    assert re.search(r"\([\d.]+ % beside .*[\d.]+ %, .*\d+ of \d+ (cases|answers), at worst", steps[0]), (
+        steps[0]
+    )
     level = next(step for step in steps if "calibrate fit" in step)
     assert re.search(r"Completeness: 0\.\d+ lower, 0\.5 allowed", level)
     without = [step for step in steps if not re.search(r"\d", step)]
