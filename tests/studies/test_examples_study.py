@@ -173,7 +173,8 @@ def test_a_jury_that_never_differs_on_few_patients_is_not_proven(write_rated: Wr
     assert run(study) == "complete"
     verdict = validate(study.parent / "runs" / "small").verdicts[0]
     assert verdict.word == "AUXILIARY"
-    assert {each.id for each in verdict.rules if not each.met} == {"missed_danger", "consensus_danger"}
+    unmet = {each.id for each in verdict.rules if not each.met}
+    assert {"missed_danger", "consensus_danger"} <= unmet <= {"agreement", "missed_danger", "consensus_danger"}
     assert verdict.rule("agreement").value == 0 and verdict.rule("missed_danger").state == "open"
 
 
