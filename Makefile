@@ -13,8 +13,9 @@ help: ## list the commands
 install: $(INSTALLED) ## make .venv with medjury, the embedded model and the tools for its tests
 
 # Every package is pinned by hash; a second run does nothing unless the lock or the metadata changed. uv takes ten
-# seconds for what takes pip nine minutes; it is installed into each environment from the registry, by hash too.
-UV = -m uv pip install --quiet --require-hashes
+# seconds for what takes pip nine minutes; it is installed into each environment from the registry, by hash too. What a
+# library warns of while it is compiled is then said here, and not in the middle of a test.
+UV = -m uv pip install --quiet --compile-bytecode --require-hashes
 define environment
 	test -x $(1)/bin/python || $(PYTHON) -m venv $(1)
 	$(1)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
