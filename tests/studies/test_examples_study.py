@@ -174,7 +174,9 @@ def test_a_jury_that_never_differs_on_few_patients_is_not_proven(write_rated: Wr
     verdict = validate(study.parent / "runs" / "small").verdicts[0]
     assert verdict.word == "AUXILIARY"
     unmet = {each.id for each in verdict.rules if not each.met}
-    assert {"missed_danger", "consensus_danger"} <= unmet <= {"agreement", "missed_danger", "consensus_danger"}
+    assert (
+        {"missed_danger", "consensus_danger"} <= unmet <= {"agreement", "missed_danger", "consensus_danger"}
+    )
     assert verdict.rule("agreement").value == 0 and verdict.rule("missed_danger").state == "open"
 
 

@@ -87,7 +87,9 @@ def test_gain_cost_and_hours_of_trained_judges_stand_beside_the_ways(study: Path
     page = (run / "report.html").read_text()
     assert "What tuning took" in page
     with (run / "tables" / "verdicts.csv").open(newline="") as file:
-        assert {row["cases rated by two"] for row in csv.DictReader(file)} == {"32"}, "eight were learned from"
+        assert {row["cases rated by two"] for row in csv.DictReader(file)} == {"32"}, (
+            "eight were learned from"
+        )
 
 
 def test_the_plan_tells_what_trainings_elsewhere_have_seen(

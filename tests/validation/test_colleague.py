@@ -288,6 +288,24 @@ def test_an_answer_that_counts_double_is_two_answers() -> None:
     assert values(replace(beside, weights=weights)) == pytest.approx(values(replace(beside, **twice)))
 
 
+def test_danger_that_all_saw_counts_as_often_as_its_answer_stands_for() -> None:
+    """Read by chance: every miss is among answers that stand for nine others each."""
+    world = World(6, cases=200)
+    beside = world.beside(world.rater(0.1))
+    dangerous = (np.nanmax(beside.humans, axis=1) <= 2) & (world.case < 20)
+    assert dangerous.sum() >= 3
+    kind = replace(beside, jury=np.where(dangerous, 5.0, beside.jury))
+    heavy = replace(kind, weights=np.where(world.case < 20, 10.0, 1.0))
+    plain, weighted = (lines_of(each).line("consensus_danger") for each in (kind, heavy))
+    everyone = np.nanmax(beside.humans, axis=1) <= 2
+    share = 10 * dangerous.sum() / (10 * dangerous.sum() + (everyone & ~dangerous).sum())
+    assert weighted.value == pytest.approx(share, abs=1e-9)
+    assert plain.value is not None
+    assert weighted.value > 2 * plain.value
+    assert weighted.high is not None
+    assert weighted.high > weighted.value
+
+
 # Tango's score interval.
 
 

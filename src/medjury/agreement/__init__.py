@@ -11,11 +11,15 @@ from medjury.doors import on_demand
 with on_demand(__name__):
     from medjury.agreement._agreement_row import AgreementRow
     from medjury.agreement._agreement_table import AgreementTable
-    from medjury.agreement._among_humans.additional_rater import judge_as_rater
     from medjury.agreement._among_humans.alternative_annotator import alternative_annotator_test
-    from medjury.agreement._among_humans.no_disagreement import no_disagreement
-    from medjury.agreement._among_humans.non_inferiority import CAUTION, NonInferiority, non_inferiority
+    from medjury.agreement._among_humans.non_inferiority import (
+        CAUTION,
+        NonInferiority,
+        no_disagreement,
+        non_inferiority,
+    )
     from medjury.agreement._among_humans.pairwise import incomplete, mean_over_pairs, over_pairs, too_few_each
+    from medjury.agreement._among_humans.rows import judge_as_rater
     from medjury.agreement._by_repeat import RepeatedAgreement, RepeatsRow, agreement_by_repeat
     from medjury.agreement._groups.chance_corrected import (
         brennan_prediger,

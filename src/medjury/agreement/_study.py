@@ -12,8 +12,7 @@ from medjury.agreement._agreement_row import AgreementRow
 from medjury.agreement._agreement_table import AgreementTable
 from medjury.agreement._among_humans.beside_rows import beside_humans, tested
 from medjury.agreement._among_humans.non_inferiority import AmongHumans
-from medjury.agreement._among_humans.rows import human_rows
-from medjury.agreement._among_humans.standardised_rows import RATERS_FIRST, standardised_rows
+from medjury.agreement._among_humans.rows import RATERS_FIRST, human_rows, standardised_rows
 from medjury.agreement._design import (
     AveragingLevel,
     By,

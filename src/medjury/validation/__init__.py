@@ -19,7 +19,7 @@ with on_demand(__name__):
         about_judge,
     )
     from medjury.validation._runs.compare_runs import compare_runs
-    from medjury.validation._runs.run_comparison import RunChange, RunComparison
+    from medjury.validation._runs.run_changes import RunChange, RunComparison
     from medjury.validation._scope import LENGTH, THIRDS, Scope
     from medjury.validation._second_panel import (
         PanelComparison,
@@ -29,11 +29,15 @@ with on_demand(__name__):
         panel_of,
     )
     from medjury.validation._settling import Settling, SettlingRow, settling
-    from medjury.validation._tallies.adaptive import STOPPED, AdaptiveTally
+    from medjury.validation._tallies.adaptive import (
+        ENDINGS,
+        STOPPED,
+        AdaptiveTally,
+        DeliberationTally,
+        OrderTally,
+    )
     from medjury.validation._tallies.claims_roc import AnswerId, ShareCurve, share_curve
-    from medjury.validation._tallies.deliberation import ENDINGS, DeliberationTally
     from medjury.validation._tallies.loop_gains import Gain, LoopRun, loop_gains
-    from medjury.validation._tallies.order import OrderTally
     from medjury.validation._validate import Validation, Verdict, validate, validation_of
     from medjury.validation._ways.compare_ways import compare_ways
     from medjury.validation._ways.ways import FEWEST_CASES, Spent, Way, Ways

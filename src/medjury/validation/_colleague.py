@@ -19,10 +19,18 @@ from medjury import special
 from medjury.agreement import no_disagreement
 from medjury.records import dataclass
 from medjury.runs import GateRules
-from medjury.statistics import Floats, clustered_proportion, counted, interval, percent, shown
+from medjury.statistics import (
+    Floats,
+    clustered_proportion,
+    counted,
+    interval,
+    percent,
+    shown,
+    weighted_proportion,
+)
 from medjury.tables import Grades
 from medjury.validation._clustered import clustered_contrast
-from medjury.validation._rule import STATISTICS, Rule, State, Word
+from medjury.validation._rule import STATISTICS, Asked, Rule, State, Word
 
 Codes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -369,6 +377,12 @@ NAMES: Mapping[str, str] = {
     "colleagues": "Clinicians agree well enough to be imitated",
 }
 _MORE_DOUBLY = "Have two clinicians rate more cases"
+_NO_DANGER = "no danger is claimed on this dimension"
+_PUT_DANGER = "Put dangerous answers among the rated ones."
+_RATE_DANGER = "Have two clinicians rate more dangerous answers."
+_READ_DANGER = (
+    "Read every dangerous answer that was graded too kindly, and let nothing dangerous pass unread."
+)
 _IMPROVE = "Improve prompt, judges or instrument on development cases, then test on new cases."
 
 
@@ -451,23 +465,8 @@ def _state(*, right: bool, proven: bool) -> tuple[State, Word]:
     return ("open", "AUXILIARY") if right else ("fails", "NOT VALIDATED")
 
 
-def _unknown(name: str, asked: str, why: str, to_do: str, limit: float, *, danger: bool = False) -> Rule:
-    return Rule(
-        name,
-        NAMES[name],
-        "not known",
-        asked,
-        "not known",
-        "AUXILIARY",
-        why,
-        to_do,
-        limit=limit,
-        danger=danger,
-    )
-
-
-def _none(name: str, asked: str, found: str) -> Rule:
-    return Rule(name, NAMES[name], "does not apply", asked, found)
+def _line(name: str, asked: str) -> Asked:
+    return Asked(name, NAMES[name], asked)
 
 
 def more_answers(value: float, bound: float, limit: float, n: int) -> int | None:
@@ -487,66 +486,51 @@ def _settle(more: int | None, what: str) -> str:
 
 
 def _least(
-    name: str, beside: Beside, values: Mapping[str, float], bounds: Mapping[str, tuple[float, float]],
-    margin: float, asked: str, sides: str, why: str, nothing: str,
+    ask: Asked, beside: Beside, values: Mapping[str, float], bounds: Mapping[str, tuple[float, float]],
+    margin: float, sides: str, why: str, nothing: str,
 ) -> Rule:  # fmt: skip
     """A line on jury minus colleague that must lie above −margin."""
-    value = values[name]
+    value, more_doubly = values[ask.id], f"{_MORE_DOUBLY}."
     if not math.isfinite(value):
-        return _unknown(name, asked, nothing, f"{_MORE_DOUBLY}.", -margin)
-    jury, colleague = values[f"{name} jury"], values[f"{name} colleague"]
-    low, high = bounds.get(name, (None, None))
+        return ask.unknown("not known", "AUXILIARY", nothing, more_doubly, limit=-margin)
+    jury, colleague = values[f"{ask.id} jury"], values[f"{ask.id} colleague"]
+    low, high = bounds.get(ask.id, (None, None))
     state, cap = _state(right=value > -margin, proven=low is not None and low > -margin)
-    worst = "not known" if low is None else shown(low)
+    worst, both = (
+        "not known" if low is None else shown(low),
+        f"jury {shown(jury)}, a colleague {shown(colleague)}",
+    )
     to_do, reason, needs = "", "", ""
     if state == "open":
         more = None if low is None else more_answers(value, low, -margin, int(beside.doubly.sum()))
-        to_do, needs = f"{_MORE_DOUBLY}.", _settle(more, "answer")
-        reason = (
-            f"It is not proven that {sides}: the jury {shown(jury)}, a colleague {shown(colleague)}; "
-            "the difference "
-            f"could be {worst}, and −{margin:g} is allowed."
-        )
+        to_do, needs = more_doubly, _settle(more, "answer")
+        ends = f"the difference could be {worst}, and −{margin:g} is allowed"
+        reason = f"It is not proven that {sides}: the {both}; {ends}."
     elif state == "fails":
-        to_do, reason = (
-            _IMPROVE,
-            f"{why} (the jury {shown(jury)}, a colleague {shown(colleague)}; {margin:g} less is allowed).",
-        )
-    return Rule(
-        name,
-        NAMES[name],
-        state,
-        asked,
-        f"jury {shown(jury)}, colleague {shown(colleague)}; difference {shown(value)}, at worst {worst}",
-        cap,
-        reason,
-        to_do,
-        f"{shown(jury)} beside a colleague's {shown(colleague)}, at worst {worst}{needs}",
-        jury,
-        colleague,
-        value,
-        low,
-        high,
-        -margin,
-    )
+        to_do, reason = _IMPROVE, f"{why} (the {both}; {margin:g} less is allowed)."
+    found = f"jury {shown(jury)}, colleague {shown(colleague)}; difference {shown(value)}, at worst {worst}"
+    numbers = f"{shown(jury)} beside a colleague's {shown(colleague)}, at worst {worst}{needs}"
+    sided = {"jury": jury, "colleague": colleague, "value": value, "low": low, "high": high, "limit": -margin}
+    return ask.answered(state, found, cap, reason, to_do, numbers, **sided)
 
 
 def _agreement(
     beside: Beside, rules: GateRules, values: Mapping[str, float], bounds: Mapping[str, tuple[float, float]]
 ) -> Rule:
-    title = STATISTICS.get(beside.statistic, beside.statistic)
+    title, margin = STATISTICS.get(beside.statistic, beside.statistic), rules.margin
     return _least(
-        "agreement",
+        _line(
+            "agreement",
+            f"jury with clinician not more than {margin:g} below colleague with clinician ({title})",
+        ),
         beside,
         values,
         bounds,
-        rules.margin,
-        f"jury with clinician not more than {rules.margin:g} below colleague with clinician ({title})",
+        margin,
         "the jury agrees with a clinician about as well as a colleague does",
         "The jury agrees with a clinician less than a colleague does",
-        "No answer has a score of the jury and of two clinicians that differ, so nobody knows "
-        "how a colleague would "
-        "have done.",
+        "No answer has a score of the jury and of two clinicians that differ, so nobody knows how a colleague "
+        "would have done.",
     )
 
 
@@ -554,12 +538,11 @@ def _within(
     what: str, beside: Beside, rules: GateRules, values: Mapping[str, float],
     bounds: Mapping[str, tuple[float, float]],
 ) -> Rule:  # fmt: skip
-    name, margin = f"within_{what}", rules.margin
-    asked = (
-        f"correlation among the answers {'to one case' if what == 'case' else 'of one system'} "
-        f"not more than {margin:g} below a colleague's"
+    where, margin, rows = "to one case" if what == "case" else "of one system", rules.margin, beside.pairs
+    ask = _line(
+        f"within_{what}",
+        f"correlation among the answers {where} not more than {margin:g} below a colleague's",
     )
-    rows = beside.pairs
     if what == "case":
         here = ~np.isnan(rows.jury)
         there = _with_several(beside.case[beside.asked], beside.cluster[beside.asked])
@@ -567,26 +550,23 @@ def _within(
             _together(beside.case[rows.answer[here]], rows.pair[here]), beside.cluster[rows.answer[here]]
         )
         if there < FEWEST_SHARED:
-            return _none(name, asked, f"{counted(there, 'case')} with answers of several systems")
+            return ask.idle(f"{counted(there, 'case')} with answers of several systems")
         if shared < FEWEST_SHARED:
             why = (
                 f"Of {counted(there, 'case')} with several answers, {shared:,} "
                 f"{'has' if shared == 1 else 'have'} two that the same two clinicians rated and the jury scored, "
                 "so nobody knows whether it tells the answers to a case apart."
             )
-            return _unknown(
-                name, asked, why, "Have the same two clinicians rate all answers to a case.", -margin
-            )
+            to_do = "Have the same two clinicians rate all answers to a case."
+            return ask.unknown("not known", "AUXILIARY", why, to_do, limit=-margin)
     elif len(np.unique(beside.system[rows.answer])) < 2:
-        return _none(name, asked, "the answers are of one system")
-    where = "to one case" if what == "case" else "of one system"
+        return ask.idle("the answers are of one system")
     return _least(
-        name,
+        ask,
         beside,
         values,
         bounds,
         margin,
-        asked,
         f"the jury tells the answers {where} apart as a colleague does",
         f"Among the answers {where} the jury agrees with a clinician less than a colleague does",
         f"Nobody knows how clinicians tell the answers {where} apart.",
@@ -599,18 +579,16 @@ def _with_several(groups: Codes, clusters: Codes) -> int:
 
 
 def _missed(beside: Beside, sums: Sums, rules: GateRules, values: Mapping[str, float]) -> Rule:
-    name, limit = "missed_danger", rules.missed_margin
+    limit = rules.missed_margin
     asked = f"misses at most {percent(limit)} more of what a clinician calls dangerous than a colleague does"
+    ask = _line("missed_danger", asked)
     if beside.danger is None:
-        return _none(name, asked, "no danger is claimed on this dimension")
-    value = values[name]
+        return ask.idle(_NO_DANGER)
+    value = values[ask.id]
     if not math.isfinite(value):
-        why = (
-            "Clinicians called no answer dangerous that two of them rated, so nobody knows what the "
-            "jury would miss."
-        )
-        return _unknown(name, asked, why, "Put dangerous answers among the rated ones.", limit, danger=True)
-    jury, colleague = values[f"{name} jury"], values[f"{name} colleague"]
+        why = "Clinicians called no answer dangerous that two of them rated: nobody knows what the jury would miss."
+        return ask.unknown("not known", "AUXILIARY", why, _PUT_DANGER, limit=limit, danger=True)
+    jury, colleague = values[f"{ask.id} jury"], values[f"{ask.id} colleague"]
     low, high, clusters = missed_bounds(beside, sums, TAIL)
     state, cap = _state(right=value < limit, proven=high < limit)
     sides = (
@@ -619,55 +597,35 @@ def _missed(beside: Beside, sums: Sums, rules: GateRules, values: Mapping[str, f
     )
     to_do, reason, needs = "", "", ""
     if state == "open":
-        more = more_answers(value, high, limit, clusters)
-        to_do, needs = "Have two clinicians rate more dangerous answers.", _settle(more, "case")
+        to_do, needs = _RATE_DANGER, _settle(more_answers(value, high, limit, clusters), "case")
         reason = (
             f"It is not proven that the jury misses no more danger than a colleague: {sides}; the "
             f"difference could be {percent(high, 1)}, and {percent(limit)} is allowed."
         )
     elif state == "fails":
-        to_do = (
-            "Read every dangerous answer that was graded too kindly, and let nothing dangerous pass unread."
-        )
+        to_do = _READ_DANGER
         reason = f"The jury misses more danger than a colleague: {sides}; {percent(limit)} more is allowed."
-    return Rule(
-        name,
-        NAMES[name],
-        state,
-        asked,
-        (
-            f"{sides}; difference {percent(value, 1)}, at worst {percent(high, 1)}, "
-            f"{counted(clusters, 'case')}"
-        ),
-        cap,
-        reason,
-        to_do,
-        f"{percent(jury, 1)} beside a colleague's {percent(colleague, 1)}, at worst {percent(high, 1)} more{needs}",
-        jury,
-        colleague,
-        value,
-        low,
-        high,
-        limit,
-        danger=True,
-    )
+    worst = f"at worst {percent(high, 1)}"
+    found = f"{sides}; difference {percent(value, 1)}, {worst}, {counted(clusters, 'case')}"
+    numbers = f"{percent(jury, 1)} beside a colleague's {percent(colleague, 1)}, {worst} more{needs}"
+    sided = {"jury": jury, "colleague": colleague, "value": value, "low": low, "high": high, "limit": limit}
+    return ask.answered(state, found, cap, reason, to_do, numbers, **sided, danger=True)
 
 
 def _offset(beside: Beside, rules: GateRules) -> Rule:
-    name, share = "offset", rules.offset_limit
-    place, graded, weight = beside.singles
+    share, (place, graded, weight) = rules.offset_limit, beside.singles
     known = ~np.isnan(beside.jury[place])
     if beside.grades is None or not known.any():
-        asked = f"mean difference from clinicians within {percent(share, 1)} of the scale"
+        ask = _line("offset", f"mean difference from clinicians within {percent(share, 1)} of the scale")
         why = (
             "Without a scale nobody knows how large a difference is."
             if known.any()
             else "No answer has a score of a clinician and of the jury."
         )
-        return _unknown(name, asked, why, "State the scale.", share)
+        return ask.unknown("not known", "AUXILIARY", why, "State the scale.", limit=share)
     span = beside.grades.highest - beside.grades.lowest
     limit = share * span
-    asked = f"mean difference from clinicians within {limit:g} either way"
+    ask = _line("offset", f"mean difference from clinicians within {limit:g} either way")
     apart = (beside.jury[place] - graded)[known]
     mean, _ = clustered_contrast(
         apart,
@@ -681,7 +639,7 @@ def _offset(beside: Beside, rules: GateRules) -> Rule:
     proven = mean.low is not None and mean.high is not None and mean.low > -limit and mean.high < limit
     state, cap = _state(right=abs(value) < limit, proven=proven)
     ends = "not known" if mean.low is None else f"{shown(mean.low)} to {shown(mean.high)}"
-    way = "higher" if value > 0 else "lower"
+    off = f"{shown(abs(value))} {'higher' if value > 0 else 'lower'}"
     to_do, reason, needs = "", "", ""
     if state == "open":
         bound = max(abs(mean.low or 0.0), abs(mean.high or 0.0))
@@ -690,43 +648,26 @@ def _offset(beside: Beside, rules: GateRules) -> Rule:
         reason = f"The jury's mean could truly differ from the clinicians' by more than {limit:g} ({ends})."
     elif state == "fails":
         to_do = "Correct the level of the scores on development cases: `medjury calibrate fit`."
-        reason = (
-            f"On average the jury's scores are {shown(abs(value))} {way} than the clinicians'; "
-            f"{limit:g} is allowed."
-        )
-    return Rule(
-        name,
-        NAMES[name],
-        state,
-        asked,
-        f"{shown(value)} ({ends})",
-        cap,
-        reason,
-        to_do,
-        f"{shown(abs(value))} {way}, {limit:g} allowed{needs}",
-        value=value,
-        low=mean.low,
-        high=mean.high,
-        limit=limit,
-    )
+        reason = f"On average the jury's scores are {off} than the clinicians'; {limit:g} is allowed."
+    numbers, bounds = f"{off}, {limit:g} allowed{needs}", {"low": mean.low, "high": mean.high}
+    found = f"{shown(value)} ({ends})"
+    return ask.answered(state, found, cap, reason, to_do, numbers, value=value, **bounds, limit=limit)
 
 
 @dataclass(frozen=True, slots=True)
 class Consensus:
     """Answers that all their clinicians call dangerous: clusters of them, clusters with a missed one, the missed
-    and all answers, how many rest on one clinician's word, and the upper bound of the share that is missed: exact,
-    for as many answers as their clusters are worth (with no miss, each cluster counts once)."""
+    and all answers, how many rest on one clinician's word, the share that is missed and its upper bound: exact, for
+    as many answers as their clusters are worth (with no miss, each cluster counts once); where answers were drawn
+    with unequal probabilities, both are weighted."""
 
     clusters: int
     with_miss: int
     missed: int
     answers: int
     alone: int
+    share: float
     high: float
-
-    @property
-    def share(self) -> float:
-        return self.missed / self.answers
 
 
 def consensus_danger(beside: Beside) -> Consensus:
@@ -739,73 +680,57 @@ def consensus_danger(beside: Beside) -> Consensus:
     dangerous = rated & (kindest <= threshold + 1e-9)
     silent = np.isnan(beside.jury)
     missed = dangerous & (silent | (np.where(silent, 0.0, beside.low(beside.jury)) - kindest >= gap - 1e-9))
-    bound = clustered_proportion(missed[dangerous], beside.cluster[dangerous], confidence=1 - 2 * TAIL)
+    hits, clusters, weights = missed[dangerous], beside.cluster[dangerous], beside.own_weight[dangerous]
+    if len(np.unique(weights)) > 1:
+        bound = weighted_proportion(hits, weights, clusters, confidence=1 - 2 * TAIL)
+    else:
+        bound = clustered_proportion(hits, clusters, confidence=1 - 2 * TAIL)
     return Consensus(
-        len(np.unique(beside.cluster[dangerous])),
+        len(np.unique(clusters)),
         len(np.unique(beside.cluster[missed])),
         int(missed.sum()),
         int(dangerous.sum()),
         int((dangerous & (beside.number == 1)).sum()),
+        float(np.average(hits, weights=weights)) if hits.size else math.nan,
         bound.high if bound.high is not None else 1.0,
     )
 
 
 def _consensus(beside: Beside, rules: GateRules) -> Rule:
-    name, limit = "consensus_danger", rules.severe_limit
-    asked = f"misses at most {percent(limit)} of what every clinician calls dangerous"
+    limit = rules.severe_limit
+    ask = _line(
+        "consensus_danger", f"misses at most {percent(limit)} of what every clinician calls dangerous"
+    )
     if beside.danger is None:
-        return _none(name, asked, "no danger is claimed on this dimension")
+        return ask.idle(_NO_DANGER)
     found = consensus_danger(beside)
     if not found.clusters:
         why = (
             "There is no answer that every clinician calls dangerous, so nobody knows whether the "
             "jury would notice one."
         )
-        return _unknown(name, asked, why, "Put dangerous answers among the rated ones.", limit, danger=True)
+        return ask.unknown("not known", "AUXILIARY", why, _PUT_DANGER, limit=limit, danger=True)
     share, high = found.share, found.high
-    counts = f"{found.missed:,} of {counted(found.answers, 'answer')}"
+    counts, worst = f"{found.missed:,} of {counted(found.answers, 'answer')}", f"at worst {percent(high, 1)}"
     state, cap = _state(right=share <= limit, proven=high <= limit)
     alone = f", {found.alone:,} of them by the only clinician who rated them" if found.alone else ""
-    said = (
-        f"{counts} ({percent(share, 1)}), at worst {percent(high, 1)}; "
-        f"{found.with_miss:,} of {counted(found.clusters, 'case')}{alone}"
-    )
+    cases = counted(found.clusters, "case")
+    said = f"{counts} ({percent(share, 1)}), {worst}; {found.with_miss:,} of {cases}{alone}"
     to_do, reason, needs = "", "", ""
     if state == "open":
-        to_do, needs = (
-            "Have two clinicians rate more dangerous answers.",
-            _settle(_more_events(found, limit), "case"),
-        )
+        to_do, needs = _RATE_DANGER, _settle(_more_events(found, limit), "case")
         reason = (
-            "Too few answers that every clinician calls dangerous were rated "
-            f"({counted(found.clusters, 'case')}): the jury could miss {percent(high, 1)} of them, "
-            f"and {percent(limit)} is allowed."
+            f"Too few answers that every clinician calls dangerous were rated ({cases}): the jury could miss "
+            f"{percent(high, 1)} of them, and {percent(limit)} is allowed."
         )
     elif state == "fails":
-        to_do = (
-            "Read every dangerous answer that was graded too kindly, and let nothing dangerous pass unread."
-        )
+        to_do = _READ_DANGER
         reason = (
             f"The jury missed danger that every clinician saw in {counts} ({percent(share, 1)}); "
             f"{percent(limit)} is allowed."
         )
-    return Rule(
-        name,
-        NAMES[name],
-        state,
-        asked,
-        said,
-        cap,
-        reason,
-        to_do,
-        f"{counts}, at worst {percent(high, 1)}{needs}",
-        jury=share,
-        value=share,
-        low=None,
-        high=high,
-        limit=limit,
-        danger=True,
-    )
+    numbers = {"jury": share, "value": share, "high": high, "limit": limit}
+    return ask.answered(state, said, cap, reason, to_do, f"{counts}, {worst}{needs}", **numbers, danger=True)
 
 
 def _more_events(found: Consensus, limit: float) -> int | None:
@@ -819,23 +744,22 @@ def _more_events(found: Consensus, limit: float) -> int | None:
 def _colleagues(
     beside: Beside, rules: GateRules, values: Mapping[str, float], bounds: Mapping[str, tuple[float, float]]
 ) -> Rule:
-    name, floor = "colleagues", rules.floor
-    title = STATISTICS.get(beside.statistic, beside.statistic)
-    asked = f"clinicians' own agreement ({title}) of {floor:g} or more"
-    value = values[name]
+    floor, title = rules.floor, STATISTICS.get(beside.statistic, beside.statistic)
+    ask = _line("colleagues", f"clinicians' own agreement ({title}) of {floor:g} or more")
+    value, more_doubly = values[ask.id], f"{_MORE_DOUBLY}."
     if not math.isfinite(value):
         why = (
             "No two clinicians rated the same answers differently from case to case, so nobody knows "
             "how well clinicians agree."
         )
-        return _unknown(name, asked, why, f"{_MORE_DOUBLY}.", floor)
-    low, high = bounds.get(name, (None, None))
+        return ask.unknown("not known", "AUXILIARY", why, more_doubly, limit=floor)
+    low, high = bounds.get(ask.id, (None, None))
     state, cap = _state(right=value >= floor, proven=low is not None and low >= floor)
     worst = "not known" if low is None else shown(low)
     to_do, reason, needs = "", "", ""
     if state == "open":
         more = None if low is None else more_answers(value, low, floor, int(beside.doubly.sum()))
-        to_do, needs = f"{_MORE_DOUBLY}.", _settle(more, "answer")
+        to_do, needs = more_doubly, _settle(more, "answer")
         reason = (
             f"Clinicians' own agreement ({shown(value)}) could be as low as {worst}; {floor:g} is "
             "needed to be worth imitating."
@@ -846,19 +770,6 @@ def _colleagues(
             f"Clinicians agree with one another too little ({shown(value)}; {floor:g} is needed): a "
             "jury that does as they do proves nothing."
         )
-    return Rule(
-        name,
-        NAMES[name],
-        state,
-        asked,
-        f"{shown(value)}, at worst {worst}",
-        cap,
-        reason,
-        to_do,
-        f"{shown(value)}, at worst {worst}{needs}",
-        colleague=value,
-        value=value,
-        low=low,
-        high=high,
-        limit=floor,
-    )
+    found = f"{shown(value)}, at worst {worst}"
+    numbers = {"colleague": value, "value": value, "low": low, "high": high, "limit": floor}
+    return ask.answered(state, found, cap, reason, to_do, f"{found}{needs}", **numbers)

@@ -3,6 +3,7 @@ clinicians, enough different cases, a jury that answers and that copies nobody."
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -13,7 +14,7 @@ from medjury.tables import Measured
 from medjury.validation._clustered import clustered_contrast
 from medjury.validation._colleague import Beside, Codes, Flags, Pairs, Tested, read, sums_of
 from medjury.validation._evidence import Evidence
-from medjury.validation._rule import STATISTICS, Rule
+from medjury.validation._rule import STATISTICS, Asked, Rule
 
 _ALPHA, _PERMUTATIONS = 0.05, 1999
 # With fewer shared cases, identical scores are luck.
@@ -41,82 +42,50 @@ def preconditions(evidence: Evidence, dimension: Measured, tested: Tested) -> tu
 
 
 def _of_the_run(evidence: Evidence) -> tuple[Rule, ...]:
-    manifest, run = evidence.manifest, evidence.table.manifest is not None
-    finished = Rule("finished", "The run is finished", "holds", "complete", "complete")
-    unchanged = Rule(
-        "unchanged",
-        "The run folder is as it was written",
-        "holds",
-        "every hash as in the manifest",
-        "every file is as the run wrote it",
-    )
-    if not run:
-        finished = Rule(
-            "finished",
-            finished.name,
-            "not known",
-            "complete",
-            "no run folder",
-            "AUXILIARY",
-            "These ratings come from no run folder, so nobody recorded how the scores came about.",
-            "Let `medjury run` judge the answers, or name the scores as judges of a study (`kind: scores`).",
+    manifest = evidence.manifest
+    finish = Asked("finished", "The run is finished", "complete")
+    keep = Asked("unchanged", "The run folder is as it was written", "every hash as in the manifest")
+    finished, unchanged = finish.holds("complete"), keep.holds("every file is as the run wrote it")
+    if evidence.table.manifest is None:
+        why = "These ratings come from no run folder, so nobody recorded how the scores came about."
+        to_do = (
+            "Let `medjury run` judge the answers, or name the scores as judges of a study (`kind: scores`)."
         )
-        unchanged = Rule(
-            "unchanged", unchanged.name, "not known", unchanged.asked, "no run folder", "AUXILIARY"
-        )
+        finished = finish.unknown("no run folder", "AUXILIARY", why, to_do)
+        unchanged = keep.unknown("no run folder", "AUXILIARY")
     elif manifest.status != "complete":
         said = f"{manifest.status}{': ' + manifest.why if manifest.why else ''}"
-        finished = Rule(
-            "finished",
-            finished.name,
-            "fails",
-            "complete",
-            said,
-            "INCOMPLETE",
-            f"The run is {said}.",
-            "Finish the run: `medjury run STUDY` goes on where it stopped.",
-        )
+        to_do = "Finish the run: `medjury run STUDY` goes on where it stopped."
+        finished = finish.fails(said, "INCOMPLETE", f"The run is {said}.", to_do)
     if changed := [check for check in evidence.checks if not check.sound]:
         said = "; ".join(f"{check.what} {check.detail}" for check in changed)
-        unchanged = Rule(
-            "unchanged",
-            unchanged.name,
-            "fails",
-            unchanged.asked,
-            said,
-            "NOT VALIDATED",
-            f"The run folder was changed after the run ({said}): nobody can vouch for these numbers.",
-            "Bring the run folder back from a copy, or run the study again.",
-        )
+        why = f"The run folder was changed after the run ({said}): nobody can vouch for these numbers."
+        to_do = "Bring the run folder back from a copy, or run the study again."
+        unchanged = keep.fails(said, "NOT VALIDATED", why, to_do)
     return finished, unchanged, _registered(evidence), _limits(evidence.rules), *_untouched(evidence)
 
 
 def _registered(evidence: Evidence) -> Rule:
     """Rules that were registered in time hold. Unregistered ones forbid VALIDATED; rules that were moved after they
     had been stated forbid AUXILIARY too, as any limit can be met that is chosen last."""
-    stand = evidence.standing
-    name, asked = "The rules were stated before the run", "registered before the first rating, and unchanged"
+    stand, asked = evidence.standing, "registered before the first rating, and unchanged"
+    ask = Asked("registered", "The rules were stated before the run", asked)
     if stand.met:
-        return Rule("registered", name, "holds", asked, stand.said)
-    state, cap = ("fails", "NOT VALIDATED") if stand.moved else ("open", "AUXILIARY")
-    return Rule("registered", name, state, asked, stand.said, cap, stand.why, _REGISTER)  # type: ignore[arg-type]
+        return ask.holds(stand.said)
+    if stand.moved:
+        return ask.fails(stand.said, "NOT VALIDATED", stand.why, _REGISTER)
+    return ask.answered("open", stand.said, "AUXILIARY", stand.why, _REGISTER)
 
 
 def _limits(rules: GateRules) -> Rule:
-    name, asked = "No limit is looser than ours", "the limits of docs/trusting-a-jury.md, or stricter"
+    asked = "the limits of docs/trusting-a-jury.md, or stricter"
+    ask = Asked("limits", "No limit is looser than ours", asked)
     if not (loose := rules.loosened()):
-        return Rule("limits", name, "holds", asked, "none is looser")
+        return ask.holds("none is looser")
     said = ", ".join(f"{what} {stated:g} (ours {ours:g})" for what, stated, ours in loose)
     why = f"The study states looser limits than VALIDATED allows: {said}."
-    return Rule(
-        "limits",
-        name,
-        "fails",
-        asked,
-        said,
-        "AUXILIARY",
-        why,
-        "State our limits or stricter ones, and register the next study.",
+    return ask.fails(
+        said, "AUXILIARY", why, "State our limits or stricter ones, and register the next study."
     )
 
 
@@ -127,29 +96,22 @@ def _untouched(evidence: Evidence) -> tuple[Rule, ...]:
         return ()
     used = set(evidence.table.rows["item"].unique().to_list()) & {*manifest.touched_cases}
     who = ", ".join(each.what for each in manifest.touched)
-    name, asked = "Held-out cases are untouched by tuning", "no case that any tuning has seen is counted"
+    asked = "no case that any tuning has seen is counted"
+    ask = Asked("untouched", "Held-out cases are untouched by tuning", asked)
     said = f"{len(used):,} of {len(manifest.touched_cases):,} cases that {who} has seen are counted"
     if not used:
-        return (Rule("untouched", name, "holds", asked, said),)
+        return (ask.holds(said),)
     why = f"{len(used):,} of the cases were seen by {who}; agreement on them proves nothing."
-    return (
-        Rule(
-            "untouched",
-            name,
-            "fails",
-            asked,
-            said,
-            "NOT VALIDATED",
-            why,
-            "Test on cases that no tuning has seen.",
-        ),
-    )
+    return (ask.fails(said, "NOT VALIDATED", why, "Test on cases that no tuning has seen."),)
 
 
 def _of_the_people(evidence: Evidence, tested: Tested) -> tuple[Rule, ...]:
-    rules, there, humans = evidence.rules, len(evidence.clinicians), evidence.manifest.humans
-    asked = f"{rules.minimum_clinicians} or more, rating as in practice"
-    name, panel = "Clinicians rated the cases", "Have clinicians rate these cases: `medjury panel serve`."
+    there, humans = len(evidence.clinicians), evidence.manifest.humans
+    wanted, panel = (
+        evidence.rules.minimum_clinicians,
+        "Have clinicians rate these cases: `medjury panel serve`.",
+    )
+    ask = Asked("clinicians", "Clinicians rated the cases", f"{wanted} or more, rating as in practice")
     made_up = humans is not None and humans.illustrative
     if made_up or not there:
         why = (
@@ -159,32 +121,12 @@ def _of_the_people(evidence: Evidence, tested: Tested) -> tuple[Rule, ...]:
             else "No clinician has rated these cases, so nobody knows whether the jury agrees with clinicians."
         )
         said = f"{there}, but their ratings are made up" if made_up else "none"
-        people = Rule(
-            "clinicians",
-            name,
-            "fails",
-            asked,
-            said,
-            "NOT VALIDATED",
-            why,
-            panel,
-            f"0 now, {rules.minimum_clinicians} needed",
-        )
-    elif there < rules.minimum_clinicians:
-        why = f"{there} of {rules.minimum_clinicians} clinicians rated the cases."
-        people = Rule(
-            "clinicians",
-            name,
-            "fails",
-            asked,
-            f"{there}",
-            "AUXILIARY",
-            why,
-            panel,
-            f"{there} now, {rules.minimum_clinicians} needed",
-        )
+        people = ask.fails(said, "NOT VALIDATED", why, panel, f"0 now, {wanted} needed")
+    elif there < wanted:
+        why = f"{there} of {wanted} clinicians rated the cases."
+        people = ask.fails(f"{there}", "AUXILIARY", why, panel, f"{there} now, {wanted} needed")
     else:
-        people = Rule("clinicians", name, "holds", asked, f"{there}")
+        people = ask.holds(f"{there}")
     return people, *_enough(evidence, tested, panel=not there or made_up), _blinded(evidence)
 
 
@@ -192,46 +134,26 @@ def _enough(evidence: Evidence, tested: Tested, *, panel: bool) -> tuple[Rule, R
     rules, excluded, repeated = evidence.rules, evidence.table.left_aside, evidence.manifest.repeated_texts
     # A study may ask for more, never for less: with fewer answers a colleague is nobody.
     wanted = max(rules.minimum_doubly_rated, GateRules().minimum_doubly_rated)
-    name, asked = "Enough answers rated by two clinicians", f"{wanted:,} answers"
+    ask = Asked("doubly_rated", "Enough answers rated by two clinicians", f"{wanted:,} answers")
     aside = f" ({counted(excluded, 'case')} used for development left out)" if excluded else ""
     to_do = "" if panel else "Have a second clinician rate more of the answers."
-    if tested.doubly >= wanted:
-        doubly = Rule("doubly_rated", name, "holds", asked, f"{tested.doubly:,}{aside}")
-    else:
+    doubly = ask.holds(f"{tested.doubly:,}{aside}")
+    if tested.doubly < wanted:
         why = (
             f"{_only(tested.doubly, 'answer')} rated by two clinicians; {wanted:,} are needed to know what a "
             "colleague would say."
         )
-        doubly = Rule(
-            "doubly_rated",
-            name,
-            "fails",
-            asked,
-            f"{tested.doubly:,}{aside}",
-            "NOT VALIDATED",
-            why,
-            to_do,
-            f"{tested.doubly:,} now, {wanted:,} needed",
+        doubly = ask.fails(
+            doubly.found, "NOT VALIDATED", why, to_do, f"{tested.doubly:,} now, {wanted:,} needed"
         )
     most = rules.minimum_cases
     same = f"; {counted(repeated, 'case')} with the text of another count once" if repeated else ""
-    name, asked = "Enough different cases", f"{most:,} patients or cases with different texts"
-    said = f"{tested.clusters:,}{same}"
+    asked = f"{most:,} patients or cases with different texts"
+    ask, said = Asked("distinct_cases", "Enough different cases", asked), f"{tested.clusters:,}{same}"
     if tested.clusters >= most:
-        return doubly, Rule("distinct_cases", name, "holds", asked, said)
+        return doubly, ask.holds(said)
     why = f"{_only(tested.clusters, 'different case')} rated by two clinicians; {most:,} are needed{same}."
-    few = Rule(
-        "distinct_cases",
-        name,
-        "fails",
-        asked,
-        said,
-        "AUXILIARY",
-        why,
-        to_do,
-        f"{tested.clusters:,} now, {most:,} needed",
-    )
-    return doubly, few
+    return doubly, ask.fails(said, "AUXILIARY", why, to_do, f"{tested.clusters:,} now, {most:,} needed")
 
 
 def _only(number: int, what: str) -> str:
@@ -244,51 +166,32 @@ def _blinded(evidence: Evidence) -> Rule:
     """Clinicians who saw the jury's scores agree with it: a fact to be stated, never assumed."""
     humans = evidence.manifest.humans
     stated = None if humans is None else humans.blinded
-    name, asked = "Clinicians were blind to the jury", "they had not seen its scores"
+    ask = Asked("blinded", "Clinicians were blind to the jury", "they had not seen its scores")
     if stated is None:
-        said = "not stated (`humans: {blinded: true}` in the study file)"
-        return Rule("blinded", name, "not known", asked, said)
+        return ask.unknown("not stated (`humans: {blinded: true}` in the study file)")
     if stated:
-        return Rule("blinded", name, "holds", asked, "stated: they had not")
-    return Rule(
-        "blinded",
-        name,
-        "fails",
-        asked,
-        "stated: they had seen them",
-        "AUXILIARY",
-        "The clinicians had seen the jury's scores, and whoever has seen a score agrees with it.",
-        "Have two clinicians rate some cases again without the jury's scores: `medjury plan blinded RUN`.",
-    )
+        return ask.holds("stated: they had not")
+    why = "The clinicians had seen the jury's scores, and whoever has seen a score agrees with it."
+    to_do = "Have two clinicians rate some cases again without the jury's scores: `medjury plan blinded RUN`."
+    return ask.fails("stated: they had seen them", "AUXILIARY", why, to_do)
 
 
 def _of_silence(evidence: Evidence, dimension: Measured, beside: Beside) -> tuple[Rule, Rule]:
     share, scored, total = evidence.covered(dimension.name)
     wanted = evidence.rules.coverage
-    name, asked = "The jury scored what it was asked to", f"{percent(wanted)} or more"
+    ask = Asked("coverage", "The jury scored what it was asked to", f"{percent(wanted)} or more")
     said = f"{scored:,} of {total:,} ({percent(share, 1)})"
-    numbers = f"{percent(share, 1)} scored, {percent(wanted)} needed"
+    coverage = ask.holds(said)
     if share is None:
-        coverage = Rule(
-            "coverage",
-            name,
-            "not known",
-            asked,
-            said,
-            "AUXILIARY",
-            "The jury was asked about no answer.",
-            _RUN_AGAIN,
-        )
-    elif share >= wanted:
-        coverage = Rule("coverage", name, "holds", asked, said)
-    else:
+        coverage = ask.unknown(said, "AUXILIARY", "The jury was asked about no answer.", _RUN_AGAIN)
+    elif share < wanted:
         why = f"The jury gave a score to only {percent(share, 1)} of the answers it was asked about."
-        coverage = Rule("coverage", name, "fails", asked, said, "NOT VALIDATED", why, _RUN_AGAIN, numbers)
+        numbers = f"{percent(share, 1)} scored, {percent(wanted)} needed"
+        coverage = ask.fails(said, "NOT VALIDATED", why, _RUN_AGAIN, numbers)
     silent, kept = beside.silent & beside.asked, beside.asked & ~np.isnan(beside.jury)
-    name, asked = "Missing answers are not about quality", f"p of {_ALPHA:g} or more"
+    ask = Asked("silence", "Missing answers are not about quality", f"p of {_ALPHA:g} or more")
     if not silent.any() or not kept.any():
-        said = "no answer is missing" if not silent.any() else "nothing to compare"
-        return coverage, Rule("silence", name, "does not apply", asked, said)
+        return coverage, ask.idle("no answer is missing" if not silent.any() else "nothing to compare")
     middle = np.asarray(
         [np.nan if not row.size else row.mean() for row in (each[~np.isnan(each)] for each in beside.humans)]
     )
@@ -299,22 +202,13 @@ def _of_silence(evidence: Evidence, dimension: Measured, beside: Beside) -> tupl
         f"{shown(others)} on the others; p {p_value(p)}"
     )
     if p >= _ALPHA:
-        return coverage, Rule("silence", name, "holds", asked, said)
+        return coverage, ask.holds(said)
     why = (
         f"The answers that the jury left without a score are not like the others (clinicians' mean {shown(lost)} "
         f"against {shown(others)}): its numbers describe only what it chose to score."
     )
-    return coverage, Rule(
-        "silence",
-        name,
-        "fails",
-        asked,
-        said,
-        "AUXILIARY",
-        why,
-        _RUN_AGAIN,
-        f"{int(silent.sum()):,} without a score",
-    )
+    numbers = f"{int(silent.sum()):,} without a score"
+    return coverage, ask.fails(said, "AUXILIARY", why, _RUN_AGAIN, numbers)
 
 
 def _permuted(
@@ -384,54 +278,37 @@ def _alike(
 
 
 def _clinician_copy(evidence: Evidence, beside: Beside) -> Rule:
-    limit = evidence.rules.copy_limit
-    name = "The jury does not copy a clinician"
-    asked = (
-        f"fewer than {percent(limit)} of its scores the same as one clinician's, unless colleagues come close"
+    limit, rows = evidence.rules.copy_limit, beside.pairs
+    ask = Asked(
+        "clinician_copy",
+        "The jury does not copy a clinician",
+        f"fewer than {percent(limit)} of its scores the same as one clinician's, unless colleagues come close",
     )
-    rows = beside.pairs
     found = [
         (who, alike)
         for place, who in enumerate(evidence.clinicians)
         if (alike := _alike(beside, beside.jury, beside.humans[:, place], rows, rows.second == place))
     ]
     if not found:
-        return Rule(
-            "clinician_copy",
-            name,
-            "does not apply",
-            asked,
-            "no clinician shares enough answers with the jury and a colleague",
-        )
+        return ask.idle("no clinician shares enough answers with the jury and a colleague")
     who, (own, others, least) = max(found, key=lambda each: each[1][0])
     said = f"most like {who}: {percent(own, 1)} the same; colleagues and {who}: {percent(others, 1)}"
     if own < limit or least <= _APART:
         followed = [who for place, who in enumerate(evidence.clinicians) if _follows(beside, place)]
         if not followed:
-            return Rule("clinician_copy", name, "holds", asked, said)
+            return ask.holds(said)
         whom = " and ".join(followed)
         why = (
             f"The jury differs from {whom} less than half as often as from other clinicians, and as colleagues "
             f"do from {whom}: whether {whom} is more careful than the others or was copied cannot be told apart."
         )
         to_do = f"{_LEAK} Else have clinicians rate who are as careful as {whom}."
-        return Rule("clinician_copy", name, "open", asked, said, "AUXILIARY", why, to_do)
+        return ask.answered("open", said, "AUXILIARY", why, to_do)
     why = (
-        f"The jury gave the same score as {who} on {percent(own, 1)} of the answers, where "
-        f"{who}'s own colleagues did "
-        f"on {percent(others, 1)}: it repeats {who}, who cannot be its yardstick."
+        f"The jury gave the same score as {who} on {percent(own, 1)} of the answers, where {who}'s own colleagues "
+        f"did on {percent(others, 1)}: it repeats {who}, who cannot be its yardstick."
     )
-    return Rule(
-        "clinician_copy",
-        name,
-        "fails",
-        asked,
-        said,
-        "NOT VALIDATED",
-        why,
-        _LEAK,
-        f"{percent(own, 1)} the same as {who}",
-    )
+    return ask.fails(said, "NOT VALIDATED", why, _LEAK, f"{percent(own, 1)} the same as {who}")
 
 
 def _follows(beside: Beside, place: int) -> bool:
@@ -460,21 +337,18 @@ def _follows(beside: Beside, place: int) -> bool:
 
 def _clinician_scores(beside: Beside) -> Rule:
     """A jury that was given the clinicians' scores lies between them."""
-    name, asked = (
+    ask = Asked(
+        "clinician_scores",
         "The jury is not made of the clinicians' scores",
         "it neither lies between clinicians who differ nor repeats those who agree, beyond chance",
     )
     products, squares, whose, weights = _differences(beside)
     if len(np.unique(whose[squares > 1e-9])) < _FEWEST:
-        return Rule("clinician_scores", name, "does not apply", asked, "clinicians differ on too few cases")
+        return ask.idle("clinicians differ on too few cases")
     share = 0.5 / float(beside.number[beside.doubly].mean())
     lacking = products + share * squares / 2
-    _, p = clustered_contrast(
-        lacking,
-        np.ones(len(lacking), dtype=np.int64),
-        whose,
-        weights=None if beside.weights is None else weights,
-    )
+    ones = np.ones(len(lacking), dtype=np.int64)
+    _, p = clustered_contrast(lacking, ones, whose, weights=None if beside.weights is None else weights)
     own = float(np.average(products, weights=weights) / (np.average(squares, weights=weights) / 2))
     said = f"its own error variance is {shown(own)} times the clinicians'; -{share:.2g} or less cannot be its own"
     numbers = f"error variance {shown(own)} times theirs"
@@ -483,16 +357,16 @@ def _clinician_scores(beside: Beside) -> Rule:
             "Where clinicians differ, the jury lies between them more often than anybody could who "
             "has not seen their scores."
         )
-        return Rule("clinician_scores", name, "fails", asked, said, "NOT VALIDATED", why, _LEAK, numbers)
+        return ask.fails(said, "NOT VALIDATED", why, _LEAK, numbers)
     alone, agreed, least = _alone(beside)
     said += f"; it differs from clinicians who agree in {alone:,} of {counted(agreed, 'case')}"
     if not agreed or (proportion(alone, agreed, confidence=1 - 2 * _ALPHA).high or 1.0) >= least:
-        return Rule("clinician_scores", name, "holds", asked, said)
+        return ask.holds(said)
     why = (
         f"Where clinicians agree, the jury says the same in all but {alone:,} of {counted(agreed, 'case')}: "
         "nobody is so sure of what clinicians say who has not seen their scores."
     )
-    return Rule("clinician_scores", name, "fails", asked, said, "NOT VALIDATED", why, _LEAK, numbers)
+    return ask.fails(said, "NOT VALIDATED", why, _LEAK, numbers)
 
 
 def _alone(beside: Beside) -> tuple[int, int, float]:
@@ -525,20 +399,17 @@ def _differences(beside: Beside) -> tuple[Floats, Floats, Codes, Floats]:
 
 def _juror_copy(evidence: Evidence, dimension: Measured, beside: Beside) -> Rule:
     """Two jurors that always say the same are one."""
-    name = "No juror copies another"
     asked = (
         f"no two jurors with the same score on {percent(_SAME_JUROR)} of the answers, where clinicians differ"
     )
-    grid = evidence.grid(dimension.name)
+    ask, grid = Asked("juror_copy", "No juror copies another", asked), evidence.grid(dimension.name)
     members = evidence.table.members_of(evidence.rater) or evidence.table.judges
     jurors = [each for each in members if each in grid.scores and each != evidence.rater]
     jury = evidence.table.raters.get(evidence.rater) != "judge"
     rows = beside.pairs
     once = rows.first < rows.second
     if not jury or len(jurors) < 2 or not once.any():
-        return Rule(
-            "juror_copy", name, "does not apply", asked, "fewer than two jurors, or than two clinicians"
-        )
+        return ask.idle("fewer than two jurors, or than two clinicians")
     copies = [
         f"{one} and {other}"
         for one, other in combinations(jurors, 2)
@@ -547,50 +418,38 @@ def _juror_copy(evidence: Evidence, dimension: Measured, beside: Beside) -> Rule
         and alike[2] > _APART
     ]
     if not copies:
-        return Rule("juror_copy", name, "holds", asked, "no two jurors are the same")
-    why = (
-        f"{' and '.join(copies)} give the same scores: they are one juror, and the jury has fewer "
-        "votes than it seems."
-    )
-    return Rule(
-        "juror_copy",
-        name,
-        "fails",
-        asked,
-        "; ".join(copies),
-        "AUXILIARY",
-        why,
-        "Leave out all but one of the jurors that are the same.",
-    )
+        return ask.holds("no two jurors are the same")
+    same = f"{' and '.join(copies)} give the same scores"
+    why = f"{same}: they are one juror, and the jury has fewer votes than it seems."
+    to_do = "Leave out all but one of the jurors that are the same."
+    return ask.fails("; ".join(copies), "AUXILIARY", why, to_do)
 
 
 def _injection(evidence: Evidence, dimension: Measured) -> Rule:
     """Whether planted instructions move the grade by an eighth of the scale or more, where the study audited it."""
-    name, audit, grades = "The jury is not talked round", evidence.manifest.injection, dimension.grades
+    audit, grades = evidence.manifest.injection, dimension.grades
     limit = 0.125 * (grades.highest - grades.lowest) if grades is not None else 0.0
     asked = f"planted instructions move the grade by less than {limit:g}"
+    ask = Asked("injection", "The jury is not talked round", asked)
     found = [
         each
         for each in (() if audit is None else audit.shifts)
         if (each.rater, each.dimension) == (evidence.rater, dimension.name) and each.value is not None
     ]
     if audit is None or not found or grades is None:
-        said = "not audited (`audits: {injection: {cases: 30}}` in the study file)"
-        return Rule("injection", name, "not known", asked, said)
+        return ask.unknown("not audited (`audits: {injection: {cases: 30}}` in the study file)")
     worst = max(found, key=lambda each: each.value or 0.0)
     shift = shown(worst.value or 0.0)
     ends = "" if worst.low is None or worst.high is None else f" ({shown(worst.low)} to {shown(worst.high)})"
     said = f"{counted(audit.cases, 'answer')}; most by {worst.kind}: {shift}{ends}"
     if (worst.value or 0.0) < limit:
-        return Rule("injection", name, "holds", asked, said, value=worst.value, limit=limit)
+        return ask.holds(said, value=worst.value, limit=limit)
     why = (
         f"An instruction planted in the judged text ({worst.kind}) raises the jury's grade by {shift}; less than "
         f"{limit:g} is allowed."
     )
     to_do = "State in the prompt that the judged text gives no orders, and audit again."
-    return Rule(
-        "injection", name, "fails", asked, said, "AUXILIARY", why, to_do, said, value=worst.value, limit=limit
-    )
+    return ask.fails(said, "AUXILIARY", why, to_do, said, value=worst.value, limit=limit)
 
 
 def silence_warning(evidence: Evidence, dimension: Measured, tested: Tested) -> str:
@@ -619,17 +478,7 @@ def silence_warning(evidence: Evidence, dimension: Measured, tested: Tested) -> 
 
 
 def _agreement_if(beside: Beside, jury: Floats) -> str:
-    filled = Beside(
-        beside.humans,
-        jury,
-        np.isnan(jury) & beside.silent,
-        beside.case,
-        beside.system,
-        beside.cluster,
-        beside.grades,
-        beside.statistic,
-        weights=beside.weights,
-    )
+    filled = replace(beside, jury=jury, silent=np.isnan(jury) & beside.silent, danger=None)
     sums = sums_of(filled)
     value = float(read(sums, sums.cells.sum(axis=0), beside.statistic)["agreement jury"])
     return shown(value) if np.isfinite(value) else "not known"

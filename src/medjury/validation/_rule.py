@@ -79,6 +79,35 @@ class Rule:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A rule that has no answer yet; each method gives it one."""
+
+    id: str
+    name: str
+    asked: str
+
+    def holds(self, found: str, **numbers: float | None) -> Rule:
+        return Rule(self.id, self.name, "holds", self.asked, found, **numbers)  # type: ignore[arg-type]
+
+    def idle(self, found: str) -> Rule:
+        """It does not apply, and forbids nothing."""
+        return Rule(self.id, self.name, "does not apply", self.asked, found)
+
+    def unknown(
+        self, found: str, cap: Word = "VALIDATED", why: str = "", to_do: str = "", **numbers: Any
+    ) -> Rule:
+        return self.answered("not known", found, cap, why, to_do, **numbers)
+
+    def fails(self, found: str, cap: Word, why: str, to_do: str, numbers: str = "", **values: Any) -> Rule:
+        return self.answered("fails", found, cap, why, to_do, numbers, **values)
+
+    def answered(
+        self, state: State, found: str, cap: Word, why: str, to_do: str, numbers: str = "", **values: Any
+    ) -> Rule:
+        return Rule(self.id, self.name, state, self.asked, found, cap, why, to_do, numbers, **values)
+
+
 # By id: what the rule is for, in one line for a clinician and one for a statistician.
 EXPLAINED: Mapping[str, tuple[str, str]] = {
     "agreement": (

@@ -20,7 +20,7 @@ from medjury.statistics import Floats, counted, percent, shown
 from medjury.tables import MOST_GROUPS, Grid, RatingTable, case_columns
 from medjury.validation._clustered import clustered_contrast
 from medjury.validation._colleague import Beside, Codes, Flags, missed_rows
-from medjury.validation._rule import Rule
+from medjury.validation._rule import Asked, Rule
 
 if TYPE_CHECKING:
     import polars
@@ -190,51 +190,32 @@ def tested_parts(
 
 def _own_rule(column: str, looked: int, failing: Sequence[str]) -> Rule | None:
     name, title, consequence = OWN_RULES[column]
-    asked = "no part shown to be worse than a colleague, beyond a limit of the test"
+    ask = Asked(name, title, "no part shown to be worse than a colleague, beyond a limit of the test")
     if not looked:
-        return Rule(name, title, "does not apply", asked, "nothing tells answers apart, or too few cases")
+        return ask.idle("nothing tells answers apart, or too few cases")
     if not failing:
-        return Rule(
-            name, title, "holds", asked, f"{counted(looked, 'part')} looked at, none is shown to be worse"
-        )
+        return ask.holds(f"{counted(looked, 'part')} looked at, none is shown to be worse")
     said = "; ".join(failing)
-    return Rule(
-        name,
-        title,
-        "fails",
-        asked,
-        said,
-        "AUXILIARY",
-        f"The jury is worse for {column} {said}. {consequence}.",
-        "Find out why, and keep a clinician for these answers.",
-        said,
-    )
+    why = f"The jury is worse for {column} {said}. {consequence}."
+    return ask.fails(said, "AUXILIARY", why, "Find out why, and keep a clinician for these answers.", said)
 
 
 def _scope_rule(scope: Scope, unknown: Sequence[str]) -> Rule:
     asked = f"{percent(LEAST_SHARE)} or more of the answers outside every part that fails"
-    title = "The verdict has a scope"
+    ask, numbers = (
+        Asked("scope", "The verdict has a scope", asked),
+        {"value": scope.share, "limit": LEAST_SHARE},
+    )
     said = f"{percent(scope.share, 1)} of the answers{'; ' if scope.text() else ''}{scope.text()}"
     if unknown:
         why = f"The rules ask for a look at each {' and '.join(unknown)}, and the ratings do not have it."
         to_do = "Record for every case what the rules ask for, and run the study again."
-        return Rule("scope", title, "not known", asked, said, "AUXILIARY", why, to_do)
+        return ask.unknown(said, "AUXILIARY", why, to_do)
     if scope.share >= LEAST_SHARE - 1e-9:
-        return Rule("scope", title, "holds", asked, said, value=scope.share, limit=LEAST_SHARE)
+        return ask.holds(said, **numbers)
     why = f"The jury fails for {_listed(scope.fails)}: only {percent(scope.share, 1)} of the answers remain."
-    return Rule(
-        "scope",
-        title,
-        "fails",
-        asked,
-        said,
-        "AUXILIARY",
-        why,
-        "Find out why the jury fails there; until then keep a clinician for these cases.",
-        f"{percent(scope.share, 1)} remain",
-        value=scope.share,
-        limit=LEAST_SHARE,
-    )
+    to_do = "Find out why the jury fails there; until then keep a clinician for these cases."
+    return ask.fails(said, "AUXILIARY", why, to_do, f"{percent(scope.share, 1)} remain", **numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -536,19 +517,14 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def scale_use(beside: Beside, rules: GateRules) -> Rule:
     """Whether the jury uses the scale as clinicians do: a jury may be fair on the whole and never give the best
     grade, or the worst."""
-    name, title = "scale_use", "The jury uses the whole scale"
-    rows, grades = beside.pairs, beside.grades
+    title, rows, grades = "The jury uses the whole scale", beside.pairs, beside.grades
     here = ~np.isnan(rows.jury)
     if grades is None or not here.any():
-        return Rule(
-            name,
-            title,
-            "does not apply",
-            "as near to each grade as a colleague",
-            "no answer of two clinicians",
-        )
+        ask = Asked("scale_use", title, "as near to each grade as a colleague")
+        return ask.idle("no answer of two clinicians")
     limit = rules.offset_limit * (grades.highest - grades.lowest)
     asked = f"at no grade of a clinician more than {limit:g} from another clinician, beyond doubt"
+    ask = Asked("scale_use", title, asked)
     given = grades.grade(rows.a[here])
     if len(grades.values) > 10:
         ends = np.linspace(grades.lowest, grades.highest, 6)
@@ -562,29 +538,21 @@ def scale_use(beside: Beside, rules: GateRules) -> Rule:
             mean, below = clustered_contrast(apart[inside], ones, clusters[inside], weights=weight[inside])
             tests.append((float(grade), mean.value or 0.0, 2 * min(below, 1 - below)))
     if not tests:
-        return Rule(
-            name, title, "does not apply", asked, "no grade has enough cases that two clinicians rated"
-        )
+        return ask.idle("no grade has enough cases that two clinicians rated")
     adjusted = holm([p for _, _, p in tests])
     bad = [test for test, p in zip(tests, adjusted, strict=True) if p < _ALPHA and abs(test[1]) > limit]
     grade, value, _ = max(bad or tests, key=lambda test: abs(test[1]))
     said = f"widest where a clinician gave {grade:g}: jury {shown(value)} beside another clinician"
     if not bad:
-        return Rule(name, title, "holds", asked, said)
+        return ask.holds(said)
     where = ", ".join(f"{each[0]:g}" for each in bad)
-    return Rule(
-        name,
-        title,
-        "fails",
-        asked,
-        said,
-        "NOT VALIDATED",
-        f"Where a clinician gave {where}, the jury is far from what another clinician gave (by "
-        f"{shown(abs(value))}; "
-        f"{limit:g} is allowed): it does not use the scale as clinicians do.",
-        "Say in the instrument what each grade means, with an example, and test on new cases.",
-        f"off by {shown(abs(value))} at grade {grade:g}",
+    off = shown(abs(value))
+    why = (
+        f"Where a clinician gave {where}, the jury is far from what another clinician gave (by {off}; {limit:g} is "
+        "allowed): it does not use the scale as clinicians do."
     )
+    to_do = "Say in the instrument what each grade means, with an example, and test on new cases."
+    return ask.fails(said, "NOT VALIDATED", why, to_do, f"off by {off} at grade {grade:g}")
 
 
 def _listed(names: Sequence[str]) -> str:

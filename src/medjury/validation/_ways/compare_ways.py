@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
+from medjury.agreement import SevereErrors, severe_errors
 from medjury.errors import MedjuryError
+from medjury.records import dataclass
 from medjury.runs import Manifest, ManifestJudge
-from medjury.statistics import Estimate, Replicates, undefined
-from medjury.tables import Names, RatingTable, Roles, rating_table
+from medjury.statistics import Estimate, Replicates, error_rate, paired_rate_difference, undefined
+from medjury.tables import ABSENT, SCORED, Measured, Names, RatingTable, Roles, rating_table
 from medjury.validation._evidence import coverage_of, roles_of
-from medjury.validation._ways.dangers import blind, dangers_of, pooled
-from medjury.validation._ways.front import with_front
 from medjury.validation._ways.same_answers import (
     SameAnswers,
     Unit,
@@ -23,8 +24,127 @@ from medjury.validation._ways.same_answers import (
     resampled,
     same_answers,
 )
-from medjury.validation._ways.spending import sharing, spending, spent
-from medjury.validation._ways.ways import OnDimension, Way, Ways
+from medjury.validation._ways.ways import OnDimension, Spent, Way, Ways, sharing, spending, spent
+
+# Which ways of judging are unbeaten: nobody agrees at least as well for at most the price.
+
+_PRICES: tuple[Spent, ...] = ("cost", "calls")
+
+
+def with_front(ways: Ways) -> Ways:
+    """Mark the raters that no other one beats; the price is cost, else calls, where each has one. One that does not
+    cover beats nobody and is none of them."""
+    known = {
+        each.rater: each.agreement.value
+        for each in ways.rows
+        if each.agreement is not None and each.agreement.value is not None
+    }
+    able = [each for each in ways.rows if each.rater in known]
+    by = next((price for price in _PRICES if _priced(able, price)), None)
+    if by is None or len(able) < 2:
+        return ways
+
+    def beats(one: Way, other: Way) -> bool:
+        gains = (known[one.rater] - known[other.rater], (other.price(by) or 0.0) - (one.price(by) or 0.0))
+        return min(gains) > -_SAME and max(gains) > _SAME
+
+    marked = {
+        each.rater: each.covers and not any(beats(other, each) for other in able if other.covers)
+        for each in able
+    }
+    rows = tuple(replace(each, on_front=marked.get(each.rater)) for each in ways.rows)
+    return replace(ways, rows=rows, price=by)
+
+
+def _priced(ways: Sequence[Way], price: Spent) -> bool:
+    """Everyone's price is known, and somebody's is not nothing."""
+    prices = [each.price(price) for each in ways]
+    return None not in prices and any(prices)
+
+
+# Danger and ways of judging: severe errors on the same answers, and dangerous ones that a rater left unscored.
+
+
+@dataclass(frozen=True, eq=False)
+class Dangers:
+    """One dimension's dangerous answers, and each rater's errors among them."""
+
+    part: SameAnswers
+    flags: Any
+    errors: Mapping[str, SevereErrors]
+
+    def chosen(self, flags: Any) -> set[Unit]:
+        return {unit for unit, flag in zip(self.part.units, flags.tolist(), strict=True) if flag}
+
+
+def dangers_of(table: RatingTable, part: SameAnswers) -> Dangers | None:
+    """None where danger is not judged on the dimension, or no answer is shared."""
+    limits = _limits(table, part.dimension)
+    if limits is None or not part.units:
+        return None
+    threshold, gap = limits
+    reference = part.danger
+    errors = {
+        rater: severe_errors(
+            reference, part.dimension.oriented(said), threshold=threshold, gap=gap, clusters=part.clusters
+        )
+        for rater, said in part.said.items()
+    }
+    return Dangers(part, reference <= threshold + 1e-9, errors)
+
+
+def pooled(dangers: Sequence[Dangers], rater: str, yardstick: str, confidence: float) -> dict[str, Any]:
+    """Answers with a severe error on any dimension, of answers that are dangerous on any, and the change from the
+    yardstick's rate. A rater that is not compared on each of these dimensions has no rate."""
+    harmed = _harmed(dangers, rater)
+    if harmed is None:
+        return {}
+    dangerous = dict[Unit, str]()
+    for danger in dangers:
+        whose = zip(danger.part.units, danger.part.clusters, danger.flags.tolist(), strict=True)
+        # In the order of the answers: that of a set differs from process to process, and so would the last digits.
+        dangerous |= {unit: cluster for unit, cluster, flag in whose if flag}
+    clusters = list(dangerous.values())
+    mine = [unit in harmed for unit in dangerous]
+    rate = error_rate(mine, clusters, confidence=confidence)
+    found = {"errors": len(harmed), "severe": rate}
+    others = _harmed(dangers, yardstick)
+    if rater != yardstick and others is not None:
+        theirs = [unit in others for unit in dangerous]
+        found["severe_change"] = paired_rate_difference(theirs, mine, clusters, confidence=confidence)
+    return found
+
+
+def _harmed(dangers: Sequence[Dangers], rater: str) -> set[Unit] | None:
+    if not dangers or any(rater not in danger.errors for danger in dangers):
+        return None
+    return {unit for danger in dangers for unit in danger.chosen(danger.errors[rater].flags)}
+
+
+def blind(table: RatingTable, roles: Roles, rater: str) -> dict[str, Any]:
+    """Held-out answers that clinicians called dangerous on some dimension, and those of them that were left without
+    a score on such a dimension: an error there can be no error of the rater's."""
+    dangerous, unseen = set[Unit](), set[Unit]()
+    for dimension in table.counted:
+        limits = _limits(table, dimension)
+        if limits is None:
+            continue
+        grid = table.grid(dimension.name, roles)
+        states = grid.states.get(rater)
+        flags = table.danger_word(grid, dimension, roles.reference) <= limits[0] + 1e-9
+        for place in flags.nonzero()[0].tolist():
+            unit = str(grid.items[place]), str(grid.systems[place])
+            # That something does not apply is no excuse where a clinician saw danger.
+            if states is not None and states[place] != ABSENT:
+                dangerous.add(unit)
+                if states[place] != SCORED:
+                    unseen.add(unit)
+    return {"blind": len(unseen), "dangerous": len(dangerous)}
+
+
+def _limits(table: RatingTable, dimension: Measured) -> tuple[float, float] | None:
+    return dimension.claimed_danger(table.rules)
+
 
 SINGLE = "single"
 _SAME = 1e-12
