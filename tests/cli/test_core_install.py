@@ -110,7 +110,7 @@ def test_a_command_runs(command: str, told: dict[str, Any]) -> None:
 
 def test_the_page_has_its_numbers_its_tables_and_its_figures(told: dict[str, Any], folder: Path) -> None:
     page = (folder / RUN / "report.html").read_text()
-    assert "NOT VALIDATED" in page and "kappa" in page and "pip install" not in page
+    assert "AUXILIARY" in page and "kappa" in page and "pip install" not in page
     assert list((folder / RUN / "figures").glob("*.svg")) and list((folder / RUN / "tables").glob("*.csv"))
 
 

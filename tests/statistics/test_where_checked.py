@@ -14,8 +14,9 @@ SOURCE, PAGE = ROOT / "src" / "medjury", ROOT / "docs" / "statistics.md"
 # Their types share a name with one that holds an interval, or carry it as it is, without making one.
 NOT_OF_INTERVALS = {
     "inspection": {"look"},
+    "instruments": {"read_reply"},
     "judging": {"ask_for"},
-    "passports": {"check_passport"},
+    "passports": {"check_passport", "judge_with_passport"},
     "ratings": {"open_store"},
     "statistics": {"joined", "undefined"},
     "studies": {"open_run"},
@@ -35,7 +36,8 @@ def _words(node: ast.expr) -> set[str]:
 
 @cache
 def _types_with_an_estimate() -> frozenset[str]:
-    """`Estimate`, and every class of which a field, a method or a base gives one."""
+    """`Estimate`, what holds its bounds as plain numbers, and every class of which a field, a method or a base gives
+    one of these."""
     behind: dict[str, set[str]] = {}
     for tree in _trees().values():
         for node in ast.walk(tree):
@@ -50,7 +52,7 @@ def _types_with_an_estimate() -> frozenset[str]:
                         said |= _words(part.returns)
                 for base in node.bases:
                     said |= _words(base)
-    known = {"Estimate"}
+    known = {"Estimate", "Look", "Tested", "Verdict"}
     while more := {name for name, said in behind.items() if name not in known and said & known}:
         known |= more
     return frozenset(known)

@@ -427,6 +427,22 @@ def test_a_file_that_was_put_into_a_run_folder_is_found(
     assert "was added after the run" in capsys.readouterr().out
 
 
+def test_a_note_beside_the_files_of_a_run_is_named_and_decides_nothing(
+    write_study: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No number is read from it: `verify` names it, the gate and the report go by the run's own files."""
+    study = write_study(report={"resamples": 200})
+    assert main(["run", str(study), "--quiet"]) == 0
+    folder = load_study(study).output
+    capsys.readouterr()
+    before = main(["gate", str(folder), "--json"]), capsys.readouterr().out
+    (folder / "notes.txt").write_text("Ask Ward 3.")
+    assert main(["verify", str(folder)]) == 1
+    assert "notes.txt" in capsys.readouterr().out
+    assert (main(["gate", str(folder), "--json"]), capsys.readouterr().out) == before
+    assert main(["report", str(folder), "--quiet"]) == 0
+
+
 def test_the_last_count_of_a_run_and_the_reports_say_that_composites_are_not_counted(
     write_study: Write,
 ) -> None:

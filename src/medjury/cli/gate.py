@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
     from medjury.tables import open_run
     from medjury.validation import evidence_of, validation_of
 
-    checks = verify_run(options.folder)
+    checks = verify_run(options.folder, unlisted=False)
     table = open_run(options.folder, resamples=options.resamples, seed=options.seed)
     evidence = evidence_of(table, checks=checks, raters=options.raters)
     raters = () if options.raters is None else evidence.roles.raters

@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     from medjury.report import write_page, write_pdf
     from medjury.runs import ReportSettings, verify_run
 
-    checks = verify_run(options.folder, report=False)
+    checks = verify_run(options.folder, report=False, unlisted=False)
     settings = {name: getattr(options, name, None) for name in ReportSettings.model_fields}
     with display(quiet=options.quiet) as shown:
         step = None if shown is None else shown.step

@@ -100,7 +100,8 @@ class _Replies(Gate):
             if key in replies:
                 self.found += 1
                 reply, price = replies[key], self.price(model, replies[key])
-                return Answer(reply, 0.0, True, 0, price, key, asked_name(model, reply))
+                earlier = key != same and noted is not None and noted.read_as in ("object", "token")
+                return Answer(reply, 0.0, True, 0, price, key, asked_name(model, reply), earlier)
         if noted is not None and noted.failure:
             raise failure_of(noted.failure, model)
         raise ModelError(Reason.NOT_STORED, "no reply to this question is stored")

@@ -55,9 +55,9 @@ def check_report(folder: Path, manifest: Manifest) -> tuple[Check, ...]:
     return tuple(altered)
 
 
-def verify_run(folder: str | Path, *, report: bool = True) -> tuple[Check, ...]:
+def verify_run(folder: str | Path, *, report: bool = True, unlisted: bool = True) -> tuple[Check, ...]:
     """Manifest, files, report and audit log against what the run wrote; without the `report`, which may be about to
-    be written anew."""
+    be written anew, and without `unlisted` files, which no number is read from."""
     folder = Path(folder)
     manifest = read_manifest(folder)
     named = [each for each in check_files(folder, manifest) if each.what != files.MANIFEST]
@@ -66,7 +66,7 @@ def verify_run(folder: str | Path, *, report: bool = True) -> tuple[Check, ...]:
         check_manifest(folder),
         *named,
         *shown,
-        *_unlisted(folder, manifest),
+        *(_unlisted(folder, manifest) if unlisted else ()),
         check_log(folder, manifest.audit_log),
     )
 

@@ -30,7 +30,7 @@ from medjury.statistics import (
 )
 from medjury.tables import Grades
 from medjury.validation._clustered import clustered_contrast
-from medjury.validation._rule import STATISTICS, Asked, Rule, State, Word
+from medjury.validation._rule import STATISTICS, Asked, Rule, RuleState, Word
 
 Codes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -458,7 +458,7 @@ def _if_nobody_differed(
     return value - guessed, min(1.0, value + guessed)
 
 
-def _state(*, right: bool, proven: bool) -> tuple[State, Word]:
+def _state(*, right: bool, proven: bool) -> tuple[RuleState, Word]:
     """A line holds where its bound proves it, fails where the estimate itself is on the wrong side."""
     if right and proven:
         return "holds", "VALIDATED"

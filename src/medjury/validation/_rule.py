@@ -9,7 +9,7 @@ from typing import Any, Literal
 from medjury.records import dataclass
 
 Word = Literal["VALIDATED", "AUXILIARY", "NOT VALIDATED", "INCOMPLETE"]
-State = Literal["holds", "open", "fails", "not known", "does not apply"]
+RuleState = Literal["holds", "open", "fails", "not known", "does not apply"]
 # From the best word to the worst: a jury is as good as the dimension it is used for.
 ORDER: tuple[Word, ...] = ("VALIDATED", "AUXILIARY", "NOT VALIDATED", "INCOMPLETE")
 MEANING: Mapping[Word, str] = {
@@ -45,7 +45,7 @@ class Rule:
 
     id: str
     name: str
-    state: State
+    state: RuleState
     asked: str
     found: str
     cap: Word = "VALIDATED"
@@ -103,7 +103,7 @@ class Asked:
         return self.answered("fails", found, cap, why, to_do, numbers, **values)
 
     def answered(
-        self, state: State, found: str, cap: Word, why: str, to_do: str, numbers: str = "", **values: Any
+        self, state: RuleState, found: str, cap: Word, why: str, to_do: str, numbers: str = "", **values: Any
     ) -> Rule:
         return Rule(self.id, self.name, state, self.asked, found, cap, why, to_do, numbers, **values)
 

@@ -26,7 +26,7 @@ def log_to_mlflow(folder: str | Path) -> str:
     `medjury.undefined` names it."""
     mlflow = wanted("mlflow", "medjury[mlflow]", "logging a run to MLflow")
     place = Path(folder)
-    evidence = evidence_of(open_run(place), checks=verify_run(place))
+    evidence = evidence_of(open_run(place), checks=verify_run(place, unlisted=False))
     found = validation_of(evidence)
     if mlflow.active_run() is not None:
         _log(mlflow, place, evidence, found)

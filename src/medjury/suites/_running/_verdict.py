@@ -27,7 +27,7 @@ def verdict_of(folder: Path, judges: Sequence[str], shown: str, resamples: int) 
     try:
         table = open_run(folder, resamples=resamples)
         people = len(table.clinicians)
-        found = validation_of(evidence_of(table, checks=verify_run(folder)))
+        found = validation_of(evidence_of(table, checks=verify_run(folder, unlisted=False)))
     except MedjuryError:
         return JuryResult(
             tuple(judges), shown, {}, "There is no verdict: `medjury gate` on its run folder says why."
