@@ -36,8 +36,8 @@ def _words(node: ast.expr) -> set[str]:
 
 @cache
 def _types_with_an_estimate() -> frozenset[str]:
-    """`Estimate`, what holds its bounds as plain numbers, and every class of which a field, a method or a base gives
-    one of these."""
+    """`Estimate`, what holds its bounds as plain numbers, and every class of which a field, a method or a base
+    gives one of these."""
     behind: dict[str, set[str]] = {}
     for tree in _trees().values():
         for node in ast.walk(tree):

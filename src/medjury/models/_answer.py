@@ -12,8 +12,8 @@ class Answer:
     """A reply and what it took. `cost` is what was paid now: 0 for a cached reply, None where the price is
     not known. `worth` is what the reply costs whoever paid for it, so that ways of judging can be compared.
     `key` is that of the call, under which the reply is stored; `asked` is the model that was asked for, and
-    `answered` the one that says it answered ("not told" where the endpoint does not say). `was_read` where an earlier
-    run had read it as the answer to its question, which was put in other words then."""
+    `answered` the one that says it answered ("not told" where the endpoint does not say). `was_read` where an
+    earlier run had read it as the answer to its question, which was put in other words then."""
 
     reply: Reply
     cost: float | None

@@ -17,8 +17,8 @@ from medjury.tables import Grades
 
 # Agreement of pairs of raters pooled into one number: for designs in which a pair shares few items.
 #
-# A coefficient of one pair that shares two items is noise, and a kappa of one item is zero by construction, so their
-# mean is far too low. Here the parts of the coefficient are added up over all pairs first, and divided once:
+# A coefficient of one pair that shares two items is noise, and a kappa of one item is zero by construction, so
+# their mean is far too low. Here the parts of the coefficient are added up over all pairs first, and divided once:
 #
 #     kappa       1 − Σ v(x_i, x_j) / Σ n_ij Σ v(a, b) p_i(a) p_j(b)     p_i: shares of the grades of rater i
 #     covariance  C = Σ (x_i − m_i)(x_j − m_j) / Σ n_ij (1 − 1/s_i − 1/s_j + n_ij/(s_i s_j))
