@@ -14,14 +14,14 @@ from tests.validation.on_trial import Floats, World, evidence, graded, on_trial,
 from medjury.runs import GateRules
 from medjury.tables import rating_table
 from medjury.validation import LINE_IDS, Rule, Scope, Validation, Verdict, Word, validate, validation_of
-from medjury.validation._rule import EXPLAINED, ORDER, State
+from medjury.validation._rule import EXPLAINED, ORDER, RuleState
 
 ANNA = [1 + place % 5 for place in range(40)]
 NEAR = [min(5, score + (place % 4 == 0)) for place, score in enumerate(ANNA)]
-CAPS: dict[State, Word] = {"holds": "VALIDATED", "open": "AUXILIARY", "fails": "NOT VALIDATED"}
+CAPS: dict[RuleState, Word] = {"holds": "VALIDATED", "open": "AUXILIARY", "fails": "NOT VALIDATED"}
 
 
-def rule(state: State, cap: Word | None = None, *, why: str = "", danger: bool = False) -> Rule:
+def rule(state: RuleState, cap: Word | None = None, *, why: str = "", danger: bool = False) -> Rule:
     best = CAPS.get(state, "AUXILIARY") if cap is None else cap
     return Rule("agreement", "Name", state, "asked", "found", best, why, danger=danger)
 
