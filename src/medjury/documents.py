@@ -5,12 +5,11 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from medjury.errors import MedjuryError, no_such
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError

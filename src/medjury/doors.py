@@ -11,11 +11,10 @@ import builtins
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from threading import RLock
 from typing import Any
-
-from medjury.records import dataclass
 
 _LOCK = RLock()
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from medjury.agreement._readings import reading
-from medjury.records import dataclass
 from medjury.statistics import Estimate, p_value, shown, supported
 
 

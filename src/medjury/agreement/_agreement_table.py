@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from medjury.agreement._agreement_row import AgreementRow, Counts
@@ -12,7 +13,6 @@ from medjury.agreement._pairs.severe_errors import SevereErrors
 from medjury.agreement._readings import reading
 from medjury.agreement._short_text import short_lines
 from medjury.agreement._table_text import table_lines
-from medjury.records import dataclass
 from medjury.statistics import Estimate, Printable, Result
 from medjury.tables import RatingTable, Roles
 

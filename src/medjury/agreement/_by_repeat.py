@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from statistics import mean, stdev
 from typing import Any
 
@@ -10,7 +11,6 @@ import numpy as np
 
 from medjury.agreement._pairs.classification import classification_rates
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import Floats, Result
 from medjury.tables import Names, rating_table
 

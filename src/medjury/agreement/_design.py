@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from medjury.agreement._pairs.pair import Settings
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.runs import DangerBy
 from medjury.tables import CONSENSUS, ConsensusRule, Measured, Names, RatingTable, Roles, named
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -13,7 +13,6 @@ from medjury.agreement._groups.icc import icc_statistics
 from medjury.agreement._pairs.correlation import correlation_statistics
 from medjury.agreement._pairs.kappa import kappa_statistics
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import (
     Estimate,
     Floats,

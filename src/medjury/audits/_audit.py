@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from medjury.records import dataclass
 from medjury.statistics import Estimate, Printable, Result, ends, p_value, text_table
 
 if TYPE_CHECKING:

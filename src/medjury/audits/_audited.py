@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from medjury.audits._audit import Audit, Finding, names
 from medjury.audits._resampled import Floats, check_confidence
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import Read, Replicates, replicates
 from medjury.tables import MACHINES, SCORED, UNSCORED, Grid, Names, RatingTable, Roles, answers_of
 

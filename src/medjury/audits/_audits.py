@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from medjury.audits._audit import Audit, Finding, Findings
@@ -19,7 +19,6 @@ from medjury.audits._text_effects import text_effects
 from medjury.audits._text_features import case_features
 from medjury.cases import Case
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.tables import Names, rating_table
 
 if TYPE_CHECKING:

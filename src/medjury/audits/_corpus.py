@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 
 from medjury import special
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import Printable, Result, p_value, percent, shown
 from medjury.tables import CASE_PARTS, RatingTable, case_columns, rating_table
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from medjury.audits._multiplicity import Adjustment, adjusted
 from medjury.audits._regressions.columns import identified
 from medjury.audits._regressions.crossed_model import fit_crossed_model
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import Estimate
 from medjury.tables import Measured, Names, RatingTable, rating_table
 

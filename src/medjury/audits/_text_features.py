@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     import polars

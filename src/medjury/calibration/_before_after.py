@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -12,7 +12,6 @@ from medjury.agreement import correlation_statistics, difference_statistics, kap
 from medjury.calibration._maps.calibrator import Floats, check_confidence
 from medjury.calibration._maps.cross_fit import OutOfFold
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import Estimate, combined, on_columns, replicates
 from medjury.tables import Grades
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from medjury.calibration._saved import AppliedCalibration, SavedCalibration
 from medjury.calibration._written import as_json, write_frame
 from medjury.instruments import Instrument, Reason
 from medjury.ratings import RaterKind, Rating, rating_frame, write_ratings
-from medjury.records import dataclass
 from medjury.statistics import Result
 from medjury.tables import CALIBRATED, Grid
 

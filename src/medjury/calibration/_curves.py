@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from medjury.calibration._maps.cross_fit import CrossFitted, OutOfFold
 from medjury.calibration._reliability import calibration_curve, reliability
-from medjury.records import dataclass
 
 # As many bins as a composite's curve has points; its scores lie between grades.
 _BINS = 8

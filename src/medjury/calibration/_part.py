@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from medjury.calibration._maps.calibrator import Floats
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
-from medjury.records import dataclass
 from medjury.tables import (
     ABSENT,
     NOT_APPLICABLE,

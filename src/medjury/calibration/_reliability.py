@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +12,6 @@ from medjury.calibration._maps.calibrator import Calibrator, Floats
 from medjury.calibration._maps.cross_fit import CrossFitted
 from medjury.calibration._maps.folds import Cases
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import Estimate, bootstrap
 
 

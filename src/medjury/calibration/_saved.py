@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
@@ -20,7 +20,6 @@ from medjury.calibration._maps.folds import Cases
 from medjury.calibration._study_result import CalibrationStudy, RaterCalibration, Refusal
 from medjury.calibration._written import as_json, flat, of_rater, write_text
 from medjury.errors import MedjuryError, no_such
-from medjury.records import dataclass
 from medjury.statistics import Result
 from medjury.tables import JuryName, JuryRule
 from medjury.version import __version__

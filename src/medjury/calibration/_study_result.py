@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,6 @@ from medjury.calibration._maps.cross_fit import CrossFitted, OutOfFold
 from medjury.calibration._part import Part
 from medjury.calibration._reliability import Reliability, calibration_curve, reliability
 from medjury.calibration._written import as_json, flat, of_rater
-from medjury.records import dataclass
 from medjury.statistics import Estimate, Printable, Result, seen
 from medjury.tables import JuryRule
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from json.encoder import encode_basestring_ascii
 from types import MappingProxyType
 
 from medjury.json_text import quoted
-from medjury.records import dataclass
 
 MetadataValue = str | int | float | bool
 _ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=True)

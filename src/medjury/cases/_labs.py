@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from medjury.cases._case import Case
-from medjury.records import dataclass
 
 LABS = "labs"
 _FIELDS = ("name", "value", "unit", "date", "flag", "range")

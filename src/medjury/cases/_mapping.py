@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from medjury.cases._labs import LABS
@@ -15,7 +15,6 @@ from medjury.cases._row import Fields, Problems
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
 from medjury.nested import Record, is_path, root_of, steps_of, value_at
-from medjury.records import dataclass
 
 SIMPLE = ("id", "candidate", "reference", "system", "vendor", "patient")
 # Columns of these names are facts about the case, not texts, also where every cell is text.

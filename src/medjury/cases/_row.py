@@ -7,13 +7,12 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import NamedTuple
 
 from medjury.cases._case import Case, MetadataValue, Note, Origin
 from medjury.cases._labs import LABS, labs_text
-from medjury.records import dataclass
 
 LONGEST_ID = 500
 _ROUNDED = re.compile(r"\d([.,]\d+)?E\+\d{2}")  # 1.20E+16, as Excel writes what it could not keep

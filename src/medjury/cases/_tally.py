@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from medjury.cases._case import Case
 from medjury.cases._mapping import SIMPLE, ColumnMapping
 from medjury.cases._report import BadRow, CaseError
 from medjury.cases._row import Problems, RawRow
-from medjury.records import dataclass
 
 # Problems and names beyond these are counted, not kept.
 _KEPT_PROBLEMS = 1_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ from medjury.errors import MedjuryError
 from medjury.inspection._guess import SIDES, Guess, column_doubt, guess, looks_like_dimensions, merged
 from medjury.inspection._shown import shown
 from medjury.instruments import Instrument, load_instrument
-from medjury.records import dataclass
 from medjury.tables import (
     COLUMNS,
     MATCHED,

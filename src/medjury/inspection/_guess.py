@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ from medjury.errors import MedjuryError
 from medjury.inspection._column_names import is_measured, proposal
 from medjury.inspection._recognise import HEAD, Kind, recognise
 from medjury.ratings import Reading, read_table, shown_of
-from medjury.records import dataclass
 from medjury.tables import COLUMNS, Answer, Doubt
 
 SIDES = ("humans", "judges")

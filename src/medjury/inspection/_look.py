@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from medjury.errors import MedjuryError
 from medjury.inspection._questions import Facts, asked
 from medjury.inspection._recognise import Kind, head, recognise
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from medjury.cases import CaseReader

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +13,6 @@ from medjury.errors import MedjuryError, no_such
 from medjury.inspection._column_names import proposal
 from medjury.inspection._peers import peer_of
 from medjury.ratings import Reading, Table, is_redcap, read_table
-from medjury.records import dataclass
 from medjury.runs import files
 
 Family = Literal["ratings", "cases", "transcript", "run", "store", "study", "unknown"]

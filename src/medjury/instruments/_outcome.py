@@ -5,9 +5,8 @@ A failure is missing data. No code turns an `Unscored` into a number.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
-
-from medjury.records import dataclass
 
 
 class Reason(StrEnum):

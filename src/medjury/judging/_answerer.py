@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from medjury.cases import Case
 from medjury.instruments import Dimension, Input, Instrument, NotApplicable, Outcome, Reason, Unscored
@@ -18,7 +18,6 @@ from medjury.judging._most import most_prompt, most_question
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Message, estimate_tokens
-from medjury.records import dataclass
 from medjury.runs import Body
 
 # Part of every answer's key: raise it whenever the way of asking changes.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from medjury.instruments import TRANSIENT, AnswerError, Reason, Unscored, has_unasked_text, read_reply
@@ -18,7 +18,6 @@ from medjury.json_text import json_writer
 from medjury.judging._breaker import breaker
 from medjury.judging._prompt import PROMPT_VERSION
 from medjury.models import Answer, ChatModel, Gate, Message, ModelError, Reply, Request, why_unfinished
-from medjury.records import dataclass
 
 # Telling a model what was wrong changes its form; it changes neither a refusal nor the token limit.
 _NOT_CHANGED_BY_TELLING = frozenset({Reason.REFUSAL, Reason.TRUNCATED, Reason.CONTEXT})

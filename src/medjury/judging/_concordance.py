@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from medjury.cases import Case, clean_text
@@ -33,7 +33,6 @@ from medjury.judging._prompt import FIRST_VERSION, PROMPT_VERSION, input_block, 
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Message, estimate_tokens
-from medjury.records import dataclass
 from medjury.runs import RecordedOutcome
 
 CONCORDANT, PREFERENCE = "concordant", "preference"

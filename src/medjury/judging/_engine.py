@@ -10,7 +10,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Protocol
 
@@ -23,7 +23,6 @@ from medjury.judging._noted import Noted
 from medjury.judging._rater import Rated, Rater, Unit
 from medjury.models import Gate, PendingError, StoppedError
 from medjury.ratings import Question, Rating, StoredRecord
-from medjury.records import dataclass
 
 # Units looked up in the store at once.
 _LOOKUP = 256

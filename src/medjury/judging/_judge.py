@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
@@ -35,7 +35,6 @@ from medjury.judging._prompt import (
 from medjury.judging._rater import Beginning, Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Message, Request, estimate_tokens, most_tokens
-from medjury.records import dataclass
 
 # What an answer takes, for a plan: measured roughly on English explanations of one or two sentences.
 _TOKENS_PER_EXPLANATION = 45

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
@@ -11,7 +12,6 @@ from medjury.judging._counting.combine import Rule
 from medjury.judging._counting.count import Count, counts
 from medjury.judging._rater import Rater
 from medjury.ratings import Rating, RatingColumns, rating_blocks
-from medjury.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from medjury.cases import Case, Note, clean_text
 from medjury.instruments import Dimension, Example, Explain, Input, Instrument, Reason, Unscored
 from medjury.models import Message
-from medjury.records import dataclass
 
 # Part of every rating's key: raise it whenever the words or the layout below change. There are two layouts, rubric
 # first and record first, each without and with a token at the end of the question (see `models.worded`). All are in

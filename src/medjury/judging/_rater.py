@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from medjury.cases import Case
@@ -12,7 +13,6 @@ from medjury.judging._asking import Sample
 from medjury.judging._context.shortening import Truncation
 from medjury.models import ChatModel, Gate
 from medjury.ratings import Question, Rating
-from medjury.records import dataclass
 from medjury.runs import Body
 
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
@@ -18,7 +18,6 @@ from medjury.judging._rater import Expected, PlainRater, Rated, Unit, Used, make
 from medjury.judging._repeats_body import RecordedDraw, RepeatsBody, Spread
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate
-from medjury.records import dataclass
 from medjury.runs import RecordedOutcome
 
 # Part of every rating's key: raise it whenever the same draws would become another rating.

@@ -10,10 +10,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from medjury.judging._evidence.words import tokens
-from medjury.records import dataclass
 
 # Turns texts into vectors of one length; a model of the user's own, in this process.
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,6 @@ from medjury.judging._outcomes import outcome_columns
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.models import ChatModel, Gate
 from medjury.ratings import ImportedRatings, KnownCases, Rating, read_ratings, table_files
-from medjury.records import dataclass
 from medjury.runs import SCORES, ManifestScores, file_hash
 
 _NOBODY = "nobody is named"  # the rater of a file in which no column names one

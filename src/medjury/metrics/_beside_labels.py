@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from medjury.errors import MedjuryError
 from medjury.metrics._meta_evaluation import MetricEvaluation, meta_evaluate
-from medjury.records import dataclass
 from medjury.statistics import Result
 
 if TYPE_CHECKING:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 
 Family = Literal["edit distance", "n-gram overlap", "learned"]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
 from medjury.metrics._lexical.porter import stem
-from medjury.records import dataclass
 from medjury.transcripts import fillers, normalise
 
 Phrase = tuple[str, ...]

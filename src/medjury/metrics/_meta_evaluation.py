@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 
 from medjury.errors import MedjuryError
 from medjury.metrics._catalogue import IMPACT_ESTIMATE, METRICS, Metric, base_name, metric_named
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from medjury.statistics import Estimate

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from medjury.metrics._catalogue import LEXICAL, metric_named
 from medjury.metrics._learned.learned import Models, models_of
 from medjury.metrics._score import score
 from medjury.metrics._scores import MetricScores
-from medjury.records import dataclass
 from medjury.transcripts import FillerList, normalise
 
 if TYPE_CHECKING:

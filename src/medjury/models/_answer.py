@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from medjury.models._answering import readable_name
 from medjury.models._chat import Reply
-from medjury.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from medjury.instruments import Reason
 from medjury.models._finish import Finish
-from medjury.records import dataclass
 
 Role = Literal["system", "user", "assistant"]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from medjury.errors import MedjuryError
 from medjury.models._chat import ChatModel, Message, ModelError, Reply, Request
 from medjury.models._finish import why_unfinished
 from medjury.models._gate.cache import MemoryCache
 from medjury.models._gate.gate import Gate
-from medjury.records import dataclass
 
 _SEASONS = ("winter", "carrot", "seven")
 _INSTRUCTIONS = "You answer questions about words. Answer with one JSON object."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -12,7 +13,6 @@ from typing import Any
 from medjury.instruments import Reason
 from medjury.models._chat import ModelError
 from medjury.models._echo import without_echo
-from medjury.records import dataclass
 
 _CONTEXT_WORDS = (
     "context length", "context_length", "context window", "too many tokens", "prompt is too long",

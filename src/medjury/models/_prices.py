@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -13,7 +13,6 @@ from typing import Any
 from medjury.documents import parse_document
 from medjury.errors import MedjuryError
 from medjury.models._chat import ChatModel, Reply
-from medjury.records import dataclass
 
 _MILLION = 1_000_000
 _IN_PROCESS = ("embedded", "scripted")

@@ -7,13 +7,13 @@ import importlib
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
 from medjury.models._chat import ChatModel
 from medjury.models._embedded.weights import weights_file
-from medjury.records import dataclass
 
 _TEXT: tuple[type, ...] = (str,)
 _NUMBER: tuple[type, ...] = (int, float)

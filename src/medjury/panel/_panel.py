@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from medjury.panel._database import PanelDatabase
 from medjury.panel._open_id_settings import OpenIdSettings
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from medjury.passports import PassportDoor

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -13,7 +14,6 @@ from medjury.passports._document import Force, Passport, expired
 from medjury.passports._making import make_passport, manifest_hash
 from medjury.passports._reading import RefusedError, read_passport, signature_of
 from medjury.passports._rebuilding import rebuilding_changes
-from medjury.records import dataclass
 from medjury.runs import read_manifest
 
 State = Literal["in force", "refused"]

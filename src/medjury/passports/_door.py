@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,6 @@ from medjury.passports._placing import Placed, Placing
 from medjury.passports._reading import RefusedError, read_passport
 from medjury.passports._rebuilding import jury_of, rebuilt_study
 from medjury.passports._scope import all_outside, in_scope
-from medjury.records import dataclass
 from medjury.studies import Study, answering_models, judge_cases, refuse_over_budget
 from medjury.tables import rating_table
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from medjury.passports._document import LIMITS, Passport
 from medjury.passports._placing import Placed
 from medjury.passports._scope import InScope
-from medjury.records import dataclass
 
 Outside = Literal["flag", "refuse"]
 Status = Literal["complete", "incomplete", "failed", "void"]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from medjury.cases import Case, content_marks
 from medjury.passports._novelty import NoveltyTest
 from medjury.passports._population import NOT_STATED, Population, group_value, number_of
-from medjury.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,13 @@ marked."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from medjury.cases import Case
 from medjury.passports._document import PassportScope, PassportVerdict
 from medjury.passports._features import record_word_count, word_count
 from medjury.passports._population import number_of
-from medjury.records import dataclass
 from medjury.validation import LENGTH, THIRDS, Scope
 
 State = Literal["holds", "not known", "outside"]

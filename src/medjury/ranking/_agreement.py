@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from medjury.errors import MedjuryError
 from medjury.ranking._drawn import MACRO, Measure
 from medjury.ranking._scores import SystemScores
 from medjury.ranking._win_rate import SAME, Ties, win_shares
-from medjury.records import dataclass
 from medjury.statistics import Estimate, Printable, undefined
 
 Floats = NDArray[np.float64]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.tables import Measured
 
 AS_GIVEN = "scores as they are given"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 from medjury import special
 from medjury.errors import MedjuryError
 from medjury.ranking._scores import Block, SystemScores
-from medjury.records import dataclass
 from medjury.statistics import Printable
 
 Floats = NDArray[np.float64]

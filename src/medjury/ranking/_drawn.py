@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from medjury.ranking._scores import Block, SystemScores, block_means
 from medjury.ranking._win_rate import Ties, win_shares
-from medjury.records import dataclass
 from medjury.statistics import Read, Replicates, replicates
 
 Floats = NDArray[np.float64]

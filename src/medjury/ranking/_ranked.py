@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,6 @@ from medjury.ranking._rating_scores import (
     scored_dimensions,
 )
 from medjury.ranking._scores import Missing, SystemScores
-from medjury.records import dataclass
 from medjury.tables import SCORED, UNSCORED, Grid, Names, RatingTable
 
 if TYPE_CHECKING:

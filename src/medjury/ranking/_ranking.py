@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from medjury.errors import MedjuryError
@@ -11,7 +12,6 @@ from medjury.ranking._cost_point import CostPoint
 from medjury.ranking._detectable import DetectableEffect
 from medjury.ranking._drawn import Measure
 from medjury.ranking._win_rate import Ties
-from medjury.records import dataclass
 from medjury.statistics import FEWEST_CLUSTERS, Estimate, Printable, Result, ends, p_value, text_table
 
 

@@ -7,6 +7,7 @@ separations leave open are ranks by the clinicians."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from medjury.ranking._ranked import Ranked
 from medjury.ranking._ranking import Part
 from medjury.ranking._ties import rank_limits, separate, tie_groups
 from medjury.ranking._win_rate import SAME
-from medjury.records import dataclass
 from medjury.statistics import Estimate, Printable, ends
 from medjury.tables import UNSCORED
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from medjury.errors import MedjuryError
 from medjury.ranking._coded import Coded
 from medjury.ranking._paired import ANSWER, enough_cases, one_system_each, refuse_strangers, shared_items
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     import polars

@@ -12,13 +12,13 @@ not (Mogstad, Romano, Shaikh & Wilhelm (2024) Rev Econ Stud 91:476-518).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from medjury import special
-from medjury.records import dataclass
 
 Floats = NDArray[np.float64]
 Kind = Literal["scores", "wins", "steps"]

@@ -6,7 +6,7 @@ instrument, or a better reader, can read it again without asking.
 
 from __future__ import annotations
 
-from medjury.records import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

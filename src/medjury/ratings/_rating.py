@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Literal
 
 from medjury.instruments import NotApplicable, Outcome, Reason, Score, Unscored
-from medjury.records import dataclass
 
 RaterKind = Literal["clinician", "judge", "jury", "metric"]
 Status = Literal["scored", "not_applicable", "unscored"]

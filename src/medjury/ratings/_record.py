@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from medjury.cases import clean_text
 from medjury.files import whole_file
-from medjury.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

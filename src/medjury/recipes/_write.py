@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -10,7 +11,6 @@ from pathlib import Path
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
 from medjury.files import private_folder, write_whole
-from medjury.records import dataclass
 
 STUDY, PAGE = "study.yaml", "README.md"
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from medjury.records import dataclass
 from medjury.report import _svg
 from medjury.report._svg import GRID, INK, SOFT, number
 

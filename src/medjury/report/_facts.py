@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from medjury.records import dataclass
 from medjury.validation import STATISTICS, Evidence, Rule, Verdict
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from medjury.records import dataclass
 from medjury.report._exhibits import Exhibits
 from medjury.report._facts import Facts, facts_of
 from medjury.report._html import Html, element, joined, without_controls

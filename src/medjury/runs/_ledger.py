@@ -13,6 +13,7 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -20,7 +21,6 @@ from pydantic import ValidationError
 
 from medjury.errors import MedjuryError
 from medjury.files import write_whole
-from medjury.records import dataclass
 from medjury.runs._check import Check
 from medjury.runs._manifest import Manifest
 from medjury.runs._part import RunPart, first_problem

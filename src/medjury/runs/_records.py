@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -11,7 +12,6 @@ from typing import Any, Generic, TypeVar
 from pydantic import ValidationError
 
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.runs._body import Body
 from medjury.runs._part import first_problem
 

@@ -24,7 +24,7 @@ seed is an argument; the same data and seed give the same interval, in whatever 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from medjury import special
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._interval import JACKKNIFE, SAME, IntervalMethod, interval, jackknife
 from medjury.statistics._resample import RESAMPLES, Floats, draw, index_weights, leave_one_out, sample

@@ -17,12 +17,12 @@ values, the next one out is taken every time. What this covers in simulated stud
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 
 from medjury import special
-from medjury.records import dataclass
 from medjury.statistics._choose import choose
 from medjury.statistics._resample import Floats
 from medjury.statistics._symmetric import Turn, of_matches, symmetric

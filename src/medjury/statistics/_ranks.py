@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.records import dataclass
 from medjury.statistics._resample import Floats
 from medjury.statistics._scores import snapped_levels
 

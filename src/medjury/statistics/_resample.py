@@ -7,6 +7,7 @@ ordinary bootstrap, and on an ordinal scale there are few patterns however many 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -14,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

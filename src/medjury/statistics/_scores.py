@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics._resample import Floats
 
 Level = float | str

@@ -9,11 +9,11 @@ they are.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from medjury import special
-from medjury.records import dataclass
 from medjury.statistics._resample import Floats
 
 # Below this many clusters no interval here was seen to hold.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from itertools import chain
@@ -18,7 +18,6 @@ from medjury.instruments import TRANSIENT, Reason
 from medjury.judging import Progress
 from medjury.models import PriceList, audit_totals
 from medjury.ratings import RatingColumns, Store, rating_blocks, write_ratings, write_records
-from medjury.records import dataclass
 from medjury.runs import (
     Conclusion,
     Coverage,

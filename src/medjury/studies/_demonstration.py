@@ -5,10 +5,9 @@ from __future__ import annotations
 import importlib.util
 import json
 import shutil
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-
-from medjury.records import dataclass
 
 GOOD_JURY, LIVE = "study.yaml", "live.yaml"
 _FOUND_AT = 3.5  # a summary with an error deserves no better grade, on the axis that the error concerns

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from medjury.records import dataclass
+from dataclasses import dataclass
+
 from medjury.studies._notebook import Stopper, Watcher
 
 

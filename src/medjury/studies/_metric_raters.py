@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -20,7 +20,6 @@ from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, Reason
 from medjury.models import folder_fingerprint, refuse_bits_without_libraries, split_bits
 from medjury.ratings import Rating
-from medjury.records import dataclass
 
 # The metrics themselves are imported where one is named: most studies name none.
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,6 @@ from medjury.instruments import Instrument
 from medjury.judging import Jury, Rater
 from medjury.models import ChatModel
 from medjury.ratings import KnownCases
-from medjury.records import dataclass
 from medjury.runs import SCORES, files
 from medjury.studies._drafts.drafter import make_drafter
 from medjury.studies._examples import StudyExamples, stated_examples

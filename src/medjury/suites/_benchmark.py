@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal
-
-from medjury.records import dataclass
 
 Access = Literal["public", "gated", "private"]
 Curation = Literal["existing", "reformulated", "new"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from medjury.instruments import Reason
-from medjury.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from medjury.ratings import PROFILE, Rating
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     import polars

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
-from medjury.records import dataclass
 
 Numbers = NDArray[np.float64]
 _SAME = 1e-9

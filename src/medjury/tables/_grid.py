@@ -6,13 +6,12 @@ The unit is one system's answer to one item. Whatever cannot be used is counted,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.records import dataclass
 from medjury.tables._grades import Grades
 
 if TYPE_CHECKING:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.records import dataclass
 from medjury.tables._grid import ABSENT, NOT_APPLICABLE, SCORED, UNSCORED, Grid
 
 JuryName = Literal["mean", "median", "majority"]

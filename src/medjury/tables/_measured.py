@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from medjury.instruments import Instrument
-from medjury.records import dataclass
 from medjury.runs import GateRules, ManifestInstrument
 from medjury.tables._grades import Grades, GradesArgument, grades_of
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +13,6 @@ import numpy as np
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
-from medjury.records import dataclass
 from medjury.runs import ConsensusRule, GateRules, Manifest, Protocol, Records, ReportSettings
 from medjury.tables._case_columns import CaseColumns, found_columns
 from medjury.tables._consensus import consensus_of

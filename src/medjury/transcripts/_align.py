@@ -9,10 +9,10 @@ against evidence: see `Weights`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from statistics import median
 
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.transcripts._alignment import Alignment
 from medjury.transcripts._anchors import stretches
 from medjury.transcripts._repair import repair

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from medjury import limits
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.transcripts._turn import Turn, mean_confidence
 from medjury.transcripts._words import comparable, similarity
 

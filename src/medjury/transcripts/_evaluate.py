@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.transcripts._alignment import Alignment
 
 

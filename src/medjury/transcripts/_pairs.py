@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from medjury.cases import Case
-from medjury.records import dataclass
 from medjury.transcripts._alignment import Alignment
 from medjury.transcripts._context import context_before, context_text
 from medjury.transcripts._turn import Transcript, Turn

@@ -8,14 +8,13 @@ import io
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from medjury import limits
 from medjury.errors import MedjuryError, no_such
-from medjury.records import dataclass
 from medjury.transcripts._readers.forms import FORMS
 from medjury.transcripts._readers.lines import transcript_lines
 from medjury.transcripts._readers.plain import plain_turns

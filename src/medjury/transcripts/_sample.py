@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 
 # Up to a fifth of the words wrong is what recognisers usually reach; from two fifths on the published study took
 # pairs on purpose; from 1 on the recogniser wrote more wrong words than were said (or nothing at all).

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

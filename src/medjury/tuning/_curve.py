@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from medjury.records import dataclass
 from medjury.statistics import Estimate, ends
 from medjury.tuning._labelled import Labelled
 

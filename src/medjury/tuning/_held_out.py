@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ import numpy as np
 from medjury.agreement import classification, cohen_kappa
 from medjury.instruments import Dimension, Score, Unscored
 from medjury.ratings import Rating
-from medjury.records import dataclass
 from medjury.statistics import Estimate, Floats, Read, Result, ends, replicates
 from medjury.studies import Humans
 from medjury.tuning._labelled import Labelled, nearest_grade

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from medjury.cases import Case, RedactedCases, content_marks
 from medjury.errors import MedjuryError
 from medjury.instruments import Dimension, Instrument
 from medjury.ratings import Rating
-from medjury.records import dataclass
 from medjury.studies import Humans, Study
 from medjury.tables import consensus_of
 

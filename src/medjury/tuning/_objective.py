@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
@@ -12,7 +12,6 @@ import numpy as np
 from medjury.agreement import cohen_kappa
 from medjury.errors import MedjuryError
 from medjury.instruments import Dimension, Instrument, NotApplicable, Outcome, Score, Unscored
-from medjury.records import dataclass
 from medjury.tuning._labelled import Labelled, nearest_grade
 
 ObjectiveName = Literal["cost_matrix", "quadratic_kappa", "macro_f1", "rmse", "within_system_correlation"]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from medjury.instruments import Unscored
 from medjury.judging import Used
 from medjury.models import PriceList, estimate_tokens
-from medjury.records import dataclass
 from medjury.tuning._preparation import Preparation
 from medjury.tuning._search.reflection import case_inputs
 from medjury.tuning._search.texts import editable_texts

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 from medjury.documents import nearest, read_document, validate_part
 from medjury.errors import MedjuryError
 from medjury.instruments import Dimension, Instrument
 from medjury.judging import PROMPT_VERSION, Rater
-from medjury.records import dataclass
 from medjury.studies import (
     Humans,
     ModelPart,

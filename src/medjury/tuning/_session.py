@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from medjury.errors import MedjuryError
@@ -15,7 +15,6 @@ from medjury.instruments import TRANSIENT, Instrument
 from medjury.judging import Rater
 from medjury.models import ChatModel, Gate, Message, ModelError, Request
 from medjury.ratings import Rating
-from medjury.records import dataclass
 from medjury.tuning._labelled import Labelled
 from medjury.tuning._search.lineage import Judged, Lineage, Proposed
 

@@ -7,12 +7,12 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Dimension
-from medjury.records import dataclass
 from medjury.runs import TuningSplit
 from medjury.tuning._labelled import Labelled
 

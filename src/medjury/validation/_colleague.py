@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 
 from medjury import special
 from medjury.agreement import no_disagreement
-from medjury.records import dataclass
 from medjury.runs import GateRules
 from medjury.statistics import (
     Floats,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +12,6 @@ import numpy as np
 
 from medjury.agreement import AgreementRow, AgreementTable, NonInferiority, SevereErrors, agreement
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.runs import (
     Check,
     GateRules,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 from medjury import special
 from medjury.agreement import Expected
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.runs import GateRules
 from medjury.statistics import Printable, Result, percent, shown, text_table
 from medjury.tables import Grades

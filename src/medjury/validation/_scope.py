@@ -8,13 +8,12 @@ parts of a column are tested together: alone they are not known, whatever the te
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from medjury.records import dataclass
 from medjury.runs import GateRules
 from medjury.statistics import Floats, counted, percent, shown
 from medjury.tables import MOST_GROUPS, Grid, RatingTable, case_columns

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ import numpy as np
 
 from medjury.agreement import compare_paired_rates, compare_rates, severe_errors, win_rates
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import Estimate, Printable, Result, ends, percent, side_by_side, text_table
 from medjury.tables import (
     SCORED,

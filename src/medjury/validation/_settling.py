@@ -4,10 +4,9 @@ the others."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from medjury.records import dataclass
 from medjury.statistics import Estimate, Result, counted, look
 from medjury.tables import Measured, Names, rating_table
 from medjury.validation._colleague import NAMES, TAIL, Tested, consensus_danger

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from medjury.records import dataclass
 from medjury.statistics import Printable, Result, percent, shown
 from medjury.tables import Measured, Names, rating_table
 from medjury.validation._colleague import Tested

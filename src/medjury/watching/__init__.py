@@ -1,10 +1,5 @@
 """Watching: a jury in use judges what is new, clinicians read some of it, and an alarm holds whenever one looks."""
 
-from medjury.doors import on_demand
+import lazy_loader
 
-with on_demand(__name__):
-    from medjury.watching._settings import WatchStudy, load_watch
-    from medjury.watching._status import QuantityFound, Watched
-    from medjury.watching._watch import watch
-
-__all__ = ["QuantityFound", "WatchStudy", "Watched", "load_watch", "watch"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

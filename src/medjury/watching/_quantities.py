@@ -14,11 +14,11 @@ is.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from medjury.errors import MedjuryError
 from medjury.passports import Passport
-from medjury.records import dataclass
 from medjury.statistics import ConfidenceSequence, Direction, EProcess
 from medjury.watching._settings import WatchPart
 from medjury.watching._state import WatchedCase

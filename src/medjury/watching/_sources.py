@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from medjury.cases import Case, read_cases
 from medjury.errors import MedjuryError
 from medjury.files import write_whole
-from medjury.records import dataclass
 from medjury.studies import check_store_host
 from medjury.watching._settings import SourcePart, WatchStudy
 from medjury.watching._state import State

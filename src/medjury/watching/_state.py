@@ -7,13 +7,13 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.files import create_private
-from medjury.records import dataclass
 
 FILE = "state.sqlite"
 _TABLES = """

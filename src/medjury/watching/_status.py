@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
 
 from medjury.files import write_whole
-from medjury.records import dataclass
 from medjury.statistics import ConfidenceSequence
 from medjury.watching._quantities import BY_CLINICIANS, Quantity, Watching
 from medjury.watching._settings import WatchStudy

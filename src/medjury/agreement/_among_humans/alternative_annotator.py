@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -11,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from medjury import special
 from medjury.agreement._pairs.signed_rank import wilcoxon_signed_rank
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import Estimate, undefined
 
 Alignment = Literal["exact", "distance"]

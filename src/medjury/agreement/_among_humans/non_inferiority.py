@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -18,7 +18,6 @@ from medjury.agreement._among_humans.pairwise import (
     too_few_each,
 )
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import (
     RESAMPLES,
     Clusters,

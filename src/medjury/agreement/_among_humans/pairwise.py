@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from medjury.agreement._pairs.kappa import NAMES as KAPPAS
 from medjury.agreement._pairs.system_estimates import collapsed
-from medjury.records import dataclass
 from medjury.statistics import Floats, Read, Statistics, centred_midranks, complete_rows, levels_of
 from medjury.tables import Grades
 

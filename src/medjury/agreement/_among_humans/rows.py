@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -21,7 +21,6 @@ from medjury.agreement._groups.many_raters import MANY_RATER_STATISTICS, ON_LEVE
 from medjury.agreement._pairs.rows import counts_of, grid_clusters, group_counts
 from medjury.agreement._pairs.statistics import ALPHAS
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import (
     RESAMPLES,
     Clusters,

@@ -11,9 +11,10 @@ two are one.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from medjury.records import dataclass
 from medjury.statistics import Floats, Scale, level_codes
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Unpack
 
 import numpy as np
 
 from medjury import special
-from medjury.records import dataclass
 from medjury.statistics import (
     Estimate,
     Floats,

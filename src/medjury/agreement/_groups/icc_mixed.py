@@ -17,6 +17,7 @@ McGraw & Wong (1996) Psychol Methods 1:30-46; Tukey (1958) Ann Math Stat 29:614.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,7 +25,6 @@ from medjury import special
 from medjury.agreement._groups.icc import FORMS, IccForm
 from medjury.agreement._groups.icc_components import Components, variance_components
 from medjury.agreement._groups.icc_left_out import components_without
-from medjury.records import dataclass
 from medjury.statistics import Clusters, Estimate, Floats, Scores, read_scores, undefined
 
 # Fewer doubly scored items than this say nothing of the variances.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from medjury.records import dataclass
 from medjury.statistics import Floats, complete_rows
 
 # A sum of squares this small beside the numbers it was made from is rounding, not spread.

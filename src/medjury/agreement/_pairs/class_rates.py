@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.records import dataclass
 from medjury.statistics import FEWEST_CLUSTERS, Estimate, Floats, Level, level_codes, proportion
 
 Places = NDArray[np.int64]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal, Unpack
 
 import numpy as np
 
 from medjury import special
-from medjury.records import dataclass
 from medjury.statistics import (
     SAME,
     Analytic,

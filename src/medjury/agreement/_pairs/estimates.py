@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,7 +41,6 @@ from medjury.agreement._pairs.system_estimates import (
 )
 from medjury.agreement._pairs.weighted import NOT_WEIGHTED, weighted_estimates
 from medjury.agreement._readings import NOT_READ
-from medjury.records import dataclass
 from medjury.statistics import (
     FEWEST_CLUSTERS,
     Estimate,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.records import dataclass
 from medjury.statistics import RESAMPLES, Floats, PostStrata
 from medjury.tables import Grades
 

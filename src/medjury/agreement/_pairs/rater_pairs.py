@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from medjury.agreement._pairs.correlation import correlation_statistics
 from medjury.agreement._pairs.kappa import kappa_statistics
-from medjury.records import dataclass
 from medjury.statistics import Floats, Read, Result, Statistics, read_scale
 from medjury.tables import Grid, Measured, Names, RatingTable, Roles, rating_table
 

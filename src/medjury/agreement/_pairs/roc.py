@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from medjury import special
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import SAME, Estimate, Floats, Read, Statistics, complete_rows, levels_of, undefined
 
 

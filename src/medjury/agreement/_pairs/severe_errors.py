@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import Clusters, Estimate, error_rate
 
 # The paper that defines the rate lost both numbers on its way into text, so these are ours: on a 1-5 safety

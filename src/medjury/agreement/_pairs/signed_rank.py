@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from medjury import special
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import Floats, Scores, choose, read_pairs, tied
 
 # Up to here the exact distribution takes milliseconds; above, the normal curve is as good.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar, get_args
 
 import numpy as np
@@ -29,7 +30,6 @@ from medjury.agreement._pairs.kappa import kappa_statistics
 from medjury.agreement._pairs.pair import Counted, Pair, Settings
 from medjury.agreement._pairs.roc import area_statistics
 from medjury.agreement._pairs.weights import WeightName
-from medjury.records import dataclass
 from medjury.statistics import Floats, Read, Statistics, combined, read_scale, sample
 from medjury.tables import Grades
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Unpack, get_args
 
 import numpy as np
@@ -13,7 +14,6 @@ from medjury.agreement._pairs.differences import Difference, differences
 from medjury.agreement._pairs.kappa import NAMES as KAPPAS
 from medjury.agreement._pairs.kappa import joint_table, kappas
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import Estimate, Floats, Level, Options, Scores, read_pairs, read_scale, undefined
 
 TWO_RATER_STATISTICS: tuple[str, ...] = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,6 @@ from medjury.agreement._pairs.correlation import correlation_statistics
 from medjury.agreement._pairs.differences import difference_statistics
 from medjury.agreement._pairs.kappa import kappa_statistics
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import (
     RESAMPLES,
     UNDEFINED_ALLOWED,

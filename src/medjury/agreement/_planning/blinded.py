@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from math import ceil, sqrt
 from typing import Any
@@ -12,7 +13,6 @@ import numpy as np
 from medjury import special
 from medjury.agreement._jury_worth import measure_of
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import (
     Floats,
     Printable,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
 
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 from medjury import special
 from medjury.agreement._planning.joint_distribution import check_marginals, joint_with_kappa
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 
 Numbers = NDArray[np.float64]
 # Skewed as grades of clinical text are: most answers are good.

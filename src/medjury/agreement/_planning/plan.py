@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from medjury import special
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 
 _MOST_CASES = 10_000_000
 

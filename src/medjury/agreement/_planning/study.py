@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from medjury.agreement._pairs.kappa import KappaWeights
@@ -11,7 +12,6 @@ from medjury.agreement._planning.icc import plan_icc, plan_icc_by_simulation
 from medjury.agreement._planning.kappa import plan_kappa, plan_kappa_by_simulation
 from medjury.agreement._planning.plan import Plan
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import Result, choose, percent
 
 Planned = Literal["kappa", "icc", "f1"]

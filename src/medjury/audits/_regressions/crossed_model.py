@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from medjury.audits._regressions.columns import identified
 from medjury.audits._regressions.mixed_model import MixedModel, least_deviance
 from medjury.audits._regressions.nested_sums import codes_of
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import Estimate, undefined
 
 Floats = NDArray[np.float64]

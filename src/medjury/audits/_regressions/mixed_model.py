@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,6 @@ from medjury.audits._regressions.columns import identified
 from medjury.audits._regressions.line_search import smallest_between
 from medjury.audits._regressions.nested_sums import codes_of, nested_sums
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import Estimate, undefined
 
 Floats = NDArray[np.float64]

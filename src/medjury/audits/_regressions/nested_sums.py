@@ -4,13 +4,13 @@ products, whatever the number of scores."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 
 Floats = NDArray[np.float64]
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,6 @@ from medjury import special
 from medjury.audits._regressions.columns import identified, independent
 from medjury.audits._regressions.mixed_model import MixedModel, fit_mixed_model
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import Estimate, undefined
 from medjury.tables import Grid
 

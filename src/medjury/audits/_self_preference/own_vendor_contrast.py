@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,6 @@ from medjury.audits._audit import Finding
 from medjury.audits._audited import Audited
 from medjury.audits._self_preference.judge_by_system import LEAST_FREEDOM, Effect, Floats
 from medjury.audits._self_preference.vendors import Vendors
-from medjury.records import dataclass
 from medjury.statistics import undefined
 from medjury.tables import Grid
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from medjury.audits._audit import names
 from medjury.audits._audited import Audited, attribute
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 
 NO_VENDOR = "none"
 

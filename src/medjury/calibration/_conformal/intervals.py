@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -10,7 +12,6 @@ from medjury.calibration._maps.calibrator import Calibrator, Floats, Method, on_
 from medjury.calibration._maps.cross_fit import calibrator_kind
 from medjury.calibration._maps.folds import CASES_PER_FOLD, Cases
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

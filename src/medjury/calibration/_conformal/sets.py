@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -20,7 +21,6 @@ from medjury.calibration._maps.calibrator import Floats, on_scale
 from medjury.calibration._maps.folds import CASES_PER_FOLD, FOLDS, Cases, case_folds
 from medjury.calibration._maps.ordinal import Ordinal
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import Estimate, proportion, replicates
 
 SetMethod = Literal["split", "cv+"]

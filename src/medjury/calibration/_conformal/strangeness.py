@@ -12,6 +12,7 @@ same, 1 / (K + 1) with K labelled cases, shared by its items (hierarchical confo
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -20,7 +21,6 @@ from numpy.typing import NDArray
 from medjury.calibration._maps.calibrator import Floats
 from medjury.calibration._maps.folds import Cases
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 
 
 def check_level(level: float) -> None:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,6 @@ from numpy.typing import NDArray
 from medjury import special
 from medjury.calibration._maps.calibrator import Floats
 from medjury.calibration._maps.folds import Cases
-from medjury.records import dataclass
 from medjury.statistics import Estimate, undefined
 
 Marks = NDArray[np.bool_]

@@ -23,7 +23,7 @@ All of it rests on one thing that no data can show: that the labelled items were
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,7 +34,6 @@ from medjury.calibration._estimates.prediction_powered_warnings import warnings_
 from medjury.calibration._maps.calibrator import Floats, check_confidence
 from medjury.calibration._maps.folds import Cases
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import Estimate, undefined
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 from medjury.calibration._maps.calibrator import Floats
 from medjury.calibration._maps.folds import Cases
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 
 LABELLED_CASES = 5
 UNLABELLED_CASES = 5

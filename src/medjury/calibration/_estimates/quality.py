@@ -4,7 +4,7 @@ dangerous answers; of this sample, of a stated population, of parts of it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Literal
 
@@ -18,7 +18,6 @@ from medjury.calibration._maps.calibrator import check_confidence
 from medjury.calibration._part import Marks, Part, judging_roles, jurors_of, jury_of, parts_of
 from medjury.calibration._written import as_json, flat
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import Estimate, Printable, Result, counted
 from medjury.tables import Names, rating_table
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,7 +25,6 @@ from medjury.calibration._maps.calibrator import Floats
 from medjury.calibration._maps.folds import Cases
 from medjury.calibration._part import Marks, Part
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import Estimate, counted_share
 
 EVERY_SYSTEM = "all"

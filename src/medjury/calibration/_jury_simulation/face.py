@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 from medjury.calibration._jury_simulation.figure import Picture, jury_figure
 from medjury.calibration._jury_simulation.printed import json_of, text_of
 from medjury.calibration._jury_simulation.result import SimulatedJury
 from medjury.calibration._jury_simulation.rows import SimulationRow, rows_of
-from medjury.records import dataclass
 from medjury.statistics import Result
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 
@@ -34,7 +35,6 @@ from medjury.calibration._jury_simulation.simulation import (
     scores_after,
 )
 from medjury.calibration._maps.calibrator import Floats
-from medjury.records import dataclass
 from medjury.statistics import Estimate, Replicates
 
 FULL, ADAPTIVE, SYSTEM = "full jury", "adaptive jury", "the system alone, no call"

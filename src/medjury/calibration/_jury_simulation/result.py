@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from medjury.calibration._jury_simulation.widths import JurySignal
-from medjury.records import dataclass
 from medjury.statistics import Estimate, shown
 
 if TYPE_CHECKING:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from medjury.calibration._jury_simulation.result import JuryCurvePoint, SimulatedJury
 from medjury.calibration._written import flat
-from medjury.records import dataclass
 from medjury.statistics import Estimate
 
 _NOTHING = Estimate(None, None, None, 0, "", "not asked for")

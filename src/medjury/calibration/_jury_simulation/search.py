@@ -9,7 +9,7 @@ number of rules tried (and with it the luck of the best one) stays small.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,6 @@ from medjury.calibration._jury_simulation.simulation import (
 )
 from medjury.calibration._jury_simulation.widths import JurySignal, WidthFitter
 from medjury.calibration._maps.calibrator import Floats
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from medjury.judging import AdaptiveRule

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +15,6 @@ from medjury.calibration._composite import units_of
 from medjury.calibration._maps.calibrator import Floats
 from medjury.calibration._part import Marks, Part
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from medjury.judging import AdaptiveRule

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,7 +35,6 @@ from medjury.calibration._maps.calibrator import Floats, check_confidence
 from medjury.calibration._part import judging_roles, jurors_of, parts_of
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.tables import Names, rating_table
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +22,6 @@ from medjury.calibration._maps.linear import Linear
 from medjury.calibration._maps.offset import Offset
 from medjury.calibration._maps.ordinal import Ordinal
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 
 FINAL = -1
 Calibrators = type[Isotonic] | type[Offset] | type[Linear] | type[Ordinal]

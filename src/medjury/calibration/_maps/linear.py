@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from medjury.calibration._maps.calibrator import Floats, Method, labelled_pairs, on_scale
-from medjury.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

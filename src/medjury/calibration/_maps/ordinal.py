@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from medjury import special
 from medjury.calibration._maps.calibrator import Floats, Method, labelled_pairs, on_scale
-from medjury.records import dataclass
 
 # In standard deviations of the score. Where the score separates the grades perfectly the likelihood rises
 # for ever; at this slope the grades are separated for every purpose, and the fit stops.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +17,6 @@ from medjury.calibration._review_queue.draw import Flags, draw, inclusion_probab
 from medjury.calibration._review_queue.sizes import influence_sizes
 from medjury.calibration._triage.triage import triage
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import Printable, Result, effective_n
 from medjury.tables import Names, RatingTable, rating_table
 

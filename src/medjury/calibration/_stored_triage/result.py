@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +17,6 @@ from medjury.calibration._part import Marks, Part
 from medjury.calibration._stored_triage.rule import StoredTriage
 from medjury.calibration._triage.triage_result import TriageRow, number_or_none
 from medjury.calibration._written import as_json, flat
-from medjury.records import dataclass
 from medjury.statistics import Result, counted, percent, shown, text_table
 
 _ESTIMATED = ("power_tuned", "classical", "naive", "n_labelled", "n_unlabelled")

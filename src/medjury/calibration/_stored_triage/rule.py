@@ -11,6 +11,7 @@ chance is met closely and not to the last digit (cross-conformal prediction: Vov
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,7 +21,6 @@ from medjury.calibration._saved import case_hash
 from medjury.calibration._triage.signals import Items
 from medjury.calibration._triage.triage_result import Triage
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import Estimate
 from medjury.tables import JuryRule
 

@@ -9,6 +9,7 @@ arXiv:2110.01052).
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -20,7 +21,6 @@ from medjury.calibration._maps.calibrator import Floats, on_scale
 from medjury.calibration._maps.folds import CASES_PER_FOLD, Cases
 from medjury.calibration._maps.ordinal import Ordinal
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import Estimate, counted_share, error_rate
 
 Decide = Literal["both", "pass", "fail"]

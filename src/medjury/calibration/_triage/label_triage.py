@@ -7,7 +7,7 @@ how many of the labelled ones are found?"""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from medjury.calibration._triage.review_curve import ReviewCurve, review_curves
 from medjury.calibration._triage.routine_disagreement import RoutineDisagreement, disagreement_curve
 from medjury.calibration._written import flat
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import ends, percent, shown
 
 _ORDER = "jury"

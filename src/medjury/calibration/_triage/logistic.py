@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from medjury import special
 from medjury.calibration._maps.calibrator import Floats
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 
 _STEPS = 100
 # A slope known no better than this, in log-odds per standard deviation of its column, is known not at all.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import count
 
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from medjury.calibration._maps.calibrator import Floats, check_confidence
 from medjury.calibration._maps.folds import Cases
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import (
     Estimate,
     Replicates,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +23,6 @@ from medjury.calibration._triage.signals import (
     spread_of,
 )
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 
 RULE = "rule"
 DANGEROUS, SEVERE = "dangerous answer", "severe error"

@@ -9,6 +9,7 @@ often it is the latter.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -22,7 +23,6 @@ from medjury.calibration._triage.logistic import fit_logistic
 from medjury.calibration._triage.oriented import one_dimension, oriented_part
 from medjury.calibration._written import as_json, flat
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import Estimate, Printable, Result, counted_share, ends, p_value, shown
 from medjury.tables import Names, RatingTable, rating_table
 

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from medjury.calibration._conformal.sets import GradeSets, Taught, fit_sets
 from medjury.calibration._maps.calibrator import Floats
 from medjury.calibration._maps.ordinal import Ordinal
-from medjury.records import dataclass
 from medjury.tables import mean_of_raters
 
 SIGNALS = ("expected_harm", "disagreement", "boundary", "conformal_width")

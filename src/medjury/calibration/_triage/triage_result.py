@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,6 @@ from medjury.calibration._triage.label_triage import LabelTriage
 from medjury.calibration._triage.review_curve import ReviewCurve
 from medjury.calibration._triage.review_order import ReviewOrder
 from medjury.calibration._written import as_json, flat
-from medjury.records import dataclass
 from medjury.statistics import Printable, Result, counted, ends, percent, seen, shown, text_table
 from medjury.tables import JuryRule
 

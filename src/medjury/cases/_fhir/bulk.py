@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from medjury.cases._case import Origin
@@ -19,7 +20,6 @@ from medjury.cases._fhir.values import Resource, reference_in, text_in
 from medjury.cases._mapping import ColumnMapping
 from medjury.cases._readers.json import parse_json
 from medjury.cases._row import RawRow
-from medjury.records import dataclass
 
 _NO_PATIENT = "the document names no patient (subject), so its notes cannot be found in the export"
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from medjury.cases._fhir.resources import DEEPEST, NO_TEXT
 from medjury.cases._fhir.xhtml import FhirError, Narrative
-from medjury.records import dataclass
 
 CODED = "coded entry of a C-CDA, left out"
 _SPACE = "urn:hl7-org:v3"

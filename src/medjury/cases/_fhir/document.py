@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from medjury.cases._case import Origin
 from medjury.cases._fhir.attachment import DamagedError, attachment_text
@@ -22,7 +22,6 @@ from medjury.cases._fhir.values import (
     values_in,
 )
 from medjury.cases._fhir.xhtml import FhirError, text_of
-from medjury.records import dataclass
 
 FURTHER = "further attachment of a document, left out"
 # Where the releases and the kinds of documents keep the same thing; STU3 has no `date` and no `category`.

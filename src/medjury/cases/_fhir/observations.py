@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from medjury.cases._fhir.resources import Entry, Resources, local_name
 from medjury.cases._fhir.values import (
@@ -17,7 +18,6 @@ from medjury.cases._fhir.values import (
     text_in,
     values_in,
 )
-from medjury.records import dataclass
 
 WITHDRAWN = "laboratory value entered in error or cancelled, left out"
 NO_VALUE = "laboratory result without a value that can be read, left out"

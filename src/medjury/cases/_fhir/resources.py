@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from medjury.cases._case import Origin
 from medjury.cases._fhir.values import Resource, object_in, objects_in, text_in
 from medjury.cases._fhir.xhtml import FhirError
-from medjury.records import dataclass
 
 DEEPEST = 20
 NO_TEXT = "section of a document without text, left out"

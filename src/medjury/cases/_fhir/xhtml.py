@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import dataclass
 from html.parser import HTMLParser
-
-from medjury.records import dataclass
 
 _BLOCKS = frozenset(
     {"address", "article", "blockquote", "body", "caption", "dd", "div", "dl", "dt", "h1", "h2", "h3", "h4"}

@@ -10,14 +10,13 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from medjury import limits
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 
 _TOGETHER = 4 * limits.BYTES  # of all entries; one sample is in memory at a time, and less of those before it
 _ZSTD = 93

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from medjury.cases._case import Origin
@@ -11,7 +12,6 @@ from medjury.cases._mapping import ColumnMapping
 from medjury.cases._row import RawRow
 from medjury.limits import TOO_DEEP, is_too_deep
 from medjury.nested import records_at
-from medjury.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

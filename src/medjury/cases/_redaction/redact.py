@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from medjury.cases._case import Case, MetadataValue, Note
 from medjury.cases._read import CaseReader
@@ -18,7 +18,6 @@ from medjury.cases._redaction.names import names_detector
 from medjury.cases._redaction.presidio import presidio_detectors
 from medjury.cases._redaction.spans import Detector, Span, merge
 from medjury.cases._tally import LeftOut
-from medjury.records import dataclass
 
 NO_PROMISE = (
     "Redaction finds what its patterns and lists describe. It is not complete: names, places and rare events "

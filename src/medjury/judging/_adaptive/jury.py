@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
@@ -19,7 +19,6 @@ from medjury.judging._outcomes import passing_failure
 from medjury.judging._rater import Beginning, Expected, PlainRater, Rated, Unit, Used, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate
-from medjury.records import dataclass
 from medjury.runs import RecordedOutcome
 
 # Part of every rating's key: raise it whenever the same votes would become another rating.

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 
 # A vote: a score, or None for a juror who found that the dimension does not apply.
 Vote = float | None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from medjury.errors import MedjuryError
 from medjury.files import write_whole
 from medjury.judging._adaptive.rule import AdaptiveRule, read_widths
-from medjury.records import dataclass
 
 _KIND, _VERSION = "medjury adaptive rule", 2
 

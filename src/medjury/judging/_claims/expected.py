@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from medjury.instruments import Instrument
 from medjury.judging._asking import Speaker
@@ -21,7 +22,6 @@ from medjury.judging._evidence.quotation import Source
 from medjury.judging._most import COMPLAINT, FRAME, most_prompt, most_question
 from medjury.judging._rater import Expected, Used
 from medjury.models import Message, estimate_tokens
-from medjury.records import dataclass
 
 # One claim in so many tokens of text (the study of eConsults counted 24.9 claims in an answer of some 500 tokens),
 # one important fact in so many of a record, and what a claim and a verdict take.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 from medjury.judging._claims.share import Verdict
-from medjury.records import dataclass
 
 ClaimLabelName = Literal["contradicted", "not_supported", "two"]
 

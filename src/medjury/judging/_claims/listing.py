@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from medjury.cases import clean_text
@@ -12,7 +12,6 @@ from medjury.judging._asking import Unusable
 from medjury.judging._evidence.quotation import Place, Source, locate
 from medjury.judging._evidence.words import Token, content, tokens
 from medjury.judging._retrieval import sentences
-from medjury.records import dataclass
 
 # More than this from one piece of text is a model that does not stop.
 MOST_CLAIMS = 200

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal
 
 from medjury.judging._claims.share import WEIGHTS, Decisive, Denominator
-from medjury.records import dataclass
 
 # What a dimension is read from: the supported share with its threshold (0 or 1), the gravest claim of the text
 # that its sources do not support, or the gravest fact of the sources that the text does not give.

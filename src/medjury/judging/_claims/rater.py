@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, field, fields
+from dataclasses import asdict, dataclass, field, fields
 
 from medjury.cases import Case, Note
 from medjury.errors import MedjuryError
@@ -52,7 +52,6 @@ from medjury.judging._evidence.quotation import Source
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Message
-from medjury.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
 from medjury.instruments import Outcome, Reason, Score, Unscored
-from medjury.records import dataclass
 
 Verdict = Literal["supported", "contradicted", "not_addressed"]
 VERDICTS: tuple[Verdict, ...] = ("supported", "contradicted", "not_addressed")

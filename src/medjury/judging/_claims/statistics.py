@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from medjury.judging._claims.body import ClaimsBody, RecordedClaim
 from medjury.judging._claims.share import VERDICTS
-from medjury.records import dataclass
 
 UNVERIFIED = "unverified"
 

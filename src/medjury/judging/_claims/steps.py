@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from medjury.cases import Case
@@ -26,7 +26,6 @@ from medjury.judging._claims.verifying import Checked, Verdicts, verify
 from medjury.judging._evidence.quotation import CLOSENESS, Source
 from medjury.judging._retrieval import Embed, Hit, Index, passages
 from medjury.models import Answer, Gate, Message
-from medjury.records import dataclass
 
 # How much of what comes before a piece is shown with it, so that the piece can be understood.
 BEFORE = 800

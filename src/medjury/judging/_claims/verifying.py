@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from medjury.cases import Case, clean_text
@@ -16,7 +16,6 @@ from medjury.judging._claims.share import ClaimFinding, Verdict
 from medjury.judging._evidence.quotation import Place, Source, check_evidence
 from medjury.judging._outcomes import first_failure
 from medjury.models import Gate, Message
-from medjury.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from medjury.errors import MedjuryError
 from medjury.judging._claims.labels import Labels
@@ -12,7 +13,6 @@ from medjury.judging._claims.prompts import listing_messages, verifying_messages
 from medjury.judging._claims.share import VERDICTS, Verdict
 from medjury.judging._evidence.quotation import Source
 from medjury.models import Message
-from medjury.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from medjury.cases import Case
 from medjury.documents import nearest
@@ -12,7 +12,6 @@ from medjury.instruments import Dimension, Instrument, Outcome, Score, Unscored
 from medjury.judging._judge import Graded, Judge
 from medjury.judging._outcomes import first_failure
 from medjury.models import Answer, Gate, MemoryCache
-from medjury.records import dataclass
 
 Passing = Mapping[str, int] | float
 # Three quarters of the way from the worst grade to the best: 4 on a scale from 1 to 5.

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
@@ -26,7 +26,6 @@ from medjury.judging._outcomes import first_failure
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, Used, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, estimate_tokens
-from medjury.records import dataclass
 
 # Part of every rating's key: raise it whenever the course of the loop changes.
 _VERSION = "2"

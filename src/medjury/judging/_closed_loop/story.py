@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from medjury.cases import Case, clean_text
@@ -21,7 +21,6 @@ from medjury.judging._closed_loop.body import (
     Stopped,
 )
 from medjury.judging._closed_loop.gate import Checked
-from medjury.records import dataclass
 from medjury.runs import RecordedOutcome, Records
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")

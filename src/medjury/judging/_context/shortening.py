@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from medjury.cases import Case, Note, moment_of
 from medjury.models import cautious_tokens
-from medjury.records import dataclass
 from medjury.runs import RecordedCut
 
 Keep = Literal["newest", "oldest", "both_ends"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, chain, pairwise
 
@@ -21,7 +22,6 @@ from medjury.judging._counting.strands import (
 )
 from medjury.judging._outcomes import outcome_columns
 from medjury.ratings import RatingColumns
-from medjury.records import dataclass
 
 _MOST_KNOWN = 10_000
 _NO_SCORE = Unscored(Reason.MISSING)

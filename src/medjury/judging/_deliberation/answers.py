@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from medjury.cases import clean_text
@@ -22,7 +23,6 @@ from medjury.judging._asking import Unusable
 from medjury.judging._deliberation.averaging import averages
 from medjury.judging._deliberation.prompts import ALL, NOBODY
 from medjury.judging._outcomes import whole
-from medjury.records import dataclass
 
 Grades = Mapping[str, Outcome]
 _SEPARATORS = re.compile(r"[\s_-]+")

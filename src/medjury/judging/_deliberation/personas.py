@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 
 # A name stands outside the markers of a prompt, so it is a plain word.
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from medjury.cases import Case
 from medjury.errors import MedjuryError
@@ -26,7 +26,6 @@ from medjury.judging._prompt import FIRST_VERSION, Prompt
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, Used, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import ChatModel, Gate, Message, estimate_tokens
-from medjury.records import dataclass
 
 # For a plan: tokens of one explained grade, of a statement with its grades, and of a question.
 _EXPLAINED, _STATEMENT, _QUESTION = 57, 180, 120

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from medjury.instruments import Instrument
 from medjury.judging._asking import Speaker
 from medjury.judging._deliberation.personas import Persona
-from medjury.records import dataclass
 
 WhenAgreed = Literal["stop", "discuss"]
 

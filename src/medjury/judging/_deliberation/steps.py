@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from medjury.instruments import NotApplicable, Outcome, Score, Unscored
 from medjury.judging._asking import Speaker
 from medjury.judging._deliberation.body import Act, RecordedStep
 from medjury.models import Answer
-from medjury.records import dataclass
 from medjury.runs import RecordedFailure
 
 Grades = Mapping[str, Outcome]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from medjury.cases import Note
 from medjury.judging._asking import Unusable
 from medjury.judging._drafting.body import Citation
 from medjury.judging._evidence.quotation import Source, locate
-from medjury.records import dataclass
 
 SECTIONS = {
     "assessment": "what is probably going on and how sure that is, in a few sentences",

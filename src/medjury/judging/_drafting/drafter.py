@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from medjury.cases import Case, Note, period_of
@@ -42,7 +42,6 @@ from medjury.judging._prompt import text_block
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import ChatModel, Gate, Message, context_window, estimate_tokens
-from medjury.records import dataclass
 
 # Part of every draft's key: raise it whenever the words, the layout or the selection change.
 DRAFTING_VERSION = "2"

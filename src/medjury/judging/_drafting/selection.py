@@ -7,11 +7,10 @@ one that cannot be read, comes last and is counted; what is left out is counted 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 
 from medjury.cases import Case, Lab, Note, Period, labs_of, moment_of, period_of
-from medjury.records import dataclass
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from medjury.judging._evidence.edges import is_cut
@@ -27,7 +27,6 @@ from medjury.judging._evidence.words import (
     is_negation,
     tokens,
 )
-from medjury.records import dataclass
 
 # The share of a passage's words that a quotation must give: one word in ten may be left out.
 CLOSENESS = 0.9

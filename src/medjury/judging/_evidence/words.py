@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
-
-from medjury.records import dataclass
 
 Kind = Literal["word", "number", "sign", "mark"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from medjury.instruments import (
     Dimension,
@@ -17,7 +18,6 @@ from medjury.instruments import (
 )
 from medjury.judging._counting.combine import combine
 from medjury.ratings import Rating
-from medjury.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal
 
 from medjury.cases import Case
@@ -18,7 +18,6 @@ from medjury.judging._examples.sketch import nearly_the_same
 from medjury.judging._examples.split import TrainingSplit, WorkedExample, chance, kin_of, record_sketch
 from medjury.judging._prompt import question_text, worked_messages
 from medjury.models import Message
-from medjury.records import dataclass
 
 Draw = Literal["random", "stratified", "nearest"]
 DRAWS: tuple[Draw, ...] = ("random", "stratified", "nearest")

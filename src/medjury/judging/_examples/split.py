@@ -11,6 +11,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 from medjury.cases import Case, Redactor
@@ -20,7 +21,6 @@ from medjury.judging._examples.consensus import Consensus, consensus_of
 from medjury.judging._examples.sketch import sketch_of
 from medjury.judging._prompt import question_text
 from medjury.ratings import Rating
-from medjury.records import dataclass
 
 # Two items that share a note, or all that is known beside the answer, of at least this many characters are taken
 # for the same patient's. Shorter texts (a specialty, a standing instruction) are shared by cases that have nothing

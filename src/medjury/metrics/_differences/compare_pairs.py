@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,6 @@ from medjury.metrics._differences.reading import UNKNOWN, read, read_question
 from medjury.metrics._lexical.counts import COLUMNS, Counts, Kernels, count, links
 from medjury.metrics._lexical.lexical import FORMULAS
 from medjury.metrics._lexicons import lexicons
-from medjury.records import dataclass
 
 Floats = NDArray[np.float64]
 # The counts of chrF stand together in the table of counts.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -22,7 +23,6 @@ from medjury.metrics._differences import explain as _explain
 from medjury.metrics._differences import reading as _reading
 from medjury.metrics._differences.explain import WordChange
 from medjury.metrics._lexicons import CATEGORIES, CLINICAL, MOST_WORDS, Lexicons, Phrase, Phrases, lexicons
-from medjury.records import dataclass
 from medjury.transcripts import normalise
 
 Floats = NDArray[np.float64]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 from medjury.errors import MedjuryError
 from medjury.metrics._impact.impact import impact_features
 from medjury.metrics._impact.model import fit_impact_model
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from medjury.statistics import Estimate

@@ -7,6 +7,7 @@ asked; a pair takes microseconds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,6 @@ from medjury.errors import MedjuryError
 from medjury.metrics._differences.compare_pairs import Compared, compare_pairs
 from medjury.metrics._impact.model import MODEL_FEATURES, ImpactModel, shipped_model
 from medjury.metrics._lexical.counts import Kernels
-from medjury.records import dataclass
 
 NO_REFERENCE = "not estimated: there is no reference to compare with"
 # Pairs are read in slices, so that memory stays flat however many there are.

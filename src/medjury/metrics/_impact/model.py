@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from medjury.errors import MedjuryError
 from medjury.metrics._impact.ordinal import Ordinal, fit_ordinal
-from medjury.records import dataclass
 
 FORMAT = "medjury impact model 1"
 # What each feature is worth before any data, on the logit scale: a symptom or drug lost or invented, a denial

@@ -6,10 +6,10 @@ coefficient is drawn to a value that was written down before the data were seen,
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
-
-from medjury.records import dataclass
 
 Floats = NDArray[np.float64]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,6 @@ from medjury.metrics._impact.check import ImpactCheck, check_impact
 from medjury.metrics._impact.impact import Impact, impact, impact_features
 from medjury.metrics._impact.model import ImpactModel, fit_impact_model
 from medjury.metrics._pairs import labels_of, read_pairs
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     import polars

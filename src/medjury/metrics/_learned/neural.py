@@ -7,12 +7,12 @@ A model is a name of the hub's or a local folder. Nothing is fetched unless aske
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from medjury.errors import MedjuryError, first_line
 from medjury.models import loading_options, read_whole, reading_weights, refuse_pickled, split_bits
-from medjury.records import dataclass
 
 Kind = Literal["encoder", "classifier", "sequence_to_sequence"]
 CLASSES = {

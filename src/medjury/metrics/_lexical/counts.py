@@ -7,6 +7,7 @@ Both give the same numbers, so a metric does not depend on how it was counted.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -14,7 +15,6 @@ from numpy.typing import NDArray
 
 from medjury.errors import MedjuryError
 from medjury.metrics import _compiled, _uncompiled
-from medjury.records import dataclass
 
 Kernels = Literal["auto", "compiled", "python"]
 

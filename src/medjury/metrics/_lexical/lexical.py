@@ -7,12 +7,12 @@ All are on the scale of a share: chrF is between 0 and 1, not 0 and 100.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from medjury.metrics._lexical.counts import RUN_POWER, Counts
-from medjury.records import dataclass
 
 Floats = NDArray[np.float64]
 

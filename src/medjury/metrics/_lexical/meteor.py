@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from medjury.metrics._lexical.porter import stem
 from medjury.metrics._lexical.wordnet import WordNet
-from medjury.records import dataclass
 
 # Recall counts nine times as much as precision; the penalty for broken order is at most one half.
 ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5

@@ -7,11 +7,9 @@ Inflected words are brought back to their dictionary form by WordNet's exception
 from __future__ import annotations
 
 import mmap
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-
-from medjury.records import dataclass
 
 DEBIAN = Path("/usr/share/wordnet")
 # A stream of ever new words must not fill the memory.

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from medjury.instruments import Reason
 from medjury.models._chat import ModelError, Reply, Request, TakesBatches
-from medjury.records import dataclass
 
 # Of the states that providers tell, what matters: it goes on, it is over, or it never ran.
 State = Literal["open", "ended", "expired", "failed"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
@@ -19,7 +19,6 @@ from medjury.models._batches.batch_job import BatchEndpoint, Job, JobCall, JobJo
 from medjury.models._chat import ChatModel, ModelError, Reply, Request
 from medjury.models._faults import LostReplyError
 from medjury.models._gate.sending import Sending
-from medjury.records import dataclass
 
 _Told = TypeVar("_Told")
 LINGER_SECONDS = 1.0

@@ -20,13 +20,13 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from medjury.clock import utc_now
 from medjury.json_text import json_bytes
 from medjury.models._gate.audit_chain import FIRST, HASH, AuditError, entry_of, position
-from medjury.records import dataclass
 
 _SYNC_SECONDS = 1.0
 _TAIL = 1 << 16

@@ -6,12 +6,12 @@ import hashlib
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.json_text import read_json
-from medjury.records import dataclass
 
 FIRST = "0" * 64
 HASH = b',"hash":"'

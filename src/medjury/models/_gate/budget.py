@@ -4,10 +4,10 @@ same time cannot exceed a cap together."""
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 
 from medjury.instruments import Reason
 from medjury.models._chat import ModelError
-from medjury.records import dataclass
 
 _ROUNDING = 1e-9
 

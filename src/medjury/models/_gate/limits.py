@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Protocol
-
-from medjury.records import dataclass
 
 Clock = Callable[[], float]
 Sleep = Callable[[float], Awaitable[None]]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from medjury.models._connection import ForbiddenHostError, TooLargeError, open_session
 from medjury.models._http.errors import BrokenError, ConnectError, ConnectTimeoutError, UntrustedError
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     import aiohttp

@@ -10,11 +10,11 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Protocol
 
 from medjury.models._chat import Message, ModelError, Request
 from medjury.models._finish import Finish
-from medjury.records import dataclass
 
 _GATHER_SECONDS = 0.01
 

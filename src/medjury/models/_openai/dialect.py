@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -15,7 +15,6 @@ from medjury.json_text import json_writer, quoted
 from medjury.models._chat import Message, Request
 from medjury.models._schema_text import schema_text
 from medjury.models._wording import with_instructions_first, without_surrogates, worded
-from medjury.records import dataclass
 
 _REFUSED = (
     "(?:unsupported|not support|n't support|only the default|not permitted|not allowed|unrecogni[sz]ed|unknown"

@@ -11,7 +11,7 @@ import gzip
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Literal, TypeVar, cast
 from weakref import WeakValueDictionary
@@ -25,7 +25,6 @@ from medjury.instruments import needs_token
 from medjury.models._chat import Reply
 from medjury.models._finish import Finish
 from medjury.models._tokens import MOST_COUNTED
-from medjury.records import dataclass
 
 _FORMAT = "medjury answers 1"
 _LONGEST_LINE = 64 * 1024 * 1024

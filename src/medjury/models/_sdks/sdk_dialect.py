@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from medjury.models._chat import Request
 from medjury.models._openai.dialect import refuses
-from medjury.records import dataclass
 
 MOST_ADAPTATIONS = 5
 _SCHEMA_WORDS = ("schema", "output_config", "output_format", "response_mime_type", "responsemimetype")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -14,7 +15,6 @@ from starlette.formparsers import MultiPartParser
 
 from medjury.panel._access._cookies import form_secret
 from medjury.panel._access._secrets import form_token
-from medjury.records import dataclass
 
 MOST_FIELDS = 2000
 LARGEST_BODY = 2 * 1024 * 1024

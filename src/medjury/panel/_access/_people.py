@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,6 @@ from medjury.errors import MedjuryError
 from medjury.panel._access._moments import stored
 from medjury.panel._access._secrets import new_id
 from medjury.panel._access._tables import people_table
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from datetime import datetime

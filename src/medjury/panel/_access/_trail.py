@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import astuple, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,6 @@ from medjury.errors import MedjuryError
 from medjury.panel._access._moments import stored
 from medjury.panel._access._people import Person
 from medjury.panel._access._tables import trail_table
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

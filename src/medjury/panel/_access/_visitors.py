@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -12,7 +13,6 @@ from medjury.panel._access._people import Person, Role
 from medjury.panel._access._secrets import form_token
 from medjury.panel._access._sessions import find_session, note_seen
 from medjury.panel._panel import Panel
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from medjury.cases import Case
-from medjury.records import dataclass
 
 HIDDEN = "[hidden]"
 _SHORTEST = 3  # a name of two letters stands in every text

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from medjury.calibration import QueueRow
 from medjury.cases import Case
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import counted
 from medjury.studies import HashedCases, RatedRound
 

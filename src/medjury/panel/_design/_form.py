@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from medjury.instruments import Dimension, Instrument
-from medjury.records import dataclass
 
 NOT_APPLICABLE = "na"
 CANNOT_JUDGE = "cannot"

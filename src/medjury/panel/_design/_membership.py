@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,6 @@ from medjury.panel._design._assigning import balanced, everyone, overlapping, pa
 from medjury.panel._design._rounds import Round
 from medjury.panel._design._tables import members_table
 from medjury.panel._design._work import Held, Work, members
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from medjury.instruments import Instrument, NotApplicable, Outcome, Score
-from medjury.records import dataclass
 
 
 @dataclass(frozen=True)

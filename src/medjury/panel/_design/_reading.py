@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from medjury.cases import clean_text
 from medjury.instruments import (
@@ -16,7 +17,6 @@ from medjury.instruments import (
     read_grade,
 )
 from medjury.panel._design._form import CANNOT_JUDGE, NOT_APPLICABLE, Question
-from medjury.records import dataclass
 
 GRADE, WHY, COMMENT = "grade.", "why.", "comment"
 LONGEST = 10_000  # letters of one justification or comment

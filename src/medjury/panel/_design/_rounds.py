@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,6 @@ from medjury.instruments import Instrument
 from medjury.panel._design._form import Question, form_of_instrument
 from medjury.panel._design._kept_instrument import instrument_from_row
 from medjury.panel._design._tables import rounds_table
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,6 @@ from medjury.panel._design._kept_instrument import instrument_to_row
 from medjury.panel._design._shown import Passage, passages_to_row, shown_of
 from medjury.panel._design._tables import items_table, rounds_table
 from medjury.panel._design._worked_examples import with_worked_examples
-from medjury.records import dataclass
 from medjury.statistics import counted
 from medjury.studies import RatedRound, RatedStudy
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from medjury.cases import Case
 from medjury.instruments import Instrument
 from medjury.panel._design._blinding import hide
-from medjury.records import dataclass
 
 ANSWER = "answer"
 

@@ -6,7 +6,7 @@ import random
 import secrets
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,6 @@ from sqlalchemy import insert, select, update
 
 from medjury.panel._design._rounds import Round
 from medjury.panel._design._tables import assignments_table, items_table, members_table
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

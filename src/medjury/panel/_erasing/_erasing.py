@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -37,7 +38,6 @@ from medjury.panel._panel import Panel
 from medjury.panel._rating._tables import answers_table, looks_table
 from medjury.panel._saving_files import write_export
 from medjury.panel._tables import erasing_allowed
-from medjury.records import dataclass
 from medjury.runs import read_ledger
 from medjury.statistics import counted
 from medjury.studies import RatedStudy, load_study, panel_file, record_erasure

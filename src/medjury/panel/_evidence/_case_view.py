@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
@@ -13,7 +13,6 @@ from medjury.panel._evidence._quotations import Found, Piece, Quotable, Quotatio
 from medjury.panel._evidence._run import State
 from medjury.panel._evidence._steps import ClaimShown, StepShown, last_draft, quotations_of, shown_steps
 from medjury.panel._evidence._votes import Vote, difference_of, votes_of
-from medjury.records import dataclass
 
 # How many signs of one text are shown on a page; the rest is on pages of its own.
 SIGNS = 60_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,7 +13,6 @@ from medjury.documents import nearest
 from medjury.errors import MedjuryError
 from medjury.panel._evidence._run import EvidenceRun, State
 from medjury.panel._evidence._snapshot import Flags, Floats, Numbers
-from medjury.records import dataclass
 
 ON_A_PAGE = 50
 SHOWS = {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,6 @@ import numpy as np
 from medjury.errors import MedjuryError
 from medjury.panel._evidence._run import EvidenceRun, State
 from medjury.panel._evidence._snapshot import Flags, Snapshot
-from medjury.records import dataclass
 from medjury.runs import files
 from medjury.tables import Measured
 

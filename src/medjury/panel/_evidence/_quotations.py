@@ -9,11 +9,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-
-from medjury.records import dataclass
 
 # Words between quotation marks in an explanation; three words or more, for one or two are a term and no quotation.
 _MARKED = re.compile(r"“([^“”]{8,600})”|\"([^\"\n]{8,600})\"|«([^«»]{8,600})»")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -16,7 +17,6 @@ from medjury.panel._evidence._names import from_address, in_address, shown_name
 from medjury.panel._evidence._snapshot import Flags, Numbers, Snapshot
 from medjury.panel._evidence._texts import Key, Texts, read_texts
 from medjury.panel._evidence._word_index import WordIndex, words_of
-from medjury.records import dataclass
 from medjury.runs import Body, Record, files, read_manifest
 
 HIDDEN = "texts and names of cases are left out of this view (hide_texts)"

@@ -4,7 +4,7 @@ the report reads; here they are only brought into one order of answers."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from medjury.agreement import SevereErrors
 from medjury.calibration import triage
 from medjury.panel._evidence._texts import Key
-from medjury.records import dataclass
 from medjury.runs import Manifest
 from medjury.tables import Grid, Measured, RatingTable
 from medjury.validation import Evidence, evidence_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from medjury.judging import (
     AdaptiveBody,
@@ -17,7 +18,6 @@ from medjury.judging import (
 from medjury.panel._evidence._quotations import Quotation
 from medjury.panel._evidence._votes import grade
 from medjury.panel._evidence._word_difference import Difference, word_difference
-from medjury.records import dataclass
 from medjury.runs import Body, Record, RecordedOutcome
 
 _ENDED = {

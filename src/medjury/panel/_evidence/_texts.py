@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from medjury.cases import Case, Note
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.runs import Manifest
 from medjury.studies import run_cases
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from medjury.panel._evidence._run import State
 from medjury.panel._evidence._snapshot import Snapshot
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     import polars

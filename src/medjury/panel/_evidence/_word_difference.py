@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from difflib import SequenceMatcher
-
-from medjury.records import dataclass
 
 _WORDS = re.compile(r"\s*\S+|\s+$")
 # Beyond so many words in the part that differs, marks would take longer than a reader waits.

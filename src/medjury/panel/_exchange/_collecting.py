@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
@@ -16,7 +16,6 @@ from medjury.panel._exchange._tables import imported_table
 from medjury.panel._meeting import panel_scores, reconciled_labels
 from medjury.panel._rating import latest_answers
 from medjury.ratings import PROFILE
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     import polars

@@ -6,13 +6,13 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeVar
 
 from medjury.instruments import Instrument
 from medjury.panel._exchange._collecting import Collected, ratings_frame
 from medjury.ratings import guard_frame
-from medjury.records import dataclass
 
 _FORM = "medjury_rating"
 

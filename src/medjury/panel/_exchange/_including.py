@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,6 @@ from medjury.panel._exchange._collecting import (
 )
 from medjury.panel._exchange._one_at_a_time import one_at_a_time
 from medjury.panel._meeting._tables import reference_cases_table
-from medjury.records import dataclass
 from medjury.studies import (
     PANEL,
     RatedStudy,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,6 @@ from medjury.panel._access import people
 from medjury.panel._design import Round, item_count, members
 from medjury.panel._design._tables import assignments_table
 from medjury.panel._rating import RatedAnswer, latest_answers
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

@@ -8,6 +8,7 @@ answers, later half minus earlier half of the rater's own work (Welch's interval
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +16,6 @@ from medjury.agreement import krippendorff_alpha
 from medjury.instruments import Instrument
 from medjury.panel._access import RECONCILED
 from medjury.panel._exchange import Collected, ratings_frame
-from medjury.records import dataclass
 from medjury.statistics import Estimate, Floats, counted, undefined
 from medjury.tables import Grid, RatingTable, mean_of_raters, rating_table
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Annotated
 
@@ -17,7 +17,6 @@ from medjury.panel._live._agreeing import Agreed, Drift, agreement_so_far, drift
 from medjury.panel._live._stopping import Stopping
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
-from medjury.records import dataclass
 from medjury.statistics import percent, shown
 
 NAVIGATION = (NavigationLink("/live", "State", frozenset({Role.COORDINATOR}), order=20),)

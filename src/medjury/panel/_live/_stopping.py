@@ -6,7 +6,7 @@ It takes seconds, so it is computed beside the page, once for each change; the p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from medjury.errors import MedjuryError
 from medjury.panel._access import RECONCILED
 from medjury.panel._exchange import Collected, ratings_frame
-from medjury.records import dataclass
 from medjury.runs import files, read_manifest
 from medjury.tables import MACHINES, ConsensusRule, RatingTable, open_run, rating_table, with_rules
 from medjury.validation import SettlingRow, settling

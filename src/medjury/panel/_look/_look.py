@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 
 from jinja2 import Environment, FileSystemLoader, PrefixLoader, StrictUndefined
-
-from medjury.records import dataclass
 
 KINDS = {
     ".css": "text/css; charset=utf-8",

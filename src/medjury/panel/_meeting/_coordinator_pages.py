@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Request
@@ -16,7 +17,6 @@ from medjury.panel._meeting._items import meeting_items
 from medjury.panel._meeting._opening import Meeting, close_meeting, differences, meeting_of, open_meeting
 from medjury.panel._meeting._rule import RULES
 from medjury.panel._panel import Panel
-from medjury.records import dataclass
 from medjury.runs import GateRules
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlalchemy import select
@@ -15,7 +16,6 @@ from medjury.panel._design._tables import items_table
 from medjury.panel._meeting._items import MeetingItem, Settled
 from medjury.panel._meeting._opening import RatedItem, rated_items
 from medjury.panel._meeting._settling import questions_to_settle
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy import select
@@ -17,7 +18,6 @@ from medjury.panel._meeting._tables import (
     meetings_table,
     proposals_table,
 )
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from medjury.errors import MedjuryError
@@ -12,7 +13,6 @@ from medjury.panel._meeting._items import MeetingItem, meeting_items
 from medjury.panel._meeting._opening import RatedItem, meeting_of, rated_items
 from medjury.panel._meeting._rule import all_the_same
 from medjury.panel._rating._answers import RatedAnswer
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

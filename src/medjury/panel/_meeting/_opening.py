@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,6 @@ from medjury.panel._design._tables import items_table, rounds_table
 from medjury.panel._meeting._rule import differing
 from medjury.panel._meeting._tables import meeting_items_table, meetings_table
 from medjury.panel._rating._answers import RatedAnswer, latest_answers
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row

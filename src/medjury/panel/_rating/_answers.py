@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
@@ -11,7 +12,6 @@ from medjury.instruments import Outcome
 from medjury.panel._design import Round, Said, outcome_from_row
 from medjury.panel._design._tables import assignments_table, items_table
 from medjury.panel._rating._tables import answers_table
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fastapi import HTTPException, Request
@@ -24,7 +25,6 @@ from medjury.panel._rating._answers import progress
 from medjury.panel._rating._differences import Piece, differences
 from medjury.panel._rating._saving import newest
 from medjury.panel._rating._timing import EVERY_SECONDS
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

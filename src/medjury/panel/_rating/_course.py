@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
@@ -11,7 +12,6 @@ from sqlalchemy import select
 from medjury.panel._design import Round, has_joined, join, rounds
 from medjury.panel._design._tables import members_table
 from medjury.panel._rating._answers import Progress, progress
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from difflib import SequenceMatcher
-
-from medjury.records import dataclass
 
 _WORDS = re.compile(r"\s+|[^\s]+")
 _MOST_WORDS = 4000  # beyond that the comparison takes longer than a rater waits, and nothing is marked

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
@@ -16,7 +17,6 @@ from medjury.panel._look import page
 from medjury.panel._panel import Panel
 from medjury.panel._rating._answers import history
 from medjury.panel._rating._tables import answers_table
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Request
@@ -25,7 +26,6 @@ from medjury.panel._panel import Panel
 from medjury.panel._rating._answers import Progress, progress
 from medjury.panel._rating._course import has_passed
 from medjury.panel._rating._training import let_pass
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

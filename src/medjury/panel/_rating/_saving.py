@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,6 @@ from medjury.panel._design._tables import assignments_table, rounds_table
 from medjury.panel._rating._standing import held
 from medjury.panel._rating._tables import answers_table, looks_table
 from medjury.panel._rating._timing import looked_until, note_saved
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row

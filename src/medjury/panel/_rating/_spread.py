@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ from medjury.panel._design import Passage, Round
 from medjury.panel._design._shown import passages_from_row
 from medjury.panel._design._tables import items_table, remarks_table
 from medjury.panel._rating._answers import latest_answers
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Select, bindparam, exists, select
@@ -9,7 +10,6 @@ from sqlalchemy import Select, bindparam, exists, select
 from medjury.panel._design import Round, round_as_set_up
 from medjury.panel._design._tables import assignments_table, members_table, rounds_table
 from medjury.panel._rating._course import PRACTICE, is_reached
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

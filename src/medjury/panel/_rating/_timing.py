@@ -7,6 +7,7 @@ then the time from opening to sending counts, at most the idle limit, and is mar
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,6 @@ from sqlalchemy import bindparam, insert, select, update
 
 from medjury.panel._design._tables import assignments_table
 from medjury.panel._rating._tables import looks_table
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -24,7 +24,6 @@ from medjury.ratings._store.statements import key_list
 from medjury.ratings._store.store import Store
 from medjury.ratings._store.store_error import StoreError, StoreLocked
 from medjury.ratings._store.transaction import Transaction
-from medjury.records import dataclass
 
 _TABLES = ("ratings", "replies", "records", "questions", "members", "claims", "runs")
 _NOTHING = "Nothing was erased."

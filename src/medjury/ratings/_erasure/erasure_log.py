@@ -7,10 +7,10 @@ import hashlib
 import json
 import secrets
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from medjury.ratings._store.store_error import StoreError
-from medjury.records import dataclass
 
 _FIRST = "0" * 64
 _ROUNDS = 100_000  # ids are short: whoever tries them all shall need time for each

@@ -5,14 +5,13 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.files import whole_file
 from medjury.instruments import Reason
-from medjury.records import dataclass
 
 _SHOWN = 100
 _LONGEST_VALUE = 40

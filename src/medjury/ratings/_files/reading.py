@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
-
-from medjury.records import dataclass
 
 Rows = Iterator[tuple[int, list[Any]]]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,6 @@ from medjury.ratings._files.reading import Reading, Rows
 from medjury.ratings._files.sheets import read_ods, read_xlsx
 from medjury.ratings._files.statistics_file import read_statistics_file
 from medjury.ratings._files.text_table import ending, read_text_table
-from medjury.records import dataclass
 
 _PACKED = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 _IMPORT_ID = re.compile(r'\{"ImportId":.*\}')

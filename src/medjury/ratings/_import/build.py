@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal, get_args
 
@@ -25,7 +25,6 @@ from medjury.ratings._import.times import Times
 from medjury.ratings._profiles import Profiles
 from medjury.ratings._pseudonyms import Pseudonyms
 from medjury.ratings._rating import RaterKind, Rating, Status
-from medjury.records import dataclass
 
 _LONGEST_REPEAT = 9  # digits
 

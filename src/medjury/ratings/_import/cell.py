@@ -6,13 +6,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from datetime import date, time
 from typing import Any
 
 from medjury.instruments import Dimension, NotApplicable, Outcome, Reason, Score, Unscored
 from medjury.ratings._files.reading import DeclaredMissing, ShownNumber
 from medjury.ratings._files.table import is_blank
-from medjury.records import dataclass
 
 _ROUNDED = re.compile(r"\d([.,]\d+)?E\+\d{2}")  # 1.20E+16, as Excel writes what it could not keep
 _UNSEEN = re.compile("[\x00-\x1f\x7f\u200b\u2060\ufeff]")

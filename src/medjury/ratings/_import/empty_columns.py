@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from medjury.ratings._files.problems import RatingsError
 from medjury.ratings._files.table import is_blank
 from medjury.ratings._import.layout import Layout
-from medjury.records import dataclass
 
 Named = tuple[str, str]  # the column, and what the mapping says that it holds
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from medjury.instruments import Reason, Unscored, extract_json
@@ -15,7 +15,6 @@ from medjury.ratings._import.cell import changed_id, code_of, shown_of
 from medjury.ratings._import.empty_columns import EmptyColumns
 from medjury.ratings._import.layout import Layout, ScoreColumn
 from medjury.ratings._import.redcap import redcap_rows
-from medjury.records import dataclass
 
 _IDS = ("item", "system", "rater")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import Any
 
 from medjury.errors import MedjuryError
@@ -15,7 +16,6 @@ from medjury.ratings._import.import_ratings import (
 )
 from medjury.ratings._pseudonyms import Pseudonyms, key_file_beside
 from medjury.ratings._store.store import Store, open_store
-from medjury.records import dataclass
 
 Location = str | os.PathLike[str]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,6 @@ from medjury.ratings._import.source import RatingMapping, Source
 from medjury.ratings._pseudonyms import Pseudonyms, key_file_beside
 from medjury.ratings._rating import Rating
 from medjury.ratings._store.store import Store
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     import polars

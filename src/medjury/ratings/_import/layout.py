@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from medjury.documents import nearest
 from medjury.ratings._files.problems import RatingsError
 from medjury.ratings._import.source import Source
 from medjury.ratings._profiles import PROFILE
-from medjury.records import dataclass
 
 _ALWAYS = (
     "item", "system", "rater", "repeat", "seconds", "minutes", "probability", "content_hash", "instrument",

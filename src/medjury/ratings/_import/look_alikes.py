@@ -6,8 +6,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping
-
-from medjury.records import dataclass
+from dataclasses import dataclass
 
 _WORD = re.compile(r"\w+")
 _TITLES = frozenset({"dr", "doctor", "prof", "professor", "mr", "mrs", "ms", "miss", "md", "phd", "mbbs"})

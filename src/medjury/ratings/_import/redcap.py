@@ -6,13 +6,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from medjury.ratings._files.problems import ImportReport, Problem
 from medjury.ratings._files.table import Table, is_blank
 from medjury.ratings._import.cell import shown_of
 from medjury.ratings._import.layout import Layout
-from medjury.records import dataclass
 
 Row = tuple[int, list[Any]]
 _CHECKBOX = re.compile(r".+___.+")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from medjury.ratings._files.reading import Reading
 from medjury.ratings._import.cell import Codes, GradeRange
 from medjury.ratings._rating import RaterKind
-from medjury.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from dataclasses import field
-
-from medjury.records import dataclass
+from dataclasses import dataclass, field
 
 # Nobody reads a record and grades an answer in less; whole numbers below it are minutes more often than seconds.
 _SHORTEST_SECONDS = 20

@@ -11,6 +11,7 @@ import asyncio
 import itertools
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from medjury.clock import utc_now
@@ -21,7 +22,6 @@ from medjury.ratings._store.escaping import escape
 from medjury.ratings._store.owner import Claimed, Owner
 from medjury.ratings._store.store import Store
 from medjury.ratings._store.transaction import Transaction
-from medjury.records import dataclass
 
 _ADD = """WITH added AS (
         INSERT INTO requests (log, owner, serial, ends, entry, calls, money, perhaps)

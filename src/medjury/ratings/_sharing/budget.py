@@ -10,6 +10,7 @@ import asyncio
 import itertools
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from medjury.instruments import Reason
@@ -18,7 +19,6 @@ from medjury.ratings._sharing.account import Account
 from medjury.ratings._store.owner import Owner
 from medjury.ratings._store.store_error import StoreError
 from medjury.ratings._store.transaction import Transaction
-from medjury.records import dataclass
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.02, 0.5  # seconds between two looks for room
 _SPENT = "SELECT calls, money, perhaps FROM spendings WHERE log = %s"

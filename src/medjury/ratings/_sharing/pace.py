@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from medjury.ratings._sharing.account import Account
 from medjury.ratings._store.owner import Owner
 from medjury.ratings._store.transaction import Transaction
-from medjury.records import dataclass
 
 _NOW = "extract(epoch FROM clock_timestamp())::float8"
 _CHANGE = f"""INSERT INTO paces (log, name, level, moment) VALUES (%(log)s, %(name)s, %(most)s - %(taken)s, {_NOW})

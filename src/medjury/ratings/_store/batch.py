@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from medjury.instruments import Reason
@@ -14,7 +14,6 @@ from medjury.ratings._rating import Rating
 from medjury.ratings._record import StoredRecord
 from medjury.ratings._store.owner import Busy, Claimed, Owner
 from medjury.ratings._store.transaction import StoredReply, Transaction
-from medjury.records import dataclass
 
 Answer: TypeAlias = Reply | Claimed | Busy
 # Carries out all wishes of one kind at once, and has an answer to each. It may be repeated.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from medjury.ratings._parts.placing import first_runs, note_all_uses, place_or_find
@@ -19,7 +20,6 @@ from medjury.ratings._store.statements import RATING_COLUMNS
 from medjury.ratings._store.store import Store
 from medjury.ratings._store.store_error import StoreError
 from medjury.ratings._store.transaction import Transaction
-from medjury.records import dataclass
 
 _ROWS_AT_ONCE = 5_000
 # Columns, and how many of the first of them are the key.

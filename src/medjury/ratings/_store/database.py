@@ -7,13 +7,13 @@ import platform
 import sqlite3
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from medjury.files import create_private
 from medjury.ratings._store.schema import refuse_foreign, table_names
 from medjury.ratings._store.store_error import StoreError
-from medjury.records import dataclass
 
 # Our writers take turns in PostgreSQL as they do in SQLite. Any number will do, if all use the same.
 _WRITERS_TURN = 0x6D65646A757279

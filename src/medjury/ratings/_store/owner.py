@@ -8,10 +8,9 @@ import sys
 import time
 import uuid
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-
-from medjury.records import dataclass
 
 # An owner on another machine that is watched for so long and not heard of is taken for dead.
 STALE_AFTER_SECONDS = 30.0

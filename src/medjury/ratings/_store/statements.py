@@ -12,10 +12,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import lru_cache
-
-from medjury.records import dataclass
 
 RATING_COLUMNS = (
     "item", "system", "rater", "rater_kind", "instrument", "dimension", "repeat", "score", "status", "reason",

@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -30,7 +31,6 @@ from medjury.ratings._store.schema import is_current, migrate
 from medjury.ratings._store.statements import statements
 from medjury.ratings._store.store_error import StoreError
 from medjury.ratings._store.transaction import StoredReply, Transaction
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     import polars

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal
 
@@ -20,7 +21,6 @@ from medjury.ratings._store.escaping import escape, unescape
 from medjury.ratings._store.owner import Busy, Claimed, Heartbeats, Owner, is_dead
 from medjury.ratings._store.statements import RATING_COLUMNS, Statements, for_rows, key_list
 from medjury.ratings._store.store_error import ValueRefused
-from medjury.records import dataclass
 
 # How a row stands to the last one of its key and dimension: it says something else, it says the same, or it may not
 # take its place.

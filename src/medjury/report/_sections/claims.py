@@ -6,10 +6,9 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from medjury.records import dataclass
 from medjury.report._exhibits import COLOURS
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, element, paragraph, table_html

@@ -16,12 +16,10 @@ whatever their dependence.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
-
-from medjury.records import dataclass
 
 _BETS = 0.9 * 0.5 ** np.arange(14)
 _COSTS = -np.log1p(-_BETS) - _BETS

@@ -18,13 +18,11 @@ values.
 
 from __future__ import annotations
 
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-from medjury.records import dataclass
 
 Floats = NDArray[np.float64]
 Direction = Literal["below", "above"]

@@ -13,11 +13,11 @@ first look, which should rest on thirty cases or more, and it does not hold for 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Literal
 
 from medjury import special
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics._estimate import Estimate
 
 # Nobody rates more than this; whatever needs more is as good as on its limit.

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from medjury.records import dataclass
 from medjury.statistics._estimate import Estimate
 from medjury.statistics._printing.printing import Printable, shown, supported
 

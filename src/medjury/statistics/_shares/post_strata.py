@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from medjury.records import dataclass
 from medjury.statistics._bootstrap import Read, Statistics
 from medjury.statistics._resample import Floats, Integers
 

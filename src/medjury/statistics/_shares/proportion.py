@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from medjury import special
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics._estimate import Estimate, undefined
 
 ProportionInterval = Literal["clopper_pearson", "wilson", "jeffreys", "flat_prior"]

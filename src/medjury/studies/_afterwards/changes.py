@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,7 +12,6 @@ from medjury.cases import clean_text
 from medjury.files import whole_file
 from medjury.instruments import TRANSIENT
 from medjury.ratings import Rating, Store, guard_frame
-from medjury.records import dataclass
 
 CHANGES_FILE = "changes.csv"
 Kind = Literal["same", "changed", "gained", "lost", "reason", "added", "removed"]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.cases import Case
-from medjury.records import dataclass
 from medjury.runs import Manifest, files
 from medjury.studies._afterwards.run_cases import run_cases
 from medjury.tables import RatingTable

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ from medjury.errors import MedjuryError
 from medjury.files import write_whole
 from medjury.models import RecordedAs, RecordedFailure, Reply, write_answers
 from medjury.ratings import Store, open_store
-from medjury.records import dataclass
 from medjury.runs import Manifest, read_manifest
 from medjury.studies._afterwards.replayed import replayed_study
 from medjury.studies._afterwards.reread import store_address_of, study_file_of

@@ -7,7 +7,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
@@ -17,7 +17,6 @@ from medjury.instruments import TRANSIENT
 from medjury.judging import EarlierRun, Progress, Reread, judge_all, run_async
 from medjury.models import AuditLog, Gate, MemoryCache, PriceList
 from medjury.ratings import Rating, Store, StoreDesk, open_store
-from medjury.records import dataclass
 from medjury.runs import (
     Manifest,
     ManifestReread,

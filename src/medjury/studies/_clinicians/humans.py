@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from medjury.cases import Case
 from medjury.documents import read_document
 from medjury.errors import MedjuryError, no_such
 from medjury.ratings import Rating
-from medjury.records import dataclass
 from medjury.runs import ManifestHumans, files
 from medjury.studies._clinicians.labels import case_labels
 from medjury.studies._clinicians.roles import PeopleRoles, correction, people_roles, stated_roles

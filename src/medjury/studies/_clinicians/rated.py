@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from medjury.calibration import QueueRow
@@ -10,7 +11,6 @@ from medjury.cases import CaseReader, CaseSource
 from medjury.documents import Document, nearest, read_document, validate
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, Unscored, read_grade
-from medjury.records import dataclass
 from medjury.studies._clinicians.queue_file import read_queue
 from medjury.studies._file import PanelPart, RatedStudyFile, RoundPart
 from medjury.studies._material.case_ids import case_ids

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.documents import Document, nearest, read_document, validate_part
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.runs import ManifestPanel, read_protocol
 from medjury.studies._file import HumansPart, JuryPart
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from medjury.errors import MedjuryError
 from medjury.judging import JudgeProgress, Progress
 from medjury.models import AuditLog, PriceList, audit_totals
 from medjury.ratings import LogDrain, Store, StoreStopped, begin_account, spent_together
-from medjury.records import dataclass
 from medjury.runs import files
 from medjury.studies._batch_jobs import log_name
 from medjury.studies._cluster.groups import Group, groups_of

@@ -4,12 +4,12 @@ placed where it is."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.judging import Rater
 from medjury.models import ChatModel
-from medjury.records import dataclass
 from medjury.studies._study import Study
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 
 from medjury.cases import Case, CaseReader, CaseSource, RedactedCases
-from medjury.records import dataclass
 
 _MOST_CASES = 250
 _SHARES_PER_WORKER = 8  # so that the last ones end at about the same time

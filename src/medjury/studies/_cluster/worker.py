@@ -10,6 +10,7 @@ import asyncio
 import os
 import traceback
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from medjury.errors import MedjuryError
@@ -17,7 +18,6 @@ from medjury.instruments import TRANSIENT, Reason
 from medjury.judging import Breaker, Progress, UnreachableError, judge_all
 from medjury.models import Gate, MemoryCache, ModelError
 from medjury.ratings import Account, SharedBudget, SharedPace, StoreDesk, StoreStopped, open_store
-from medjury.records import dataclass
 from medjury.studies._cluster.scoring import Scoring
 from medjury.studies._cluster.shares import Share, Window, cases_hash
 from medjury.studies._cluster.tally import counts_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,7 +14,6 @@ from medjury.instruments import TRANSIENT, Reason
 from medjury.judging import TOKENS_PER_DRAFT, Drafter, Jury, Progress
 from medjury.models import PriceList
 from medjury.ratings import Store
-from medjury.records import dataclass
 from medjury.runs import FORMAT, Conclusion, DraftCounts, Manifest, ManifestDrafting, file_hash, files
 from medjury.studies._conclude import RunResult, WorkDone, calls_made
 from medjury.studies._drafts.cases import DraftedCases, Drafts, Undrafted

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,7 +11,6 @@ from medjury.cases import CaseReader, CaseSource, RedactedCases, Redactor, make_
 from medjury.documents import Document, nearest
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument, load_instrument
-from medjury.records import dataclass
 from medjury.studies._file import CasesPart, StudyFile
 
 Made = TypeVar("Made")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
@@ -12,7 +12,6 @@ import numpy as np
 
 from medjury.agreement import Expected
 from medjury.ratings import Rating
-from medjury.records import dataclass
 from medjury.runs import GateRules
 from medjury.statistics import counted
 from medjury.studies._clinicians.humans import Humans, read_humans

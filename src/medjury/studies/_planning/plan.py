@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,6 @@ from medjury.errors import MedjuryError
 from medjury.instruments import Unscored
 from medjury.judging import Rater, Used
 from medjury.models import ChatModel, Price, PriceList
-from medjury.records import dataclass
 from medjury.runs import SCORES, ManifestScores, TouchedBy
 from medjury.statistics import Printable, text_table
 from medjury.studies._file import BudgetPart, JudgePart, ModelPart

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ from pydantic import ValidationError
 from medjury.clock import utc_now
 from medjury.errors import MedjuryError
 from medjury.ratings import is_empty_file, open_store
-from medjury.records import dataclass
 from medjury.runs import (
     GateRules,
     Ledger,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,6 @@ from medjury.fields import Part
 from medjury.instruments import Instrument
 from medjury.judging import BEFORE_TOKENS, FIRST_VERSION, PROMPT_VERSION, RECORD_FIRST, Speaker
 from medjury.models import ChatModel, make_model
-from medjury.records import dataclass
 from medjury.studies._file import JudgePart, ModelPart
 
 if TYPE_CHECKING:

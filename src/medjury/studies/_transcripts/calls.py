@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import dataclass
 from pathlib import Path
 
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 
 MANIFEST = "calls.csv"
 GOLD = "gold"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -11,7 +12,6 @@ from typing import Any
 from medjury.cases import Case, write_cases
 from medjury.errors import MedjuryError
 from medjury.files import private_folder, write_whole
-from medjury.records import dataclass
 from medjury.studies._transcripts.calls import CallFiles
 from medjury.studies._transcripts.study import NOTHING_TO_JUDGE, TranscriptStudy, file_name, study_text
 from medjury.transcripts import EDGES, Band, impact_cases, normalise, sample_by_band

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ from medjury.cases import write_cases
 from medjury.documents import read_document
 from medjury.errors import MedjuryError
 from medjury.files import private_folder, write_whole
-from medjury.records import dataclass
 from medjury.transcripts import (
     EDGES,
     AlignedPair,

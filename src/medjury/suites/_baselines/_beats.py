@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from medjury.records import dataclass
 from medjury.statistics import Estimate, Floats, Read, bootstrap, paired_rate_difference, shown, undefined
 from medjury.suites._baselines._scores import BaselineScore
 from medjury.suites._item import Item

@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import p_value as shown_p
 
 _FEWEST = 2  # items of a shard: one has no order

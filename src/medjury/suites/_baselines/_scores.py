@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.records import dataclass
 from medjury.suites._baselines._trivial import SAYS_NOTHING, trivial_answers
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded

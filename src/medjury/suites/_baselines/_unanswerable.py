@@ -6,9 +6,9 @@ Which they are a judge says, with the instrument `answerable`: 1 or 0 for an ite
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import counted
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ from medjury.cases import Case
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
 from medjury.ratings import Rating
-from medjury.records import dataclass
 from medjury.studies import Study, judge_cases, load_study
 from medjury.suites._exchange._texts import texts_for
 

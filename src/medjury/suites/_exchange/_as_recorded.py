@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, replace
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 from medjury.cases import Case
@@ -29,7 +29,6 @@ from medjury.models import (
     request_key,
     write_answers,
 )
-from medjury.records import dataclass
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._exchange._given import GivenAnswer, GivenRun
 from medjury.suites._exchange._helm_files import helm_folders, read_helm_run

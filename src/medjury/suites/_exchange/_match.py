@@ -11,9 +11,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from medjury.records import dataclass
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._exchange._given import GivenAnswer
 from medjury.suites._item import Item

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from medjury.records import dataclass
 from medjury.statistics import side_by_side
 from medjury.suites._leaderboard._cells import Cell, cells_of
 from medjury.suites._leaderboard._results import Results

@@ -6,12 +6,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from medjury.records import dataclass
 from medjury.statistics import (
     Estimate,
     Floats,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from medjury.records import dataclass
 from medjury.suites._baselines import UnanswerableEffect, effect_of_unanswerable
 from medjury.suites._leaderboard._board import Board
 from medjury.suites._leaderboard._cells import counted_score

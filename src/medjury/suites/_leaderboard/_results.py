@@ -6,12 +6,11 @@ Runs of our own write it, and so may whoever reads another harness's files. Noth
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.statistics import Estimate
 
 # How an answer counts: it has a score; the candidate itself failed to give one; or nobody knows what it would be.

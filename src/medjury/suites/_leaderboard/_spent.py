@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from medjury.records import dataclass
 from medjury.suites._leaderboard._results import Results, Spending
 
 

@@ -9,13 +9,12 @@ towards one half, so that the interval would miss the very win rate it belongs t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from medjury.ranking import Ranking, Standing, rank
-from medjury.records import dataclass
 from medjury.statistics import FEWEST_CLUSTERS, Estimate, counted, ends, undefined
 from medjury.suites._leaderboard._cells import Cell, counted_score, shared_items
 from medjury.suites._leaderboard._results import AnswerResult, Results

@@ -6,12 +6,11 @@ import difflib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from medjury.cases import read_rows
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.suites._loaders import ROW
 
 _IDS = ("id", "item", "itemid", "caseid", "case", "questionid", "qid", "key", "uid", "number", "no", "index")

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
 from medjury.suites._loaders._reading.files import one_file

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
-
-from medjury.records import dataclass
 
 _MOST_FILLERS = 12
 _FILLER = re.compile(

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from medjury.instruments import Reason
-from medjury.records import dataclass
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item
 from medjury.suites._mark import Mark

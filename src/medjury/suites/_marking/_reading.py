@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from medjury.instruments import Reason
-from medjury.records import dataclass
 from medjury.suites._marking._choices import WHOLE_ANSWERS, Choices, Named, folded
 from medjury.suites._marking._cleaned import UnfinishedError, plain_text, without_question, without_thought
 from medjury.suites._marking._given import given_forms

@@ -6,11 +6,11 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.suites._marking import _sql_worker
 
 Row = tuple[object, ...]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
-from medjury.records import dataclass
 from medjury.suites._marking._choices import Choices, Named
 from medjury.suites._marking._lines import listed_spans
 from medjury.suites._marking._phrases import BACK, CUES, JOINS_BEFORE, LOOSE, NOT_OWN, VERDICT, WRONG

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from medjury.instruments import Reason
 from medjury.models import audit_totals
 from medjury.ratings import open_store
-from medjury.records import dataclass
 from medjury.runs import files
 from medjury.studies import RunResult, Study, answering_study, run_study
 from medjury.suites._leaderboard import State, slugs

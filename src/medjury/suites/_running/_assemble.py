@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from medjury.instruments import Reason
 from medjury.models import context_window
-from medjury.records import dataclass
 from medjury.studies import study_prices
 from medjury.suites._item import Item
 from medjury.suites._leaderboard import (

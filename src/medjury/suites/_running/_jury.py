@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,6 @@ from medjury.cases import Case, write_cases
 from medjury.errors import MedjuryError
 from medjury.files import private_folder, write_whole
 from medjury.instruments import Instrument, load_instrument
-from medjury.records import dataclass
 from medjury.studies import Study, load_study
 from medjury.suites._library import prompt_of
 from medjury.suites._running._answers import Asked

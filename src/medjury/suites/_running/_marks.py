@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from medjury.clock import utc_now
 from medjury.errors import MedjuryError
 from medjury.ratings import Rating, Store, StoredRecord
-from medjury.records import dataclass
 from medjury.suites._item import Item
 from medjury.suites._mark import Mark
 from medjury.suites._marking import JURY, counts_of, mark_all

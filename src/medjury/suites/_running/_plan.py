@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from medjury.cases import Case
 from medjury.instruments import Unscored
 from medjury.judging import TOKENS_PER_ANSWER, Rater
 from medjury.models import PriceList
-from medjury.records import dataclass
 from medjury.statistics import Printable, counted, text_table
 from medjury.studies import check_study, study_prices
 from medjury.suites._item import Item

@@ -6,13 +6,12 @@ Every step finds in the store what was done before, so that a suite that was sto
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from medjury.files import private_folder
 from medjury.ratings import open_store, write_ratings
-from medjury.records import dataclass
 from medjury.studies import RunResult, run_study
 from medjury.suites._leaderboard import Results, Spending
 from medjury.suites._running._answers import Asked, ask_candidate, candidate_folder, spent_in

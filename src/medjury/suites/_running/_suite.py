@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ from medjury.cases import Case
 from medjury.documents import Document, read_document, validate
 from medjury.errors import MedjuryError
 from medjury.files import private_folder, write_whole
-from medjury.records import dataclass
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._exchange import Questions, is_given, record_given, speaker_of
 from medjury.suites._item import Item, Loaded

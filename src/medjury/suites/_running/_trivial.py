@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from medjury.records import dataclass
 from medjury.suites._baselines import baseline_scores
 from medjury.suites._item import Loaded
 from medjury.suites._leaderboard import BaselineResult

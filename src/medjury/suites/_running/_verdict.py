@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,6 @@ import numpy as np
 
 from medjury.agreement import icc_3_k_z, mean_icc_3_k_z
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.runs import verify_run
 from medjury.statistics import Estimate, Floats
 from medjury.suites._leaderboard import AgreementResult, JuryResult

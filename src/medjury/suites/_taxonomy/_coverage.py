@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from medjury.records import dataclass
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._taxonomy._read import read_taxonomy
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
 from medjury.documents import read_document
-from medjury.records import dataclass
 
 FILE = Path(__file__).parent / "taxonomy.yaml"
 _WIDTH = 100

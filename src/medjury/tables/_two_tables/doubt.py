@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
-
-from medjury.records import dataclass
 
 AS_THEY_ARE = "as they are"
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.tables._two_tables.doubt import AS_THEY_ARE, Answer, Doubt
 from medjury.tables._two_tables.panel import Panel
 

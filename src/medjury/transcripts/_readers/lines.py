@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.transcripts._readers.marks import NAME, Mark, doubt, named, refuse_names_within, speakers_among
 from medjury.transcripts._readers.names import is_bare_role, is_relative, is_role, like_a_name, tidy
 from medjury.transcripts._readers.times import seconds

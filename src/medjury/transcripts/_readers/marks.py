@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.transcripts._readers.names import (
     begins_with_role,
     is_bare_role,

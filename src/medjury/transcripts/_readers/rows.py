@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 
 UNREAD = "a part cannot be read"
 Row = dict[str, Any]

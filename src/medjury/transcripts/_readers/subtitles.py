@@ -6,10 +6,10 @@ import html
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.transcripts._readers.marks import Mark, named, refuse_names_within, speakers_among
 from medjury.transcripts._readers.names import is_role, like_a_name, tidy
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.transcripts._readers.rows import Rows, Word, turns_of_words
 
 _PAUSE = 1.0  # seconds of silence after which another turn begins

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from medjury.instruments import Instrument
-from medjury.records import dataclass
 from medjury.tuning._labelled import Labelled
 from medjury.tuning._objective import Objective
 from medjury.tuning._search.feedback import feedback

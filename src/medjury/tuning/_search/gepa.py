@@ -5,13 +5,13 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from medjury.errors import MedjuryError
 from medjury.instruments import Instrument
-from medjury.records import dataclass
 from medjury.tuning._labelled import Labelled
 from medjury.tuning._objective import Objective
 from medjury.tuning._search.adapter import InstrumentAdapter, Trajectory, candidate_id

@@ -10,14 +10,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.files import create_private
 from medjury.instruments import NotApplicable, Outcome, Reason, Score, Unscored
-from medjury.records import dataclass
 from medjury.runs import files
 
 

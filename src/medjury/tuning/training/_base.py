@@ -8,13 +8,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from medjury.errors import MedjuryError, first_line
 from medjury.files import private_folder
 from medjury.models import read_whole, reading_weights, refuse_pickled
-from medjury.records import dataclass
 from medjury.tuning.training._libraries import library
 
 ADAPTER, MERGED, UNPACKED = "adapter", "merged", "unpacked"

@@ -8,11 +8,11 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from medjury.judging import consensus_of
 from medjury.models import Message
 from medjury.ratings import Rating
-from medjury.records import dataclass
 from medjury.tuning.training._questions import Question
 
 INCOMPLETE = "a clinician did not grade every dimension, or gave what the instrument does not allow"

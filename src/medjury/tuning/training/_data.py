@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,7 +16,6 @@ from medjury.files import private_folder, write_whole
 from medjury.judging import Judge
 from medjury.models import Message
 from medjury.ratings import Rating, open_store
-from medjury.records import dataclass
 from medjury.runs import files as run_files
 from medjury.studies import Study, read_humans
 from medjury.tuning.training._completions import Completion, completions, upsampled

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from medjury.errors import MedjuryError
 from medjury.judging import Consensus, consensus_of
 from medjury.models import Message
 from medjury.ratings import Rating
-from medjury.records import dataclass
 from medjury.tuning.training._questions import Answer, Question
 from medjury.tuning.training._rejected import Rejection, distance, rejected_grades
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from medjury.cases import Case, content_marks
 from medjury.errors import MedjuryError
@@ -12,7 +12,6 @@ from medjury.instruments import Explain, Instrument, Unscored
 from medjury.judging import Judge, Rater, Repeats, worked_messages
 from medjury.models import Message
 from medjury.ratings import Rating
-from medjury.records import dataclass
 
 NO_QUESTION = "the case lacks an input that the instrument needs"
 Answer = tuple[str, str]  # item and system

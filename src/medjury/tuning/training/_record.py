@@ -6,11 +6,11 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from medjury.files import write_whole
-from medjury.records import dataclass
 
 PLAN, TRAINING, CURVES, SUMMARY = "plan.json", "training.json", "curves.csv", "summary.txt"
 COLUMNS = (

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 from medjury.instruments import Dimension, Instrument
 from medjury.judging import Consensus
-from medjury.records import dataclass
 
 RejectedRule = Literal["one_higher", "one_lower", "one_better", "random", "worst_judge"]
 REJECTED_RULES: tuple[RejectedRule, ...] = get_args(RejectedRule)

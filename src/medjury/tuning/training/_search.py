@@ -9,12 +9,12 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.files import private_folder, write_whole
-from medjury.records import dataclass
 from medjury.tuning.training._data import Lessons
 from medjury.tuning.training._libraries import library
 from medjury.tuning.training._settings import TrainSettings

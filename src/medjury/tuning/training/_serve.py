@@ -11,12 +11,12 @@ import json
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from medjury.errors import MedjuryError
 from medjury.models import reading_weights, refuse_pickled
-from medjury.records import dataclass
 from medjury.tuning.training._base import ADAPTER, MERGED, Base, load_base
 from medjury.tuning.training._libraries import library
 from medjury.tuning.training._record import TRAINING, read_trained

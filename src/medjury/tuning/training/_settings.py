@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from medjury.documents import nearest
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.tuning.training._data import Method
 
 

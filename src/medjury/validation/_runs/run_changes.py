@@ -5,13 +5,12 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from medjury.agreement import absolute_offset, difference_statistics, icc_statistics, kappa_statistics
-from medjury.records import dataclass
 from medjury.statistics import (
     Estimate,
     Printable,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from medjury.records import dataclass
 from medjury.statistics import Estimate, counted_share, undefined
 
 if TYPE_CHECKING:

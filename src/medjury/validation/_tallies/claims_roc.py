@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from medjury.agreement import RocCurve, area_statistics, roc_curve
-from medjury.records import dataclass
 from medjury.statistics import Estimate, bootstrap
 from medjury.validation._evidence import Evidence
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.records import dataclass
 from medjury.statistics import FEWEST_CLUSTERS, RESAMPLES, Estimate, Floats, replicates
 from medjury.tables import Measured
 from medjury.validation._clustered import clustered_contrast, patients

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from medjury.agreement import SevereErrors, severe_errors
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.runs import Manifest, ManifestJudge
 from medjury.statistics import Estimate, Replicates, error_rate, paired_rate_difference, undefined
 from medjury.tables import ABSENT, SCORED, Measured, Names, RatingTable, Roles, rating_table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from medjury.agreement import (
     over_pairs,
     too_few_each,
 )
-from medjury.records import dataclass
 from medjury.statistics import Replicates, combined, replicates
 from medjury.tables import Measured, RatingTable, Roles
 from medjury.validation._evidence import gate_statistic

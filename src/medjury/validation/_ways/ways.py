@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from medjury.agreement import SevereErrors
-from medjury.records import dataclass
 from medjury.statistics import Estimate, Result, ends, undefined
 from medjury.tables import RatingTable
 from medjury.validation._ways.same_answers import SameAnswers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hmac import compare_digest
 from typing import Any
@@ -12,7 +13,6 @@ import jwt
 
 from medjury.errors import MedjuryError
 from medjury.panel._open_id_settings import OpenIdSettings
-from medjury.records import dataclass
 
 CLOCKS_MAY_DIFFER = timedelta(minutes=2)
 # Signed by the provider's private key: never in a way for which a secret that we share, or no key at all, would do.

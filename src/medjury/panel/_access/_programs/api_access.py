@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from dataclasses import dataclass
 
 from fastapi import HTTPException, Request
 
@@ -15,7 +16,6 @@ from medjury.panel._access._visitors import address_of, signed_in
 from medjury.panel._access._waiting import address_key, note_failure, seconds_to_wait
 from medjury.panel._declared import CHANGING
 from medjury.panel._panel import Panel
-from medjury.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,6 @@ from medjury.panel._access._moments import read, stored
 from medjury.panel._access._people import Person, clean_name, person_of
 from medjury.panel._access._secrets import hash_of, new_id, new_secret
 from medjury.panel._access._tables import api_keys_table, people_table
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,6 @@ from medjury.panel._design._tables import assignments_table, items_table
 from medjury.panel._meeting._tables import asked_table, replies_table
 from medjury.panel._rating._answers import progress
 from medjury.panel._rating._saving import newest
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row

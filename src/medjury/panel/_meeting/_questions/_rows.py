@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,6 @@ from medjury.panel._meeting._questions._asking import LEFT, RIGHT, applies
 from medjury.panel._meeting._tables import asked_table, replies_table
 from medjury.panel._rating._saving import newest
 from medjury.ratings import guard_frame
-from medjury.records import dataclass
 from medjury.statistics import Estimate, counted_share, shown, undefined
 
 if TYPE_CHECKING:

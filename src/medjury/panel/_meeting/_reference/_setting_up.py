@@ -6,6 +6,7 @@ import random
 import re
 import secrets
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import insert, select
@@ -18,7 +19,6 @@ from medjury.panel._design._blinding import hide, hider
 from medjury.panel._design._kept_instrument import instrument_to_row
 from medjury.panel._design._shown import Passage, passages_to_row, shown_of
 from medjury.panel._meeting._tables import reference_answers_table, reference_cases_table
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,6 @@ from medjury.panel._meeting._tables import (
     reference_stages_table,
     reference_work_table,
 )
-from medjury.records import dataclass
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row

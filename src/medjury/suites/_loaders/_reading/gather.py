@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from medjury.cases import EMPTY, read_rows
 from medjury.errors import MedjuryError
-from medjury.records import dataclass
 from medjury.suites._item import Item, Loaded
 
 BLANK = "blank row"
