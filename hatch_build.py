@@ -25,8 +25,8 @@ try:
 except ImportError:  # compiling in place needs no hatchling
     BuildHookInterface = object  # type: ignore[assignment,misc,unused-ignore]
 
-SOURCE = Path("src/medjury/metrics/_detector.c")
-INCLUDED = Path("src/medjury/metrics/_kernels.c")
+SOURCE = Path("src/medjury/texts/metrics/_detector.c")
+INCLUDED = Path("src/medjury/texts/metrics/_kernels.c")
 # No fused multiply-add: the same sums on every processor, and the same as Python's.
 OPTIONS = ["-O3", "-std=c11", "-fPIC", "-shared", "-fvisibility=hidden", "-ffp-contract=off"]
 
@@ -44,7 +44,7 @@ class KernelHook(BuildHookInterface):  # type: ignore[type-arg,misc,unused-ignor
         self.folder = tempfile.mkdtemp(prefix="medjury-build-")
         library = compile_kernels(root, Path(self.folder))
         if library is not None:
-            build_data["force_include"][str(library)] = f"medjury/metrics/{library.name}"
+            build_data["force_include"][str(library)] = f"medjury/texts/metrics/{library.name}"
             build_data["pure_python"] = False
             build_data["tag"] = f"py3-none-{platform_tag()}"
 

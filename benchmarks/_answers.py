@@ -93,7 +93,7 @@ def _write_run(folder: Path, *, seed: int) -> None:
     from tests.report.ways import Planted, judges_of, ways_frame
 
     from medjury.instruments import load_instrument
-    from medjury.runs import ManifestInstrument
+    from medjury.store.runs import ManifestInstrument
 
     ways = {
         "plain": Planted("single", 0.6, 1, 0.001),

@@ -20,16 +20,16 @@ from benchmarks._studies import (
     graded,
     quality,
 )
-from medjury.agreement import cronbach_alpha
-from medjury.audits import position
-from medjury.audits._consistency import _correlations as correlations
-from medjury.audits._groups import welch
-from medjury.audits._regressions.crossed_model import fit_crossed_model
-from medjury.audits._regressions.regression import slopes
-from medjury.audits._self_preference.own_vendor_contrast import contrast_findings
-from medjury.audits._self_preference.same_vendor_model import model_findings
-from medjury.audits._self_preference.vendors import Vendors
-from medjury.audits._stability import repeats_needed, steadiness, sums_of
+from medjury.analysis.agreement import cronbach_alpha
+from medjury.analysis.audits import position
+from medjury.analysis.audits._consistency import _correlations as correlations
+from medjury.analysis.audits._groups import welch
+from medjury.analysis.audits._regressions.crossed_model import fit_crossed_model
+from medjury.analysis.audits._regressions.regression import slopes
+from medjury.analysis.audits._self_preference.own_vendor_contrast import contrast_findings
+from medjury.analysis.audits._self_preference.same_vendor_model import model_findings
+from medjury.analysis.audits._self_preference.vendors import Vendors
+from medjury.analysis.audits._stability import repeats_needed, steadiness, sums_of
 from medjury.statistics import replicates
 from medjury.tables import SCORED, Grid
 

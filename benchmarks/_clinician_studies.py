@@ -20,10 +20,10 @@ from benchmarks._studies import (
     graded,
     quality,
 )
-from medjury.agreement import judge_as_rater, many_raters, non_inferiority
-from medjury.agreement._groups.many_raters import MANY_RATER_STATISTICS
-from medjury.calibration._jury_simulation.agreement import LOST, agreement_replicates
-from medjury.calibration._jury_simulation.simulation import JuryTable
+from medjury.analysis.agreement import judge_as_rater, many_raters, non_inferiority
+from medjury.analysis.agreement._groups.many_raters import MANY_RATER_STATISTICS
+from medjury.analysis.calibration._jury_simulation.agreement import LOST, agreement_replicates
+from medjury.analysis.calibration._jury_simulation.simulation import JuryTable
 from medjury.statistics import Estimate
 
 CLINICIANS, JURORS, POPULATION = 3, 5, 60_000

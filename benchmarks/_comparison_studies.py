@@ -20,7 +20,7 @@ from benchmarks._studies import (
     graded,
     quality,
 )
-from medjury.agreement import (
+from medjury.analysis.agreement import (
     area_statistics,
     area_under_curve,
     difference_statistics,
@@ -29,12 +29,12 @@ from medjury.agreement import (
     kendall_tau_b,
     krippendorff_alpha,
 )
-from medjury.metrics._impact.check import rates
-from medjury.metrics._meta_evaluation import enrichment_of
+from medjury.analysis.ranking import rank
 from medjury.panel._live._agreeing import _change as change_of_rater
-from medjury.ranking import rank
 from medjury.statistics import bootstrap, replicates, undefined
 from medjury.suites._baselines._beats import above_baseline
+from medjury.texts.metrics._impact.check import rates
+from medjury.texts.metrics._meta_evaluation import enrichment_of
 from medjury.validation._clustered import clustered_contrast
 from medjury.validation._runs.run_changes import Drawing, _both, _means
 

@@ -7,15 +7,15 @@ from functools import cache
 import numpy as np
 
 from benchmarks._studies import CLINICIAN, JURY, POPULATION, SHARED, STRICT, Scores, Truthful, graded, quality
-from medjury.calibration._estimates.danger_rates import danger_rates
-from medjury.calibration._estimates.prediction_powered import (
+from medjury.analysis.calibration._estimates.danger_rates import danger_rates
+from medjury.analysis.calibration._estimates.prediction_powered import (
     estimate_difference,
     estimate_mixture,
     powered_means,
 )
-from medjury.calibration._estimates.quality_asked import share_of
-from medjury.calibration._estimates.weighted_estimates import estimate_weighted
-from medjury.errors import MedjuryError
+from medjury.analysis.calibration._estimates.quality_asked import share_of
+from medjury.analysis.calibration._estimates.weighted_estimates import estimate_weighted
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import undefined
 
 UNLABELLED, DANGEROUS, WORSE = 9, 3.0, 0.3

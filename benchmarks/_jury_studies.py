@@ -21,9 +21,9 @@ from benchmarks._studies import (
     graded,
     quality,
 )
-from medjury.agreement import JuryWorthRow, jury_worth, win_rates
-from medjury.calibration._conformal.sets import GradeSets, measure_sets
-from medjury.calibration._estimates.prediction_powered import estimate_mean
+from medjury.analysis.agreement import JuryWorthRow, jury_worth, win_rates
+from medjury.analysis.calibration._conformal.sets import GradeSets, measure_sets
+from medjury.analysis.calibration._estimates.prediction_powered import estimate_mean
 from medjury.tables import rating_table
 
 # For each label so many answers have the jury's score alone.

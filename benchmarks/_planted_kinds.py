@@ -24,7 +24,7 @@ from benchmarks._planted import (
     world,
     write_instrument,
 )
-from medjury.cases import Case, content_marks
+from medjury.intake.cases import Case, content_marks
 from medjury.studies import load_study, register_study
 
 Draw = np.random.Generator

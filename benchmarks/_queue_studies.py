@@ -20,11 +20,11 @@ from benchmarks._studies import (
     graded,
     quality,
 )
-from medjury.calibration._reliability import reliability
-from medjury.calibration._triage.automatic import automatic_decisions
-from medjury.calibration._triage.review_curve import review_curves
-from medjury.calibration._triage.routine_disagreement import disagreement_curve
-from medjury.errors import MedjuryError
+from medjury.analysis.calibration._reliability import reliability
+from medjury.analysis.calibration._triage.automatic import automatic_decisions
+from medjury.analysis.calibration._triage.review_curve import review_curves
+from medjury.analysis.calibration._triage.routine_disagreement import disagreement_curve
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import undefined
 
 JURORS, DANGEROUS, CATCH = 3, 3.0, 0.8

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.agreement import kappa_statistics
-from medjury.calibration import inclusion_probabilities, influence_sizes, systematic
+from medjury.analysis.agreement import kappa_statistics
+from medjury.analysis.calibration import inclusion_probabilities, influence_sizes, systematic
 from medjury.statistics import (
     Estimate,
     by_last_column,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.agreement import (
+from medjury.analysis.agreement import (
     correlation_statistics,
     icc_statistics,
     kappa_statistics,
@@ -23,9 +23,9 @@ from medjury.agreement import (
     non_inferiority,
     severe_errors,
 )
-from medjury.agreement._pairs.estimates import pair_estimates
-from medjury.agreement._pairs.pair import Pair, Settings
-from medjury.audits import drift
+from medjury.analysis.agreement._pairs.estimates import pair_estimates
+from medjury.analysis.agreement._pairs.pair import Pair, Settings
+from medjury.analysis.audits import drift
 from medjury.statistics import Estimate, combined
 from medjury.tables import Grades
 from medjury.validation._tallies.loop_gains import gain_estimates

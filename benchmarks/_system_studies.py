@@ -10,11 +10,15 @@ from functools import cache
 import numpy as np
 
 from benchmarks._studies import CLINICIAN, JURY, RESAMPLES, SHARED, STRICT, Scores, Truthful, graded
-from medjury.agreement._pairs.pair import Settings
-from medjury.agreement._pairs.system_estimates import between_and_within, estimates_by_system, system_rows
-from medjury.ranking import rank
-from medjury.ranking._agreement import ranking_agreement
-from medjury.ranking._benchmark_scores import benchmark_scores
+from medjury.analysis.agreement._pairs.pair import Settings
+from medjury.analysis.agreement._pairs.system_estimates import (
+    between_and_within,
+    estimates_by_system,
+    system_rows,
+)
+from medjury.analysis.ranking import rank
+from medjury.analysis.ranking._agreement import ranking_agreement
+from medjury.analysis.ranking._benchmark_scores import benchmark_scores
 from medjury.statistics import Estimate, replicates
 
 BETTER = np.linspace(0.6, 0.0, 6)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.agreement import (
+from medjury.analysis.agreement import (
     alpha_statistics,
     cohen_kappa,
     icc,

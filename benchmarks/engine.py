@@ -80,11 +80,11 @@ def _judge(url: str, calls: int) -> tuple[float, float]:
     loading the HTTP library, which both sides have done before the clock starts."""
     import aiohttp  # noqa: F401
 
-    from medjury.cases import Case
     from medjury.instruments import TRANSIENT, load_instrument
+    from medjury.intake.cases import Case
     from medjury.judging import Judge, Progress, judge_all, run_async
     from medjury.models import AuditLog, Gate, Limits, make_model
-    from medjury.ratings import StoreDesk, open_store
+    from medjury.store.ratings import StoreDesk, open_store
 
     model = make_model("openai", name="juror", url=url, model="m")
     judge = Judge(model, load_instrument("note_quality"))

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from medjury.metrics import impact, kernels_in_use, score
+from medjury.texts.metrics import impact, kernels_in_use, score
 
 PAIRS = 100_000
 PEER_PAIRS = 1_500

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from medjury.cases import Case
-from medjury.passports import Placing, population_of
+from medjury.in_use.passports import Placing, population_of
+from medjury.intake.cases import Case
 
 PAGE = Path(__file__).parents[1] / "docs" / "passport.md"
 BEGIN, END = "<!-- simulation begins -->", "<!-- simulation ends -->"

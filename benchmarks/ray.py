@@ -131,7 +131,7 @@ def _wait(
 
 def _accounts(run: Path, store: str, log: Path, cases: int) -> dict[str, int]:
     from medjury.models import verify_audit_log
-    from medjury.ratings import open_store
+    from medjury.store.ratings import open_store
 
     with open_store(store) as opened:
         scored = {row.item for row in opened.ratings() if row.status == "scored"}

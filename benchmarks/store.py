@@ -21,7 +21,7 @@ from typing import Any
 
 from tests.ratings.samples import rating
 
-from medjury.ratings import Rating, open_store
+from medjury.store.ratings import Rating, open_store
 
 RATINGS, AT_ONCE, TURNS = 100_000, 20_000, 3
 TARGETS = {"SQLite": 50_000, "PostgreSQL": 20_000}

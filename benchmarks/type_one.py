@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks._planted import Floats, World, world
-from medjury.runs import GateRules
+from medjury.store.runs import GateRules
 from medjury.tables import Grades
 from medjury.validation._colleague import Beside, colleague_test, consensus_danger, read, sums_of
 from medjury.validation._scope import Part, tested_parts

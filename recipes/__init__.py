@@ -1,1 +1,1 @@
-"""Makes the recipes that ship with the package (`src/medjury/recipes/`): one file each, truth planted."""
+"""Makes the recipes that ship with the package (`src/medjury/studies/recipes/`): one file each, truth planted."""

@@ -16,7 +16,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from medjury.ratings import open_store
+from medjury.store.ratings import open_store
 
 _numbers = itertools.count()
 # Nobody pulls the plug here: minutes become seconds. Each of hundreds of databases is used once: no process need

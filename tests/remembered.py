@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from medjury.agreement import AgreementTable, agreement
+from medjury.analysis.agreement import AgreementTable, agreement
 
 
 class RememberedAgreement:

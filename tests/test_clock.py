@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medjury.clock import utc_now
+from medjury.foundation.clock import utc_now
 
 MOMENTS = st.datetimes(datetime(1970, 1, 1), datetime(2200, 1, 1))
 

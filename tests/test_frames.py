@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 import medjury
-from medjury.agreement import AgreementTable
-from medjury.errors import MedjuryError
-from medjury.frames import as_polars
+from medjury.analysis.agreement import AgreementTable
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.frames import as_polars
 
 ROWS = [
     {"item": item, "rater": rater, "dimension": "accuracy", "score": score}

@@ -36,7 +36,7 @@ def test_agreement_is_called_from_the_front_door_and_is_a_room_too() -> None:
     table = medjury.rating_table(frame(), scale=(1, 5))
     found = medjury.agreement(table, resamples=200)
     assert found.find("kappa_quadratic", rater="juror").estimate.value is not None
-    assert callable(medjury.agreement.cohen_kappa)
+    assert callable(medjury.analysis.agreement.cohen_kappa)
 
 
 def test_importing_medjury_loads_nothing_heavy() -> None:

@@ -12,10 +12,10 @@ import pytest
 from tests.studies.conftest import server, write_study  # noqa: F401 - fixtures
 
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.models import AuditLog
 from medjury.report import write_page
-from medjury.runs import Manifest, files, read_manifest, verify_run
+from medjury.store.runs import Manifest, files, read_manifest, verify_run
 from medjury.studies import load_study, run_study
 
 Write = Callable[..., Path]

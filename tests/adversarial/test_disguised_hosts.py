@@ -7,7 +7,7 @@ from tests.loopback import LoopbackServer
 from tests.models.conftest import key  # noqa: F401 - a fixture
 from tests.models.samples import KINDS, model_at, request
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.models import Gate, MemoryCache, ModelError
 from medjury.models._hosts import is_local, is_loopback_address, normal_hosts
 

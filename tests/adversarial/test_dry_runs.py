@@ -12,7 +12,7 @@ import pytest
 from tests.loopback import Call, LoopbackServer
 
 from medjury.cli import main
-from medjury.runs import read_manifest
+from medjury.store.runs import read_manifest
 from medjury.studies import RunPlan, check_study, load_study
 
 Write = Callable[..., Path]

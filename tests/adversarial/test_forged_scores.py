@@ -13,11 +13,11 @@ from tests.passports.passported import validated_run
 from tests.studies.conftest import server, write_study  # noqa: F401 - fixtures
 
 from medjury.cli import main
-from medjury.errors import MedjuryError
-from medjury.passports import make_passport
-from medjury.ratings import Selection, erase, open_store
+from medjury.foundation.errors import MedjuryError
+from medjury.in_use.passports import make_passport
 from medjury.report import write_page
-from medjury.runs import files, read_manifest, verify_run
+from medjury.store.ratings import Selection, erase, open_store
+from medjury.store.runs import files, read_manifest, verify_run
 from medjury.studies import check_scores, load_study, run_study
 
 Write = Callable[..., Path]
@@ -126,7 +126,7 @@ def test_ratings_of_the_folder_that_the_store_does_not_have_are_found(folder: Pa
     """The file's hash in the manifest may be made anew by whoever owns the folder."""
     import polars
 
-    from medjury.runs import file_hash
+    from medjury.store.runs import file_hash
 
     place = folder / files.RATINGS
     table = polars.read_parquet(place)

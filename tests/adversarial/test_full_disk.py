@@ -16,10 +16,10 @@ from tests.processes import Command
 from tests.studies.conftest import server, write_study  # noqa: F401 - fixtures
 
 from medjury.cli import main
-from medjury.errors import MedjuryError
-from medjury.files import is_full, write_whole
-from medjury.ratings import StoreError, open_store
-from medjury.runs import files, read_manifest
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import is_full, write_whole
+from medjury.store.ratings import StoreError, open_store
+from medjury.store.runs import files, read_manifest
 from medjury.studies import load_study, run_study
 
 Write = Callable[..., Path]

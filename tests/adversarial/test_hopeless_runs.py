@@ -13,7 +13,7 @@ from tests.loopback import Call, LoopbackServer
 
 from medjury.cli import main
 from medjury.judging._breaker import FIRST_QUESTIONS
-from medjury.runs import read_manifest
+from medjury.store.runs import read_manifest
 
 Write = Callable[..., Path]
 HOPELESS = 120

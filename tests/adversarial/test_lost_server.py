@@ -21,8 +21,8 @@ from tests.ratings.samples import rating
 from tests.stoppable_postgres import end, own_server, own_url, start  # noqa: F401 - fixtures
 from tests.studies.conftest import write_study  # noqa: F401 - fixtures
 
-from medjury.ratings import Store, StoreError, StoreStopped, open_store
-from medjury.runs import read_manifest, verify_run
+from medjury.store.ratings import Store, StoreError, StoreStopped, open_store
+from medjury.store.runs import read_manifest, verify_run
 
 Write = Callable[..., Path]
 CASES, CONCURRENCY = 80, 4

@@ -13,11 +13,11 @@ from tests.studies.conftest import server, write_study  # noqa: F401 - fixtures
 
 import medjury
 from medjury.cli import main
-from medjury.errors import MedjuryError
-from medjury.files import whole_file, write_whole
-from medjury.ratings import open_store
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import whole_file, write_whole
 from medjury.report import write_page
-from medjury.runs import files
+from medjury.store.ratings import open_store
+from medjury.store.runs import files
 from medjury.studies import load_study, reread_run, run_study
 
 Write = Callable[..., Path]
@@ -178,17 +178,17 @@ def test_a_store_is_its_owners_alone_with_its_log(tmp_path: Path, umask: int) ->
         assert len(found) == 3 and set(found.values()) == {0o600}, found
 
 
-# Where files may be opened for writing without `medjury.files`, and why.
+# Where files may be opened for writing without `medjury.foundation.files`, and why.
 ELSEWHERE = {
     "files.py": "the one place",
-    "ratings/_export.py": "writes into a part that `medjury.files` made",
+    "ratings/_export.py": "writes into a part that `medjury.foundation.files` made",
     "models/_gate/audit.py": "appends; the run folder makes it first",
-    "tuning/_search/lineage.py": "appends to a file that `medjury.files` made for its owner",
+    "tuning/_search/lineage.py": "appends to a file that `medjury.foundation.files` made for its owner",
     "models/_embedded/weights.py": "the public weights of the embedded model",
     "ratings/_pseudonyms.py": "a secret, with rights of its own",
     "cli/init.py": "a template without data",
     "studies/_demonstration.py": "synthetic cases",
-    "suites/_loaders/_reading/fetch.py": "writes into a part that `medjury.files` made",
+    "suites/_loaders/_reading/fetch.py": "writes into a part that `medjury.foundation.files` made",
 }
 
 
@@ -198,7 +198,7 @@ def test_no_other_code_opens_a_file_for_writing() -> None:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and _writes(node):
                 found.add(file.relative_to(SOURCE).as_posix())
-    assert found <= ELSEWHERE.keys(), f"use medjury.files in {sorted(found - ELSEWHERE.keys())}"
+    assert found <= ELSEWHERE.keys(), f"use medjury.foundation.files in {sorted(found - ELSEWHERE.keys())}"
 
 
 def _writes(call: ast.Call) -> bool:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from tests.judging.planted_claims import MIXED, knowing
 
-from medjury.cases import Case
 from medjury.instruments import Dimension, Input, Instrument, Reason, load_instrument
+from medjury.intake.cases import Case
 from medjury.judging import (
     AdaptiveJury,
     Agent,

@@ -15,7 +15,7 @@ from tests.loopback import TOKEN_IN_BODY, Call, LoopbackServer
 from medjury.cli import main
 from medjury.judging._breaker import IN_A_ROW
 from medjury.models import audit_totals
-from medjury.runs import Manifest, read_manifest
+from medjury.store.runs import Manifest, read_manifest
 from medjury.studies import load_study
 
 Write = Callable[..., Path]

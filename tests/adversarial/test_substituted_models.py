@@ -14,7 +14,7 @@ from tests.loopback import Call, LoopbackServer
 from medjury.cli import main
 from medjury.judging._breaker import FIRST_QUESTIONS
 from medjury.models import same_model
-from medjury.runs import Manifest, read_manifest
+from medjury.store.runs import Manifest, read_manifest
 
 Write = Callable[..., Path]
 CHEAP = "cheap-tiny-model-0.1"

@@ -12,8 +12,8 @@ from tests.judging.test_adaptive import rate as rate_adaptively
 from tests.judging.test_deliberation import Room, graded, scores, three
 from tests.judging.test_repeats import answer
 
-from medjury.cases import Case, Note
 from medjury.instruments import NotApplicable, Reason, load_instrument
+from medjury.intake.cases import Case, Note
 from medjury.judging import AdaptiveRule, Claims, Rated, Speaker
 from medjury.models import Gate, MemoryCache, Reply, Request, Scripted
 

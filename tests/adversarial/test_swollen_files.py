@@ -17,19 +17,19 @@ import openpyxl
 import polars
 import pytest
 
-from medjury.cases import read_cases
 from medjury.cli import main
-from medjury.documents import parse_document, read_document
-from medjury.errors import MedjuryError
-from medjury.inspection import look
+from medjury.foundation.documents import parse_document, read_document
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.limits import FileLimitError, is_too_deep, part_of_limits, read_parquet
 from medjury.instruments import load_instrument
-from medjury.limits import FileLimitError, is_too_deep, part_of_limits, read_parquet
-from medjury.metrics._pairs import read_pairs
+from medjury.intake.cases import read_cases
 from medjury.models import AnswerFile, PriceList
-from medjury.ratings import read_ratings
+from medjury.store.ratings import read_ratings
 from medjury.studies import load_study
+from medjury.studies.inspection import look
 from medjury.tables import rating_table, read_plain_table
-from medjury.transcripts import read_transcript
+from medjury.texts.metrics._pairs import read_pairs
+from medjury.texts.transcripts import read_transcript
 
 
 def bomb(levels: int = 30) -> str:

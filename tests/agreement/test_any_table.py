@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medjury.agreement import agreement
-from medjury.errors import MedjuryError
+from medjury.analysis.agreement import agreement
+from medjury.foundation.errors import MedjuryError
 from medjury.tables import rating_table
 
 RATERS = ("r0", "r1", "r2", "r3", "r4")

@@ -7,8 +7,8 @@ from statistics import mean, stdev
 import polars as pl
 import pytest
 
-from medjury.agreement import agreement_by_repeat, cohen_kappa
-from medjury.errors import MedjuryError
+from medjury.analysis.agreement import agreement_by_repeat, cohen_kappa
+from medjury.foundation.errors import MedjuryError
 
 TRUTH = [0, 0, 1, 1, 2, 2, 2, 0]
 # By hand: all right, one of eight wrong, two of eight wrong.

@@ -10,7 +10,7 @@ from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 from tests.agreement.reference_values import reference
 
-from medjury.agreement import (
+from medjury.analysis.agreement import (
     brennan_prediger,
     cohen_kappa,
     conger_kappa,
@@ -18,7 +18,7 @@ from medjury.agreement import (
     gwet_ac,
     krippendorff_alpha,
 )
-from medjury.agreement._groups.chance_corrected import chance_corrected, chance_statistics
+from medjury.analysis.agreement._groups.chance_corrected import chance_corrected, chance_statistics
 from medjury.statistics import evaluate
 
 GWET = reference("gwet_ac_handbook_4raters_12units")

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sklearn import metrics
 from tests.agreement.reference_values import reference
 
-from medjury.agreement import area_under_curve, classification, roc_curve
-from medjury.agreement._pairs.classification import classification_rates
-from medjury.errors import MedjuryError
+from medjury.analysis.agreement import area_under_curve, classification, roc_curve
+from medjury.analysis.agreement._pairs.classification import classification_rates
+from medjury.foundation.errors import MedjuryError
 
 R = reference("classification_metrics_auc")
 TRUTH, SAID, SCORE = (R["data"][name] for name in ("truth", "pred", "score"))

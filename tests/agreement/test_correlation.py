@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from tests.agreement.reference_values import reference
 
-from medjury.agreement import correlation_statistics, kendall_tau_b, pearson, spearman
+from medjury.analysis.agreement import correlation_statistics, kendall_tau_b, pearson, spearman
 from medjury.statistics import _ranks, evaluate
 
 VALUES = reference("kendall_w_spearman_kendall_tau")

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.special import stdtrit
 
-from medjury.agreement import classification
-from medjury.agreement._pairs.classification import classification_statistics
-from medjury.agreement._pairs.estimates import pair_estimates
-from medjury.agreement._pairs.pair import Pair, Settings, counted
-from medjury.agreement._pairs.statistics import pair_statistics
+from medjury.analysis.agreement import classification
+from medjury.analysis.agreement._pairs.classification import classification_statistics
+from medjury.analysis.agreement._pairs.estimates import pair_estimates
+from medjury.analysis.agreement._pairs.pair import Pair, Settings, counted
+from medjury.analysis.agreement._pairs.statistics import pair_statistics
 from medjury.statistics import Estimate, proportion, replicates
 from medjury.tables import Grades
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from medjury.agreement import cohen_kappa, gwet_ac, icc
-from medjury.agreement._pairs.weights import agreement_weights
+from medjury.analysis.agreement import cohen_kappa, gwet_ac, icc
+from medjury.analysis.agreement._pairs.weights import agreement_weights
 from medjury.statistics import Estimate
 
 pytestmark = pytest.mark.simulation

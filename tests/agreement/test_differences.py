@@ -8,7 +8,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 from tests.agreement.reference_values import reference
 
-from medjury.agreement import (
+from medjury.analysis.agreement import (
     bland_altman,
     difference_statistics,
     exact_match,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.agreement.reference_values import reference
 
-from medjury.agreement import cronbach_alpha, icc, icc_statistics, intraclass_correlations
-from medjury.errors import MedjuryError
+from medjury.analysis.agreement import cronbach_alpha, icc, icc_statistics, intraclass_correlations
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import evaluate
 
 FORMS = {

@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 from tests.agreement.reference_values import reference
 
-from medjury.agreement import icc, icc_3_k_z, intraclass_correlations, mean_icc_3_k_z, pearson
-from medjury.agreement._groups.icc import coefficient
-from medjury.agreement._groups.icc_standardised import standardised_mean_squares, standardised_statistics
-from medjury.errors import MedjuryError
+from medjury.analysis.agreement import icc, icc_3_k_z, intraclass_correlations, mean_icc_3_k_z, pearson
+from medjury.analysis.agreement._groups.icc import coefficient
+from medjury.analysis.agreement._groups.icc_standardised import (
+    standardised_mean_squares,
+    standardised_statistics,
+)
+from medjury.foundation.errors import MedjuryError
 
 VALUES = reference("icc3k_zscored_two_raters_medhelm")
 CLINICIANS, JURY = VALUES["data"]["clinician_mean"], VALUES["data"]["jury_mean"]

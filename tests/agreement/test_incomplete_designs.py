@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.agreement.rating_rows import long_table
 
-from medjury.agreement import (
+from medjury.analysis.agreement import (
     agreement,
     cohen_kappa,
     correlation_statistics,

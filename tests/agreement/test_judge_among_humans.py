@@ -5,8 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from medjury.agreement import correlation_statistics, icc, judge_as_rater, mean_over_pairs, non_inferiority
-from medjury.errors import MedjuryError
+from medjury.analysis.agreement import (
+    correlation_statistics,
+    icc,
+    judge_as_rater,
+    mean_over_pairs,
+    non_inferiority,
+)
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import bootstrap as bootstrap_of
 
 
@@ -100,7 +106,7 @@ def test_the_margin_must_be_stated_and_there_must_be_humans_to_compare_with() ->
 
 
 def test_three_cases_that_agree_do_not_show_non_inferiority() -> None:
-    from medjury.agreement import correlation_statistics, non_inferiority
+    from medjury.analysis.agreement import correlation_statistics, non_inferiority
 
     humans = [[1, 1], [3, 3], [5, 5]]
     result = non_inferiority(

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from tests.agreement.rating_rows import long_table
 
-from medjury.agreement import JuryWorthRow, cohen_kappa, jury_worth
-from medjury.errors import MedjuryError
+from medjury.analysis.agreement import JuryWorthRow, cohen_kappa, jury_worth
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Floats
 from medjury.tables import RatingTable, rating_table
 

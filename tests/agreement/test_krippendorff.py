@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from tests.agreement.reference_values import reference
 
-from medjury.agreement import krippendorff_alpha
-from medjury.agreement._groups.krippendorff import alpha_statistics, krippendorff_alphas
-from medjury.errors import MedjuryError
+from medjury.analysis.agreement import krippendorff_alpha
+from medjury.analysis.agreement._groups.krippendorff import alpha_statistics, krippendorff_alphas
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import evaluate
 
 VALUES = reference("krippendorff_alpha_canonical")

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from medjury.agreement import (
+from medjury.analysis.agreement import (
     cohen_kappa,
     plan_f1,
     plan_icc,
@@ -17,10 +17,10 @@ from medjury.agreement import (
     simulate_icc,
     simulate_kappa,
 )
-from medjury.agreement._planning.f1 import plan_f1_by_simulation
-from medjury.agreement._planning.icc import plan_icc_by_simulation
-from medjury.agreement._planning.kappa import plan_kappa_by_simulation
-from medjury.errors import MedjuryError
+from medjury.analysis.agreement._planning.f1 import plan_f1_by_simulation
+from medjury.analysis.agreement._planning.icc import plan_icc_by_simulation
+from medjury.analysis.agreement._planning.kappa import plan_kappa_by_simulation
+from medjury.foundation.errors import MedjuryError
 
 LIKERT = [0.05, 0.1, 0.2, 0.35, 0.3]
 
@@ -124,7 +124,7 @@ def test_a_plan_that_cannot_be_meant_is_refused(ask: object, message: str) -> No
 
 
 def test_planned_joint_distribution_has_the_kappa_and_the_marginals() -> None:
-    from medjury.agreement._planning.joint_distribution import credit, joint_with_kappa, kappa_of
+    from medjury.analysis.agreement._planning.joint_distribution import credit, joint_with_kappa, kappa_of
 
     for weights in ("none", "linear", "quadratic"):
         joint, _ = joint_with_kappa(0.55, LIKERT, weights)

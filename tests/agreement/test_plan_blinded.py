@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 from tests.report.planted import planted_frame, write_run
 
-from medjury.agreement import cohen_kappa, plan_blinded_reread
+from medjury.analysis.agreement import cohen_kappa, plan_blinded_reread
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Floats
 from medjury.tables import rating_table
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from medjury.agreement import agreement, icc
+from medjury.analysis.agreement import agreement, icc
 from medjury.instruments import load_instrument
 from medjury.tables import rating_table
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from medjury.agreement import (
+from medjury.analysis.agreement import (
     brennan_prediger,
     cohen_kappa,
     conger_kappa,
@@ -26,7 +26,7 @@ from medjury.agreement import (
     spearman,
     two_raters,
 )
-from medjury.agreement._groups.krippendorff import krippendorff_alphas
+from medjury.analysis.agreement._groups.krippendorff import krippendorff_alphas
 from medjury.statistics import Estimate
 
 SCALE = range(1, 6)

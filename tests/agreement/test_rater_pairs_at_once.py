@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from medjury.agreement import rater_pairs
-from medjury.agreement._pairs.correlation import correlation_statistics
-from medjury.agreement._pairs.kappa import kappa_statistics
-from medjury.agreement._pairs.rater_pairs import _alone, _values
+from medjury.analysis.agreement import rater_pairs
+from medjury.analysis.agreement._pairs.correlation import correlation_statistics
+from medjury.analysis.agreement._pairs.kappa import kappa_statistics
+from medjury.analysis.agreement._pairs.rater_pairs import _alone, _values
 from medjury.tables import rating_table
 
 

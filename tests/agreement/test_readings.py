@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from medjury.agreement import reading
-from medjury.agreement._readings import koo_li, landis_koch
+from medjury.analysis.agreement import reading
+from medjury.analysis.agreement._readings import koo_li, landis_koch
 from medjury.statistics import Estimate, undefined
 
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from sklearn import metrics
 
-from medjury.agreement import agreement
+from medjury.analysis.agreement import agreement
 from medjury.cli import main
 from medjury.tables import rating_table
 

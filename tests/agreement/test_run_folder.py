@@ -10,10 +10,10 @@ import pytest
 from tests.agreement.rating_rows import likert
 from tests.tables.run_folders import DIMENSIONS, rows_of, run_folder
 
-import medjury.agreement as room
-from medjury.agreement import AgreementTable, agreement, icc_statistics, non_inferiority
+import medjury.analysis.agreement as room
+from medjury.analysis.agreement import AgreementTable, agreement, icc_statistics, non_inferiority
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.tables import rating_table
 
 CLINICIANS = ("clinician 1", "clinician 2")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from tests.agreement.reference_values import reference
 
-from medjury.agreement import error_overlap, severe_errors
-from medjury.agreement._pairs.beta_binomial import probability_lower
-from medjury.errors import MedjuryError
+from medjury.analysis.agreement import error_overlap, severe_errors
+from medjury.analysis.agreement._pairs.beta_binomial import probability_lower
+from medjury.foundation.errors import MedjuryError
 
 R = reference("severe_error_rate")
 DATA = R["data"]

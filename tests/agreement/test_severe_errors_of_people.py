@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from medjury.agreement import agreement
+from medjury.analysis.agreement import agreement
 from medjury.tables import rating_table
 
 PRIMARY = [1, 1, 1, 1, 5, 4, 3, 5, 4, 3, 5, 4]

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 from tests.agreement.reference_values import reference
 
-from medjury.agreement import kendall_tau_b, spearman, wilcoxon_signed_rank
-from medjury.errors import MedjuryError
+from medjury.analysis.agreement import kendall_tau_b, spearman, wilcoxon_signed_rank
+from medjury.foundation.errors import MedjuryError
 
 VALUES = reference("wilcoxon_signed_rank_ties_zeros")
 

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 from tests.agreement.rating_rows import likert, long_table
 
-from medjury.agreement import AgreementTable, agreement, cohen_kappa, fleiss_kappa, icc, spearman
-from medjury.errors import MedjuryError
-from medjury.ratings import Rating
+from medjury.analysis.agreement import AgreementTable, agreement, cohen_kappa, fleiss_kappa, icc, spearman
+from medjury.foundation.errors import MedjuryError
+from medjury.store.ratings import Rating
 from medjury.tables import rating_table
 
 FIRST_NAMES = [
@@ -207,7 +207,7 @@ def test_tau_of_very_many_distinct_scores_gets_fewer_resamples_and_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for module in ("_pairs.statistics", "_pairs.estimates"):
-        monkeypatch.setattr(f"medjury.agreement.{module}.TAU_PRODUCTS", 1e6)
+        monkeypatch.setattr(f"medjury.analysis.agreement.{module}.TAU_PRODUCTS", 1e6)
     generator = np.random.default_rng(0)
     truth = generator.normal(0, 1, 60)
     scores = {name: (truth + generator.normal(0, 1, 60)).tolist() for name in ("human", "judge")}

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
 
-from medjury.agreement._pairs.pair import Settings
-from medjury.agreement._pairs.system_estimates import (
+from medjury.analysis.agreement._pairs.pair import Settings
+from medjury.analysis.agreement._pairs.system_estimates import (
     between_and_within,
     of_system_means,
     system_rows,
 )
-from medjury.agreement._pairs.systems import fold_of_clusters, tied_ranks
+from medjury.analysis.agreement._pairs.systems import fold_of_clusters, tied_ranks
 from medjury.statistics import evaluate
 
 

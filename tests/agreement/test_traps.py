@@ -9,7 +9,7 @@ from scipy.stats import pearsonr
 from sklearn.metrics import cohen_kappa_score
 from tests.agreement.rating_rows import likert, long_table
 
-from medjury.agreement import agreement, compare_rates, win_rates
+from medjury.analysis.agreement import agreement, compare_rates, win_rates
 from medjury.tables import rating_table
 
 

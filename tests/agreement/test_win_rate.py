@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from tests.agreement.reference_values import reference, resample_indices
 
-from medjury.agreement import win_rates
-from medjury.agreement._pairs.win_rate import WinRate
-from medjury.errors import MedjuryError
+from medjury.analysis.agreement import win_rates
+from medjury.analysis.agreement._pairs.win_rate import WinRate
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate
 
 R = reference("bootstrap_win_rate")

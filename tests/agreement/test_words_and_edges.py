@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.agreement.rating_rows import likert, long_table
 
-from medjury.agreement import agreement, cohen_kappa, gwet_ac
+from medjury.analysis.agreement import agreement, cohen_kappa, gwet_ac
 from medjury.tables import rating_table
 
 

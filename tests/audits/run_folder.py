@@ -8,7 +8,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from medjury.runs import Manifest, ManifestDimension, ManifestInstrument, ManifestJudge, ManifestModel, files
+from medjury.store.runs import (
+    Manifest,
+    ManifestDimension,
+    ManifestInstrument,
+    ManifestJudge,
+    ManifestModel,
+    files,
+)
 
 JUDGES = {"ada": "alpha", "bob": "beta", "cyd": "gamma"}
 SYSTEMS = {"a": "alpha", "b": "beta", "c": "gamma", "d": "none"}

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 from tests.audits.simulated import JUDGES, SYSTEMS, judged
 
-import medjury.audits
-from medjury.audits import (
+from medjury.analysis import audits
+from medjury.analysis.audits import (
     Audit,
     Finding,
     drift,
@@ -24,7 +24,7 @@ from medjury.audits import (
     stability,
     text_effects,
 )
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, undefined
 
 FOUND = Audit(
@@ -78,7 +78,7 @@ def test_find_wants_exactly_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", [each.name for each in pkgutil.walk_packages(medjury.audits.__path__, "medjury.audits.")]
+    "module", [each.name for each in pkgutil.walk_packages(audits.__path__, f"{audits.__name__}.")]
 )
 def test_examples_in_the_documentation_of_the_code_are_true(module: str) -> None:
     assert doctest.testmod(importlib.import_module(module)).failed == 0

@@ -10,12 +10,12 @@ import pytest
 from tests.audits.run_folder import DEVELOPMENT, JUDGES, write_run
 from tests.audits.simulated import SYSTEMS, judged
 
-from medjury.audits import AUDITS, audit, internal_consistency, self_preference, stability
-from medjury.audits._draws import with_draws
-from medjury.cases import Case
+from medjury.analysis.audits import AUDITS, audit, internal_consistency, self_preference, stability
+from medjury.analysis.audits._draws import with_draws
 from medjury.cli import main
-from medjury.errors import MedjuryError
-from medjury.runs import files, read_manifest
+from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import Case
+from medjury.store.runs import files, read_manifest
 from medjury.tables import rating_table
 
 VENDORS = {"ada": "alpha", "bob": "beta", "cyd": "gamma"}

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from medjury.audits import internal_consistency
-from medjury.errors import MedjuryError
+from medjury.analysis.audits import internal_consistency
+from medjury.foundation.errors import MedjuryError
 
 
 def rated(*, halo: float, seed: int = 0, cases: int = 150) -> pl.DataFrame:

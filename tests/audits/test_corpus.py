@@ -13,11 +13,11 @@ import pytest
 from scipy import stats
 from tests.report.planted import DIMENSIONS, planted_frame, rules, write_run
 
-from medjury.audits import corpus
-from medjury.audits._corpus import chi_square, means_differ
+from medjury.analysis.audits import corpus
+from medjury.analysis.audits._corpus import chi_square, means_differ
 from medjury.cli import main
 from medjury.report import write_page
-from medjury.runs import GateRules
+from medjury.store.runs import GateRules
 from medjury.tables import open_run, rating_table, with_rules
 
 CASES, DEVELOPMENT = 60, 20

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from medjury.audits import drift, split_by
-from medjury.errors import MedjuryError
+from medjury.analysis.audits import drift, split_by
+from medjury.foundation.errors import MedjuryError
 from medjury.tables import rating_table
 
 

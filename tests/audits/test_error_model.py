@@ -14,12 +14,12 @@ import pytest
 from scipy.optimize import minimize
 from tests.report.planted import planted_frame, write_run
 
-from medjury.audits import error_model
-from medjury.audits._regressions.crossed_model import fit_crossed_model
-from medjury.audits._text_features import case_features
-from medjury.cases import Case, Note
+from medjury.analysis.audits import error_model
+from medjury.analysis.audits._regressions.crossed_model import fit_crossed_model
+from medjury.analysis.audits._text_features import case_features
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import Case, Note
 from medjury.report import write_page
 from medjury.tables import rating_table
 

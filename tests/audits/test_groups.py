@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from medjury.audits import group_differences
-from medjury.audits._groups import welch
-from medjury.errors import MedjuryError
+from medjury.analysis.audits import group_differences
+from medjury.analysis.audits._groups import welch
+from medjury.foundation.errors import MedjuryError
 
 SPECIALTIES = ("cardiology", "neurology", "oncology", "surgery")
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from medjury.audits._regressions.mixed_model import MixedModel, fit_mixed_model
-from medjury.errors import MedjuryError
+from medjury.analysis.audits._regressions.mixed_model import MixedModel, fit_mixed_model
+from medjury.foundation.errors import MedjuryError
 
 REFERENCE = json.loads(
     (Path(__file__).parent / "reference" / "mixed_model_same_vendor.json").read_text(encoding="utf-8")

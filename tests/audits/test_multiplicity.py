@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from medjury.audits import Finding
-from medjury.audits._multiplicity import adjust, adjusted
-from medjury.errors import MedjuryError
+from medjury.analysis.audits import Finding
+from medjury.analysis.audits._multiplicity import adjust, adjusted
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate
 
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=30)

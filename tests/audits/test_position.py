@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from medjury.audits import position
-from medjury.errors import MedjuryError
+from medjury.analysis.audits import position
+from medjury.foundation.errors import MedjuryError
 
 
 def preferences(*, favour_first: float, favour_a: float, items: int = 200, seed: int = 0) -> pl.DataFrame:

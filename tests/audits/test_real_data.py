@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from tests.mental_health import DATA, real_ratings
 
-from medjury.audits import self_preference
+from medjury.analysis.audits import self_preference
 from medjury.cli import main
 
 JUDGE_VENDORS = "claude=anthropic,gemini=google,gpt-4o=openai,o4-mini=openai"

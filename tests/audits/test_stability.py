@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from medjury.audits import stability
-from medjury.errors import MedjuryError
+from medjury.analysis.audits import stability
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import proportion
 from medjury.tables import rating_table
 

@@ -6,10 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from medjury.audits import text_effects
-from medjury.audits._text_features import case_features, text_features
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.analysis.audits import text_effects
+from medjury.analysis.audits._text_features import case_features, text_features
+from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import Case
 
 
 def rated(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.calibration.test_conformal import jury_and_label
 
-from medjury.calibration._triage.automatic import automatic_decisions
-from medjury.errors import MedjuryError
+from medjury.analysis.calibration._triage.automatic import automatic_decisions
+from medjury.foundation.errors import MedjuryError
 
 OPTIONS = {"scale": (1.0, 5.0), "threshold": 4.0, "error": 0.1, "confidence": 0.9, "resamples": 0}
 

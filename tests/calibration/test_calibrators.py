@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from medjury.calibration._maps.calibrator import count_outside
-from medjury.calibration._maps.cross_fit import METHODS
-from medjury.calibration._maps.isotonic import Isotonic
-from medjury.calibration._maps.linear import Linear
-from medjury.calibration._maps.offset import Offset
-from medjury.calibration._maps.ordinal import Ordinal
-from medjury.errors import MedjuryError
+from medjury.analysis.calibration._maps.calibrator import count_outside
+from medjury.analysis.calibration._maps.cross_fit import METHODS
+from medjury.analysis.calibration._maps.isotonic import Isotonic
+from medjury.analysis.calibration._maps.linear import Linear
+from medjury.analysis.calibration._maps.offset import Offset
+from medjury.analysis.calibration._maps.ordinal import Ordinal
+from medjury.foundation.errors import MedjuryError
 
 SCALE = (1.0, 5.0)
 grades = st.lists(st.integers(1, 5), min_size=8, max_size=60)

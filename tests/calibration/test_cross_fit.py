@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medjury.calibration._maps.cross_fit import METHODS, OutOfFold, calibrator_kind, cross_fit
-from medjury.calibration._maps.folds import case_folds
-from medjury.calibration._maps.isotonic import Isotonic
-from medjury.errors import MedjuryError
+from medjury.analysis.calibration._maps.cross_fit import METHODS, OutOfFold, calibrator_kind, cross_fit
+from medjury.analysis.calibration._maps.folds import case_folds
+from medjury.analysis.calibration._maps.isotonic import Isotonic
+from medjury.foundation.errors import MedjuryError
 
 SCALE = (1.0, 5.0)
 

@@ -17,9 +17,9 @@ from scipy.stats import spearmanr
 from tests.calibration.planted_juries import JURORS, planted_votes
 from tests.judging.test_repeats import CASE, INSTRUMENT
 
-from medjury.calibration import JurySimulation
-from medjury.calibration import simulate_jury as simulate
-from medjury.calibration._jury_simulation.agreement import (
+from medjury.analysis.calibration import JurySimulation
+from medjury.analysis.calibration import simulate_jury as simulate
+from medjury.analysis.calibration._jury_simulation.agreement import (
     LOST,
     WITHIN,
     Losses,
@@ -27,7 +27,7 @@ from medjury.calibration._jury_simulation.agreement import (
     loss_against,
     mean_spearman,
 )
-from medjury.calibration._jury_simulation.simulation import (
+from medjury.analysis.calibration._jury_simulation.simulation import (
     JuryTable,
     calls_made,
     doubts,
@@ -35,9 +35,9 @@ from medjury.calibration._jury_simulation.simulation import (
     jury_table,
     scores_after,
 )
-from medjury.calibration._jury_simulation.widths import WidthFitter
-from medjury.calibration._part import judging_roles, jurors_of, parts_of
-from medjury.errors import MedjuryError
+from medjury.analysis.calibration._jury_simulation.widths import WidthFitter
+from medjury.analysis.calibration._part import judging_roles, jurors_of, parts_of
+from medjury.foundation.errors import MedjuryError
 from medjury.judging import AdaptiveJury, AdaptiveRule, Judge
 from medjury.models import Gate, MemoryCache, Scripted
 from medjury.tables import rating_table

@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 from tests.report.planted import planted_frame, write_run
 
-from medjury.calibration import triage
+from medjury.analysis.calibration import triage
 from medjury.cli import main
-from medjury.runs import Manifest, file_hash, read_manifest
 from medjury.statistics import Estimate
+from medjury.store.runs import Manifest, file_hash, read_manifest
 from medjury.tables import open_run
 
 CASES = 60

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from medjury.calibration._estimates.prediction_powered import estimate_difference, estimate_mean
-from medjury.errors import MedjuryError
+from medjury.analysis.calibration._estimates.prediction_powered import estimate_difference, estimate_mean
+from medjury.foundation.errors import MedjuryError
 
 
 def textbook(

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 from tests.calibration.tables import planted_ratings
 
-from medjury.calibration import estimate
-from medjury.errors import MedjuryError
+from medjury.analysis.calibration import estimate
+from medjury.foundation.errors import MedjuryError
 from medjury.tables import rating_table
 
 FRAME = planted_ratings(cases=300, labelled=60)

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from tests.mental_health import DATA, MAPPING, real_ratings
 
-from medjury.calibration import CalibrationRow, CalibrationStudy, calibrate, held_out_sets, triage
+from medjury.analysis.calibration import CalibrationRow, CalibrationStudy, calibrate, held_out_sets, triage
 from medjury.tables import RatingTable, rating_table
 
 JUDGES = ("claude", "gemini", "gpt-4o", "o4-mini")

@@ -7,19 +7,19 @@ import polars as pl
 import pytest
 from tests.mental_health import DATA, MAPPING, real_ratings
 
-from medjury.calibration import JurySimulation, simulate_jury
-from medjury.calibration._conformal.strangeness import first_share
-from medjury.calibration._jury_simulation.agreement import loss_against
-from medjury.calibration._jury_simulation.held_out import lost_at_random
-from medjury.calibration._jury_simulation.search import Candidate
-from medjury.calibration._jury_simulation.simulation import (
+from medjury.analysis.calibration import JurySimulation, simulate_jury
+from medjury.analysis.calibration._conformal.strangeness import first_share
+from medjury.analysis.calibration._jury_simulation.agreement import loss_against
+from medjury.analysis.calibration._jury_simulation.held_out import lost_at_random
+from medjury.analysis.calibration._jury_simulation.search import Candidate
+from medjury.analysis.calibration._jury_simulation.simulation import (
     calls_made,
     doubts,
     fixed_scores,
     jury_table,
     scores_after,
 )
-from medjury.calibration._part import judging_roles, jurors_of, parts_of
+from medjury.analysis.calibration._part import judging_roles, jurors_of, parts_of
 from medjury.judging import AdaptiveRule
 from medjury.tables import RatingTable, rating_table
 

@@ -14,10 +14,10 @@ from benchmarks._best_queue import limits
 from benchmarks._reviews import found, make_world, review
 from benchmarks.review import DIFFER, STATISTICS, simulate, summary, truths_of
 
-from medjury.agreement import agreement
-from medjury.calibration import draw_review, estimate
+from medjury.analysis.agreement import agreement
+from medjury.analysis.calibration import draw_review, estimate
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.tables import RatingTable, rating_table
 from medjury.validation import settling, validate
 from medjury.validation._evidence import evidence_of

@@ -8,9 +8,9 @@ import statsmodels.api as sm
 from scipy.special import expit
 from scipy.stats import t
 
-from medjury.calibration._triage.logistic import fit_logistic
-from medjury.calibration._triage.routine_disagreement import disagreement_curve
-from medjury.errors import MedjuryError
+from medjury.analysis.calibration._triage.logistic import fit_logistic
+from medjury.analysis.calibration._triage.routine_disagreement import disagreement_curve
+from medjury.foundation.errors import MedjuryError
 
 
 def ward_cases(cases: int, per_case: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 from tests.calibration.tables import planted_ratings
 
-from medjury.calibration import calibrate, estimate, routine_disagreement, simulate_jury, triage
+from medjury.analysis.calibration import calibrate, estimate, routine_disagreement, simulate_jury, triage
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
-from medjury.runs import Manifest, files
+from medjury.store.runs import Manifest, files
 from medjury.tables import open_run
 
 JUDGES = {"one": -0.9, "two": 0.0, "three": 0.7}

@@ -12,15 +12,15 @@ import pytest
 from tests.calibration.tables import planted_ratings
 
 import medjury
-from medjury.calibration import (
+from medjury.analysis.calibration import (
     apply_calibrations,
     calibrate,
     evaluate_calibrations,
     load_calibrations,
     save_calibrations,
 )
-from medjury.calibration._maps.cross_fit import METHODS
-from medjury.errors import MedjuryError
+from medjury.analysis.calibration._maps.cross_fit import METHODS
+from medjury.foundation.errors import MedjuryError
 from medjury.tables import rating_table
 
 LABEL = "diagnosis@1.0"

@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from medjury.calibration import apply_triage, load_triage, save_triage, stored_triage, triage
-from medjury.calibration._stored_triage.rule import StoredTriage
+from medjury.analysis.calibration import apply_triage, load_triage, save_triage, stored_triage, triage
+from medjury.analysis.calibration._stored_triage.rule import StoredTriage
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.tables import rating_table
 
 NAMES = ["item", "rater", "rater_kind", "dimension", "score"]

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from medjury.calibration import estimate, read_target
+from medjury.analysis.calibration import estimate, read_target
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 SHARES = {"cardiology": 0.7, "surgery": 0.3}
 

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 from tests.calibration.tables import planted_ratings
 
-from medjury.calibration import CalibrationRow, CalibrationStudy, calibrate
-from medjury.calibration._part import judging_roles, parts_of
-from medjury.errors import MedjuryError
+from medjury.analysis.calibration import CalibrationRow, CalibrationStudy, calibrate
+from medjury.analysis.calibration._part import judging_roles, parts_of
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Score, derive, load_instrument
 from medjury.tables import RatingTable, rating_table
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
-from medjury.calibration._maps.folds import case_folds
-from medjury.calibration._triage.review_curve import review_curves
-from medjury.calibration._triage.review_order import ReviewOrder, review_order
-from medjury.errors import MedjuryError
+from medjury.analysis.calibration._maps.folds import case_folds
+from medjury.analysis.calibration._triage.review_curve import review_curves
+from medjury.analysis.calibration._triage.review_order import ReviewOrder, review_order
+from medjury.foundation.errors import MedjuryError
 from medjury.tables import mean_of_raters
 
 GRADES = (1, 2, 3, 4, 5)

@@ -10,9 +10,9 @@ import pytest
 from scipy.special import expit
 from tests.calibration.tables import planted_ratings
 
-from medjury.calibration import calibrate, routine_disagreement, triage
-from medjury.errors import MedjuryError
-from medjury.runs import GateRules
+from medjury.analysis.calibration import calibrate, routine_disagreement, triage
+from medjury.foundation.errors import MedjuryError
+from medjury.store.runs import GateRules
 from medjury.tables import rating_table
 
 JUDGES = {"one": -0.2, "two": 0.0, "three": 0.2}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from medjury.cases import NO_PROMISE, read_cases
 from medjury.cli import main
+from medjury.intake.cases import NO_PROMISE, read_cases
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medjury.cases import Case, Note, read_cases
-from medjury.cases._fhir.xhtml import FhirError, text_of
+from medjury.intake.cases import Case, Note, read_cases
+from medjury.intake.cases._fhir.xhtml import FhirError, text_of
 
 
 def encode(text: str | bytes) -> str:

@@ -8,7 +8,7 @@ import json
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from medjury.cases import Case, Note
+from medjury.intake.cases import Case, Note
 
 LONG = "Reports no chest pain. " * 20
 ODD = st.text(st.sampled_from('ab \n\t"\\\x00\x1f\x7f\x85\xa0\u2028é😀\ud800\udc80'), max_size=8)

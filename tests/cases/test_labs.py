@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from medjury.cases import Lab, labs_of, moment_of, read_cases
+from medjury.intake.cases import Lab, labs_of, moment_of, read_cases
 
 ROWS = [
     {"name": "K", "value": 5.2, "unit": "mmol/L", "date": "2025-01-02", "flag": "H", "range": "3.5-5.1"},

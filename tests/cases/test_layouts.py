@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from medjury.cases._mapping import _MOST_LAYOUTS, parse_mapping
-from medjury.cases._row import Fields, Problems
+from medjury.intake.cases._mapping import _MOST_LAYOUTS, parse_mapping
+from medjury.intake.cases._row import Fields, Problems
 
 COLUMNS = st.sampled_from(
     ["id", "candidate", "system", "notes", "texts", "metadata", "texts.a", "metadata.a", "a", "sex", "labs",

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medjury.cases import (
+from medjury.intake.cases import (
     Case,
     CaseError,
     Note,
@@ -328,7 +328,7 @@ class TestParquet:
     def test_every_row_is_read_once_across_slices(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("medjury.cases._readers.parquet._SLICE_BYTES", 20_000)
+        monkeypatch.setattr("medjury.intake.cases._readers.parquet._SLICE_BYTES", 20_000)
         file = tmp_path / "cases.parquet"
         for count in (255, 256, 257, 1000):
             polars.DataFrame({"id": range(count), "candidate": ["x" * 100] * count}).write_parquet(file)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medjury.cases import (
+from medjury.intake.cases import (
     NO_PROMISE,
     Case,
     CaseError,
@@ -22,8 +22,8 @@ from medjury.cases import (
     make_redactor,
     read_cases,
 )
-from medjury.cases._redaction.identifiers import is_nhs_number
-from medjury.cases._redaction.spans import Span, merge
+from medjury.intake.cases._redaction.identifiers import is_nhs_number
+from medjury.intake.cases._redaction.spans import Span, merge
 
 PLAIN = Redactor(names=["Anna Smith", "O'Brien"], presidio=False)
 
@@ -303,9 +303,9 @@ def refuse(*_, **__):
     raise SystemExit("a socket was opened")
 socket.socket.connect = socket.socket.connect_ex = socket.socket.sendto = refuse
 socket.getaddrinfo = socket.create_connection = refuse
-import medjury.cases
+import medjury.intake.cases
 assert not {"presidio_analyzer", "spacy", "tldextract", "polars", "openpyxl"} & set(sys.modules)
-from medjury.cases import Case, Redactor
+from medjury.intake.cases import Case, Redactor
 text = "mail a@b.co.uk, see http://example.org/x, on 12/03/2024, tel 020 7946 0958, ip 10.0.0.1"
 redacted = Redactor().redact(Case("1", candidate=text)).case.candidate
 assert redacted == "mail [EMAIL-1], see [URL-1] on [DATE-1], tel [PHONE-1], ip [IP_ADDRESS-1]", redacted

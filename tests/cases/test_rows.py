@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medjury.cases import Case, CaseError, Note, case_from_row
+from medjury.intake.cases import Case, CaseError, Note, case_from_row
 
 
 def problems(row: dict[str, object], mapping: dict[str, object] | None = None) -> list[str]:

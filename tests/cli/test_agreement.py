@@ -14,7 +14,7 @@ from tests.agreement.rating_rows import likert, long_table
 from tests.ratings.samples import rating
 
 from medjury.cli import main
-from medjury.ratings import open_store
+from medjury.store.ratings import open_store
 
 STABLE = (
     "exact_match", "offset", "rmse", "pearson", "spearman", "kendall_tau_b", "kappa", "kappa_linear",

@@ -11,7 +11,7 @@ import pytest
 
 from medjury.cli import main
 from medjury.cli._main import COMMANDS
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 HEAVY = {"numpy", "scipy", "polars", "pydantic", "sqlalchemy", "aiohttp", "yaml", "matplotlib", "asyncio"}
 

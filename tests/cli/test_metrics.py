@@ -9,7 +9,7 @@ import polars
 import pytest
 
 from medjury.cli import main
-from medjury.metrics import LEXICAL
+from medjury.texts.metrics import LEXICAL
 
 ROWS = [
     ("1", "No chest pain.", "no chest pain", "0"),

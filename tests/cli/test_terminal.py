@@ -31,7 +31,7 @@ class Reader:
             out = io.StringIO()
             with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out):
                 patch.setenv("MEDJURY_WIDTH", width)
-                patch.setattr("medjury.agreement.agreement", self.agreement)
+                patch.setattr("medjury.analysis.agreement.agreement", self.agreement)
                 assert main([command, str(self.folder), *words]) == 0
             self.heard[key] = out.getvalue()
         return self.heard[key]

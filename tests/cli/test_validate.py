@@ -12,7 +12,7 @@ from tests.mental_health import DATA, write_some_cases
 from tests.report.planted import planted_frame, registered, rules, write_run
 
 from medjury.cli._main import main
-from medjury.runs import Protocol
+from medjury.store.runs import Protocol
 from medjury.validation import validate
 
 NO_RUN = "These ratings come from no run folder"

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from medjury.cli import main
-from medjury.inspection import Door, settings_text
+from medjury.studies.inspection import Door, settings_text
 from medjury.tables import Answer, Doubt, Panel
 
 CASES = 40

@@ -11,7 +11,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from medjury.cases import Case, CaseError, CaseReader, Note, read_cases
+from medjury.intake.cases import Case, CaseError, CaseReader, Note, read_cases
 
 FORMATS = [
     {
@@ -136,7 +136,7 @@ class TestText:
     def test_a_line_without_end_is_not_unpacked(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("medjury.cases._readers.text_file.LONGEST_LINE", 1_000)
+        monkeypatch.setattr("medjury.intake.cases._readers.text_file.LONGEST_LINE", 1_000)
         for name in ("c.csv.gz", "c.jsonl.gz"):
             (tmp_path / name).write_bytes(gzip.compress(b"id,candidate\n" + b"x" * 5_000))
             assert "unpacks to a line of more than 1,000 characters" in refusal(tmp_path / name)

@@ -15,15 +15,15 @@ import polars
 import pytest
 from tests.formats.test_transcript_round_trip import FORMS, _write
 
-from medjury.cases import read_cases
-from medjury.cases._read import READERS as CASE_READERS
-from medjury.errors import MedjuryError
-from medjury.inspection import look
-from medjury.ratings import read_ratings
-from medjury.ratings._files.table import _READERS as TABLE_READERS
-from medjury.transcripts import read_transcript
-from medjury.transcripts._read import ENDINGS
-from medjury.transcripts._readers.forms import FORMS as JSON_FORMS
+from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import read_cases
+from medjury.intake.cases._read import READERS as CASE_READERS
+from medjury.store.ratings import read_ratings
+from medjury.store.ratings._files.table import _READERS as TABLE_READERS
+from medjury.studies.inspection import look
+from medjury.texts.transcripts import read_transcript
+from medjury.texts.transcripts._read import ENDINGS
+from medjury.texts.transcripts._readers.forms import FORMS as JSON_FORMS
 
 ROWS: list[dict[str, Any]] = [
     {"id": "1", "candidate": "One.", "rater": "a", "dimension": "q", "score": 4, "remark": "x"},

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from medjury.cases import CaseReader, read_cases
+from medjury.intake.cases import CaseReader, read_cases
 
 FORMATS = [
     {

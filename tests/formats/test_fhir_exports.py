@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from medjury.cases import CaseError, CaseReader, Note, labs_of, read_cases
+from medjury.intake.cases import CaseError, CaseReader, Note, labs_of, read_cases
 
 FORMATS = [
     {

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from medjury.cases import CaseReader, Note, read_cases
+from medjury.intake.cases import CaseReader, Note, read_cases
 
 FORMATS = [
     {

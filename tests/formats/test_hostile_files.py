@@ -11,9 +11,9 @@ from typing import Any
 import openpyxl
 import pytest
 
-from medjury.cases import CaseReader, read_cases
-from medjury.errors import MedjuryError
-from medjury.ratings import ImportedRatings, RatingsError, read_ratings
+from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import CaseReader, read_cases
+from medjury.store.ratings import ImportedRatings, RatingsError, read_ratings
 
 MAPPING = {"item": "item", "rater": "rater", "dimensions": {"q": "q"}}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from medjury.cases import CaseReader, read_cases
+from medjury.intake.cases import CaseReader, read_cases
 
 FORMATS = [
     {

@@ -10,9 +10,9 @@ import openpyxl
 import pytest
 from tests.formats.readable import reads
 
-from medjury.cases import read_cases
-from medjury.errors import MedjuryError
-from medjury.ratings import RatingsError, read_ratings
+from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import read_cases
+from medjury.store.ratings import RatingsError, read_ratings
 from medjury.tables import rating_table, read_plain_table
 from medjury.tables._two_tables.panel import open_panel
 

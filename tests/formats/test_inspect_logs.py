@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from tests.formats.readable import reads
 
-from medjury.cases import CaseError, read_cases
 from medjury.cli import main
-from medjury.errors import MedjuryError
-from medjury.inspection import look
-from medjury.ratings import RatingsError, read_ratings
+from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import CaseError, read_cases
+from medjury.store.ratings import RatingsError, read_ratings
+from medjury.studies.inspection import look
 
 FILES = Path(__file__).parent / "files"
 TRUE = (

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from medjury.cases import LeftOut, RedactedCases, make_redactor, read_cases
 from medjury.cli import main
+from medjury.intake.cases import LeftOut, RedactedCases, make_redactor, read_cases
 
 
 def export(folder: Path) -> Path:

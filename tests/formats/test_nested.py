@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from tests.formats.readable import reads
 
-from medjury.cases import read_cases
-from medjury.inspection import look
-from medjury.ratings import ImportedRatings, RatingsError, read_ratings
+from medjury.intake.cases import read_cases
+from medjury.store.ratings import ImportedRatings, RatingsError, read_ratings
+from medjury.studies.inspection import look
 
 Found = list[tuple[str, str, str, str, float | None]]
 

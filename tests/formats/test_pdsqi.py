@@ -8,7 +8,7 @@ import pytest
 from tests.formats.readable import reads
 
 from medjury.instruments import load_instrument
-from medjury.ratings import RatingsError, read_ratings
+from medjury.store.ratings import RatingsError, read_ratings
 
 PDSQI = load_instrument("pdsqi9")
 SCORES = {each.name: max(each.values) for each in PDSQI.dimensions} | {"abstraction": 0, "synthesized": 3}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.formats.readable import reads
 
-from medjury.ratings import ImportedRatings, RatingsError, read_ratings
+from medjury.store.ratings import ImportedRatings, RatingsError, read_ratings
 
 CHECKBOXES = """\
 record_id,reviewer,q_acc,missed___1,missed___2,review_complete

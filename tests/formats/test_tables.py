@@ -13,9 +13,9 @@ import openpyxl
 import pytest
 from tests.formats.readable import reads
 
-from medjury.errors import MedjuryError
-from medjury.limits import FileLimitError
-from medjury.ratings import ImportedRatings, RatingsError, read_ratings
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.limits import FileLimitError
+from medjury.store.ratings import ImportedRatings, RatingsError, read_ratings
 from medjury.tables import rating_table, read_plain_table
 from medjury.tables._two_tables.panel import open_panel
 

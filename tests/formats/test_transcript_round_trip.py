@@ -14,11 +14,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from medjury.errors import MedjuryError
-from medjury.transcripts import merge_speaker_turns, read_transcript
-from medjury.transcripts._read import ENDINGS
-from medjury.transcripts._readers.forms import FORMS as JSON_FORMS
-from medjury.transcripts._readers.names import is_heading
+from medjury.foundation.errors import MedjuryError
+from medjury.texts.transcripts import merge_speaker_turns, read_transcript
+from medjury.texts.transcripts._read import ENDINGS
+from medjury.texts.transcripts._readers.forms import FORMS as JSON_FORMS
+from medjury.texts.transcripts._readers.names import is_heading
 
 Dialogue = list[tuple[str, str]]
 

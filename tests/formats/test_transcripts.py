@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.formats.readable import reads
 
-from medjury.errors import MedjuryError
-from medjury.transcripts import Transcript, read_transcript
+from medjury.foundation.errors import MedjuryError
+from medjury.texts.transcripts import Transcript, read_transcript
 
 TEXTS = {
     "names and colons": ("t.txt", "Doctor: Any pain?\nPatient: No.\n"),

@@ -10,8 +10,8 @@ import pytest
 from tests.tables.run_folders import rows_of, run_folder
 
 from medjury.cli import main
-from medjury.inspection import look, recognise
-from medjury.ratings import read_ratings
+from medjury.store.ratings import read_ratings
+from medjury.studies.inspection import look, recognise
 
 LONG = "item,rater,dimension,score\n1,Ada,accuracy,4\n1,Sam,accuracy,5\n2,Ada,accuracy,\n"
 FILES: dict[str, tuple[str, Any, str, str]] = {

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from medjury.cases import Case, Note
+from medjury.intake.cases import Case, Note
 
 _CLAIM = re.compile(r"Claim (\d+):\n<<<begin claim \w+>>>\n(.*?)\n<<<end claim", re.DOTALL)
 _TEXT = re.compile(r"<<<begin text \w+>>>\n(.*?)\n<<<end text", re.DOTALL)

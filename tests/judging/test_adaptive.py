@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from tests.judging.test_repeats import CASE, INSTRUMENT, answer
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason, Unscored
+from medjury.intake.cases import Case
 from medjury.judging import AdaptiveBody, AdaptiveJury, AdaptiveRule, Judge, Rated, Used, Widths
 from medjury.models import Gate, MemoryCache, ModelError, Reply, Scripted
 

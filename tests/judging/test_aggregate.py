@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Outcome, Reason, load_instrument
 from medjury.judging import Claims, Judge, Jury, Speaker, aggregate, derived
 from medjury.judging._counting.combine import Rule, combine
 from medjury.models import Scripted
-from medjury.ratings import Rating, rating_blocks
+from medjury.store.ratings import Rating, rating_blocks
 
 
 def row(rater: str, dimension: str, score: float | None, *, repeat: int = 0, item: str = "a") -> Rating:

@@ -8,8 +8,8 @@ import polars
 import pytest
 from tests.loopback import LoopbackServer
 
-from medjury.cases import Case
-from medjury.ratings import open_store
+from medjury.intake.cases import Case
+from medjury.store.ratings import open_store
 from medjury.studies import ModelPart, answering_study, run_study
 
 

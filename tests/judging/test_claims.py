@@ -31,9 +31,9 @@ from tests.judging.planted_claims import (
     knowing,
 )
 
-from medjury.cases import Case, Note
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import NotApplicable, Reason, Score, Unscored, load_instrument
+from medjury.intake.cases import Case, Note
 from medjury.judging import (
     ClaimReading,
     Claims,
@@ -49,8 +49,8 @@ from medjury.judging import (
 from medjury.judging._claims.listing import Claim, without_repeats
 from medjury.judging._claims.steps import together
 from medjury.models import Budget, Gate, MemoryCache, ModelError, Reply, Request, Scripted
-from medjury.ratings import Rating
-from medjury.runs import Record
+from medjury.store.ratings import Rating
+from medjury.store.runs import Record
 
 CONCORDANCE, GROUNDING = load_instrument("concordance"), load_instrument("grounding")
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension, Input, Instrument, Reason, SkipRule, load_instrument
+from medjury.intake.cases import Case
 from medjury.judging import ClosedLoop, DraftGate, Expected, Judge, Jury, Rated, Speaker, judge
 from medjury.judging._closed_loop.gate import passing_grades
 from medjury.judging._closed_loop.story import changes

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason, load_instrument
+from medjury.intake.cases import Case
 from medjury.judging import Concordance, ConcordanceBody, Rated, Speaker
 from medjury.models import Gate, MemoryCache, ModelError, Reply, Request, Scripted
 

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension, Input, Instrument, NotApplicable, Reason, Score, SkipRule
+from medjury.intake.cases import Case
 from medjury.judging import (
     PERSONA_GROUPS,
     PERSONAS,

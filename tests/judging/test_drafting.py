@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from medjury.cases import Case, Note
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, Reason, load_instrument
+from medjury.intake.cases import Case, Note
 from medjury.judging import (
     AfterDrafting,
     DraftBody,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medjury.cases import Case, Note
+from medjury.intake.cases import Case, Note
 from medjury.judging import SelectionRules, select_sources
 
 LONG = "Long enough. " * 300  # 3,900 characters

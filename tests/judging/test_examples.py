@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medjury.cases import Case, Note, Redactor
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Composite, Dimension, Input, Instrument, Reason, SkipRule, Unscored
+from medjury.intake.cases import Case, Note, Redactor
 from medjury.judging import DRAWS, Draw, DrawnExamples, Judge, TrainingSplit, WorkedExample, split_training
 from medjury.judging._examples.consensus import consensus_of, nearest_grade
 from medjury.judging._examples.nearest import WordIndex
 from medjury.judging._examples.split import kin_of
 from medjury.models import Scripted
-from medjury.ratings import Rating, Status
+from medjury.store.ratings import Rating, Status
 
 SCALE = {1: "bad", 2: "poor", 3: "fair", 4: "good", 5: "best"}
 INSTRUMENT = Instrument(

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from medjury.cases import Case, Note
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, Reason, load_instrument
+from medjury.intake.cases import Case, Note
 from medjury.judging import Fitted, Judge, Rated, Truncation, Unit, first_questions
 from medjury.models import Gate, MemoryCache, Message, ModelError, Reply, Request, Scripted
-from medjury.runs import Body
+from medjury.store.runs import Body
 
 SENTENCE = "The patient was seen on the ward and is doing well today. "
 

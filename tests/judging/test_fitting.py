@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medjury.cases import Case, Note
+from medjury.intake.cases import Case, Note
 from medjury.judging import Truncation, shorten
 from medjury.judging._context.shortening import Keep
 from medjury.models import cautious_tokens

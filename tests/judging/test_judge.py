@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from medjury.cases import Case
 from medjury.instruments import Dimension, Input, Instrument, Reason, SkipRule
+from medjury.intake.cases import Case
 from medjury.judging import Expected, Judge, Used
 from medjury.models import (
     Gate,
@@ -21,7 +21,7 @@ from medjury.models import (
     estimate_tokens,
     most_tokens,
 )
-from medjury.ratings import Rating
+from medjury.store.ratings import Rating
 
 INSTRUMENT = Instrument(
     "small", "1.0", "Small", "Grade it.",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from medjury.cases import Case, Note
 from medjury.instruments import Dimension, Input, Instrument
+from medjury.intake.cases import Case, Note
 from medjury.judging import Judge
 from medjury.judging._line import Line
 from medjury.judging._rater import Unit

@@ -17,7 +17,7 @@ from medjury.models import (
     failure_of,
     request_key,
 )
-from medjury.ratings import Question
+from medjury.store.ratings import Question
 
 REQUEST = Request((Message("user", "Is it so?"),))
 

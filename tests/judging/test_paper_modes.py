@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from tests.judging.planted_claims import CASES, knowing
 
-from medjury.cases import Case, Note
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument, output_schema
+from medjury.intake.cases import Case, Note
 from medjury.judging import (
     CLAIM_EXAMPLES,
     CLAIM_LABELS,

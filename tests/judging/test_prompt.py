@@ -8,8 +8,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medjury.cases import Case, Note, clean_text
 from medjury.instruments import Dimension, Example, Input, Instrument, Reason, SkipRule, Unscored
+from medjury.intake.cases import Case, Note, clean_text
 from medjury.judging import Prompt, text_block
 from medjury.models import Message
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension, Input, Instrument, Reason, Unscored
+from medjury.intake.cases import Case
 from medjury.judging import Judge, Rated, Repeats
 from medjury.models import Gate, MemoryCache, ModelError, Reply, Request, Scripted, StoppedError
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from medjury.cases import Case
 from medjury.instruments import TRANSIENT, Dimension, Input, Instrument, Reason
+from medjury.intake.cases import Case
 from medjury.judging import Judge, Progress, judge_all
 from medjury.models import (
     AuditLog,
@@ -28,7 +28,7 @@ from medjury.models import (
     audit_totals,
 )
 from medjury.models._gate.announce import announce_request
-from medjury.ratings import Rating
+from medjury.store.ratings import Rating
 
 INSTRUMENT = Instrument(
     "small", "1.0", "Small", "Grade it.", (Input("candidate", "Summary"),),

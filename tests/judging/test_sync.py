@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
+from medjury.intake.cases import Case
 from medjury.judging import Judge, Jury, aggregate, judge, run_async
 from medjury.models import Request, Scripted
 
@@ -54,7 +54,7 @@ def test_without_a_store_nothing_touches_the_disk(tmp_path: Path, monkeypatch: p
 
 
 def test_votes_of_two_runs_are_refused(tmp_path: Path) -> None:
-    from medjury.ratings import ratings_from_frame
+    from medjury.store.ratings import ratings_from_frame
 
     jury = Jury([Judge(Scripted(answer, name="juror"), INSTRUMENT)])
     votes = [

@@ -12,10 +12,10 @@ import pytest
 from tests.loopback import LoopbackServer
 
 from medjury.cli import main
-from medjury.errors import MedjuryError
-from medjury.metrics import meta_evaluate, metrics_beside_labels, score
+from medjury.foundation.errors import MedjuryError
 from medjury.tables import open_run, rating_table
-from medjury.transcripts import normalise
+from medjury.texts.metrics import meta_evaluate, metrics_beside_labels, score
+from medjury.texts.transcripts import normalise
 
 PRIMOCK = Path(__file__).parents[3] / "shared" / "data" / "transcript_impact" / "primock_dev.csv"
 LABELS = [0, 0, 2, 2, 1, 0, 2, 1]

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.metrics.kernels import ANYTHING, ROOT, compiled_library
 
-from medjury.errors import MedjuryError
-from medjury.metrics import _compiled, _uncompiled, kernels_in_use
-from medjury.metrics._lexical import counts as _counts
-from medjury.metrics._lexical.counts import COLUMNS, GROUPS, count, links
+from medjury.foundation.errors import MedjuryError
+from medjury.texts.metrics import _compiled, _uncompiled, kernels_in_use
+from medjury.texts.metrics._lexical import counts as _counts
+from medjury.texts.metrics._lexical.counts import COLUMNS, GROUPS, count, links
 
 EVERYTHING = (
     GROUPS["words"] | GROUPS["characters"] | GROUPS["bleu"] | GROUPS["rouge_w"] | GROUPS["chrf_words"]

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.metrics.kernels import ANYTHING, PRIMOCK, compiled_library
 
-from medjury.errors import MedjuryError
-from medjury.metrics import _compiled
-from medjury.metrics._differences import detector as _detector
-from medjury.metrics._differences.compare_pairs import Compared, compare_pairs
-from medjury.metrics._lexicons import CATEGORIES, entries, lexicons
+from medjury.foundation.errors import MedjuryError
+from medjury.texts.metrics import _compiled
+from medjury.texts.metrics._differences import detector as _detector
+from medjury.texts.metrics._differences.compare_pairs import Compared, compare_pairs
+from medjury.texts.metrics._lexicons import CATEGORIES, entries, lexicons
 
 LISTS = [
     *CATEGORIES.values(),
@@ -115,8 +115,8 @@ def test_on_real_calls() -> None:
 
 @pytest.mark.parametrize("longest", [0, 5])
 def test_very_long_turns_take_the_short_way_in_both(monkeypatch: pytest.MonkeyPatch, longest: int) -> None:
-    monkeypatch.setattr("medjury.metrics._differences.differences.LONGEST_JOINED", longest)
-    monkeypatch.setattr("medjury.metrics._differences.differences.MOST_NEAR", longest)
+    monkeypatch.setattr("medjury.texts.metrics._differences.differences.LONGEST_JOINED", longest)
+    monkeypatch.setattr("medjury.texts.metrics._differences.differences.MOST_NEAR", longest)
     monkeypatch.setattr(_detector, "_vocabulary", lambda: [_detector.Vocabulary(lexicons())])
     same(["katherine wrote to gmail about the garden"], ["catherine wrote to g mail about a carpet"], [None])
 

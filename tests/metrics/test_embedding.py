@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from medjury.errors import MedjuryError
-from medjury.metrics import sentence_embedder
+from medjury.foundation.errors import MedjuryError
+from medjury.texts.metrics import sentence_embedder
 
 
 def test_nothing_is_loaded_before_the_first_text(tmp_path: Path) -> None:

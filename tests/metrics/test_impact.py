@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medjury.errors import MedjuryError
-from medjury.metrics import MODEL_FEATURES, Impact, impact, impact_features
-from medjury.metrics._impact import impact as _impact
+from medjury.foundation.errors import MedjuryError
+from medjury.texts.metrics import MODEL_FEATURES, Impact, impact, impact_features
+from medjury.texts.metrics._impact import impact as _impact
 
 SYMPTOM_QUESTION = "Have you had any chest pain or trouble breathing?"
 

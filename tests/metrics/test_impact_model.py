@@ -11,8 +11,8 @@ import pytest
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 from tests.metrics.kernels import PRIMOCK
 
-from medjury.errors import MedjuryError
-from medjury.metrics import (
+from medjury.foundation.errors import MedjuryError
+from medjury.texts.metrics import (
     MODEL_FEATURES,
     check_impact,
     fit_impact_model,
@@ -20,8 +20,8 @@ from medjury.metrics import (
     read_impact_model,
     shipped_model,
 )
-from medjury.metrics._differences.differences import FEATURES
-from medjury.metrics._impact.ordinal import fit_ordinal
+from medjury.texts.metrics._differences.differences import FEATURES
+from medjury.texts.metrics._impact.ordinal import fit_ordinal
 
 
 def simulated(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from medjury.errors import MedjuryError
-from medjury.metrics import (
+from medjury.foundation.errors import MedjuryError
+from medjury.models import refuse_bits_without_libraries, split_bits
+from medjury.studies._metric_raters import metric_raters
+from medjury.texts.metrics import (
     LEARNED,
     METRICS,
     metric_named,
     score,
 )
-from medjury.metrics._learned.learned import models_of
-from medjury.metrics._learned.learned_metrics import _segments
-from medjury.metrics._learned.neural import load
-from medjury.models import refuse_bits_without_libraries, split_bits
-from medjury.studies._metric_raters import metric_raters
+from medjury.texts.metrics._learned.learned import models_of
+from medjury.texts.metrics._learned.learned_metrics import _segments
+from medjury.texts.metrics._learned.neural import load
 
 WORDS = [
     "no",
@@ -223,7 +223,7 @@ def test_bart_score_is_the_mean_log_probability_of_the_tokens(folder: Path, torc
 
 
 def test_intelligibility_is_the_weighted_sum_of_its_parts(folder: Path) -> None:
-    from medjury.metrics._lexical.phonetic import phonetic_similarity
+    from medjury.texts.metrics._lexical.phonetic import phonetic_similarity
 
     model = folder / "classifier"
     parts = zip(values("nli", model), values("bert_score", model), SAID, HEARD, strict=True)

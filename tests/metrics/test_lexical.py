@@ -15,8 +15,8 @@ from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import CHRF
 from tests.metrics.kernels import READABLE, SENTENCES, SPOKEN
 
-from medjury.metrics import LEXICAL, METRICS, score
-from medjury.transcripts import normalise
+from medjury.texts.metrics import LEXICAL, METRICS, score
+from medjury.texts.transcripts import normalise
 
 # Two published examples of recognition errors, as spoken and as recognised (Ellis et al. 2025, Table 9).
 EXAMPLE_A = (

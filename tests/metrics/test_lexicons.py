@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from medjury.metrics._differences.reading import read
-from medjury.metrics._lexicons import CATEGORIES, entries, lexicons
-from medjury.transcripts import normalise
+from medjury.texts.metrics._differences.reading import read
+from medjury.texts.metrics._lexicons import CATEGORIES, entries, lexicons
+from medjury.texts.transcripts import normalise
 
 OTHER_FILES = (
     "administrative", "answers_no", "answers_short", "answers_yes", "closing", "courtesy", "function_words",
@@ -70,7 +70,7 @@ def test_equivalent_wordings_read_the_same() -> None:
 
 def test_unknown_words_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
     canon = lexicons().canon
-    monkeypatch.setattr("medjury.metrics._lexicons.MOST_WORDS", len(canon))
+    monkeypatch.setattr("medjury.texts.metrics._lexicons.MOST_WORDS", len(canon))
     before = len(canon)
     assert canon["zyzzyvas"] == ("zyzzyva",)
     assert len(canon) == before

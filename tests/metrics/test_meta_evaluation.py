@@ -7,8 +7,8 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from medjury.errors import MedjuryError
-from medjury.metrics import enrichment_figure, meta_evaluate
+from medjury.foundation.errors import MedjuryError
+from medjury.texts.metrics import enrichment_figure, meta_evaluate
 
 
 def test_enrichment_is_the_difference_of_means_on_oriented_scores() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from medjury.errors import MedjuryError
-from medjury.metrics import METRICS, MetricScores, metric_named, score
+from medjury.foundation.errors import MedjuryError
+from medjury.texts.metrics import METRICS, MetricScores, metric_named, score
 
 
 def test_the_table_has_nulls_and_says_why() -> None:

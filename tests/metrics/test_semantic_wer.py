@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from medjury.metrics import score
-from medjury.metrics._lexical import semantic_wer as module
-from medjury.metrics._lexicons import lexicons
+from medjury.texts.metrics import score
+from medjury.texts.metrics._lexical import semantic_wer as module
+from medjury.texts.metrics._lexicons import lexicons
 
 
 def semantic(reference: str, hypothesis: str) -> float:

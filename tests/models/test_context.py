@@ -10,7 +10,7 @@ import pytest
 from tests.loopback import LoopbackServer
 from tests.models.samples import model_at, request
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models import (
     AuditLog,

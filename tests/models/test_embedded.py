@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.models.samples import SCHEMA, request
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models import EmbeddedModel, Message, ModelError, Request, make_model, weights_file
 from medjury.models._embedded.embedded import _question

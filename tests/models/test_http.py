@@ -13,7 +13,7 @@ import pytest
 from tests.models.raw_server import Caller, Handler, answer, client_at, echo, on_both_loops, serving, told
 from tests.models.samples import KEY, VARIABLE, model_at, request
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models import ModelError, make_model
 from medjury.models._connection import ForbiddenHostError, TooLargeError

@@ -10,7 +10,7 @@ import pytest
 from tests.loopback import Call, LoopbackServer
 from tests.models.samples import KEY, SCHEMA, VARIABLE, model_at, request
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models import Message, ModelError, Request, make_model
 from medjury.models._faults import Place, error_parameter

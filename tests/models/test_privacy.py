@@ -12,7 +12,7 @@ import pytest
 from tests.loopback import LoopbackServer
 from tests.models.samples import KINDS, model_at, request
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.models import ChatModel, Gate, MemoryCache, ModelError, Scripted, make_model
 from medjury.models._hosts import host_of, is_local, normal_hosts
 

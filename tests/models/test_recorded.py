@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models import (
     Gate,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.models import KINDS, ChatModel, RecordedAs, make_model, write_answers
 
 LEAST: dict[str, dict[str, Any]] = {

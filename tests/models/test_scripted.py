@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.models.samples import request
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models import ModelError, Reply, Scripted
 

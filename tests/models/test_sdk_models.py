@@ -8,7 +8,7 @@ import pytest
 from tests.loopback import LoopbackServer
 from tests.models.samples import KEY, SCHEMA, model_at, request
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.models import Message, Request, make_model
 
 TALK = Request(

@@ -19,7 +19,7 @@ pytest.importorskip("transformers")
 
 from tests.tuning.training.tiny_model import write_tiny_model
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models import Gate, MemoryCache, Message, ModelError, Request, TransformersModel, make_model
 from medjury.models._in_process.transformers_model import TransformersEngine

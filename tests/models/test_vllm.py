@@ -14,7 +14,7 @@ import pytest
 from tests.folder_of_weights import FAKE_VLLM, write_weights
 from tests.models.samples import SCHEMA, request
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models import Message, ModelError, Request, VllmModel, make_model
 from medjury.models._in_process.vllm_library import ENVIRONMENT

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from medjury.errors import MedjuryError
-from medjury.metrics import sentence_embedder
+from medjury.foundation.errors import MedjuryError
 from medjury.models import pull_weights, refuse_pickled, weights_file
 from medjury.models._embedded import weights as _weights
 from medjury.models._embedded.weights import FILE, weights_folder
+from medjury.texts.metrics import sentence_embedder
 
 WEIGHTS = b"GGUF" + bytes(range(256)) * 50
 

@@ -12,7 +12,7 @@ from argon2 import PasswordHasher
 from starlette.testclient import TestClient, _TestClientTransport
 from tests.panel import in_one_call
 
-from medjury.files import create_private
+from medjury.foundation.files import create_private
 from medjury.panel import _database, open_panel_database
 from medjury.panel._access import _passwords
 

@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import select, update
 from tests.postgres import postgres_server, postgres_url  # noqa: F401
 
-from medjury.errors import MedjuryError
-from medjury.files import create_private
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import create_private
 from medjury.panel import _database, open_panel_database
 from medjury.panel._tables import version_table
 

@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.exc import TimeoutError as WaitedTooLong
 from tests.postgres import postgres_server, postgres_url  # noqa: F401
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel import PanelDatabase, open_panel_database
 from medjury.panel import _together as together
 from medjury.panel._access._tables import attempts_table

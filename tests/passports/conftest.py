@@ -9,7 +9,7 @@ import pytest
 from tests.loopback import LoopbackServer
 from tests.passports.passported import as_clinicians, validated_run
 
-from medjury.passports import make_passport
+from medjury.in_use.passports import make_passport
 
 
 @pytest.fixture(scope="package")

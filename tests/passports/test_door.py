@@ -13,11 +13,11 @@ from tests.panel.exchange.test_including import key_on
 from tests.panel.visitors import Visitor, sign_in
 from tests.passports.passported import grade, row
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
+from medjury.in_use.passports import PassportDoor
+from medjury.intake.cases import Case
 from medjury.panel import make_app, open_panel
 from medjury.panel._access import Role
-from medjury.passports import PassportDoor
 
 
 def case(number: int, **given: Any) -> Case:

@@ -12,11 +12,11 @@ from tests.loopback import LoopbackServer
 from tests.passports.passported import CLINICIANS, row, validated_run, write_rows
 
 from medjury.cli import main
-from medjury.errors import MedjuryError
-from medjury.passports import RefusedError, judge_with_passport, make_passport
-from medjury.passports._document import content_hash
-from medjury.passports._reading import read_passport
-from medjury.passports._rebuilding import jury_of, rebuilt_study
+from medjury.foundation.errors import MedjuryError
+from medjury.in_use.passports import RefusedError, judge_with_passport, make_passport
+from medjury.in_use.passports._document import content_hash
+from medjury.in_use.passports._reading import read_passport
+from medjury.in_use.passports._rebuilding import jury_of, rebuilt_study
 
 
 def test_the_same_jury_judges_and_flags_what_lies_outside(passport: Path, tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_another_prompt_is_refused(
     passport: Path, server: LoopbackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A medjury whose prompt has another version asks another question."""
-    monkeypatch.setattr("medjury.passports._rebuilding.prompt_version", lambda judges: "99")
+    monkeypatch.setattr("medjury.in_use.passports._rebuilding.prompt_version", lambda judges: "99")
     before = len(server.calls)
     with pytest.raises(RefusedError, match="another jury: prompt: 3 was validated, not 99"):
         judge_with_passport(passport, write_rows(tmp_path / "new.jsonl", [row(1)]), tmp_path / "out")

@@ -12,14 +12,14 @@ import pytest
 from tests.loopback import LoopbackServer
 from tests.passports.passported import CLINICIANS, patient, row, validated_run, write_study
 
-from medjury.cases import Case
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
+from medjury.in_use.passports import Placing, check_passport, make_passport, population_of, read_passport
+from medjury.in_use.passports._changes import answering_changes
+from medjury.in_use.passports._document import content_hash
+from medjury.intake.cases import Case
 from medjury.models import NOT_TOLD
-from medjury.passports import Placing, check_passport, make_passport, population_of, read_passport
-from medjury.passports._changes import answering_changes
-from medjury.passports._document import content_hash
-from medjury.runs import AnsweringModel
+from medjury.store.runs import AnsweringModel
 from medjury.studies import load_study, register_study, run_study
 
 

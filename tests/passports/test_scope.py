@@ -14,11 +14,17 @@ import pytest
 from tests.loopback import Call, LoopbackServer
 from tests.passports.passported import CLINICIANS, grade, row, run_of, validated_run, write_rows, write_study
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
-from medjury.passports import PassportDoor, check_passport, judge_with_passport, make_passport, read_passport
-from medjury.passports._document import content_hash
-from medjury.passports._scope import in_scope, passport_scope
+from medjury.foundation.errors import MedjuryError
+from medjury.in_use.passports import (
+    PassportDoor,
+    check_passport,
+    judge_with_passport,
+    make_passport,
+    read_passport,
+)
+from medjury.in_use.passports._document import content_hash
+from medjury.in_use.passports._scope import in_scope, passport_scope
+from medjury.intake.cases import Case
 from medjury.validation import Scope
 from medjury.validation._scope import THIRDS, Part, shares_below
 

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 
 from medjury import tables
-from medjury.ranking._benchmark_scores import benchmark_scores
-from medjury.ranking._ranked import ranked_by
-from medjury.ranking._scores import SystemScores
+from medjury.analysis.ranking._benchmark_scores import benchmark_scores
+from medjury.analysis.ranking._ranked import ranked_by
+from medjury.analysis.ranking._scores import SystemScores
 
 
 def scores_of(

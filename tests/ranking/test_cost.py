@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 from tests.ranking.tables import benchmark_table, scores_of
 
-from medjury.errors import MedjuryError
-from medjury.ranking._cost import CostPoint
-from medjury.ranking._rank_scores import rank_scores
+from medjury.analysis.ranking._cost import CostPoint
+from medjury.analysis.ranking._rank_scores import rank_scores
+from medjury.foundation.errors import MedjuryError
 
 
 def priced(costs: dict[str, float], **quality: float) -> tuple[CostPoint, ...]:

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 from tests.ranking.tables import benchmark_table, rating_table, scores_of
 
-from medjury.errors import MedjuryError
-from medjury.ranking import rank
-from medjury.ranking._detectable import detectable_effects
+from medjury.analysis.ranking import rank
+from medjury.analysis.ranking._detectable import detectable_effects
+from medjury.foundation.errors import MedjuryError
 
 
 def items(scores: dict[str, list[float]]) -> pl.DataFrame:

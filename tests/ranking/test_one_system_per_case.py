@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 from scipy import stats
 
+from medjury.analysis.ranking import rank
 from medjury.cli import main
-from medjury.errors import MedjuryError
-from medjury.ranking import rank
+from medjury.foundation.errors import MedjuryError
 from medjury.tables import rating_table
 
 SIZES = {"alpha": 40, "beta": 30, "gamma": 20}

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 from tests.ranking.tables import benchmark_table, rating_table, scores_of
 
-from medjury.errors import MedjuryError
-from medjury.ranking._composite import composite_of
-from medjury.ranking._rank_scores import rank_scores
-from medjury.ranking._scores import SystemScores
+from medjury.analysis.ranking._composite import composite_of
+from medjury.analysis.ranking._rank_scores import rank_scores
+from medjury.analysis.ranking._scores import SystemScores
+from medjury.foundation.errors import MedjuryError
 
 QUALITY = {"best": 0.30, "twin": 0.30, "middle": 0.20, "worst": 0.0}
 
@@ -412,7 +412,7 @@ def test_benchmarks_with_cases_of_their_own_count_all_their_cases() -> None:
 def test_a_system_without_any_score_is_named_not_dropped() -> None:
     import polars
 
-    from medjury.ranking._rank_scores import rank_scores
+    from medjury.analysis.ranking._rank_scores import rank_scores
 
     rows = [
         {"item": f"i{n}", "system": system, "rater": "jury", "rater_kind": "jury", "dimension": "d",

@@ -13,11 +13,11 @@ from tests.audits.run_folder import GRADES, write_run
 from tests.ranking.tables import benchmark_table, rating_table
 
 from medjury import tables
-from medjury.calibration import calibrate
+from medjury.analysis.calibration import calibrate
+from medjury.analysis.ranking import rank
+from medjury.analysis.ranking._ranked import ranked_by
 from medjury.cli import main
-from medjury.errors import MedjuryError
-from medjury.ranking import rank
-from medjury.ranking._ranked import ranked_by
+from medjury.foundation.errors import MedjuryError
 
 
 @pytest.fixture(scope="module")

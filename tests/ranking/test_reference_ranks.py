@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from medjury.analysis.ranking import rank
 from medjury.cli import main
-from medjury.ranking import rank
 
 WORTH = dict(zip("abcdefgh", (4.0, 3.9, 3.6, 3.5, 3.2, 3.1, 2.8, 2.5), strict=True))
 TRUE_RANK = {system: place for place, system in enumerate(WORTH, start=1)}

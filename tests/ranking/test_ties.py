@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.ranking.tables import benchmark_table, rating_table, scores_of
 
-from medjury.ranking._rank_scores import rank_scores
-from medjury.ranking._ties import rank_limits, separate, tie_groups
+from medjury.analysis.ranking._rank_scores import rank_scores
+from medjury.analysis.ranking._ties import rank_limits, separate, tie_groups
 
 
 @st.composite

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from medjury.errors import MedjuryError
-from medjury.ranking._win_rate import Ties, rival_win_rates, win_shares
+from medjury.analysis.ranking._win_rate import Ties, rival_win_rates, win_shares
+from medjury.foundation.errors import MedjuryError
 
 SCORES = st.tuples(st.integers(2, 6), st.integers(1, 8)).flatmap(
     lambda shape: arrays(np.float64, shape, elements=st.integers(0, 4).map(float))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from medjury.ranking import rank
+from medjury.analysis.ranking import rank
 
 
 def test_a_win_rate_over_cases_and_its_differences_have_no_interval_and_the_ranks_have_limits() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.postgres import postgres_server, postgres_store, postgres_url  # noqa: F401 - fixtures
 
-from medjury.ratings import Store, open_store
+from medjury.store.ratings import Store, open_store
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

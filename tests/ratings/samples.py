@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from medjury.instruments import Reason
-from medjury.ratings import Rating
+from medjury.store.ratings import Rating
 
 _PLAIN = Rating(
     item="case-1", system="scribe", rater="judge-a", rater_kind="judge", instrument="note_quality@1",

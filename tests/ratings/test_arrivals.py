@@ -24,11 +24,11 @@ from hypothesis import strategies as st
 from tests.ratings.samples import rating
 
 from medjury.models import Reply
-from medjury.ratings import Store, StoreDesk, StoreError, StoreLocked, erase, open_store
-from medjury.ratings._erasure.erasure import Selection
-from medjury.ratings._store import arrivals
-from medjury.ratings._store.arrivals import Arrivals, left_behind
-from medjury.ratings._store.transaction import StoredReply, Transaction
+from medjury.store.ratings import Store, StoreDesk, StoreError, StoreLocked, erase, open_store
+from medjury.store.ratings._erasure.erasure import Selection
+from medjury.store.ratings._store import arrivals
+from medjury.store.ratings._store.arrivals import Arrivals, left_behind
+from medjury.store.ratings._store.transaction import StoredReply, Transaction
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files cannot be held there")
 
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files cannot be
 _DIES = """
 import asyncio, os, signal, sys
 from medjury.models import Reply
-from medjury.ratings import StoreDesk, open_store
+from medjury.store.ratings import StoreDesk, open_store
 
 async def work():
     with open_store(sys.argv[1]) as store:
@@ -126,7 +126,7 @@ async def test_what_a_living_process_has_written_down_is_left_to_it(file: Path) 
             assert len(written) == 2
             with open_store(file):
                 assert beside(file) == written, "nor in the same process"
-            code = "import sys; from medjury.ratings import open_store; open_store(sys.argv[1]).close()"
+            code = "import sys; from medjury.store.ratings import open_store; open_store(sys.argv[1]).close()"
             await asyncio.to_thread(subprocess.run, [sys.executable, "-c", code, str(file)], check=True)
             assert beside(file) == written
         assert not beside(file), "its end leaves nothing"

@@ -13,7 +13,7 @@ from pathlib import Path
 import psycopg
 from tests.ratings.samples import rating
 
-from medjury.ratings import Store, open_store
+from medjury.store.ratings import Store, open_store
 
 DIMENSIONS = ("accuracy", "completeness", "clarity")
 

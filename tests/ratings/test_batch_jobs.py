@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from medjury.models import Job, JobCall
-from medjury.ratings import StoreDesk, open_store
+from medjury.store.ratings import StoreDesk, open_store
 
 CALLS = [JobCall("a" * 64, 3, 0.25), JobCall("b" * 64)]
 JOB = Job("job-1", "openai 127.0.0.1", "log", "2026-01-01T00:00:00+00:00", CALLS)

@@ -11,8 +11,14 @@ from pathlib import Path
 import pytest
 
 from medjury.models import Reply
-from medjury.ratings import Busy, Claimed, Owner, Store, StoredReply, new_owner
-from medjury.ratings._store.owner import STALE_AFTER_SECONDS, Heartbeats, is_dead, process_start, this_host
+from medjury.store.ratings import Busy, Claimed, Owner, Store, StoredReply, new_owner
+from medjury.store.ratings._store.owner import (
+    STALE_AFTER_SECONDS,
+    Heartbeats,
+    is_dead,
+    process_start,
+    this_host,
+)
 
 
 def test_a_call_is_claimed_by_one_owner_only(store: Store) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.ratings.samples import rating, unscored
 
 from medjury.instruments import Reason
-from medjury.ratings import (
+from medjury.store.ratings import (
     Rating,
     RatingColumns,
     Store,
@@ -19,7 +19,7 @@ from medjury.ratings import (
     ratings_from_frame,
     write_ratings,
 )
-from medjury.ratings._frame import row_of_rating, stored_columns
+from medjury.store.ratings._frame import row_of_rating, stored_columns
 
 
 def test_there_is_a_column_for_each_field_of_a_rating() -> None:

@@ -14,7 +14,7 @@ from tests.studies.conftest import server, write_study  # noqa: F401 - fixtures
 
 from medjury.cli import main
 from medjury.models import Reply
-from medjury.ratings import Store, StoredReply, StoreError, copy_store, erase, erasures, open_store
+from medjury.store.ratings import Store, StoredReply, StoreError, copy_store, erase, erasures, open_store
 
 
 @pytest.fixture(params=["to a server", "to a file"])
@@ -51,11 +51,11 @@ def test_a_copy_holds_everything_and_goes_on(pair: tuple[Store, Store]) -> None:
 def test_a_copy_that_was_stopped_goes_on_with_what_is_missing(
     pair: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from medjury.ratings._store import copy as _copy
+    from medjury.store.ratings._store import copy as _copy
 
     source, target = pair
     whole = _copy._write
-    monkeypatch.setattr("medjury.ratings._store.copy._ROWS_AT_ONCE", 10)
+    monkeypatch.setattr("medjury.store.ratings._store.copy._ROWS_AT_ONCE", 10)
     left = iter(range(6))
 
     def stopping(*words: object) -> int:
@@ -63,10 +63,10 @@ def test_a_copy_that_was_stopped_goes_on_with_what_is_missing(
             raise KeyboardInterrupt
         return whole(*words)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("medjury.ratings._store.copy._write", stopping)
+    monkeypatch.setattr("medjury.store.ratings._store.copy._write", stopping)
     with pytest.raises(KeyboardInterrupt):
         copy_store(source, target)
-    monkeypatch.setattr("medjury.ratings._store.copy._write", whole)
+    monkeypatch.setattr("medjury.store.ratings._store.copy._write", whole)
     copied = {each.table: each for each in copy_store(source, target)}
     assert 0 < sum(each.written for each in copied.values()) < sum(each.rows for each in copied.values())
     assert everything(target) == everything(source)
@@ -99,7 +99,7 @@ def test_a_run_goes_on_from_the_new_store_without_paying_again(
 
 def test_no_table_and_no_column_is_forgotten(tmp_path: Path) -> None:
     """Who works on a store is not copied; everything else is, whatever a later migration adds."""
-    from medjury.ratings._store.copy import _TABLES
+    from medjury.store.ratings._store.copy import _TABLES
 
     with open_store(tmp_path / "s.sqlite") as store, store._connection.transaction(write=False) as cursor:
         cursor.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")

@@ -12,8 +12,8 @@ from tests.ratings.samples import rating, unscored
 
 from medjury.instruments import Reason
 from medjury.models import Reply
-from medjury.ratings import Question, Rating, Store, StoreDesk, StoreError, StoreLocked, open_store
-from medjury.ratings._store.transaction import Transaction
+from medjury.store.ratings import Question, Rating, Store, StoreDesk, StoreError, StoreLocked, open_store
+from medjury.store.ratings._store.transaction import Transaction
 
 
 @pytest.fixture
@@ -223,7 +223,7 @@ async def test_closing_a_desk_lets_go_of_its_claims(store: Store) -> None:
 def test_a_desk_that_was_left_open_lets_go_when_its_loop_is_gone(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("medjury.ratings._store.desk._HEARTBEAT_SECONDS", 0.05)
+    monkeypatch.setattr("medjury.store.ratings._store.desk._HEARTBEAT_SECONDS", 0.05)
 
     async def forget_to_close() -> StoreDesk:
         desk = StoreDesk(store)

@@ -15,7 +15,7 @@ from tests.studies.conftest import server, write_study  # noqa: F401 - fixtures
 
 from medjury.cli import main
 from medjury.models import Reply, verify_audit_log
-from medjury.ratings import (
+from medjury.store.ratings import (
     Question,
     Selection,
     Store,

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.ratings.samples import rating, unscored
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.ratings import Rating, rating_frame, ratings_from_frame, read_ratings, write_ratings
-from medjury.ratings._formula import guard_frame
+from medjury.store.ratings import Rating, rating_frame, ratings_from_frame, read_ratings, write_ratings
+from medjury.store.ratings._formula import guard_frame
 
 TEXTS = st.text(st.characters(codec=None), max_size=30) | st.sampled_from(
     [

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medjury.cases import Case
 from medjury.instruments import Reason, load_instrument
-from medjury.ratings import Pseudonyms, Rating, RatingsError, rating_frame, read_ratings
-from medjury.ratings._import.cell import Codes, GradeRange, read_cell
+from medjury.intake.cases import Case
+from medjury.store.ratings import Pseudonyms, Rating, RatingsError, rating_frame, read_ratings
+from medjury.store.ratings._import.cell import Codes, GradeRange, read_cell
 
 Write = Callable[..., Path]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from medjury.errors import MedjuryError
-from medjury.ratings import read_ratings
+from medjury.foundation.errors import MedjuryError
+from medjury.store.ratings import read_ratings
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from tests.ratings.test_erasure import NEW, SECRET, bytes_of
 
 from medjury.cli import main
 from medjury.models import Reply
-from medjury.ratings import (
+from medjury.store.ratings import (
     Question,
     Rating,
     Selection,
@@ -194,9 +194,9 @@ def test_a_store_from_before_the_parts_keeps_every_row(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The tables as they were, filled as they were, are moved when the store is next opened."""
-    from medjury.ratings._frame import row_of_rating
-    from medjury.ratings._store import schema as _schema
-    from medjury.ratings._store.statements import RATING_COLUMNS
+    from medjury.store.ratings._frame import row_of_rating
+    from medjury.store.ratings._store import schema as _schema
+    from medjury.store.ratings._store.statements import RATING_COLUMNS
 
     with psycopg.connect(postgres_url, autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute("CREATE SCHEMA medjury")

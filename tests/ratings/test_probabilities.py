@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.ratings.samples import drop_later_tables, rating
 
-from medjury.ratings import RatingsError, Store, open_store, rating_frame, read_ratings, write_ratings
+from medjury.store.ratings import RatingsError, Store, open_store, rating_frame, read_ratings, write_ratings
 
 
 @pytest.mark.parametrize("wrong", [0.0, -0.1, 1.5, float("nan")])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from medjury.ratings import Pseudonyms, RatingsError, Store, import_ratings, open_store
+from medjury.store.ratings import Pseudonyms, RatingsError, Store, import_ratings, open_store
 
 TABLE = (
     "item,rater,rater_kind,dimension,score\n1,Dr Ada Lee,clinician,a,4\n1,Sam Roy,,a,3\n1,model-x,judge,a,2\n"

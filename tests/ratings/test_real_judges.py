@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from medjury.instruments import Reason
-from medjury.ratings import ImportedRatings, RatingsError, read_ratings
+from medjury.store.ratings import ImportedRatings, RatingsError, read_ratings
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "mental_health_judges"
 NAMES = ["Guidance", "Informativeness", "Relevance", "Safety", "Empathy", "Helpfulness", "Understanding"]

@@ -12,7 +12,7 @@ import pytest
 from tests.ratings.samples import drop_later_tables, rating, unscored
 
 from medjury.instruments import Reason
-from medjury.ratings import (
+from medjury.store.ratings import (
     Store,
     StoreDesk,
     StoredRecord,
@@ -24,7 +24,7 @@ from medjury.ratings import (
     write_ratings,
     write_records,
 )
-from medjury.ratings._store.schema import MIGRATIONS, WORDS
+from medjury.store.ratings._store.schema import MIGRATIONS, WORDS
 
 
 def record(body: object, key: str = "key-1") -> StoredRecord:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.models import AuditLog, AuditTotals, ModelError, Reply, audit_totals, verify_audit_log
-from medjury.ratings import (
+from medjury.store.ratings import (
     Account,
     LogDrain,
     SharedBudget,
@@ -150,7 +150,7 @@ async def test_a_cap_of_calls_holds_too(store: Store) -> None:
 
 _DIES = """
 import asyncio, os, sys
-from medjury.ratings import Account, SharedBudget, StoreDesk, open_store
+from medjury.store.ratings import Account, SharedBudget, StoreDesk, open_store
 async def work():
     desk = StoreDesk(open_store(sys.argv[1]))
     account = Account(desk, "the log")

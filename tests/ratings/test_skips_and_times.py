@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
 from medjury.judging._counting.aggregate import derived
-from medjury.ratings import ImportedRatings, Rating, read_ratings
+from medjury.store.ratings import ImportedRatings, Rating, read_ratings
 
 PDSQI = load_instrument("pdsqi9")
 NAMES = [each.name for each in PDSQI.dimensions]

@@ -11,7 +11,7 @@ from tests.ratings.samples import rating, unscored
 
 from medjury.instruments import Reason
 from medjury.models import Reply
-from medjury.ratings import (
+from medjury.store.ratings import (
     RatingCount,
     Store,
     StoredReply,

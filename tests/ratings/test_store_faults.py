@@ -16,7 +16,7 @@ import pytest
 from tests.ratings.samples import rating
 
 from medjury.models import Reply
-from medjury.ratings import (
+from medjury.store.ratings import (
     Store,
     StoreDesk,
     StoredReply,
@@ -248,7 +248,7 @@ _WRITE_UNTIL_KILLED = """
 import sys
 sys.path.insert(0, sys.argv[2])
 from medjury.models import Reply
-from medjury.ratings import StoredReply, new_owner, open_store
+from medjury.store.ratings import StoredReply, new_owner, open_store
 from tests.ratings.samples import rating
 store, owner = open_store(sys.argv[1]), new_owner()
 for number in range(1_000_000):
@@ -287,7 +287,7 @@ def test_a_killed_writer_leaves_whole_transactions_only(store: Store, store_addr
 _COUNT_TOGETHER = """
 import asyncio, sys
 from medjury.models import Reply
-from medjury.ratings import StoreDesk, open_store
+from medjury.store.ratings import StoreDesk, open_store
 
 async def main():
     made = 0

@@ -23,7 +23,7 @@ from tests.recipes.offline import run_recipe
 from tests.recipes.rated import Rated
 
 from medjury.cli import main
-from medjury.transcripts import normalise
+from medjury.texts.transcripts import normalise
 from recipes import medhelm_jury as planted
 
 ROOT = Path(__file__).parent.parent.parent

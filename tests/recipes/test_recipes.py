@@ -15,8 +15,8 @@ from recipes._recording import PACKAGED, write_recipe_files
 from tests.recipes.offline import run_recipe
 
 from medjury.cli import main
-from medjury.recipes import list_recipes
-from medjury.runs import verify_run
+from medjury.store.runs import verify_run
+from medjury.studies.recipes import list_recipes
 
 ROOT = Path(__file__).parent.parent.parent
 NAMES = [recipe.name for recipe in list_recipes()]

@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 
 from medjury.instruments import load_instrument
-from medjury.ratings import write_ratings
-from medjury.runs import GateRules, Manifest, Protocol
+from medjury.store.ratings import write_ratings
+from medjury.store.runs import GateRules, Manifest, Protocol
 from medjury.tables import open_run
 from medjury.validation import evidence_of, validate
 

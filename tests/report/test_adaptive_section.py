@@ -17,9 +17,9 @@ from tests.judging.test_repeats import answer
 from tests.report.browser import open_page
 from tests.report.planted import page_of, planted_frame, write_run
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
+from medjury.intake.cases import Case
 from medjury.judging import AdaptiveJury
 from medjury.models import Gate, MemoryCache, ModelError
 from medjury.report import write_page

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from tests.report.planted import page_of, planted_frame, write_run
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.report import write_page
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)"> "quoted" & \x00\x1b[31m \u202eevil'

@@ -22,7 +22,7 @@ from tests.judging.planted_claims import (
 )
 from tests.report.planted import page_of, planted_frame, write_run
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
 from medjury.judging import Claims, Speaker
 from medjury.models import Gate, MemoryCache, Request, Scripted

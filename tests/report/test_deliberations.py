@@ -15,8 +15,8 @@ from tests.judging.test_deliberation import END, Room, asks, graded, says, three
 from tests.report.browser import open_page
 from tests.report.planted import page_of, planted_frame, write_run
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import Case
 from medjury.report import _compose, write_page
 from medjury.report._exhibits import Exhibits
 from medjury.report._sections import deliberations

@@ -13,7 +13,7 @@ import pytest
 from tests.chromium import chromium
 from tests.report.planted import planted_frame, write_run
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.report import _png, write_page
 from medjury.report._axes import Axes, round_ticks
 from medjury.report._exhibits import Exhibits

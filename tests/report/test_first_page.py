@@ -15,8 +15,8 @@ from tests.recipes.offline import run_demonstration, run_recipe
 from tests.report.pdf_text import pdf_pages
 from tests.report.planted import planted_frame, write_run
 
-from medjury.recipes import list_recipes
 from medjury.report import write_page
+from medjury.studies.recipes import list_recipes
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 NAMES = [recipe.name for recipe in list_recipes()]

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 from tests.report.planted import planted_frame, write_run
 
-from medjury.agreement import jury_worth
+from medjury.analysis.agreement import jury_worth
 from medjury.report import write_page
 from medjury.tables import open_run
 

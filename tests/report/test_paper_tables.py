@@ -16,7 +16,7 @@ import pytest
 from scipy import stats
 from tests.report.planted import planted_frame, write_run
 
-from medjury.agreement import classification, cohen_kappa, icc
+from medjury.analysis.agreement import classification, cohen_kappa, icc
 from medjury.cli import main
 from medjury.report import write_page
 from medjury.report._html import table_html

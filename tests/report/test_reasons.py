@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from tests.report.planted import page_of, planted_frame, write_run
 
-from medjury.agreement import agreement
+from medjury.analysis.agreement import agreement
 from medjury.models import EMBEDDED
 from medjury.report._exhibits import Exhibits
 from medjury.report._material import Material

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from tests.report.planted import page_of, planted_frame, verdict_words, write_run
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.report import write_page
-from medjury.runs import check_files, read_manifest
+from medjury.store.runs import check_files, read_manifest
 from medjury.validation import evidence_of
 
 

@@ -15,7 +15,7 @@ import pytest
 from tests.report.planted import page_of, planted_frame, rules, write_run
 from tests.report.ways import WAYS, Planted, judges_of, ways_frame
 
-from medjury.agreement import agreement, kappa_statistics, mean_over_pairs, severe_errors
+from medjury.analysis.agreement import agreement, kappa_statistics, mean_over_pairs, severe_errors
 from medjury.report import write_page
 from medjury.statistics import bootstrap, clustered_proportion, combined, compare, shown
 from medjury.tables import grades_of, open_run

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
-from medjury.runs import (
+from medjury.store.runs import (
     FORMAT,
     GateRules,
     Manifest,
@@ -148,7 +148,7 @@ def test_a_newer_format_asks_for_a_newer_version(tmp_path: Path) -> None:
 
 FIRST_READERS = """
 import json, sys, threading
-from medjury.runs import Manifest
+from medjury.store.runs import Manifest
 
 sys.setswitchinterval(1e-6)
 content, together, read = json.loads(sys.stdin.read()), threading.Barrier(8), []

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.judging import (
     AdaptiveBody,
     ClaimsBody,
@@ -17,8 +17,8 @@ from medjury.judging import (
     DeliberationBody,
     RepeatsBody,
 )
-from medjury.ratings import StoredRecord, write_records
-from medjury.runs import Body, Records
+from medjury.store.ratings import StoredRecord, write_records
+from medjury.store.runs import Body, Records
 
 # Written by the version before bodies had types, one or more of every kind.
 EARLIER = Path(__file__).parent / "earlier_records.jsonl"

@@ -11,8 +11,8 @@ from scipy import stats
 from scipy.special import ndtri
 from tests.agreement.reference_values import reference, resample_indices
 
-from medjury.agreement import cohen_kappa, correlation_statistics, icc, kappa_statistics, pearson
-from medjury.errors import MedjuryError
+from medjury.analysis.agreement import cohen_kappa, correlation_statistics, icc, kappa_statistics, pearson
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import bootstrap, combined, compare, evaluate, on_columns, replicates
 from medjury.statistics._interval import acceleration, bca_levels, bias_correction, interval, quantile
 from medjury.statistics._resample import draw, leave_one_out, sample

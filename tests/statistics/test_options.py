@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
     Estimate,
 )

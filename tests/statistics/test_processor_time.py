@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from medjury.cycles import few_searches_for_cycles
+
 from medjury.statistics import sample, side_by_side
 from medjury.statistics._resample import _blocks_of_counts, draw
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.agreement.reference_values import reference
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import binomial_test, fisher_test, mcnemar, proportion
 
 R = reference("binomial_tests_and_intervals")

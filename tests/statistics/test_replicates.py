@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
     Estimate,
     compare,

@@ -8,8 +8,8 @@ import inspect
 import numpy as np
 import pytest
 
-from medjury.agreement import cohen_kappa
-from medjury.errors import MedjuryError
+from medjury.analysis.agreement import cohen_kappa
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import RESAMPLES, bootstrap, cluster_codes
 
 

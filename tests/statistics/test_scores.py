@@ -6,7 +6,7 @@ import numpy as np
 import polars
 import pytest
 
-from medjury.agreement import (
+from medjury.analysis.agreement import (
     cohen_kappa,
     gwet_ac,
     icc,
@@ -18,8 +18,8 @@ from medjury.agreement import (
     two_raters,
     wilcoxon_signed_rank,
 )
-from medjury.agreement._groups.chance_corrected import chance_statistics
-from medjury.errors import MedjuryError
+from medjury.analysis.agreement._groups.chance_corrected import chance_statistics
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import bootstrap
 
 

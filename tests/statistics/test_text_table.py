@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medjury.screen import screen, screen_columns
+from medjury.foundation.screen import screen, screen_columns
 from medjury.statistics import Estimate, supported, text_table, undefined
 
 ROWS: list[dict[str, Any]] = [

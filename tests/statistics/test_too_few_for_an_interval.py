@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from medjury.calibration._estimates.prediction_powered import estimate_mixture
-from medjury.calibration._estimates.weighted_estimates import estimate_weighted
-from medjury.calibration._triage.automatic import automatic_decisions
-from medjury.calibration._triage.review_curve import review_curves
-from medjury.metrics._impact.check import rates
+from medjury.analysis.calibration._estimates.prediction_powered import estimate_mixture
+from medjury.analysis.calibration._estimates.weighted_estimates import estimate_weighted
+from medjury.analysis.calibration._triage.automatic import automatic_decisions
+from medjury.analysis.calibration._triage.review_curve import review_curves
 from medjury.statistics import Estimate
+from medjury.texts.metrics._impact.check import rates
 
 
 def told(found: Estimate) -> tuple[bool, bool, str]:

@@ -7,8 +7,8 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from medjury.calibration import inclusion_probabilities, systematic
-from medjury.errors import MedjuryError
+from medjury.analysis.calibration import inclusion_probabilities, systematic
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
     Estimate,
     by_last_column,
@@ -174,7 +174,7 @@ def test_events_among_the_light_cases_do_not_vouch_for_the_heavy_ones(rare: int,
 
 def test_a_weighted_statistic_is_that_of_rows_repeated_as_often() -> None:
     rows = np.array([[1.0, 2.0, 3.0], [4.0, 4.0, 1.0], [2.0, 5.0, 2.0]])
-    from medjury.agreement import kappa_statistics
+    from medjury.analysis.agreement import kappa_statistics
     from medjury.statistics import evaluate
 
     read = by_last_column(kappa_statistics((1.0, 2.0, 3.0, 4.0, 5.0), ["quadratic"]))

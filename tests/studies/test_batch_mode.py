@@ -18,7 +18,7 @@ from tests.loopback import Call, LoopbackServer
 
 from medjury.cli import main
 from medjury.models import audit_totals, verify_audit_log
-from medjury.runs import files
+from medjury.store.runs import files
 from medjury.studies import RunResult, check_study, load_study, run_study
 from medjury.studies._notebook import Stopper
 
@@ -196,7 +196,7 @@ def test_a_process_that_dies_between_submission_and_its_name_pays_once(
         raise RuntimeError("killed")
 
     with monkeypatch.context() as patched:
-        patched.setattr("medjury.ratings.StoreDesk.submitted", dies)
+        patched.setattr("medjury.store.ratings.StoreDesk.submitted", dies)
         with pytest.raises(RuntimeError, match="killed"):
             ran(file)
     assert open_calls(file) == 6 and len(server.endpoint.jobs.jobs) == 1

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from medjury.runs import verify_run
+from medjury.store.runs import verify_run
 from medjury.studies import load_study, run_study
 from medjury.tables import case_columns, open_run
 

@@ -27,8 +27,8 @@ from tests.judging.planted_claims import (
 from tests.loopback import Call, LoopbackServer
 from tests.processes import kill, start, wait_until
 
-from medjury.cases import case_to_row
 from medjury.cli import main
+from medjury.intake.cases import case_to_row
 from medjury.judging import ClaimsBody, claim_statistics
 
 Write = Callable[..., Path]

@@ -16,7 +16,7 @@ import pytest
 from tests.loopback import Call, LoopbackServer
 from tests.processes import kill, start, wait_until
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.judging import revised_cases
 from medjury.report._exhibits import Exhibits
 from medjury.report._material import Material

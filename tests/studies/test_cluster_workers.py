@@ -17,11 +17,11 @@ import pytest
 from tests.loopback import LoopbackServer
 from tests.processes import _PRELOADED, endpoint, kill, lines
 
-from medjury.cases import read_cases
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import read_cases
 from medjury.models import AuditLog, AuditTotals, audit_totals, verify_audit_log
-from medjury.ratings import LogDrain, begin_account, open_store
+from medjury.store.ratings import LogDrain, begin_account, open_store
 from medjury.studies import RayCluster, Study, load_study, run_study
 from medjury.studies._cluster.groups import Group, groups_of
 from medjury.studies._cluster.queue import ShareQueue
@@ -238,7 +238,7 @@ def test_shares_are_read_in_any_order_and_redacted(tmp_path: Path) -> None:
     for place in (0, 2, 1, 1):
         ids = [case.id for case in window.take(shares[place])]
         assert ids == [f"c{n}" for n in range(shares[place].start, shares[place].stop)]
-    from medjury.cases import RedactedCases, make_redactor
+    from medjury.intake.cases import RedactedCases, make_redactor
 
     hidden = Window(RedactedCases(cases, make_redactor(True)))
     assert [case.candidate for case in hidden.take(shares[2])] == ["8 [EMAIL-1]", "9 [EMAIL-1]"]
@@ -320,7 +320,7 @@ async def test_two_workers_score_a_metric_as_a_run_does_and_once(
 async def test_what_workers_scored_is_in_a_later_run_once_and_is_not_scored_again(
     write_study: Callable[..., Path], postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from medjury import metrics
+    from medjury.texts import metrics
 
     cases = [
         {"id": f"c{n}", "system": "a", "candidate": f"pain since {n}", "reference": "pain since 1",
@@ -353,7 +353,7 @@ async def test_what_workers_scored_is_in_a_later_run_once_and_is_not_scored_agai
 async def test_a_metric_that_failed_in_passing_is_scored_again_and_a_lasting_failure_is_not(
     write_study: Callable[..., Path], postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from medjury import metrics
+    from medjury.texts import metrics
 
     cases = [
         {

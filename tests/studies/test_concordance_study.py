@@ -15,7 +15,7 @@ import pytest
 from tests.loopback import Call, LoopbackServer
 from tests.processes import kill, start, wait_until
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.report._exhibits import Exhibits
 from medjury.report._material import Material
 from medjury.report._sections import preference

@@ -13,9 +13,9 @@ from tests.loopback import LoopbackServer
 from tests.studies.embedded_words import put_words
 
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.ratings import open_store
+from medjury.store.ratings import open_store
 from medjury.studies import check_study, load_study, run_study
 
 SENTENCE = "The patient was seen on the ward and is doing well today. "

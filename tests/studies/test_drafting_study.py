@@ -15,10 +15,10 @@ from tests.loopback import Call, LoopbackServer
 from tests.processes import Command, answered, endpoint, finish, kill, start
 from tests.studies.test_kill import hold, release
 
-from medjury.cases import read_cases
 from medjury.cli import main
-from medjury.errors import MedjuryError
-from medjury.runs import verify_run
+from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import read_cases
+from medjury.store.runs import verify_run
 from medjury.studies import check_study, draft_study, load_study, run_study
 
 Write = Callable[..., Path]

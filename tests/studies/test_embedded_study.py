@@ -20,7 +20,7 @@ from tests.studies.embedded_words import VOICES, put_words
 from medjury.cli import main
 from medjury.instruments import Reason
 from medjury.models import EmbeddedModel, Message, Request, weights_file
-from medjury.runs import verify_run
+from medjury.store.runs import verify_run
 from medjury.studies import load_study, run_study
 
 Rows = list[dict[str, Any]]

@@ -15,7 +15,7 @@ from tests.loopback import Call, LoopbackServer
 from tests.processes import kill, start, wait_until
 
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.judging import Judge
 from medjury.report import write_page
 from medjury.studies import check_study, load_study, register_study, run_study

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.studies import load_study
 
 GOOD = """\
@@ -96,7 +96,7 @@ def test_the_template_is_a_valid_study(tmp_path: Path, capsys: pytest.CaptureFix
 def test_every_commented_setting_of_the_template_is_valid(tmp_path: Path) -> None:
     import re
 
-    from medjury.documents import parse_document, validate
+    from medjury.foundation.documents import parse_document, validate
     from medjury.studies._file import StudyFile
 
     main(["init", str(tmp_path / "study.yaml")])

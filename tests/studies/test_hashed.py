@@ -8,7 +8,7 @@ import json
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from medjury.cases import Case, Note
+from medjury.intake.cases import Case, Note
 from medjury.studies._material.hashed import AnswerHashes
 
 LONG = "Reports no chest pain. " * 20

@@ -11,10 +11,10 @@ import pytest
 from tests.loopback import LoopbackServer
 
 from medjury.cli import main
-from medjury.errors import MedjuryError
-from medjury.ratings import Pseudonyms
+from medjury.foundation.errors import MedjuryError
 from medjury.report import write_page
-from medjury.runs import read_manifest
+from medjury.store.ratings import Pseudonyms
+from medjury.store.runs import read_manifest
 from medjury.studies import check_study, load_study, register_study, run_study
 from medjury.tables import open_run
 from medjury.validation._runs.registered import changed_since

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from tests.loopback import Call, LoopbackServer
 
-from medjury.audits import injection, planted_cases
-from medjury.cases import Case
+from medjury.analysis.audits import injection, planted_cases
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
+from medjury.intake.cases import Case
 from medjury.report import write_page
-from medjury.runs import read_manifest
+from medjury.store.runs import read_manifest
 from medjury.studies import audit_injection, load_study, run_study
 from medjury.tables import of_instrument, open_run
 from medjury.validation import validate

@@ -12,8 +12,8 @@ import pytest
 from tests.loopback import Call, LoopbackServer
 
 from medjury.cli import main
-from medjury.errors import MedjuryError
-from medjury.runs import read_manifest
+from medjury.foundation.errors import MedjuryError
+from medjury.store.runs import read_manifest
 from medjury.studies import check_study, load_study, run_study
 from medjury.tables import open_run
 from medjury.validation import validate

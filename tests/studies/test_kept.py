@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from medjury.cases import CaseError, read_cases
+from medjury.intake.cases import CaseError, read_cases
 from medjury.studies._material import kept as _kept
 from medjury.studies._material.kept import KeptCases
 

@@ -24,7 +24,7 @@ from tests.processes import answered, endpoint, finish, kill, lines, start, wait
 
 from medjury.cli._main import EXIT_INCOMPLETE
 from medjury.models import verify_audit_log
-from medjury.ratings import open_store
+from medjury.store.ratings import open_store
 
 KILLS = {"sqlite": 28, "postgresql": 16}
 CASES_PER_KILL = 8

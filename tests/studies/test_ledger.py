@@ -15,8 +15,8 @@ import pytest
 from tests.report.planted import page_of
 
 from medjury.cli._main import main
-from medjury.errors import MedjuryError
-from medjury.runs import LEDGER, Manifest, Protocol, protocols_in, read_ledger, read_manifest
+from medjury.foundation.errors import MedjuryError
+from medjury.store.runs import LEDGER, Manifest, Protocol, protocols_in, read_ledger, read_manifest
 from medjury.studies import Registered, load_study, record_erasure, register_study, run_study
 from medjury.tables import open_run
 from medjury.validation._runs.registered import Standing, standing

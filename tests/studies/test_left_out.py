@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from medjury.cli import main
-from medjury.runs import ManifestLeftOut, read_manifest
+from medjury.store.runs import ManifestLeftOut, read_manifest
 
 Write = Callable[..., Path]
 

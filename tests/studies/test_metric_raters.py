@@ -11,11 +11,11 @@ import polars
 import pytest
 from tests.loopback import LoopbackServer
 
-from medjury.agreement import agreement
-from medjury.audits import internal_consistency
+from medjury.analysis.agreement import agreement
+from medjury.analysis.audits import internal_consistency
 from medjury.cli import main
-from medjury.metrics import impact
 from medjury.tables import open_run
+from medjury.texts.metrics import impact
 from medjury.validation import evidence_of, validation_of
 
 Write = Callable[..., Path]

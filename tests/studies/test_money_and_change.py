@@ -17,8 +17,8 @@ import pytest
 from tests.loopback import LoopbackServer
 
 from medjury.cli import main
-from medjury.errors import MedjuryError
-from medjury.ratings import open_store
+from medjury.foundation.errors import MedjuryError
+from medjury.store.ratings import open_store
 from medjury.studies import load_study, run_study
 from medjury.studies._hosts import check_store_host
 from medjury.studies._lock import only_run

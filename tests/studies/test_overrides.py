@@ -10,7 +10,7 @@ import pytest
 from tests.loopback import LoopbackServer
 
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.studies import load_study
 from medjury.validation._runs.registered import standing
 

@@ -11,9 +11,9 @@ import pytest
 from tests.judging.planted_claims import CASES, knowing
 from tests.loopback import Call, LoopbackServer
 
-from medjury.cases import case_to_row
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import case_to_row
 from medjury.judging import CLAIM_EXAMPLES
 from medjury.studies import load_study
 

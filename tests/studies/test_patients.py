@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from medjury.errors import MedjuryError
-from medjury.runs import verify_run
+from medjury.foundation.errors import MedjuryError
+from medjury.store.runs import verify_run
 from medjury.studies import load_study, run_study
 from medjury.tables import open_run
 

@@ -11,13 +11,13 @@ import pytest
 from tests.loopback import LoopbackServer
 from tests.prefix_cache import PrefixCache
 
-from medjury.cases import Case, Note
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Example, load_instrument
+from medjury.intake.cases import Case, Note
 from medjury.judging import Judge
 from medjury.models import AnthropicModel, Gate, MemoryCache, OpenAIModel, PriceList
-from medjury.runs import read_manifest
+from medjury.store.runs import read_manifest
 from medjury.studies import check_study, load_study, run_study
 
 Write = Callable[..., Path]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.studies import RatedStudy, load_rated_study, load_study
 
 SHORT = "study: ward\ncases: cases.jsonl\ninstrument: note_quality\n"

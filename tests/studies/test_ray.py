@@ -18,7 +18,7 @@ from tests.processes import endpoint, lines
 pytest.importorskip("ray")
 
 from medjury.models import audit_totals
-from medjury.ratings import open_store
+from medjury.store.ratings import open_store
 
 CASES = 80
 SECRET = "Zacharias Quint"

@@ -23,7 +23,7 @@ from tests.processes import endpoint, lines
 
 pytest.importorskip("ray")
 
-from medjury.ratings import open_store
+from medjury.store.ratings import open_store
 from medjury.studies import RayCluster, load_study, run_study
 from medjury.studies._cluster import crew
 

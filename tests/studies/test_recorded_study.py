@@ -16,9 +16,9 @@ import yaml
 from tests.judging.planted_claims import CASES, knowing
 from tests.loopback import Call, LoopbackServer
 
-from medjury.cases import case_to_row
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import case_to_row
 from medjury.report import write_page
 from medjury.studies import load_study, record_run, run_study
 from medjury.tables import rating_table

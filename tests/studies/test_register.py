@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from medjury.cli._main import main
-from medjury.errors import MedjuryError
-from medjury.runs import Manifest, protocols_in, read_manifest, read_protocol
+from medjury.foundation.errors import MedjuryError
+from medjury.store.runs import Manifest, protocols_in, read_manifest, read_protocol
 from medjury.studies import load_study, register_study, run_study
 from medjury.validation import Rule, compare_runs, validate
 

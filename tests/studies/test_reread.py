@@ -16,8 +16,8 @@ from tests.ratings.samples import drop_later_tables
 
 from medjury.cli import main
 from medjury.judging import _judge
-from medjury.ratings import Rating, open_store
-from medjury.runs import verify_run
+from medjury.store.ratings import Rating, open_store
+from medjury.store.runs import verify_run
 from medjury.studies import load_study, reread_run, run_study
 
 Write = Callable[..., Path]

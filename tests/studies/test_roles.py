@@ -14,10 +14,10 @@ import polars
 import pytest
 from tests.loopback import LoopbackServer
 
-from medjury.agreement import rater_pairs
+from medjury.analysis.agreement import rater_pairs
 from medjury.cli import main
-from medjury.errors import MedjuryError
-from medjury.runs import read_manifest, verify_run
+from medjury.foundation.errors import MedjuryError
+from medjury.store.runs import read_manifest, verify_run
 from medjury.studies import check_study, gate_outlook, load_study, register_study, run_study
 from medjury.tables import RatingTable, open_run
 from medjury.validation import validate

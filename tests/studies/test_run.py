@@ -19,9 +19,9 @@ from tests.loopback import LoopbackServer
 from tests.processes import Command
 
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.models import audit_totals
-from medjury.ratings import open_store, write_ratings
+from medjury.store.ratings import open_store, write_ratings
 from medjury.studies import _conclude, load_study
 
 Write = Callable[..., Path]
@@ -448,7 +448,7 @@ def test_the_last_count_of_a_run_and_the_reports_say_that_composites_are_not_cou
 ) -> None:
     import polars as pl
 
-    from medjury.runs import read_manifest
+    from medjury.store.runs import read_manifest
     from medjury.studies import load_study, run_study
 
     file = write_study(cases=2)

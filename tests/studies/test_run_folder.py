@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from medjury.runs import read_manifest, verify_run
+from medjury.store.runs import read_manifest, verify_run
 from medjury.studies import load_study, run_study
 from medjury.tables import open_run
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.cli.in_terminal import in_terminal
 
 from medjury.judging import Progress
-from medjury.runs import Coverage, Manifest
+from medjury.store.runs import Coverage, Manifest
 from medjury.studies import load_study
 from medjury.studies._conclude import WorkDone, judge_outcome
 

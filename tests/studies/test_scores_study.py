@@ -17,9 +17,9 @@ import pytest
 from tests.loopback import LoopbackServer
 
 from medjury.cli import main
-from medjury.errors import MedjuryError
-from medjury.passports import RefusedError, check_passport, judge_with_passport, make_passport
-from medjury.runs import Manifest, read_manifest
+from medjury.foundation.errors import MedjuryError
+from medjury.in_use.passports import RefusedError, check_passport, judge_with_passport, make_passport
+from medjury.store.runs import Manifest, read_manifest
 from medjury.studies import (
     check_study,
     judge_cases,

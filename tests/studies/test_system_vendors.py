@@ -9,7 +9,7 @@ import pytest
 from tests.report.planted import planted_frame, write_run
 
 from medjury.cli import main
-from medjury.runs import read_manifest
+from medjury.store.runs import read_manifest
 from medjury.studies import load_study, run_study
 from medjury.tables import open_run
 

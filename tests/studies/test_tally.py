@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.ratings.samples import rating, unscored
 
 from medjury.instruments import Reason
-from medjury.ratings import Rating, open_store
+from medjury.store.ratings import Rating, open_store
 from medjury.studies._tally import Tally
 
 

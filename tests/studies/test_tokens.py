@@ -12,9 +12,9 @@ import pytest
 from tests.loopback import Call, LoopbackServer
 from tests.ratings.samples import drop_later_tables
 
-from medjury.ratings import Rating, copy_store, open_store
 from medjury.report import write_page
-from medjury.runs import read_manifest
+from medjury.store.ratings import Rating, copy_store, open_store
+from medjury.store.runs import read_manifest
 from medjury.studies import load_study, record_run, reread_run, run_study
 
 Write = Callable[..., Path]

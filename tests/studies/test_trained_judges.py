@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from tests.loopback import Call, LoopbackServer
 
-from medjury.cases import Case, content_marks
 from medjury.cli import main
+from medjury.intake.cases import Case, content_marks
 from medjury.studies import load_study
 
 CASES = [

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.suites import Loaded, check_data, load_benchmark, load_items, sample_file
 
 

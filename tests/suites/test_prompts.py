@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.suites import Item, load_benchmark, prompt_of
 
 BENCHMARK = replace(load_benchmark("pubmedqa"), prompt="From {abstract} say: {question}")

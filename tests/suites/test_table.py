@@ -10,7 +10,7 @@ import openpyxl
 import polars
 import pytest
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.suites import Benchmark, Loaded, load_benchmark, load_items
 
 OWN = load_benchmark("bmt_status")  # items bring their choices

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from medjury.runs import Manifest, file_hash, files
+from medjury.store.runs import Manifest, file_hash, files
 
 GRADES = [1, 2, 3, 4, 5]
 DIMENSIONS: list[dict[str, Any]] = [

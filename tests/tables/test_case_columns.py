@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from medjury.runs import GateRules
+from medjury.store.runs import GateRules
 from medjury.tables import case_columns, rating_table, two_panels, with_rules
 
 RATERS = {"anna": "clinician", "ben": "clinician", "gpt": "judge"}

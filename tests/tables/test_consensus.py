@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.tables import adjudicated, majority, mean_of_raters
 from medjury.tables._consensus import consensus_of, median_of_raters
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from tests.tables.run_folders import rows_of, run_folder
 
-from medjury.runs import GateRules
+from medjury.store.runs import GateRules
 from medjury.tables import open_run, rating_table
 from medjury.tables._grid import count_unscored, joined, make_grids
 from medjury.tables._jury import JuryRule, add_jury, jury_votes

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from medjury.errors import MedjuryError
-from medjury.runs import GateRules
+from medjury.foundation.errors import MedjuryError
+from medjury.store.runs import GateRules
 from medjury.tables import RatingTable, two_panels
 
 LONG = "item,rater,dimension,score\n"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from medjury.instruments import list_instruments, load_instrument
-from medjury.runs import GateRules
+from medjury.store.runs import GateRules
 from medjury.tables import Grades, Measured
 from medjury.tables._measured import of_instrument
 

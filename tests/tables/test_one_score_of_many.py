@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 from tests.tables.run_folders import rows_of
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
+from medjury.intake.cases import Case
 from medjury.tables import danger_reference, rating_table
 from medjury.tables._answers import answers_of
 from medjury.tables._cases import with_cases

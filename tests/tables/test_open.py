@@ -13,12 +13,12 @@ from tests.agreement.rating_rows import long_table
 from tests.ratings.samples import rating, unscored
 from tests.tables.run_folders import rows_of, run_folder
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
-from medjury.ratings import write_ratings
-from medjury.runs import ReportSettings
+from medjury.intake.cases import Case
 from medjury.statistics import RESAMPLES
+from medjury.store.ratings import write_ratings
+from medjury.store.runs import ReportSettings
 from medjury.tables import RatingTable, open_run, rating_table
 
 SCORES = {"anna": [1.0, 2.0, 3.0, None], "judge": [1.0, 3.0, 3.0, 4.0]}

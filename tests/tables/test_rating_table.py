@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 from tests.agreement.rating_rows import long_table
 
-from medjury.errors import MedjuryError
-from medjury.runs import ReportSettings
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import RESAMPLES
+from medjury.store.runs import ReportSettings
 from medjury.tables import RatingTable, rating_table
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.tables import rating_table
 from medjury.tables._clean import clean_rows
 from medjury.tables._plain import read_plain_table

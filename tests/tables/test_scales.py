@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from tests.agreement.rating_rows import long_table
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.tables import rating_table
 
 

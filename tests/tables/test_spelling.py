@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.tables._spelling import known_rater, look_alikes
 
 

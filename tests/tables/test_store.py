@@ -8,8 +8,8 @@ import pytest
 from tests.postgres import postgres_server, postgres_url  # noqa: F401 - fixtures
 from tests.ratings.samples import rating
 
-from medjury.errors import MedjuryError
-from medjury.ratings import open_store
+from medjury.foundation.errors import MedjuryError
+from medjury.store.ratings import open_store
 from medjury.tables import rating_table
 
 JUDGED = [

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.tables import RatingTable, two_panels
 
 HUMANS = {"item": ["a", "b", "c", "d"], "dr_a": [1, 2, 4, 5], "dr_b": [1, 3, 4, None]}

@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from medjury.agreement import agreement, agreement_by_repeat, rater_pairs
-from medjury.audits import audit
-from medjury.calibration import calibrate, routine_disagreement, simulate_jury, triage
-from medjury.errors import MedjuryError
-from medjury.ranking import rank
+from medjury.analysis.agreement import agreement, agreement_by_repeat, rater_pairs
+from medjury.analysis.audits import audit
+from medjury.analysis.calibration import calibrate, routine_disagreement, simulate_jury, triage
+from medjury.analysis.ranking import rank
+from medjury.foundation.errors import MedjuryError
 from medjury.tables import RatingTable, rating_table
 from medjury.validation import against_panel, compare_ways
 

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 from tests.tables.run_folders import rows_of
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
-from medjury.runs import GateRules
+from medjury.store.runs import GateRules
 from medjury.tables import open_run, rating_table, with_rules
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-_MODULE = "medjury.metrics"
+_MODULE = "medjury.texts.metrics"
 
 
 class Traced(importlib.abc.MetaPathFinder):

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medjury.errors import MedjuryError
-from medjury.transcripts import (
+from medjury.foundation.errors import MedjuryError
+from medjury.texts.transcripts import (
     Alignment,
     Turn,
     Weights,
@@ -126,7 +126,7 @@ def test_overlapping_and_running_back_times_do_no_harm() -> None:
 
 
 def test_a_problem_too_large_is_refused_with_advice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("medjury.transcripts._align.MOST_CELLS", 3)
+    monkeypatch.setattr("medjury.texts.transcripts._align.MOST_CELLS", 3)
     with pytest.raises(MedjuryError, match="cut both into parts"):
         align(turns("a", "b"), turns("c", "d"))
 
@@ -135,7 +135,7 @@ def test_anchors_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> No
     gold = turns("Yes.", "I have had it for a week", "No.", "it is worse at night in bed", "Thanks.")
     heard = turns("yes", "i have had it for a week", "no", "it is worse at night in bed", "thanks")
     cut = align(gold, heard)
-    monkeypatch.setattr("medjury.transcripts._anchors.LEAST_WORDS", 10**6)
+    monkeypatch.setattr("medjury.texts.transcripts._anchors.LEAST_WORDS", 10**6)
     assert align(gold, heard) == cut
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from medjury.errors import MedjuryError
-from medjury.transcripts import Alignment, AlignmentFault, Match, evaluate_alignment, read_alignment
+from medjury.foundation.errors import MedjuryError
+from medjury.texts.transcripts import Alignment, AlignmentFault, Match, evaluate_alignment, read_alignment
 
 
 def alignment(*pairs: tuple[list[int], list[int]]) -> Alignment:

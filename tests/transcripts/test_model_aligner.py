@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models import Gate, MemoryCache, ModelError, Reply, Scripted
-from medjury.transcripts import Alignment, Turn, align_with_model, alignment_request
+from medjury.texts.transcripts import Alignment, Turn, align_with_model, alignment_request
 
 GOLD = [
     Turn(0, "Hello, good morning.", start=0.0),

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medjury.errors import MedjuryError
-from medjury.transcripts import fillers, normalise
+from medjury.foundation.errors import MedjuryError
+from medjury.texts.transcripts import fillers, normalise
 
 PRIMOCK = Path(__file__).parents[3] / "shared" / "data" / "transcript_impact" / "primock_dev.csv"
 

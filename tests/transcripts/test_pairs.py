@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medjury.errors import MedjuryError
-from medjury.transcripts import (
+from medjury.foundation.errors import MedjuryError
+from medjury.texts.transcripts import (
     Transcript,
     Turn,
     align,

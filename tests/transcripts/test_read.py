@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from medjury.errors import MedjuryError
-from medjury.transcripts import Transcript, Turn, merge_speaker_turns, read_transcript
+from medjury.foundation.errors import MedjuryError
+from medjury.texts.transcripts import Transcript, Turn, merge_speaker_turns, read_transcript
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medjury.transcripts import Turn, repair
+from medjury.texts.transcripts import Turn, repair
 
 WORDS = [
     "yes",

@@ -7,7 +7,7 @@ import importlib.util
 import pytest
 from tests.tuning.test_objective import IMPACT, labelled, objective
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.tuning import dspy_metric, dspy_signature
 
 HERE = importlib.util.find_spec("dspy") is not None

@@ -7,9 +7,9 @@ import itertools
 import pytest
 from sklearn.metrics import cohen_kappa_score, f1_score
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, NotApplicable, Outcome, Reason, Score, Unscored, load_instrument
+from medjury.intake.cases import Case
 from medjury.tuning import OBJECTIVES, Labelled, Objective, feedback, make_objective
 
 IMPACT = load_instrument("transcript_impact")

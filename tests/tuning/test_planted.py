@@ -11,11 +11,11 @@ from tests.loopback import TOKEN, LoopbackServer
 from tests.tuning.world import NEGATION, NUMBER, write_task
 
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.screen import screen
 from medjury.instruments import load_instrument
 from medjury.models import verify_audit_log
-from medjury.runs import read_tuning
-from medjury.screen import screen
+from medjury.store.runs import read_tuning
 from medjury.studies import load_study
 from medjury.tuning import (
     TuningResult,

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medjury.cases import Case, content_marks
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
+from medjury.intake.cases import Case, content_marks
 from medjury.tuning import Labelled, Split, split_cases
 
 IMPACT = load_instrument("transcript_impact").dimensions

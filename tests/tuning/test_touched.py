@@ -12,9 +12,9 @@ import pytest
 from tests.loopback import LoopbackServer
 from tests.tuning.world import answer, write_task
 
-from medjury.cases import Case, Note, content_marks
 from medjury.instruments import load_instrument
-from medjury.runs import read_manifest, read_tuning
+from medjury.intake.cases import Case, Note, content_marks
+from medjury.store.runs import read_manifest, read_tuning
 from medjury.studies import load_study, register_study, run_study, touched_marks
 from medjury.tables import open_run, with_rules
 from medjury.tuning import TuningResult, read_settings, tune_study

@@ -12,7 +12,7 @@ from tests.tuning.world import HEARD, NEGATION, write_task
 
 from medjury.instruments import load_instrument
 from medjury.report import write_page
-from medjury.runs import read_manifest, read_tuning
+from medjury.store.runs import read_manifest, read_tuning
 from medjury.studies import load_study, run_study
 from medjury.tuning import PRESETS, TuningPart, TuningResult, read_settings, rollouts, tune_study
 

@@ -13,7 +13,7 @@ import polars as pl
 from tests.report.planted import registered
 from tests.tables.run_folders import rows_of
 
-from medjury.runs import GateRules, Manifest
+from medjury.store.runs import GateRules, Manifest
 from medjury.tables import Grades, RatingTable, rating_table, with_rules
 from medjury.tables._open import _made
 from medjury.validation import Beside, Evidence, Verdict, validation_of

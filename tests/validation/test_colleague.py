@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.stats import beta
 from tests.validation.on_trial import Floats, World
 
-from medjury.runs import GateRules
+from medjury.store.runs import GateRules
 from medjury.tables import Grades
 from medjury.validation import Beside, colleague_test
 from medjury.validation import Tested as Found

@@ -9,7 +9,7 @@ import polars as pl
 from tests.tables.run_folders import rows_of
 from tests.validation.on_trial import on_trial
 
-from medjury.runs import Check, GateRules, Manifest
+from medjury.store.runs import Check, GateRules, Manifest
 from medjury.tables import rating_table, with_rules
 from medjury.validation import Evidence, evidence_of
 from medjury.validation._evidence import coverage_of, gate_statistic, roles_of

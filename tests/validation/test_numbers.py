@@ -14,11 +14,11 @@ import pytest
 from tests.mental_health import DATA, MAPPING, write_some_cases
 from tests.report.planted import planted_frame, rules, write_run
 
-from medjury.agreement import agreement, bland_altman, kappa_statistics, severe_errors
-from medjury.agreement._among_humans.non_inferiority import among_humans
-from medjury.ratings import rating_frame, read_ratings
+from medjury.analysis.agreement import agreement, bland_altman, kappa_statistics, severe_errors
+from medjury.analysis.agreement._among_humans.non_inferiority import among_humans
 from medjury.report import write_page
 from medjury.statistics import shown
+from medjury.store.ratings import rating_frame, read_ratings
 from medjury.tables import grades_of, rating_table
 
 DIMENSIONS = ("accuracy", "completeness")

@@ -22,8 +22,8 @@ from tests.report.planted import planted_frame, rules, write_run
 
 from medjury.cli import main
 from medjury.instruments import load_instrument
-from medjury.runs import ManifestInstrument
 from medjury.statistics import Estimate, shown
+from medjury.store.runs import ManifestInstrument
 from medjury.validation import validate
 
 CASES, DEVELOPMENT, VISITS = 120, 12, 3
@@ -110,7 +110,7 @@ class Run:
                 contextlib.redirect_stderr(io.StringIO()),
                 pytest.MonkeyPatch.context() as patch,
             ):
-                patch.setattr("medjury.agreement.agreement", self.agreement)
+                patch.setattr("medjury.analysis.agreement.agreement", self.agreement)
                 status = main([*name.split(), str(self.folder), *others])
             # Without its study file nobody can compare the scores of a run with their replies.
             assert status == (1 if words == ("verify",) else 0), words

@@ -93,7 +93,7 @@ class Told:
             contextlib.redirect_stderr(io.StringIO()),
             pytest.MonkeyPatch.context() as patch,
         ):
-            patch.setattr("medjury.agreement.agreement", self.agreement)
+            patch.setattr("medjury.analysis.agreement.agreement", self.agreement)
             ended = main([*name.split(), str(self.folder), *others])
         assert status is None or ended == status, words
         return out.getvalue()

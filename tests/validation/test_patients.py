@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from tests.report.planted import page_of, planted_frame, write_run
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.tables import open_run
 from medjury.validation import compare_ways, evidence_of, validate
 

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from medjury.agreement import Expected
-from medjury.errors import MedjuryError
-from medjury.runs import GateRules
+from medjury.analysis.agreement import Expected
+from medjury.foundation.errors import MedjuryError
+from medjury.store.runs import GateRules
 from medjury.validation import GatePlan, colleague_test, plan_gate
 from medjury.validation._planning import _drawn
 

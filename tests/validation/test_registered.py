@@ -10,7 +10,7 @@ import polars as pl
 from tests.report.planted import registered, rules
 from tests.tables.run_folders import rows_of
 
-from medjury.runs import GateRules, Manifest, Protocol
+from medjury.store.runs import GateRules, Manifest, Protocol
 from medjury.tables import RatingTable, rating_table
 from medjury.validation._runs.registered import (
     Standing,

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from tests.tables.run_folders import rows_of
 
-from medjury.runs import GateRules, Manifest
+from medjury.store.runs import GateRules, Manifest
 from medjury.tables import RatingTable, rating_table, with_rules
 from medjury.validation import RunComparison, compare_runs
 

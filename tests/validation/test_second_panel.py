@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 from tests.report.planted import planted_frame, rules, write_run
 
-from medjury.agreement import agreement, win_rates
-from medjury.calibration import calibrate
+from medjury.analysis.agreement import agreement, win_rates
+from medjury.analysis.calibration import calibrate
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.report import write_page
 from medjury.tables import open_run, rating_table
 from medjury.validation import against_panel, evidence_of

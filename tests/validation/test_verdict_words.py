@@ -11,7 +11,7 @@ import pytest
 from tests.tables.run_folders import rows_of
 from tests.validation.on_trial import Floats, World, evidence, graded, on_trial, registered_table, verdict
 
-from medjury.runs import GateRules
+from medjury.store.runs import GateRules
 from medjury.tables import rating_table
 from medjury.validation import LINE_IDS, Rule, Scope, Validation, Verdict, Word, validate, validation_of
 from medjury.validation._rule import EXPLAINED, ORDER, RuleState

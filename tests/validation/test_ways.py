@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 from tests.tables.run_folders import rows_of
 
-from medjury.runs import GateRules, Manifest
 from medjury.statistics import Estimate, error_rate, paired_rate_difference
+from medjury.store.runs import GateRules, Manifest
 from medjury.tables import RatingTable, rating_table, with_rules
 from medjury.validation import FEWEST_CASES, Way, Ways, compare_ways
 from medjury.validation._ways.compare_ways import with_front

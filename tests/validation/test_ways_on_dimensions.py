@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 from tests.tables.run_folders import rows_of
 
-from medjury.runs import GateRules
+from medjury.store.runs import GateRules
 from medjury.tables import rating_table, with_rules
 from medjury.validation import Ways, compare_ways
 

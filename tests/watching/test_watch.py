@@ -23,15 +23,15 @@ from tests.loopback import Call, LoopbackServer
 from tests.passports.passported import as_clinicians, grade, row, write_rows
 
 from medjury.cli import main
-from medjury.errors import MedjuryError
-from medjury.passports import make_passport
+from medjury.foundation.errors import MedjuryError
+from medjury.in_use.passports import make_passport
+from medjury.in_use.watching import Watched, watch
+from medjury.in_use.watching._quantities import Quantity, Watching
+from medjury.in_use.watching._settings import LimitsPart, SourcePart, WatchPart
+from medjury.in_use.watching._state import State, WatchedCase
+from medjury.in_use.watching._status import QuantityFound, Window
 from medjury.statistics import ConfidenceSequence
 from medjury.studies import read_queue
-from medjury.watching import Watched, watch
-from medjury.watching._quantities import Quantity, Watching
-from medjury.watching._settings import LimitsPart, SourcePart, WatchPart
-from medjury.watching._state import State, WatchedCase
-from medjury.watching._status import QuantityFound, Window
 
 GOOD, BAD = range(1004, 2000, 5), range(1000, 2000, 5)  # visits that the jury gives a 5, or a 1
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from medjury.cli._asking import UnansweredError
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 # The options of each command that name a file to read, and the family that the file should be of.
 _READS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -28,7 +28,7 @@ def advice(options: argparse.Namespace, error: MedjuryError) -> str:
 
 
 def _lines(options: argparse.Namespace, message: str) -> Iterator[str]:
-    from medjury.inspection import recognise
+    from medjury.studies.inspection import recognise
 
     for name, families in _READS.get(options.command, {}).items():
         file = getattr(options, name, None)

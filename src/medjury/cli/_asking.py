@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 if TYPE_CHECKING:
     from medjury.tables import Answer, Doubt

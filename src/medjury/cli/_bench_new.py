@@ -6,7 +6,7 @@ import argparse
 import re
 from pathlib import Path
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import counted
 from medjury.suites import check_data, guess_columns, new_benchmark
 

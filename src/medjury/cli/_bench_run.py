@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from medjury.cli._main import EXIT_INCOMPLETE, say
 from medjury.cli._terminal import Paragraphs
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 if TYPE_CHECKING:
     from medjury.suites import Board, Results

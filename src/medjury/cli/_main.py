@@ -7,14 +7,12 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import TextIO
 
 from medjury.cli._options.shared import complete_options, for_programs
 from medjury.cli._terminal import Parser, reading_screen
-from medjury.cycles import few_searches_for_cycles, no_search_at_the_end
-from medjury.errors import MedjuryError
-from medjury.files import is_full
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import is_full
 
 # name -> one line for `medjury --help`; the file cli/NAME.py (- as _) holds `add_arguments` and `run`.
 COMMANDS = {
@@ -66,8 +64,6 @@ COMMANDS = {
 _ANALYSES = frozenset(
     ("agreement", "audit", "calibrate", "compare", "estimate", "gate", "rank", "report", "triage", "validate")
 )
-# Those that end by themselves and make few cycles of objects. Those that serve pages live long.
-_ENDING = _ANALYSES | {"run"}
 
 # Packages that only some commands need, and the extra that brings each.
 EXTRA_OF = {
@@ -117,8 +113,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with reading_screen(wide=False, raw=False):
             options, command = _parsed(parser, words)
         with reading_screen(wide=getattr(options, "wide", False), raw=for_programs(options)):
-            if arguments is None and options.command in _ENDING:  # the process is ours, and ends with this
-                no_search_at_the_end()
             return _run(options, command)
     except MedjuryError as error:  # what the environment says
         say(f"medjury: {error}", sys.stderr)
@@ -161,8 +155,7 @@ def _run(options: argparse.Namespace, command: argparse.ArgumentParser) -> int:
         # Matrices of one study are small: threads of linear algebra would mostly wait for one another.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        with few_searches_for_cycles() if options.command in _ENDING else nullcontext():
-            status = importlib.import_module(_module(options.command)).run(options)
+        status = importlib.import_module(_module(options.command)).run(options)
     except MedjuryError as error:
         from medjury.cli._advice import advice
         from medjury.cli._unknown_words import without_foreign_options

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 from medjury.cli._main import EXIT_FAILED, EXIT_INCOMPLETE, say
 from medjury.cli._output import print_json
 from medjury.cli._verdict_output import STATUSES
-from medjury.runs import files
+from medjury.store.runs import files
 
 if TYPE_CHECKING:
     from medjury.validation import Word

@@ -34,7 +34,7 @@ def add_verdict_options(parser: argparse.ArgumentParser, about: str = "") -> Non
 
 def show_verdict(found: Validation, options: argparse.Namespace) -> int:
     """Print it, write it where asked for, and return the exit status."""
-    from medjury.files import whole_file
+    from medjury.foundation.files import whole_file
     from medjury.validation import verdicts_json, verdicts_junit, worst_word
 
     # Several juries are told side by side; the first-named is the one that a pipeline waits for.

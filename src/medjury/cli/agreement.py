@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from medjury.cli._options.tables import add_table_options, names, shared, show_notes, table_from
-from medjury.screen import screen_columns
+from medjury.foundation.screen import screen_columns
 
 _ABOUT = """
 --json prints a list of objects with dimension, reference, rater, statistic, value, low, high, n, n_unscored,
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.agreement import agreement, rater_pairs
+    from medjury.analysis.agreement import agreement, rater_pairs
 
     if options.pairs:
         named = {name: getattr(options, name) for name in ("raters", "reference", "dimensions")}

@@ -8,8 +8,8 @@ import sys
 
 from medjury.cli._options.transcripts import add_aligner_arguments, align_files
 from medjury.cli._terminal import Paragraphs
-from medjury.errors import MedjuryError
-from medjury.files import write_whole
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import write_whole
 
 _EPILOG = """
 GOLD and RECOGNISED are .json (a list of turns {index, text, speaker?, start?, end?, confidence?}, or the output of
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.transcripts import evaluate_alignment, read_alignment
+    from medjury.texts.transcripts import evaluate_alignment, read_alignment
 
     golden, recognised, alignment = align_files(options, options.gold, options.recognised)
     content, quality = alignment.to_json(), None

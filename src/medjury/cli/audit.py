@@ -55,8 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury import audits
-    from medjury.cases import read_cases
+    from medjury.analysis import audits
+    from medjury.intake.cases import read_cases
     from medjury.tables import read_rating_table
 
     if options.injection:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from medjury.cli import _bench_new, _bench_run
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import counted
 from medjury.suites import (
     DataCheck,

@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury import calibration
+    from medjury.analysis import calibration
 
     table = table_from(options)
     if options.action == "panel":

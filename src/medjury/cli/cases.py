@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from medjury.cases import SHOWN_PROBLEMS, list_problems, read_cases
 from medjury.cli._options.cases import add_case_options, mapping_of
 from medjury.cli._output import add_json, for_reader, print_json
+from medjury.intake.cases import SHOWN_PROBLEMS, list_problems, read_cases
 from medjury.statistics import counted
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from medjury.cli._main import EXIT_INTERRUPTED, say
 from medjury.cli._run_file import name_pages, run_file
-from medjury.runs import files
+from medjury.store.runs import files
 
 LIVE_SECONDS = 180.0  # a busy machine can take many times the minute that is told: then it is stopped
 

@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
     told = for_reader(options)
     say(result.text(), told)
     if options.cases and not result.stopped:
-        from medjury.cases import write_cases
+        from medjury.intake.cases import write_cases
 
         written = write_cases(result.study.cases, options.cases)
         failed = sum(result.counts.failed.values())

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from medjury.cli._main import EXIT_FAILED, say
 from medjury.cli._output import add_json, for_reader, print_json
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 if TYPE_CHECKING:
-    from medjury.ratings import Erased, Selection, Store
+    from medjury.store.ratings import Erased, Selection, Store
     from medjury.studies import RecordedErasure, Study
 
 
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.ratings import erase, erased_text, not_found_text, open_store
+    from medjury.store.ratings import erase, erased_text, not_found_text, open_store
 
     study = _study(options)
     selection = _selection(options, study)
@@ -91,9 +91,9 @@ def _registered(store: Store, done: Erased) -> tuple[str, ...]:
 
 
 def _selection(options: argparse.Namespace, study: Study | None) -> Selection:
-    from medjury.cases import read_cases
     from medjury.cli._options.cases import mapping_of
-    from medjury.ratings import Selection, day
+    from medjury.intake.cases import read_cases
+    from medjury.store.ratings import Selection, day
 
     if options.before is not None:
         return Selection("date", before=day(options.before))

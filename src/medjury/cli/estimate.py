@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from medjury.cli._main import EXIT_INCOMPLETE
 from medjury.cli._options.assignments import cut_columns
 from medjury.cli._options.tables import add_table_options, names, shared, table_from
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.calibration import estimate, read_target
+    from medjury.analysis.calibration import estimate, read_target
 
     if options.plan_labels is not None and options.dangerous_at is None:
         raise MedjuryError("--plan-labels needs --dangerous-at: labels are given out by the jury's verdict")
@@ -73,7 +73,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 def _of_cases(path: str, columns: Sequence[str]) -> dict[str, dict[str, str]]:
     """Of each column that the cases' metadata have, the value of every item; no text is kept."""
-    from medjury.cases import read_cases
+    from medjury.intake.cases import read_cases
 
     found: dict[str, dict[str, str]] = {}
     for case in read_cases(path):

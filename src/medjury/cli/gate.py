@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.runs import verify_run
+    from medjury.store.runs import verify_run
     from medjury.tables import open_run
     from medjury.validation import evidence_of, validation_of
 

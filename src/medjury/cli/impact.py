@@ -7,8 +7,8 @@ from typing import Any
 
 from medjury.cli._output import add_json, for_reader, print_json
 from medjury.cli._terminal import Paragraphs
-from medjury.errors import MedjuryError
-from medjury.files import write_whole
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import write_whole
 
 _EPILOG = """
 PAIRS is a CSV, JSONL or Parquet file with one turn per row. FILE gets its columns and three more: `impact` (0 none,
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.metrics import ImpactPairs, impact_counts, impact_text, load_impact_model, write_pairs
+    from medjury.texts.metrics import ImpactPairs, impact_counts, impact_text, load_impact_model, write_pairs
 
     if bool(options.label) != bool(options.call) or (options.fit and not options.label):
         raise MedjuryError("A check against labels needs both --label and --call; --fit needs them too")

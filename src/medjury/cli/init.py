@@ -8,8 +8,8 @@ from pathlib import Path
 
 from medjury.cli._main import say
 from medjury.cli._output import add_json, for_reader, print_json
-from medjury.errors import MedjuryError
-from medjury.recipes import list_recipes, recipes_text, write_recipe
+from medjury.foundation.errors import MedjuryError
+from medjury.studies.recipes import list_recipes, recipes_text, write_recipe
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from medjury.cli._terminal.displays import display
-    from medjury.passports import judge_with_passport
+    from medjury.in_use.passports import judge_with_passport
 
     with display(quiet=options.quiet or options.json) as shown:
         found = judge_with_passport(

@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.inspection import look
+    from medjury.studies.inspection import look
 
     found = look(options.file)
     print(found.to_json() if options.json else found.text())

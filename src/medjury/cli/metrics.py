@@ -6,8 +6,8 @@ import argparse
 
 from medjury.cli._output import add_json, for_reader, print_json
 from medjury.cli._terminal import Paragraphs
-from medjury.errors import MedjuryError
-from medjury.files import write_whole
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import write_whole
 
 _EPILOG = """
 PAIRS is a CSV, JSONL or Parquet file with one pair of texts per row; FILE gets its columns, one column per metric
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.metrics import (
+    from medjury.texts.metrics import (
         added_columns,
         chosen_metrics,
         enrichment_figure,

@@ -7,7 +7,7 @@ import asyncio
 import json
 
 from medjury.cli._output import add_json, for_reader, print_json
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.models import (
     KINDS,
     PriceList,

@@ -35,8 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.files import write_whole
-    from medjury.passports import check_passport, make_passport, signed_passport
+    from medjury.foundation.files import write_whole
+    from medjury.in_use.passports import check_passport, make_passport, signed_passport
 
     if options.action == "check":
         found = check_passport(options.file, run=options.run, signers=options.signers, cases=options.cases)

@@ -97,7 +97,7 @@ def _add_review(parser: argparse.ArgumentParser) -> None:
 
 
 def _plan_review(options: argparse.Namespace) -> int:
-    from medjury.calibration import check_ending, draw_review, write_frame
+    from medjury.analysis.calibration import check_ending, draw_review, write_frame
 
     if options.out is not None:
         check_ending(options.out, [".csv"], "the queue")
@@ -127,7 +127,7 @@ def _plan_more(options: argparse.Namespace) -> int:
 
 
 def _plan_blinded(options: argparse.Namespace) -> int:
-    from medjury.agreement import plan_blinded_reread
+    from medjury.analysis.agreement import plan_blinded_reread
 
     found = plan_blinded_reread(
         table_from(options), anchoring=options.anchoring, power=options.power, **shared(options)
@@ -173,8 +173,8 @@ def _plan_gate(options: argparse.Namespace) -> int:
     import json
     from dataclasses import replace
 
-    from medjury.agreement import Expected, expected_from
-    from medjury.errors import MedjuryError
+    from medjury.analysis.agreement import Expected, expected_from
+    from medjury.foundation.errors import MedjuryError
     from medjury.studies import check_study, gate_outlook, load_study, read_rules
     from medjury.tables import rating_table
     from medjury.validation import plan_gate
@@ -206,7 +206,7 @@ def run(options: argparse.Namespace) -> int:
     own = {"gate": _plan_gate, "review": _plan_review, "more": _plan_more, "blinded": _plan_blinded}
     if options.statistic in own:
         return own[options.statistic](options)
-    from medjury.agreement import plan_study
+    from medjury.analysis.agreement import plan_study
 
     taken = ("shares", "weights", "raters", "prevalence", "value", "width", "null", "power", "confidence",
              "simulations", "seed")  # fmt: skip

@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.ranking import rank, read_costs, score_table
+    from medjury.analysis.ranking import rank, read_costs, score_table
 
     benchmarks = score_table(options.scores)
     found = rank(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from medjury.cli._output import add_json, for_reader, print_json
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 _IMPORT_HELP = "a CSV, Excel, Parquet or JSON file, or a mapping (.yaml) that names its files"
 
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.ratings import export_ratings, open_store, runs_content, runs_text
+    from medjury.store.ratings import export_ratings, open_store, runs_content, runs_text
 
     if options.action == "import":
         return _import(options)
@@ -74,8 +74,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _import(options: argparse.Namespace) -> int:
-    from medjury.cases import read_cases
-    from medjury.ratings import RatingsError, import_into_file, import_into_store
+    from medjury.intake.cases import read_cases
+    from medjury.store.ratings import RatingsError, import_into_file, import_into_store
 
     if options.names_out and options.keep_names:
         raise MedjuryError("--names-out has nothing to write with --keep-names: leave one of them out")

@@ -6,7 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from medjury.cases import (
+from medjury.cli._options.cases import add_case_options, mapping_of
+from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import (
     NO_PROMISE,
     RedactedCases,
     Redactor,
@@ -18,8 +20,6 @@ from medjury.cases import (
     redaction_preview,
     write_cases,
 )
-from medjury.cli._options.cases import add_case_options, mapping_of
-from medjury.errors import MedjuryError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from medjury.cli._terminal.displays import display
     from medjury.report import write_page, write_pdf
-    from medjury.runs import ReportSettings, verify_run
+    from medjury.store.runs import ReportSettings, verify_run
 
     checks = verify_run(options.folder, report=False, unlisted=False)
     settings = {name: getattr(options, name, None) for name in ReportSettings.model_fields}

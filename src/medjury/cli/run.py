@@ -7,7 +7,7 @@ import argparse
 from medjury.cli._options.shared import add_overrides
 from medjury.cli._output import add_json
 from medjury.cli._run_file import run_file
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

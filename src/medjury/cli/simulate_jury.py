@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury import calibration
+    from medjury.analysis import calibration
 
     for path, ending in ((options.out, ".csv"), (options.figure, ".svg"), (options.rule, ".json")):
         if path is not None:

@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.ratings import copy_store, open_store
+    from medjury.store.ratings import copy_store, open_store
 
     with open_store(options.source, create=False) as source, open_store(options.target) as target:
         copied = copy_store(source, target)

@@ -91,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _train(options: argparse.Namespace) -> int:
-    from medjury.errors import MedjuryError
+    from medjury.foundation.errors import MedjuryError
     from medjury.tuning.training import TrainSettings, read_settings, search, train, train_preset
 
     settings = train_preset(options.preset, options.way) if options.preset else TrainSettings(options.way)

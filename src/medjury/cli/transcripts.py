@@ -11,7 +11,7 @@ from medjury.cli._main import say
 from medjury.cli._options.transcripts import add_aligner_arguments, align_files, read_file
 from medjury.cli._output import add_json, for_reader, print_json
 from medjury.cli._terminal import Paragraphs
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 if TYPE_CHECKING:
     from medjury.studies import TranscriptCollection, TranscriptStudy

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.calibration import (
+    from medjury.analysis.calibration import (
         apply_triage,
         check_ending,
         load_triage,

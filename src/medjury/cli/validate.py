@@ -12,7 +12,7 @@ from medjury.cli._options.tables import names, show_notes
 from medjury.cli._verdict_output import add_verdict_options, show_verdict
 
 if TYPE_CHECKING:
-    from medjury.inspection import Door
+    from medjury.studies.inspection import Door
 
 _ABOUT = """
 HUMANS and JUDGES are CSV, TSV, Excel, Parquet or JSON files, long (item, rater, dimension, score) or wide (item
@@ -76,10 +76,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.errors import MedjuryError
-    from medjury.inspection import Door, put, read_settings
-    from medjury.runs import GateRules, files
+    from medjury.foundation.errors import MedjuryError
+    from medjury.store.runs import GateRules, files
     from medjury.studies import read_rules, with_stated_roles
+    from medjury.studies.inspection import Door, put, read_settings
     from medjury.tables import table_of
     from medjury.validation import evidence_of, validation_of
 
@@ -132,10 +132,10 @@ def _new_folder() -> str:
 
 
 def _write(folder: Path, evidence: object, found: object, door: Door, *, quiet: bool) -> None:
-    from medjury.files import private_folder, whole_file
-    from medjury.inspection import settings_text
-    from medjury.ratings import guard_frame
+    from medjury.foundation.files import private_folder, whole_file
     from medjury.report import write_page
+    from medjury.store.ratings import guard_frame
+    from medjury.studies.inspection import settings_text
     from medjury.validation import Evidence, Validation, verdicts_json
 
     assert isinstance(evidence, Evidence) and isinstance(found, Validation)

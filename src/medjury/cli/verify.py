@@ -11,7 +11,7 @@ from medjury.cli._main import EXIT_FAILED, say
 from medjury.cli._output import add_json, for_reader, print_json
 
 if TYPE_CHECKING:
-    from medjury.runs import Check
+    from medjury.store.runs import Check
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.runs import check_ledger, check_signature, read_manifest, sign_run, verify_run
+    from medjury.store.runs import check_ledger, check_signature, read_manifest, sign_run, verify_run
     from medjury.studies import check_scores
 
     folder = Path(options.folder)

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.watching import watch
+    from medjury.in_use.watching import watch
 
     while True:
         found = watch(options.study, preflight=not options.no_preflight)

@@ -6,11 +6,11 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
-from medjury.cases import clean_text
 from medjury.instruments._instrument import Dimension, Instrument
 from medjury.instruments._outcome import NotApplicable, Outcome, Reason, Score, Unscored
 from medjury.instruments._reader import AnswerError, read_reply, same_key
 from medjury.instruments._skip import apply_skips
+from medjury.intake.cases import clean_text
 
 _NOT_APPLICABLE = frozenset({"na", "n/a", "not applicable", "null", "none"})
 _INTEGER = re.compile(r"\s*-?[0-9]{1,9}\s*")

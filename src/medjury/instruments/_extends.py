@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from medjury.documents import Document, Place, read_document
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import Document, Place, read_document
+from medjury.foundation.errors import MedjuryError
 
 _OWN = ("name", "version", "title")  # what tells the two apart
 

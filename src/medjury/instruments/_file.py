@@ -12,7 +12,7 @@ from pydantic import (
     StrictBool,
 )
 
-from medjury.fields import Name, Optional, Part, Text
+from medjury.foundation.fields import Name, Optional, Part, Text
 from medjury.instruments._instrument import (
     Composite,
     Dimension,

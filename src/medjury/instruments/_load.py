@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medjury.documents import Document, nearest, own_file, read_document, validate
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import Document, nearest, own_file, read_document, validate
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments._extends import extended
 from medjury.instruments._instrument import Instrument
 

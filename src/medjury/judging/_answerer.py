@@ -11,14 +11,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from medjury.cases import Case
 from medjury.instruments import Dimension, Input, Instrument, NotApplicable, Outcome, Reason, Unscored
+from medjury.intake.cases import Case
 from medjury.judging._asking import Speaker, Unusable, ask, no_answer
 from medjury.judging._most import most_prompt, most_question
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Message, estimate_tokens
-from medjury.runs import Body
+from medjury.store.runs import Body
 
 # Part of every answer's key: raise it whenever the way of asking changes.
 ANSWERING_VERSION = "1"

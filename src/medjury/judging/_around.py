@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from medjury.cases import Case
 from medjury.instruments import Instrument, Unscored
+from medjury.intake.cases import Case
 from medjury.judging._context.shortening import Truncation
 from medjury.judging._rater import Beginning, Expected, Rated, Rater, Unit, make_units
 from medjury.models import ChatModel, Gate

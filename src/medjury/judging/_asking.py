@@ -8,13 +8,14 @@ alone is therefore resumed where it was stopped.
 from __future__ import annotations
 
 import hashlib
+import json
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from medjury.instruments import TRANSIENT, AnswerError, Reason, Unscored, has_unasked_text, read_reply
-from medjury.json_text import json_writer
 from medjury.judging._breaker import breaker
 from medjury.judging._prompt import PROMPT_VERSION
 from medjury.models import Answer, ChatModel, Gate, Message, ModelError, Reply, Request, why_unfinished
@@ -23,7 +24,7 @@ from medjury.models import Answer, ChatModel, Gate, Message, ModelError, Reply, 
 _NOT_CHANGED_BY_TELLING = frozenset({Reason.REFUSAL, Reason.TRUNCATED, Reason.CONTEXT})
 # Draws from here on are answers drawn anew: repeats are far fewer.
 _ANEW = 1_000_000
-_written = json_writer(sort_keys=True)
+_written = partial(json.dumps, sort_keys=True)
 _ALL = sys.maxsize  # nothing of an answer can be used
 
 _Value = TypeVar("_Value")

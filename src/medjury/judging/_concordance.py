@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from medjury.cases import Case, clean_text
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import (
     Example,
     Explain,
@@ -24,6 +23,7 @@ from medjury.instruments import (
     SkipRule,
     Unscored,
 )
+from medjury.intake.cases import Case, clean_text
 from medjury.judging._asking import Asked, Speaker, Unusable, ask_for
 from medjury.judging._concordance_body import ConcordanceBody, RecordedOrder
 from medjury.judging._examples.drawn import DrawnExamples
@@ -33,7 +33,7 @@ from medjury.judging._prompt import FIRST_VERSION, PROMPT_VERSION, input_block, 
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Message, estimate_tokens
-from medjury.runs import RecordedOutcome
+from medjury.store.runs import RecordedOutcome
 
 CONCORDANT, PREFERENCE = "concordant", "preference"
 Author = Literal["human", "ai"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from medjury.runs import Body, RecordedOutcome, RunPart
+from medjury.store.runs import Body, RecordedOutcome, RunPart
 
 
 class RecordedOrder(RunPart):

@@ -14,20 +14,17 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Protocol
 
-from medjury.cases import Case
-from medjury.cycles import few_searches_for_cycles
 from medjury.instruments import TRANSIENT, Reason
+from medjury.intake.cases import Case
 from medjury.judging._breaker import BREAKER, Breaker
 from medjury.judging._line import Line
 from medjury.judging._noted import Noted
 from medjury.judging._rater import Rated, Rater, Unit
 from medjury.models import Gate, PendingError, StoppedError
-from medjury.ratings import Question, Rating, StoredRecord
+from medjury.store.ratings import Question, Rating, StoredRecord
 
 # Units looked up in the store at once.
 _LOOKUP = 256
-# New objects between two searches for cycles. A call makes some hundred, which die by themselves.
-_OBJECTS = 10_000
 # How long calls in flight may take to finish after a stop was asked for.
 _GRACE_SECONDS = 30.0
 
@@ -168,8 +165,7 @@ async def judge_all(
     crew = [
         asyncio.create_task(work(lines[rater.name])) for rater in raters for _ in range(workers[rater.name])
     ]
-    with few_searches_for_cycles(_OBJECTS):
-        await _finish(feeder, crew, lines.values(), stop)
+    await _finish(feeder, crew, lines.values(), stop)
 
 
 async def _finish(

@@ -7,8 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import (
     TRANSIENT,
     Example,
@@ -19,6 +18,7 @@ from medjury.instruments import (
     output_schema,
     read_answer,
 )
+from medjury.intake.cases import Case
 from medjury.judging._asking import Speaker, ask_for
 from medjury.judging._examples.drawn import DrawnExamples
 from medjury.judging._most import COMPLAINT, FRAME, most_question

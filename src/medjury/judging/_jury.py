@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from medjury.documents import nearest
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import nearest
+from medjury.foundation.errors import MedjuryError
 from medjury.judging._counting.aggregate import Following
 from medjury.judging._counting.combine import Rule
 from medjury.judging._counting.count import Count, counts
 from medjury.judging._rater import Rater
-from medjury.ratings import Rating, RatingColumns, rating_blocks
+from medjury.store.ratings import Rating, RatingColumns, rating_blocks
 
 
 @dataclass(frozen=True)

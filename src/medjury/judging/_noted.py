@@ -14,7 +14,7 @@ from medjury.models import (
     failure_text,
     request_key,
 )
-from medjury.ratings import Question
+from medjury.store.ratings import Question
 
 
 class Noted(Gate):

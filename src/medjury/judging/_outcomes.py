@@ -16,7 +16,7 @@ from medjury.instruments import (
     problems,
 )
 from medjury.judging._asking import Unusable
-from medjury.ratings import Status
+from medjury.store.ratings import Status
 
 
 def whole(outcomes: Mapping[str, Outcome], instrument: Instrument | None = None) -> Mapping[str, Outcome]:

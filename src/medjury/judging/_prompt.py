@@ -14,8 +14,8 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from medjury.cases import Case, Note, clean_text
 from medjury.instruments import Dimension, Example, Explain, Input, Instrument, Reason, Unscored
+from medjury.intake.cases import Case, Note, clean_text
 from medjury.models import Message
 
 # Part of every rating's key: raise it whenever the words or the layout below change. There are two layouts, rubric

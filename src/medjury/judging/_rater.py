@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from medjury.cases import Case
 from medjury.instruments import Instrument, Unscored
+from medjury.intake.cases import Case
 from medjury.judging._asking import Sample
 from medjury.judging._context.shortening import Truncation
 from medjury.models import ChatModel, Gate
-from medjury.ratings import Question, Rating
-from medjury.runs import Body
+from medjury.store.ratings import Question, Rating
+from medjury.store.runs import Body
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, Outcome, Reason, Score, Unscored
+from medjury.intake.cases import Case
 from medjury.judging._counting.combine import Rule, combine
 from medjury.judging._judge import Judge
 from medjury.judging._outcomes import passing_failure
@@ -18,7 +18,7 @@ from medjury.judging._rater import Expected, PlainRater, Rated, Unit, Used, make
 from medjury.judging._repeats_body import RecordedDraw, RepeatsBody, Spread
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate
-from medjury.runs import RecordedOutcome
+from medjury.store.runs import RecordedOutcome
 
 # Part of every rating's key: raise it whenever the same draws would become another rating.
 _VERSION = 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from medjury.runs import Body, RecordedOutcome, RunPart
+from medjury.store.runs import Body, RecordedOutcome, RunPart
 
 
 class RecordedDraw(RunPart):

@@ -28,7 +28,7 @@ from medjury.models import (
     failure_of,
     request_key,
 )
-from medjury.ratings import Rating, Store
+from medjury.store.ratings import Rating, Store
 
 
 class EarlierRun:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from medjury.clock import utc_now
+from medjury.foundation.clock import utc_now
 from medjury.instruments import Outcome
 from medjury.judging._outcomes import outcome_columns
 from medjury.judging._rater import Unit
 from medjury.models import Answer
-from medjury.ratings import Rating
+from medjury.store.ratings import Rating
 
 
 def rows_of(

@@ -15,16 +15,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from medjury.cases import Case
-from medjury.clock import utc_now
-from medjury.documents import nearest
-from medjury.errors import MedjuryError, no_such
+from medjury.foundation.clock import utc_now
+from medjury.foundation.documents import nearest
+from medjury.foundation.errors import MedjuryError, no_such
 from medjury.instruments import TRANSIENT, Instrument, Outcome, Reason, Score, Unscored
+from medjury.intake.cases import Case
 from medjury.judging._outcomes import outcome_columns
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.models import ChatModel, Gate
-from medjury.ratings import ImportedRatings, KnownCases, Rating, read_ratings, table_files
-from medjury.runs import SCORES, ManifestScores, file_hash
+from medjury.store.ratings import ImportedRatings, KnownCases, Rating, read_ratings, table_files
+from medjury.store.runs import SCORES, ManifestScores, file_hash
 
 _NOBODY = "nobody is named"  # the rater of a file in which no column names one
 _NOTHING = Expected()

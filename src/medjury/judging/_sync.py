@@ -8,12 +8,12 @@ from collections.abc import Collection, Coroutine, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from medjury.cases import Case
 from medjury.instruments import TRANSIENT, Reason
+from medjury.intake.cases import Case
 from medjury.judging._engine import Ledger, Progress, judge_all
 from medjury.judging._jury import Jury
 from medjury.models import Budget, Gate, MemoryCache, PriceList, ReplyCache
-from medjury.ratings import Question, Rating, Store, StoreDesk, StoredRecord, open_store, rating_frame
+from medjury.store.ratings import Question, Rating, Store, StoreDesk, StoredRecord, open_store, rating_frame
 
 if TYPE_CHECKING:
     import polars

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.models._chat import ChatModel, Message, ModelError, Reply, Request
 from medjury.models._finish import why_unfinished
 from medjury.models._gate.cache import MemoryCache

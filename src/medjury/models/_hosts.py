@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models._chat import ModelError
 

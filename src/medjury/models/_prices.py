@@ -10,8 +10,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from medjury.documents import parse_document
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import parse_document
+from medjury.foundation.errors import MedjuryError
 from medjury.models._chat import ChatModel, Reply
 
 _MILLION = 1_000_000

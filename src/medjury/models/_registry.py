@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from medjury.documents import nearest
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import nearest
+from medjury.foundation.errors import MedjuryError
 from medjury.models._chat import ChatModel
 from medjury.models._embedded.weights import weights_file
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from medjury.instruments import Reason
-from medjury.json_text import read_json
 from medjury.models._chat import ModelError, Request
 from medjury.models._echo import prompt_of
 from medjury.models._faults import LostReplyError, Place, error_words, fault, wrong_content
@@ -29,7 +28,7 @@ _PASSING = (
 def loaded(payload: bytes | str, place: Place, content_type: str = "application/json") -> dict[str, Any]:
     """The object in the body of a success, whatever the body calls itself; an object around it is taken off."""
     try:
-        body = read_json(payload)
+        body = json.loads(payload)
     except (ValueError, RecursionError):
         if "json" not in content_type:
             raise wrong_content(place, content_type) from None

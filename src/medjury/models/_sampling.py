@@ -11,8 +11,8 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from medjury.documents import nearest
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import nearest
+from medjury.foundation.errors import MedjuryError
 
 _OWN = {  # settings with a place of their own in a study file
     "temperature": "temperature", "seed": "seed", "max_tokens": "max_tokens", "top_p": "top_p", "top_k": "top_k",

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.models._chat import ModelError, PlainModel, Reply, Request
 from medjury.models._sampling import stated_sampling, with_sampling
 from medjury.models._tokens import estimate_tokens, request_tokens

@@ -10,8 +10,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from medjury.errors import MedjuryError
-from medjury.files import create_private
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import create_private
 from medjury.panel._parts import load_tables
 from medjury.panel._tables import VERSION, metadata, version_table
 from medjury.panel._together import WAIT_SECONDS, Together

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
-from medjury.documents import read_document, validate
-from medjury.errors import MedjuryError
-from medjury.fields import Part
+from medjury.foundation.documents import read_document, validate
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.fields import Part
 from medjury.models import host_of, is_local
 
 

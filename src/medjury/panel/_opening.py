@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._database import open_panel_database
 from medjury.panel._open_id_settings import read_open_id_settings
 from medjury.panel._panel import Panel
@@ -25,9 +25,9 @@ def open_panel(
 ) -> Panel:
     """The panel of a study, with its rounds set up. Unless another place is named, its database lies beside the
     study file, and so does what the jury of a `passport` keeps."""
+    from medjury.in_use.passports import PassportDoor
     from medjury.panel._design import set_up
     from medjury.panel._meeting import set_up_references
-    from medjury.passports import PassportDoor
 
     study = load_rated_study(study_file)
     url = checked_url(public_url or f"http://localhost:{DEFAULT_PORT}")

@@ -12,7 +12,7 @@ from medjury.panel._database import PanelDatabase
 from medjury.panel._open_id_settings import OpenIdSettings
 
 if TYPE_CHECKING:
-    from medjury.passports import PassportDoor
+    from medjury.in_use.passports import PassportDoor
     from medjury.studies import RatedStudy
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from medjury.errors import MedjuryError
-from medjury.files import write_whole
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import write_whole
 from medjury.panel._panel import Panel
 from medjury.studies import RatedStudy
 

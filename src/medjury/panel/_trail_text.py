@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from medjury.foundation.screen import screen_columns
 from medjury.panel._panel import Panel
-from medjury.screen import screen_columns
 
 
 def trail_text(panel: Panel, *, check_only: bool = False) -> str:

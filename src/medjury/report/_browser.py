@@ -8,8 +8,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from medjury.errors import MedjuryError
-from medjury.files import make_private
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import make_private
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 _FLAGS = (

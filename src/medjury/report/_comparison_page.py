@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-from medjury.files import write_whole
+from medjury.foundation.files import write_whole
 from medjury.report._html import Html, element, joined, table_html
 from medjury.validation import RunComparison
 

@@ -47,8 +47,8 @@ from medjury.report._sections import (
     tripod,
     verdict,
 )
-from medjury.runs import Manifest
 from medjury.statistics import counted, moment
+from medjury.store.runs import Manifest
 from medjury.validation import Evidence, Validation, validation_of
 
 # What a reader needs who doubts the first page, in the order in which doubts come up.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from medjury.files import private_folder, write_whole
+from medjury.foundation.files import private_folder, write_whole
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, element, paragraph, sentence, table_html
 from medjury.statistics import Estimate

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from medjury.report._exhibits import Exhibits
 from medjury.report._facts import Facts, facts_of
 from medjury.report._html import Html, element, joined, without_controls
-from medjury.runs import Records, files
+from medjury.store.runs import Records, files
 from medjury.tables import Measured
 from medjury.validation import Evidence, Validation, about_each_judge, about_judge
 
 if TYPE_CHECKING:
-    from medjury.calibration import CalibrationStudy
+    from medjury.analysis.calibration import CalibrationStudy
 
 # More panels than this make no readable figure; the tables beside it have every dimension.
 PANELS = 12
@@ -50,7 +50,7 @@ class Material:
     @cached_property
     def calibration(self) -> CalibrationStudy:
         """Every rater calibrated to the clinicians; a MedjuryError where that cannot be done."""
-        from medjury.calibration import calibrate
+        from medjury.analysis.calibration import calibrate
 
         return calibrate(self.evidence.table)
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from medjury.cycles import few_searches_for_cycles
-from medjury.errors import MedjuryError
-from medjury.files import write_whole
-from medjury.runs import files, record_report
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import write_whole
+from medjury.store.runs import files, record_report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from medjury.report._compose import Step
-    from medjury.runs import Check
+    from medjury.store.runs import Check
     from medjury.validation import Evidence, Validation
 
 
@@ -46,7 +45,7 @@ def write_page(
     place = Path(folder)
     exhibits = Exhibits()
     keep_freed_memory()
-    with one_thread_each(), few_searches_for_cycles():
+    with one_thread_each():
         if evidence is None:
             evidence = evidence_of(open_run(place, **settings), checks=checks)
         page = compose(evidence, exhibits, step, validation)

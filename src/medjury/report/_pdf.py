@@ -6,10 +6,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from medjury.errors import MedjuryError
-from medjury.files import make_private
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import make_private
 from medjury.report._browser import NO_BROWSER, find_browser, run_browser
-from medjury.runs import files, record_report
+from medjury.store.runs import files, record_report
 
 Paper = Literal["A4", "letter"]
 

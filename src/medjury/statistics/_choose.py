@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 
 def choose(name: str, known: Iterable[str], what: str) -> None:

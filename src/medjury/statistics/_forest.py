@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
+from scipy import special
 
-from medjury import special
 from medjury.statistics._choose import choose
 from medjury.statistics._resample import Floats
 from medjury.statistics._symmetric import Turn, of_matches, symmetric

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict, Unpack, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics._bootstrap import Clusters, Statistics, replicates
 from medjury.statistics._choose import choose
 from medjury.statistics._estimate import Estimate, undefined

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

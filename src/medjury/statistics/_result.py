@@ -56,7 +56,7 @@ class Result(Generic[RowType]):
 
     def to_pandas(self) -> Any:
         """The same as a pandas frame, where pandas is installed."""
-        from medjury.frames import as_pandas
+        from medjury.foundation.frames import as_pandas
 
         return as_pandas(self.to_dicts())
 

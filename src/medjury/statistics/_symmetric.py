@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
-from medjury import special
 from medjury.statistics._resample import Floats
 
 # Below this many clusters no interval here was seen to hold.

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from medjury.cases import Case, GivenCases
+from medjury.intake.cases import Case, GivenCases
 from medjury.judging import Answerer, Jury, Speaker
 from medjury.models import make_model
 from medjury.studies._file import BudgetPart, CasesPart, JudgePart, ModelPart, StudyFile

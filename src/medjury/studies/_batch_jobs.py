@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 _POLL_SECONDS = 30.0
 _VARIABLE = "MEDJURY_BATCH_POLL_SECONDS"

@@ -12,13 +12,12 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from medjury.cases import RedactedCases
-from medjury.cycles import few_searches_for_cycles
 from medjury.instruments import TRANSIENT, Reason
+from medjury.intake.cases import RedactedCases
 from medjury.judging import Progress
 from medjury.models import PriceList, audit_totals
-from medjury.ratings import RatingColumns, Store, rating_blocks, write_ratings, write_records
-from medjury.runs import (
+from medjury.store.ratings import RatingColumns, Store, rating_blocks, write_ratings, write_records
+from medjury.store.runs import (
     Conclusion,
     Coverage,
     Manifest,
@@ -342,8 +341,7 @@ def _export(
         ratings = chain(
             ratings, rating_blocks(study.metrics.ratings(study.cases, study.instrument, now(), rest))
         )
-    with few_searches_for_cycles():  # rows hold none
-        write_ratings(ratings, folder / files.RATINGS)
+    write_ratings(ratings, folder / files.RATINGS)
     recorded = write_records(store.records(run), folder / files.RECORDS)
     return [files.RATINGS, files.RATINGS_CSV, *([files.RECORDS] if recorded else [])]
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medjury.cases import Case, Redactor
-from medjury.documents import Document
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import Document
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument
-from medjury.ratings import Rating
+from medjury.intake.cases import Case, Redactor
+from medjury.store.ratings import Rating
 from medjury.studies._clinicians.roles import correction, people_roles
 from medjury.studies._file import ExamplesPart, JudgePart, StudyFile
 from medjury.studies._material.case_ids import case_ids
@@ -146,7 +146,7 @@ class StudyExamples:
                 "use `examples: true` for the instrument's own"
             )
         if self._ratings is None:
-            from medjury.ratings import read_ratings
+            from medjury.store.ratings import read_ratings
 
             imported = read_ratings(
                 self._folder / part.path,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Sequence
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 
 def check_store_host(address: str, allow_hosts: Sequence[str]) -> None:

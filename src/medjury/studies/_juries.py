@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from medjury.documents import Document
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import Document
+from medjury.foundation.errors import MedjuryError
 from medjury.judging import Bench, Jury, Rater
-from medjury.runs import ManifestJudge, mixed_ways
+from medjury.store.runs import ManifestJudge, mixed_ways
 from medjury.studies._file import JuryPart, StudyFile
 
 

@@ -6,9 +6,9 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from medjury.errors import MedjuryError
-from medjury.files import create_private
-from medjury.runs import files
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import create_private
+from medjury.store.runs import files
 
 
 class StudyInUseError(MedjuryError):

@@ -15,15 +15,15 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, Reason
+from medjury.intake.cases import Case
 from medjury.models import folder_fingerprint, refuse_bits_without_libraries, split_bits
-from medjury.ratings import Rating
+from medjury.store.ratings import Rating
 
 # The metrics themselves are imported where one is named: most studies name none.
 if TYPE_CHECKING:
-    from medjury.metrics import Kept, MetricScores
+    from medjury.texts.metrics import Kept, MetricScores
 
 # Answers that are scored at once: texts of so many fit in memory, and a model is loaded once for them.
 BATCH = 2000
@@ -93,8 +93,8 @@ class MetricRaters:
         return {each: _hashed("\0".join((*parts, each))) for each in rated_dimensions(instrument)}
 
     def _scored(self, cases: Sequence[Case], names: Sequence[str], kept: Kept | None) -> dict[str, Column]:
-        from medjury.metrics import IMPACT_ESTIMATE, score
-        from medjury.transcripts import NOTHING, normalise
+        from medjury.texts.metrics import IMPACT_ESTIMATE, score
+        from medjury.texts.transcripts import NOTHING, normalise
 
         said = [normalise(case.reference or "") for case in cases]
         heard = ["" if case.candidate == NOTHING else normalise(case.candidate or "") for case in cases]
@@ -122,7 +122,7 @@ class MetricRaters:
 
     def described(self) -> dict[str, str]:
         """For the manifest: how each was computed."""
-        from medjury.metrics import IMPACT_ESTIMATE
+        from medjury.texts.metrics import IMPACT_ESTIMATE
 
         return {
             name: "texts as they are, with the turn before"
@@ -139,7 +139,7 @@ def metric_raters(named: Named, folder: Path, taken: Sequence[str]) -> MetricRat
     to the study file. What is not known, or could not be told from a judge, is refused before anything is asked."""
     if not named:
         return None
-    from medjury.metrics import IMPACT_ESTIMATE, base_name, metric_named, models_of
+    from medjury.texts.metrics import IMPACT_ESTIMATE, base_name, metric_named, models_of
 
     given: dict[str, list[str]] = {}
     wanted: list[str] = []
@@ -194,7 +194,7 @@ def _read(entry: str | Mapping[str, str | float | None]) -> tuple[str, str, Need
 
 def _needs_of(stated: Sequence[tuple[str, str, Need]], models: Mapping[str, str]) -> dict[str, Need]:
     """What was stated of each metric, under the names by which they rate: `nli@small` where there are several."""
-    from medjury.metrics import base_name
+    from medjury.texts.metrics import base_name
 
     found = {}
     for name, model, need in stated:
@@ -225,8 +225,8 @@ def _hashed(key: str) -> str:
 def _impact_estimates(cases: Sequence[Case]) -> Column:
     """The expected impact of each pair, from 0 to 2, and in words what changed. The turn before is the last line of
     the text `context`, without the speaker's name."""
-    from medjury.metrics import impact
-    from medjury.transcripts import NOTHING
+    from medjury.texts.metrics import impact
+    from medjury.texts.transcripts import NOTHING
 
     before = [case.texts.get("context", "").rstrip().rsplit("\n", 1)[-1] for case in cases]
     found = impact(

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from medjury.documents import Document, Place, parse_document
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import Document, Place, parse_document
+from medjury.foundation.errors import MedjuryError
 
 # The manifest keeps what was set, and must never keep a password. The name of a variable is none.
 _SECRET = re.compile(r"(headers|key|token|password|secret)(?!.*_env$)", re.IGNORECASE)

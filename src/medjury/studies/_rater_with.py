@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from medjury.documents import nearest, read_document
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import nearest, read_document
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument
 from medjury.judging import Rater
 from medjury.models import ChatModel, make_model
-from medjury.runs import SCORES
+from medjury.store.runs import SCORES
 from medjury.studies._examples import stated_examples
 from medjury.studies._file import JudgePart, ModelPart
 from medjury.studies._strategies import Setup, make_rater

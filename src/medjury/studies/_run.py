@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from medjury.cases import Case, CaseSource, GivenCases, RedactedCases
-from medjury.clock import utc_now
-from medjury.errors import MedjuryError
+from medjury.foundation.clock import utc_now
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import TRANSIENT, Reason
+from medjury.intake.cases import Case, CaseSource, GivenCases, RedactedCases
 from medjury.judging import Breaker, JudgeProgress, Progress, UnreachableError, judge_all, run_async
 from medjury.models import (
     AuditLog,
@@ -24,8 +24,15 @@ from medjury.models import (
     PriceList,
     audit_totals,
 )
-from medjury.ratings import Rating, Store, StoreDesk, open_store
-from medjury.runs import InjectionShift, Manifest, ManifestInjection, files, open_run_folder, refuse_cut_log
+from medjury.store.ratings import Rating, Store, StoreDesk, open_store
+from medjury.store.runs import (
+    InjectionShift,
+    Manifest,
+    ManifestInjection,
+    files,
+    open_run_folder,
+    refuse_cut_log,
+)
 from medjury.studies._batch_jobs import log_name, poll_seconds
 from medjury.studies._clinicians.humans import read_humans
 from medjury.studies._conclude import RunResult, WorkDone, conclude
@@ -48,7 +55,7 @@ from medjury.tables import Measured, of_instrument
 
 # A cluster's files and those of drafting are imported by the studies that have one.
 if TYPE_CHECKING:
-    from medjury.audits import Audit
+    from medjury.analysis.audits import Audit
     from medjury.studies._cluster.crew import RayCluster
     from medjury.studies._drafts.drafting import DraftResult
 
@@ -160,7 +167,7 @@ def judge_cases(study: Study, cases: Sequence[Case]) -> tuple[Rating, ...]:
 def audit_injection(study: Study, *, cases: int | None = None) -> Audit:
     """What instructions planted in the judged texts do to the grades, on a sample of the study's cases: asked
     through the same gate, store, budget and log. What was asked before is found in the store."""
-    from medjury.audits import injection
+    from medjury.analysis.audits import injection
 
     part = study.settings.audits.injection
     number = cases or (30 if part is None else part.cases)
@@ -170,7 +177,7 @@ def audit_injection(study: Study, *, cases: int | None = None) -> Audit:
 
 def _to_plant(study: Study, number: int) -> tuple[tuple[Case, ...], list[Measured], dict[str, str]]:
     """The cases with and without instructions, the dimensions, and whose each case is."""
-    from medjury.audits import planted_cases
+    from medjury.analysis.audits import planted_cases
 
     refuse_injection(study)
     dimensions = of_instrument(study.instrument)
@@ -185,7 +192,7 @@ def _with_injection(
     part = study.settings.audits.injection
     if part is None or outcome.interrupted or outcome.fatal or outcome.unreachable or outcome.pending:
         return manifest
-    from medjury.audits import injection
+    from medjury.analysis.audits import injection
 
     sample, dimensions, patients = _to_plant(study, part.cases)
     asked = replace(study, cases=GivenCases(sample))

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from medjury.errors import MedjuryError
-from medjury.files import is_full
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import is_full
 from medjury.models import audit_totals
-from medjury.ratings import StoreStopped, is_empty_file
-from medjury.runs import Coverage, Manifest, files
+from medjury.store.ratings import StoreStopped, is_empty_file
+from medjury.store.runs import Coverage, Manifest, files
 from medjury.studies._conclude import RunResult, WorkDone
 from medjury.studies._planning.plan import RunPlan
 from medjury.studies._stated.manifest import earlier_manifest, now

@@ -9,14 +9,14 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medjury.cases import CaseSource
-from medjury.documents import read_document, validate
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import read_document, validate
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument
+from medjury.intake.cases import CaseSource
 from medjury.judging import Jury, Rater
 from medjury.models import ChatModel
-from medjury.ratings import KnownCases
-from medjury.runs import SCORES, files
+from medjury.store.ratings import KnownCases
+from medjury.store.runs import SCORES, files
 from medjury.studies._drafts.drafter import make_drafter
 from medjury.studies._examples import StudyExamples, stated_examples
 from medjury.studies._file import JudgePart, ModelPart, StudyFile

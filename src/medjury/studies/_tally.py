@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from medjury.instruments import Reason
-from medjury.ratings import RaterKind, RatingColumns, RatingCount, Status
+from medjury.store.ratings import RaterKind, RatingColumns, RatingCount, Status
 
 _Kind = tuple[str, RaterKind, Status, Reason | None, str | None, str | None]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item
 

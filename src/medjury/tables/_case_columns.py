@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from medjury.ratings import PROFILE, Rating
+from medjury.store.ratings import PROFILE, Rating
 
 if TYPE_CHECKING:
     import polars

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from medjury.cases import Case
+from medjury.intake.cases import Case
 from medjury.tables._clean import with_clusters
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def with_cases(rows: polars.DataFrame, cases: Cases) -> tuple[polars.DataFrame, 
     more than what the ratings say."""
     import polars as pl
 
-    from medjury.cases import read_cases
+    from medjury.intake.cases import read_cases
 
     patients: dict[str, str] = {}
     vendors: dict[str, str] = {}

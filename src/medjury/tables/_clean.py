@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from medjury.errors import MedjuryError
-from medjury.frames import FORMS, as_polars
-from medjury.ratings import Rating, rating_frame
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.frames import FORMS, as_polars
+from medjury.store.ratings import Rating, rating_frame
 
 if TYPE_CHECKING:
     import polars

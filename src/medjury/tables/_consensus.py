@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from medjury.errors import MedjuryError
-from medjury.runs import ConsensusRule as ConsensusRule
+from medjury.foundation.errors import MedjuryError
+from medjury.store.runs import ConsensusRule as ConsensusRule
 
 Numbers = NDArray[np.float64]
 

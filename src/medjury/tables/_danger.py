@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.runs import DangerBy
+from medjury.store.runs import DangerBy
 
 
 def danger_reference(scores: NDArray[np.float64], by: DangerBy) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.instruments import Instrument
-from medjury.runs import GateRules, ManifestInstrument
+from medjury.store.runs import GateRules, ManifestInstrument
 from medjury.tables._grades import Grades, GradesArgument, grades_of
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from medjury import limits
-from medjury.errors import MedjuryError
+from medjury.foundation import limits
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, list_instruments, load_instrument
-from medjury.runs import (
+from medjury.store.runs import (
     GateRules,
     Manifest,
     ManifestHumans,

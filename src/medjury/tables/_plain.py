@@ -7,9 +7,9 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medjury import limits
-from medjury.errors import MedjuryError
-from medjury.ratings import plain_header, read_table, shown_of
+from medjury.foundation import limits
+from medjury.foundation.errors import MedjuryError
+from medjury.store.ratings import plain_header, read_table, shown_of
 
 if TYPE_CHECKING:
     import polars

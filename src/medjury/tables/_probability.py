@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.tables._clean import PROBABILITY
 from medjury.tables._grid import ABSENT, Grid, Numbers
 from medjury.tables._roles import MACHINES

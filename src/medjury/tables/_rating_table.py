@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medjury.documents import nearest
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import nearest
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument
-from medjury.runs import ConsensusRule, GateRules, Manifest, Protocol, Records, ReportSettings
+from medjury.store.runs import ConsensusRule, GateRules, Manifest, Protocol, Records, ReportSettings
 from medjury.tables._case_columns import CaseColumns, found_columns
 from medjury.tables._consensus import consensus_of
 from medjury.tables._consensus_rater import with_consensus

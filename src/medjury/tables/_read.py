@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medjury.errors import MedjuryError, no_such
-from medjury.runs import files
+from medjury.foundation.errors import MedjuryError, no_such
+from medjury.store.runs import files
 from medjury.tables._clean import REQUIRED
 from medjury.tables._plain import read_plain_table
 from medjury.tables._scales import whose
@@ -37,7 +37,7 @@ def read_rating_table(path: str | os.PathLike[str]) -> tuple[polars.DataFrame, t
     frame = _long_table(place)
     if frame is not None:
         return frame, ()
-    from medjury.ratings import rating_frame, read_ratings  # most tables need no import
+    from medjury.store.ratings import rating_frame, read_ratings  # most tables need no import
 
     imported = read_ratings(place, on_bad="unscored")
     notes = [line.strip() for line in imported.report.text().splitlines() if not line.startswith("warning:")]

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from medjury.documents import nearest
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import nearest
+from medjury.foundation.errors import MedjuryError
 from medjury.tables._clean import MISALIGNED, OFF_SCALE
 from medjury.tables._grades import GradesArgument
 from medjury.tables._measured import Measured

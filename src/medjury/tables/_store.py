@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medjury.documents import nearest
-from medjury.errors import MedjuryError
-from medjury.runs import Manifest
+from medjury.foundation.documents import nearest
+from medjury.foundation.errors import MedjuryError
+from medjury.store.runs import Manifest
 from medjury.tables._roles import Names
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def read_store(place: str, run: Names | None) -> tuple[polars.DataFrame, Manifes
     """The ratings of the named runs, or of all, and the manifest where one run is named that has an instrument."""
     import polars as pl
 
-    from medjury.ratings import open_store
+    from medjury.store.ratings import open_store
 
     with open_store(place, create=False) as store:
         runs = {each.name: each for each in store.runs()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from medjury.agreement import RepeatedAgreement, agreement_by_repeat
+from medjury.analysis.agreement import RepeatedAgreement, agreement_by_repeat
 from medjury.instruments import Instrument, Score, Unscored
 from medjury.judging import Rater
 from medjury.tables import rating_table

@@ -9,7 +9,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, Outcome, Unscored, read_grade
 from medjury.tuning._labelled import Labelled
 from medjury.tuning._objective import Objective

@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 from importlib import metadata
 from typing import Any
 
-from medjury.files import write_whole
+from medjury.foundation.files import write_whole
 from medjury.instruments import NotApplicable, Score, Unscored
 from medjury.models import PriceList, audit_totals
-from medjury.runs import ManifestInstrument, Prices, TuningManifest, file_hash, files
+from medjury.store.runs import ManifestInstrument, Prices, TuningManifest, file_hash, files
 from medjury.studies import AnswerHashes, touched_marks
 from medjury.tuning._gate import tuning_models
 from medjury.tuning._held_out import Said

@@ -13,7 +13,7 @@ from medjury.models import (
     ReplyCache,
     audit_totals,
 )
-from medjury.runs import files
+from medjury.store.runs import files
 from medjury.tuning._preparation import Preparation
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from medjury.agreement import classification, cohen_kappa
+from medjury.analysis.agreement import classification, cohen_kappa
 from medjury.instruments import Dimension, Score, Unscored
-from medjury.ratings import Rating
 from medjury.statistics import Estimate, Floats, Read, Result, ends, replicates
+from medjury.store.ratings import Rating
 from medjury.studies import Humans
 from medjury.tuning._labelled import Labelled, nearest_grade
 from medjury.tuning._objective import Objective, Outcomes

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from medjury.cases import Case, RedactedCases, content_marks
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension, Instrument
-from medjury.ratings import Rating
+from medjury.intake.cases import Case, RedactedCases, content_marks
+from medjury.store.ratings import Rating
 from medjury.studies import Humans, Study
 from medjury.tables import consensus_of
 

@@ -9,8 +9,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from medjury.agreement import cohen_kappa
-from medjury.errors import MedjuryError
+from medjury.analysis.agreement import cohen_kappa
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension, Instrument, NotApplicable, Outcome, Score, Unscored
 from medjury.tuning._labelled import Labelled, nearest_grade
 

@@ -7,8 +7,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from medjury.documents import nearest, read_document, validate_part
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import nearest, read_document, validate_part
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension, Instrument
 from medjury.judging import PROMPT_VERSION, Rater
 from medjury.studies import (

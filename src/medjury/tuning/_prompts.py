@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.screen import screen_columns
 from medjury.instruments import load_instrument
-from medjury.runs import files, read_tuning
-from medjury.screen import screen_columns
 from medjury.statistics import text_table
+from medjury.store.runs import files, read_tuning
 from medjury.tuning._report import difference, lineage_rows, table, texts_of
 from medjury.tuning._search.lineage import Ancestor, Lineage
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medjury.agreement import RepeatedAgreement
+from medjury.analysis.agreement import RepeatedAgreement
 from medjury.statistics import Estimate, shown
 from medjury.tuning._curve import CurvePoint, labels_until_better
 from medjury.tuning._held_out import PLAIN, TUNED, HeldOut

@@ -10,11 +10,11 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import TRANSIENT, Instrument
 from medjury.judging import Rater
 from medjury.models import ChatModel, Gate, Message, ModelError, Request
-from medjury.ratings import Rating
+from medjury.store.ratings import Rating
 from medjury.tuning._labelled import Labelled
 from medjury.tuning._search.lineage import Judged, Lineage, Proposed
 

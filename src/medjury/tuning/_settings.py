@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from medjury.fields import Part
+from medjury.foundation.fields import Part
 from medjury.tuning._objective import ObjectiveName
 
 Way = Literal["gepa", "examples"]

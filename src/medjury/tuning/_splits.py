@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension
-from medjury.runs import TuningSplit
+from medjury.store.runs import TuningSplit
 from medjury.tuning._labelled import Labelled
 
 SIDES = ("training", "validation", "held_out")

@@ -8,13 +8,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from medjury.agreement import RepeatedAgreement
-from medjury.files import private_folder
+from medjury.analysis.agreement import RepeatedAgreement
+from medjury.foundation.files import private_folder
 from medjury.instruments import Instrument
 from medjury.judging import run_async
 from medjury.models import Gate, PriceList
-from medjury.ratings import Store, StoreDesk, open_store
-from medjury.runs import files
+from medjury.store.ratings import Store, StoreDesk, open_store
+from medjury.store.runs import files
 from medjury.studies import Study, only_run, rater_with, study_prices
 from medjury.tuning._across import across_models
 from medjury.tuning._curve import CurvePoint, nested

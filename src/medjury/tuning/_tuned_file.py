@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from medjury.errors import MedjuryError
-from medjury.files import whole_file
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import whole_file
 from medjury.instruments import Instrument, load_instrument
 from medjury.studies import TUNED
 

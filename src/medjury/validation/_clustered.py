@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
-from medjury import special
 from medjury.statistics import Estimate, Floats, counted_share, effective_n, proportion, undefined
 from medjury.tables import RatingTable
 

@@ -15,10 +15,9 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
-from medjury import special
-from medjury.agreement import no_disagreement
-from medjury.runs import GateRules
+from medjury.analysis.agreement import no_disagreement
 from medjury.statistics import (
     Floats,
     clustered_proportion,
@@ -28,6 +27,7 @@ from medjury.statistics import (
     shown,
     weighted_proportion,
 )
+from medjury.store.runs import GateRules
 from medjury.tables import Grades
 from medjury.validation._clustered import clustered_contrast
 from medjury.validation._rule import STATISTICS, Asked, Rule, RuleState, Word

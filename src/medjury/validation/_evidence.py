@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from medjury.agreement import AgreementRow, AgreementTable, NonInferiority, SevereErrors, agreement
-from medjury.errors import MedjuryError
-from medjury.runs import (
+from medjury.analysis.agreement import AgreementRow, AgreementTable, NonInferiority, SevereErrors, agreement
+from medjury.foundation.errors import MedjuryError
+from medjury.statistics import RESAMPLES, Estimate, cluster_codes, effective_n
+from medjury.store.runs import (
     Check,
     GateRules,
     Manifest,
@@ -20,7 +21,6 @@ from medjury.runs import (
     ManifestJury,
     check_files,
 )
-from medjury.statistics import RESAMPLES, Estimate, cluster_codes, effective_n
 from medjury.tables import (
     ABSENT,
     NOT_APPLICABLE,

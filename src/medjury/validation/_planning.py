@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
-from medjury import special
-from medjury.agreement import Expected
-from medjury.errors import MedjuryError
-from medjury.runs import GateRules
+from medjury.analysis.agreement import Expected
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Printable, Result, percent, shown, text_table
+from medjury.store.runs import GateRules
 from medjury.tables import Grades
 from medjury.validation._colleague import (
     NAMES,

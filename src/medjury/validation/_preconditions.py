@@ -8,8 +8,8 @@ from itertools import combinations
 
 import numpy as np
 
-from medjury.runs import GateRules
 from medjury.statistics import Floats, counted, p_value, percent, proportion, shown
+from medjury.store.runs import GateRules
 from medjury.tables import Measured
 from medjury.validation._clustered import clustered_contrast
 from medjury.validation._colleague import Beside, Codes, Flags, Pairs, Tested, read, sums_of

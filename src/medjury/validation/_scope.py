@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from medjury.runs import GateRules
 from medjury.statistics import Floats, counted, percent, shown
+from medjury.store.runs import GateRules
 from medjury.tables import MOST_GROUPS, Grid, RatingTable, case_columns
 from medjury.validation._clustered import clustered_contrast
 from medjury.validation._colleague import Beside, Codes, Flags, missed_rows

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from medjury.agreement import compare_paired_rates, compare_rates, severe_errors, win_rates
-from medjury.errors import MedjuryError
+from medjury.analysis.agreement import compare_paired_rates, compare_rates, severe_errors, win_rates
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, Printable, Result, ends, percent, side_by_side, text_table
 from medjury.tables import (
     SCORED,
@@ -28,7 +28,7 @@ from medjury.tables import (
 
 # Calibration is imported where there is a second panel.
 if TYPE_CHECKING:
-    from medjury.calibration import CalibrationStudy
+    from medjury.analysis.calibration import CalibrationStudy
 
 AS_SCORED, CALIBRATED = "as scored", "calibrated"
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -168,7 +168,7 @@ def against_panel(
         for each in ratings.chosen(dimensions, derived=False)
         if each.grades is not None and not each.derived
     ]
-    from medjury.calibration import calibrate
+    from medjury.analysis.calibration import calibrate
 
     warnings = list(ratings.warnings)
     study: CalibrationStudy | None = None
@@ -220,7 +220,7 @@ def _stages(
     grid: Grid, dimension: Measured, roles: Roles, study: CalibrationStudy | None
 ) -> list[tuple[str, str, Floats]]:
     """Every rater's scores as they are, then calibrated, each by a map that never saw its case."""
-    from medjury.calibration import JURY_OF_CALIBRATED
+    from medjury.analysis.calibration import JURY_OF_CALIBRATED
 
     found = [(name, AS_SCORED, grid.scores[name]) for name in roles.raters]
     if study is None:

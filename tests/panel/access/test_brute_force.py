@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from tests.panel.access.conftest import Clock
 from tests.panel.visitors import PASSWORD, Visitor, sign_in
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel import Panel, PanelDatabase, make_app
 from medjury.panel._access import Role, invite
 from medjury.panel._access._passwords import _nobodys_hash, check_new_password

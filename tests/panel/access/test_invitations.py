@@ -10,7 +10,7 @@ from sqlalchemy import select
 from tests.panel.access.conftest import Clock
 from tests.panel.visitors import PASSWORD, Visitor, invited, sign_in
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel import Panel, PanelDatabase
 from medjury.panel._access import Role, add_person, invite
 from medjury.panel._access._joining.invitations import use_invitation

@@ -18,7 +18,7 @@ from fastapi import FastAPI
 from tests.panel.access.provider import CLIENT, Claims, LoopbackProvider
 from tests.panel.visitors import PASSWORD, Visitor, invited, sign_in
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel import Panel, make_app, open_panel_database
 from medjury.panel._access import Role
 from medjury.panel._open_id_settings import OpenIdSettings, read_open_id_settings

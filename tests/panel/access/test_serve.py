@@ -21,7 +21,7 @@ from tests.panel.served import served_by_command
 from tests.panel.visitors import token_in
 
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel import coordinators_link, invitation_link, open_panel
 from medjury.panel._serve import greeting
 

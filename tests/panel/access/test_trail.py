@@ -11,7 +11,7 @@ from sqlalchemy import delete, text, update
 from tests.panel.access.conftest import Clock
 from tests.panel.visitors import Visitor, sign_in
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel import Panel, PanelDatabase
 from medjury.panel._access import Role, check_trail, trail, trail_entries
 from medjury.panel._access._tables import trail_table

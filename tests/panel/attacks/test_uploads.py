@@ -13,7 +13,7 @@ from tests.panel.meeting.closed_rounds import closed_panel, same
 from tests.panel.raters import GOOD, rater
 from tests.panel.visitors import Visitor, invited, sign_in
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel import make_app, open_panel
 from medjury.panel._access import Role
 from medjury.panel._exchange import collect

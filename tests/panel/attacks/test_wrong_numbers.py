@@ -15,7 +15,7 @@ from tests.panel.rounds import NOON, case_rows, set_up_panel
 from tests.panel.visitors import sign_in
 
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel import make_app, open_panel
 from medjury.panel._access import Role
 from medjury.panel._design import join, leave, read_form, set_state

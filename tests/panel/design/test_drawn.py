@@ -10,8 +10,8 @@ from sqlalchemy import select
 from tests.panel.drawn_reviews import CASES, RATINGS, draw, drawn_panel, judged_study, name_draw, only_round
 from tests.panel.rounds import NOON
 
-from medjury.calibration import QueueRow
-from medjury.errors import MedjuryError
+from medjury.analysis.calibration import QueueRow
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._design import join, leave, places, set_up
 from medjury.panel._design._tables import assignments_table, items_table
 from medjury.panel._design._work import Work
@@ -119,7 +119,7 @@ def test_a_draw_for_other_texts_is_refused(folder: Path) -> None:
 
 
 def test_a_draw_that_belongs_to_no_run_is_taken_with_a_warning(folder: Path, judged: Path) -> None:
-    from medjury.calibration import draw_review, write_frame
+    from medjury.analysis.calibration import draw_review, write_frame
     from medjury.tables import open_run, rating_table
 
     rows = open_run(judged / "runs" / "ward").rows.drop("row", "cluster")
@@ -136,7 +136,7 @@ def test_another_draw_in_its_place_does_not_change_a_round_that_was_set_up(
     folder: Path, judged: Path
 ) -> None:
     database, _ = drawn_panel(folder)
-    from medjury.calibration import draw_review, write_frame
+    from medjury.analysis.calibration import draw_review, write_frame
     from medjury.tables import open_run
 
     other = draw_review(open_run(judged / "runs" / "ward"), ratings=RATINGS, seed=4)

@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection
 from tests.panel.rounds import NOON, set_up_panel
 from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel import PanelDatabase
 from medjury.panel._design import Round, Work, deal, has_joined, join, leave, members, places
 from medjury.panel._design._tables import assignments_table, items_table

@@ -25,7 +25,7 @@ from tests.panel.visitors import PASSWORD, Visitor, invited, sign_in
 from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Score
 from medjury.panel import (
     Panel,
@@ -62,7 +62,7 @@ from medjury.panel._meeting._tables import (
 )
 from medjury.panel._rating._tables import answers_table, looks_table
 from medjury.panel._tables import metadata
-from medjury.runs import read_ledger
+from medjury.store.runs import read_ledger
 from medjury.studies import load_study, register_study
 
 PATIENT, CASE, SECRET = "pangolin-1", "marmoset-01", "Mrs-Unmistakable-Zyx-has-gout"

@@ -11,7 +11,7 @@ import polars as pl
 from starlette.testclient import TestClient
 from tests.report.planted import planted_frame, rules, write_run
 
-from medjury.cases import read_cases
+from medjury.intake.cases import read_cases
 from medjury.panel._evidence import EvidenceRun
 from medjury.panel._evidence._door import Door, view_app
 from medjury.studies import HashedCases

@@ -14,7 +14,7 @@ import pytest
 from tests.panel.evidence.planted_run import Reader, every_page, plant_study, small_ratings
 
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._evidence import EvidenceRun
 from medjury.panel._evidence._serve import listening
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from tests.panel.evidence.planted_run import Reader, plant_study, small_ratings
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._evidence import EvidenceRun
-from medjury.ratings import StoredRecord, open_store, ratings_from_frame
-from medjury.runs import read_manifest
+from medjury.store.ratings import StoredRecord, open_store, ratings_from_frame
+from medjury.store.runs import read_manifest
 
 
 @pytest.fixture

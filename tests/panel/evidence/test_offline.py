@@ -9,7 +9,7 @@ import pytest
 from tests.panel.evidence.planted_run import explained, plant_study, small_ratings
 
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._evidence import EvidenceRun, write_evidence_file
 
 

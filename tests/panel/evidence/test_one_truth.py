@@ -14,7 +14,7 @@ import pytest
 from tests.panel.evidence.planted_run import Reader, plant_study, with_development
 from tests.report.planted import planted_frame
 
-from medjury.calibration import triage
+from medjury.analysis.calibration import triage
 from medjury.cli import main
 from medjury.panel._evidence import EvidenceRun
 from medjury.panel._evidence._numbers import number_shown, rows_of

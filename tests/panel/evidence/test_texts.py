@@ -19,7 +19,7 @@ from tests.panel.evidence.planted_run import (
 )
 
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._evidence import EvidenceRun
 
 
@@ -74,7 +74,7 @@ def test_a_named_file_that_was_not_judged_is_refused(run: Path, tmp_path: Path) 
 
 
 def test_texts_are_redacted_where_the_run_redacted_them(tmp_path: Path) -> None:
-    from medjury.cases import RedactedCases, Redactor, read_cases
+    from medjury.intake.cases import RedactedCases, Redactor, read_cases
     from medjury.studies import HashedCases
 
     note = {"notes": [{"id": "n1", "text": "Call Jane Roe at jane.roe@example.org."}]}
@@ -173,7 +173,7 @@ def test_an_answer_that_is_in_no_file_of_cases_says_so(tmp_path: Path) -> None:
     file = run.parent / "cases.jsonl"
     kept = [line for line in file.read_text().splitlines() if json.loads(line)["system"] == "alpha"]
     file.write_text("\n".join(kept) + "\n")
-    from medjury.cases import read_cases
+    from medjury.intake.cases import read_cases
     from medjury.studies import HashedCases
 
     cases = HashedCases(read_cases(file))

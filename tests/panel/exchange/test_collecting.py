@@ -13,11 +13,11 @@ from openpyxl import load_workbook
 from tests.panel.meeting.closed_rounds import closed_panel
 from tests.panel.rounds import NOON
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason, Score, Unscored
 from medjury.panel._exchange import FORMATS, Collected, bring_in, collect, ratings_frame
 from medjury.panel._exchange._including import refuse_changed
-from medjury.ratings import read_ratings
+from medjury.store.ratings import read_ratings
 
 GRADES = {"accuracy": ("4", "2"), "completeness": ("5", "5"), "clarity": ("3", "3")}
 

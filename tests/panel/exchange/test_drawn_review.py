@@ -19,7 +19,7 @@ from tests.panel.drawn_reviews import (
 from tests.panel.raters import rater
 from tests.panel.rounds import NOON
 
-from medjury.calibration import estimate
+from medjury.analysis.calibration import estimate
 from medjury.cli import main
 from medjury.panel import Panel, make_app
 from medjury.panel._access import RECONCILED

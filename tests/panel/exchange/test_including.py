@@ -18,7 +18,7 @@ from tests.panel.visitors import Visitor, sign_in
 from medjury.cli import main
 from medjury.panel import Panel, make_app, open_panel
 from medjury.panel._access import Role
-from medjury.runs import read_manifest
+from medjury.store.runs import read_manifest
 from medjury.studies import panel_file
 from medjury.tables import open_run
 

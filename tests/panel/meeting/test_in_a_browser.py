@@ -17,7 +17,7 @@ from tests.panel.rounds import NOON, write_study
 from tests.panel.served import served
 from tests.panel.visitors import PASSWORD, invited
 
-from medjury.cases import read_cases
+from medjury.intake.cases import read_cases
 from medjury.panel import Panel, open_panel_database, save_question_replies, save_references
 from medjury.panel._access import Person, Role
 from medjury.panel._design import set_state, set_up

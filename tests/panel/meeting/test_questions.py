@@ -12,7 +12,7 @@ from tests.panel.meeting.closed_rounds import closed_panel, only_round
 from tests.panel.rounds import NOON, write_study
 from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel import Panel
 from medjury.panel._access import Person
 from medjury.panel._design import read_form, set_state

@@ -13,9 +13,9 @@ from tests.panel.meeting.reference_panels import ROUTINE, reference_panel, refer
 from tests.panel.rounds import NOON, SYSTEMS, write_study
 from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
-from medjury.cases import read_cases
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Score
+from medjury.intake.cases import read_cases
 from medjury.panel._access import Person
 from medjury.panel._design import form_of_instrument, read_form
 from medjury.panel._meeting import (

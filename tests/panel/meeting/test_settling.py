@@ -14,7 +14,7 @@ from tests.panel.meeting.closed_rounds import closed_panel, only_round, same
 from tests.panel.rounds import NOON
 from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import NotApplicable, Outcome, Reason, Score, Unscored, load_instrument
 from medjury.panel._access import Person
 from medjury.panel._design import Read, set_state

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.suites.marking.made_up import benchmark
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.suites import Item, Loaded, Mark
 from medjury.suites._baselines import baseline_scores, beats_baseline, effect_of_unanswerable

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.suites._baselines import completion_probe, exchangeability_test
 from medjury.suites._baselines._completion import comes_back
 

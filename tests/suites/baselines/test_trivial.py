@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.suites.marking.made_up import SHARED, benchmark
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.suites import Item, Loaded
 from medjury.suites._baselines import baseline_scores, decided_without_reading, trivial_answers, without_items
 

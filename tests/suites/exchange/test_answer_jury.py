@@ -9,7 +9,7 @@ import pytest
 from tests.loopback import LoopbackServer
 from tests.suites.exchange.juries import graded, write_study
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.suites import AnswerJury, JuryAnnotator, Opinion, inspect_scorer
 
 

@@ -15,7 +15,7 @@ from tests.chromium import chromium
 from tests.report.browser import Page, open_page
 from tests.suites.leaderboard.made_up import results_of
 
-from medjury.ranking import rank
+from medjury.analysis.ranking import rank
 from medjury.suites import Board, board_of, write_leaderboard
 from medjury.suites._leaderboard import AnswerResult
 from medjury.suites._leaderboard._cells import cells_of

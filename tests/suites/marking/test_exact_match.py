@@ -7,7 +7,7 @@ import time
 import pytest
 from tests.suites.marking.made_up import benchmark
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.suites import Item
 from medjury.suites._marking import METRICS, mark

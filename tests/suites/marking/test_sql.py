@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.suites.marking.made_up import benchmark
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.suites import Item, load_benchmark
 from medjury.suites._marking import mark, run_queries

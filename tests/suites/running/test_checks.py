@@ -13,8 +13,8 @@ from tests.loopback import Call, LoopbackServer
 from tests.suites.leaderboard.made_up import results_of
 from tests.suites.running.suites import CLOSED, model, referrals, right_up_to, write_suite
 
-from medjury.cases import write_cases
 from medjury.cli import main
+from medjury.intake.cases import write_cases
 from medjury.studies import load_study, run_study
 from medjury.suites import (
     board_json,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.models import weights_file
 from medjury.studies import load_study
 from medjury.tuning.training import TrainSettings, export_gguf, make_lessons, train

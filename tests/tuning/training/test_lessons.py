@@ -13,10 +13,10 @@ import pytest
 from tests.loopback import TOKEN, LoopbackServer
 
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, Score, load_instrument, read_answer
 from medjury.judging import Consensus
-from medjury.runs import read_manifest
+from medjury.store.runs import read_manifest
 from medjury.studies import load_study
 from medjury.tuning.training import (
     Completion,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.tuning.training import (
     ASKING_PRESETS,
     TRAIN_PRESETS,

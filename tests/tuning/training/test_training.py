@@ -19,7 +19,7 @@ import pytest
 from tests.tuning.training.tiny_model import write_tiny_model
 
 from medjury.cli import main
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.studies import load_study
 from medjury.tuning.training import (
     Lessons,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 
 def assigned(entries: Sequence[str] | None, option: str) -> dict[str, list[str]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from medjury.documents import read_document
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import read_document
+from medjury.foundation.errors import MedjuryError
 
 
 def add_case_options(parser: argparse.ArgumentParser) -> None:

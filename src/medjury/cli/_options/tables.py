@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from medjury.cli._terminal import Paragraphs
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 if TYPE_CHECKING:
     from medjury.tables import RatingTable

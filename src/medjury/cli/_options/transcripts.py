@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from medjury.cli._main import say
 from medjury.cli._options.assignments import one_each
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 if TYPE_CHECKING:
-    from medjury.transcripts import Alignment, Transcript
+    from medjury.texts.transcripts import Alignment, Transcript
 
 
 def add_aligner_arguments(parser: argparse.ArgumentParser, *, folders: bool = False) -> None:
@@ -55,7 +55,7 @@ def add_aligner_arguments(parser: argparse.ArgumentParser, *, folders: bool = Fa
 
 def read_file(path: str, options: argparse.Namespace) -> Transcript:
     """A transcript with the speakers that were named, if any were."""
-    from medjury.transcripts import read_transcript
+    from medjury.texts.transcripts import read_transcript
 
     named = options.speakers
     return read_transcript(path, speakers=[] if named == ["none"] else named)
@@ -65,7 +65,7 @@ def align_files(
     options: argparse.Namespace, gold: str, recognised_file: str
 ) -> tuple[Transcript, Transcript, Alignment]:
     """Read both files, keep the speaker's turns, and align."""
-    from medjury.transcripts import align, turns_of
+    from medjury.texts.transcripts import align, turns_of
 
     golden, recognised = (read_file(place, options) for place in (gold, recognised_file))
     for each in (golden, recognised):
@@ -85,7 +85,7 @@ def align_files(
 def _by_model(options: argparse.Namespace, golden: Transcript, recognised: Transcript) -> Alignment:
     from medjury.judging import run_async
     from medjury.models import Gate, MemoryCache, PriceList, make_model
-    from medjury.transcripts import align_with_model
+    from medjury.texts.transcripts import align_with_model
 
     settings = {
         "url": options.url, "model": options.model, "api_key_env": options.api_key_env, "top_p": options.top_p,

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from typing import TextIO, cast
 
 from medjury.cli._terminal.folding import Folded
-from medjury.errors import MedjuryError
-from medjury.screen import screen
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.screen import screen
 
 WIDTH = "MEDJURY_WIDTH"
 _FEWEST = 40

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 # Variable -> the option whose default it is, in every command that has it.
 VARIABLES = {"MEDJURY_QUIET": "quiet", "MEDJURY_WIDE": "wide"}

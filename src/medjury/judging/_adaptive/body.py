@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from medjury.runs import Body, RecordedOutcome, RunPart
+from medjury.store.runs import Body, RecordedOutcome, RunPart
 
 Stopped = Literal["settled", "all calls made", "not asked", "failed for now"]
 

@@ -8,9 +8,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, Outcome, Score, Unscored
+from medjury.intake.cases import Case
 from medjury.judging._adaptive.body import AdaptiveBody, AdaptiveCall, RecordedRule, Stopped
 from medjury.judging._adaptive.rule import AdaptiveRule, Vote
 from medjury.judging._adaptive.votes import has_quorum, settle
@@ -19,7 +19,7 @@ from medjury.judging._outcomes import passing_failure
 from medjury.judging._rater import Beginning, Expected, PlainRater, Rated, Unit, Used, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate
-from medjury.runs import RecordedOutcome
+from medjury.store.runs import RecordedOutcome
 
 # Part of every rating's key: raise it whenever the same votes would become another rating.
 _VERSION = 2

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 # A vote: a score, or None for a juror who found that the dimension does not apply.
 Vote = float | None

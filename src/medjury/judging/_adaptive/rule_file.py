@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from medjury.errors import MedjuryError
-from medjury.files import write_whole
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import write_whole
 from medjury.judging._adaptive.rule import AdaptiveRule, read_widths
 
 _KIND, _VERSION = "medjury adaptive rule", 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from medjury.judging._claims.share import Verdict
-from medjury.runs import Body, RecordedFailure, RecordedOutcome, RunPart
+from medjury.store.runs import Body, RecordedFailure, RecordedOutcome, RunPart
 
 
 class RecordedPlace(RunPart):

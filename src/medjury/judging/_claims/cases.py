@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from medjury.cases import Case, Note
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import Case, Note
 from medjury.judging._claims.body import ClaimsBody
-from medjury.runs import Record
+from medjury.store.runs import Record
 
 
 def claim_cases(cases: Iterable[Case], records: Iterable[Record[ClaimsBody]]) -> Iterator[Case]:

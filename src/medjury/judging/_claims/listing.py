@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from medjury.cases import clean_text
 from medjury.instruments import Reason
+from medjury.intake.cases import clean_text
 from medjury.judging._asking import Unusable
 from medjury.judging._evidence.quotation import Place, Source, locate
 from medjury.judging._evidence.words import Token, content, tokens

@@ -12,8 +12,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 
-from medjury.cases import Case, Note
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import (
     TRANSIENT,
     Instrument,
@@ -23,6 +22,7 @@ from medjury.instruments import (
     Unscored,
     load_instrument,
 )
+from medjury.intake.cases import Case, Note
 from medjury.judging._asking import Sample, Speaker, Tried, draw_anew
 from medjury.judging._claims.expected import Steps, expected_of
 from medjury.judging._claims.labels import OURS, Labels

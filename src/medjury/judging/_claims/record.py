@@ -23,7 +23,7 @@ from medjury.judging._claims.verifying import Checked
 from medjury.judging._evidence.quotation import Place
 from medjury.judging._retrieval import Hit
 from medjury.models import Answer
-from medjury.runs import RecordedFailure, RecordedOutcome
+from medjury.store.runs import RecordedFailure, RecordedOutcome
 
 
 def record_of(

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from medjury.cases import Case
 from medjury.instruments import Instrument, Reason, Unscored
+from medjury.intake.cases import Case
 from medjury.judging._asking import Sample, Speaker, ask_for
 from medjury.judging._claims.labels import OURS, Labels
 from medjury.judging._claims.listing import (

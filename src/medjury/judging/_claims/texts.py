@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from medjury.cases import Case
 from medjury.instruments import Outcome, Unscored
+from medjury.intake.cases import Case
 from medjury.judging._claims.steps import Listed
 from medjury.judging._claims.verifying import Checked
 from medjury.judging._evidence.quotation import Source

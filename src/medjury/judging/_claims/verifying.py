@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from medjury.cases import Case, clean_text
 from medjury.instruments import TRANSIENT, Reason, Unscored
+from medjury.intake.cases import Case, clean_text
 from medjury.judging._asking import Sample, Speaker, Tried, Unusable, ask_for, draw_anew
 from medjury.judging._claims.labels import OURS, Labels
 from medjury.judging._claims.listing import Claim, whole_number

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.judging._claims.labels import Labels
 from medjury.judging._claims.listing import Claim
 from medjury.judging._claims.prompts import listing_messages, verifying_messages

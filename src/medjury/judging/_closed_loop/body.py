@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import AliasChoices, Field, model_validator
 
-from medjury.runs import Body, RecordedFailure, RecordedOutcome, RunPart
+from medjury.store.runs import Body, RecordedFailure, RecordedOutcome, RunPart
 
 Stopped = Literal["passed", "rounds", "stalled", "failed"]
 Scores = dict[str, RecordedOutcome]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from medjury.cases import Case
-from medjury.documents import nearest
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import nearest
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension, Instrument, Outcome, Score, Unscored
+from medjury.intake.cases import Case
 from medjury.judging._judge import Graded, Judge
 from medjury.judging._outcomes import first_failure
 from medjury.models import Answer, Gate, MemoryCache

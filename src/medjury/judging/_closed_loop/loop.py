@@ -13,9 +13,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import TRANSIENT, Instrument, Outcome, Reason, Unscored
+from medjury.intake.cases import Case
 from medjury.judging._asking import Speaker
 from medjury.judging._closed_loop.gate import DEFAULT_PASSING, DraftGate, Passing, grade_case
 from medjury.judging._closed_loop.story import Story, recorded

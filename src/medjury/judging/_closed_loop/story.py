@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from medjury.cases import Case, clean_text
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Outcome, Unscored
+from medjury.intake.cases import Case, clean_text
 from medjury.judging._closed_loop.body import (
     Changes,
     ClosedLoopBody,
@@ -21,7 +21,7 @@ from medjury.judging._closed_loop.body import (
     Stopped,
 )
 from medjury.judging._closed_loop.gate import Checked
-from medjury.runs import RecordedOutcome, Records
+from medjury.store.runs import RecordedOutcome, Records
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from medjury.cases import Case, clean_text
 from medjury.instruments import Instrument, Reason
+from medjury.intake.cases import Case, clean_text
 from medjury.judging._asking import Asked, Sample, Speaker, Unusable, ask_for
 from medjury.judging._closed_loop.gate import Checked
 from medjury.judging._prompt import input_block, text_block

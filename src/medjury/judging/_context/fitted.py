@@ -14,9 +14,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason, Way
+from medjury.intake.cases import Case
 from medjury.judging._around import Around
 from medjury.judging._context.shortening import FITTING_VERSION, Truncation, shorten
 from medjury.judging._rater import Rated, Rater, Unit
@@ -31,8 +31,8 @@ from medjury.models import (
     Request,
     context_window,
 )
-from medjury.ratings import Rating
-from medjury.runs import Body, RecordedCut
+from medjury.store.ratings import Rating
+from medjury.store.runs import Body, RecordedCut
 
 _MOST_ROUNDS = 40  # each leaves out at least a sentence more; a handful is enough
 _Result = TypeVar("_Result")

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from medjury.cases import Case, Note, moment_of
+from medjury.intake.cases import Case, Note, moment_of
 from medjury.models import cautious_tokens
-from medjury.runs import RecordedCut
+from medjury.store.runs import RecordedCut
 
 Keep = Literal["newest", "oldest", "both_ends"]
 UNTOUCHABLE = ("candidate", "reference")

@@ -17,7 +17,7 @@ from medjury.judging._counting.strands import (
     whole_answers,
     woven,
 )
-from medjury.ratings import Rating, RatingColumns, rating_blocks
+from medjury.store.ratings import Rating, RatingColumns, rating_blocks
 
 _MOST_SHAPES = 10_000  # that are remembered of answers' rows; nearly all of a run have the same
 

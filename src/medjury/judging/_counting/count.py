@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, chain, pairwise
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import NotApplicable, Outcome, Reason, Score, Unscored
 from medjury.judging._counting.combine import Rule, combine
 from medjury.judging._counting.strands import (
@@ -21,7 +21,7 @@ from medjury.judging._counting.strands import (
     across,
 )
 from medjury.judging._outcomes import outcome_columns
-from medjury.ratings import RatingColumns
+from medjury.store.ratings import RatingColumns
 
 _MOST_KNOWN = 10_000
 _NO_SCORE = Unscored(Reason.MISSING)

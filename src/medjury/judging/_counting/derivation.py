@@ -8,7 +8,7 @@ from typing import Any
 from medjury.instruments import Instrument, derive
 from medjury.judging._counting.strands import Said, Sources, Strand, Whose, across
 from medjury.judging._outcomes import outcome_columns
-from medjury.ratings import RaterKind, RatingColumns
+from medjury.store.ratings import RaterKind, RatingColumns
 
 # Of each rater, by its kind and repeat, the dimensions and the places of its rows.
 Places = list[tuple[RaterKind, int, tuple[str, ...], tuple[int, ...]]]

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from medjury.instruments import NotApplicable, Outcome, Reason
-from medjury.ratings import RaterKind, RatingColumns, Status, outcome_of
+from medjury.store.ratings import RaterKind, RatingColumns, Status, outcome_of
 
 # Who gave a row, and on what: all that counting depends on, but for what it says. Clinicians are numbered answer by
 # answer: what follows from their rows is the same whoever they are, and hardly two answers may have the same ones.

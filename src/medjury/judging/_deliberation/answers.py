@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from medjury.cases import clean_text
 from medjury.instruments import (
     Instrument,
     NotApplicable,
@@ -19,6 +18,7 @@ from medjury.instruments import (
     output_schema,
     read_answer,
 )
+from medjury.intake.cases import clean_text
 from medjury.judging._asking import Unusable
 from medjury.judging._deliberation.averaging import averages
 from medjury.judging._deliberation.prompts import ALL, NOBODY

@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from medjury.runs import Body, Grade, RecordedFailure, RunPart
+from medjury.store.runs import Body, Grade, RecordedFailure, RunPart
 
 Act = Literal["opening", "question", "turn", "decision"]
 Ending = Literal["agreed", "orchestrator", "max_turns", "max_stalls", "failed"]

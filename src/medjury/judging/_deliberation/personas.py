@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 # A name stands outside the markers of a prompt, so it is a plain word.
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")

@@ -12,9 +12,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Example, Instrument, Unscored
+from medjury.intake.cases import Case
 from medjury.judging._asking import Speaker
 from medjury.judging._deliberation.course import Course
 from medjury.judging._deliberation.prompts import DELIBERATION_VERSION

@@ -10,7 +10,7 @@ from medjury.instruments import NotApplicable, Outcome, Score, Unscored
 from medjury.judging._asking import Speaker
 from medjury.judging._deliberation.body import Act, RecordedStep
 from medjury.models import Answer
-from medjury.runs import RecordedFailure
+from medjury.store.runs import RecordedFailure
 
 Grades = Mapping[str, Outcome]
 ORCHESTRATOR = "orchestrator"

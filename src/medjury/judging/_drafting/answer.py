@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from medjury.cases import Note
+from medjury.intake.cases import Note
 from medjury.judging._asking import Unusable
 from medjury.judging._drafting.body import Citation
 from medjury.judging._evidence.quotation import Source, locate

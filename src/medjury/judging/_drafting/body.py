@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from medjury.runs import Body, RunPart
+from medjury.store.runs import Body, RunPart
 
 
 class Citation(RunPart):

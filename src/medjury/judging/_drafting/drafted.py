@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from medjury.cases import Case
 from medjury.instruments import Reason, Unscored
+from medjury.intake.cases import Case
 from medjury.judging._around import Around
 from medjury.judging._drafting.body import DraftBody
 from medjury.judging._drafting.drafter import Drafter

@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from medjury.cases import Case, Note, period_of
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import (
     Dimension,
     Input,
@@ -24,6 +23,7 @@ from medjury.instruments import (
     Reason,
     Unscored,
 )
+from medjury.intake.cases import Case, Note, period_of
 from medjury.judging._asking import Asked, Speaker, ask_for
 from medjury.judging._context.fitted import Watched, fit
 from medjury.judging._context.shortening import FITTING_VERSION, Truncation

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 
-from medjury.cases import Case, Lab, Note, Period, labs_of, moment_of, period_of
+from medjury.intake.cases import Case, Lab, Note, Period, labs_of, moment_of, period_of
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 

@@ -17,7 +17,7 @@ from medjury.instruments import (
     read_grade,
 )
 from medjury.judging._counting.combine import combine
-from medjury.ratings import Rating
+from medjury.store.ratings import Rating
 
 
 @dataclass(frozen=True, slots=True)

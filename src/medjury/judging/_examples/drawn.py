@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from medjury.cases import Case
-from medjury.documents import nearest
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import nearest
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Explain, Instrument, Reason, Unscored
+from medjury.intake.cases import Case
 from medjury.judging._examples.consensus import level_of
 from medjury.judging._examples.nearest import WordIndex
 from medjury.judging._examples.sketch import nearly_the_same

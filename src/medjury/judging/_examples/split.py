@@ -14,13 +14,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from medjury.cases import Case, Redactor
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, Unscored
+from medjury.intake.cases import Case, Redactor
 from medjury.judging._examples.consensus import Consensus, consensus_of
 from medjury.judging._examples.sketch import sketch_of
 from medjury.judging._prompt import question_text
-from medjury.ratings import Rating
+from medjury.store.ratings import Rating
 
 # Two items that share a note, or all that is known beside the answer, of at least this many characters are taken
 # for the same patient's. Shorter texts (a specialty, a standing instruction) are shared by cases that have nothing

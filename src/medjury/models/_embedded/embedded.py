@@ -11,11 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from medjury.errors import MedjuryError, no_such
+from medjury.foundation.errors import MedjuryError, no_such
 from medjury.instruments import Reason
 from medjury.models._chat import ModelError, PlainModel, Reply, Request
 from medjury.models._embedded.runtime import Runtime, runtime_version, shared_runtime
-from medjury.models._embedded.weights import NAME, SHA256, file_sha256, weights_file
+from medjury.models._embedded.weights import EMBEDDED, SHA256, file_sha256, weights_file
 from medjury.models._finish import Finish
 from medjury.models._sampling import stated_sampling, with_sampling
 from medjury.models._sdks.sdk_call import missing_package
@@ -72,7 +72,7 @@ class EmbeddedModel(PlainModel):
         if self._identity is None:
             known = {
                 "kind": "embedded",
-                "model": NAME if self._weights is None else self._weights.stem,
+                "model": EMBEDDED if self._weights is None else self._weights.stem,
                 "weights": SHA256 if self._weights is None else _own_hash(self._weights),
                 "runtime": runtime_version(),
                 "context": str(self.context_window),
@@ -134,7 +134,7 @@ class EmbeddedModel(PlainModel):
             tokens_out=usage["completion_tokens"],
             tokens_cached=answer["tokens_cached"],
             seconds=answer["seconds"],
-            model=NAME if self._weights is None else self._weights.stem,
+            model=EMBEDDED if self._weights is None else self._weights.stem,
         )
 
     async def close(self) -> None:

@@ -18,7 +18,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.models._embedded.weights import FILE, SHA256, file_sha256
 
 _lock = threading.Lock()

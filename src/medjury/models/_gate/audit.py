@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import os
 import time
 import weakref
@@ -24,11 +25,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medjury.clock import utc_now
-from medjury.json_text import json_bytes
+from medjury.foundation.clock import utc_now
 from medjury.models._gate.audit_chain import FIRST, HASH, AuditError, entry_of, position
 
 _SYNC_SECONDS = 1.0
+_JSON = json.JSONEncoder(separators=(",", ":"))
 _TAIL = 1 << 16
 
 
@@ -163,7 +164,8 @@ class AuditLog:
         now = utc_now()
         parts, digest = [before], self._previous
         for number, entry in enumerate(entries, self._number + 1):
-            body = json_bytes({"n": number, "at": now, **entry, **self._mark, "previous": digest})[:-1]
+            whole = {"n": number, "at": now, **entry, **self._mark, "previous": digest}
+            body = _JSON.encode(whole).encode()[:-1]
             digest = hashlib.sha256(body).hexdigest()
             parts.append(b'%b%b%b"}\n' % (body, HASH, digest.encode()))
         text = b"".join(parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import re
 from collections.abc import Mapping
@@ -10,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medjury.errors import MedjuryError
-from medjury.json_text import read_json
+from medjury.foundation.errors import MedjuryError
 
 FIRST = "0" * 64
 HASH = b',"hash":"'
@@ -81,7 +81,7 @@ def audit_totals(path: str | Path) -> AuditTotals:
                 if _CALL not in line and _SENT not in line:
                     continue
                 try:
-                    entry = read_json(line)
+                    entry = json.loads(line)
                 except (
                     ValueError,
                     RecursionError,
@@ -143,7 +143,7 @@ def _known_cost(cost: Any) -> float:
 def entry_of(line: bytes) -> dict[str, Any] | None:
     """The entry, or None where the line is not one or its hash is not its own."""
     try:
-        entry = read_json(line.decode())
+        entry = json.loads(line.decode())
     except (ValueError, RecursionError):
         return None
     if not isinstance(entry, dict) or not {"n", "previous", "hash"} <= entry.keys():
@@ -159,7 +159,7 @@ def entry_hash(line: bytes) -> str:
     if own := _own_hash(line):
         return own
     try:
-        entry = read_json(line)
+        entry = json.loads(line)
     except (ValueError, RecursionError):
         return ""
     hash = entry.get("hash") if isinstance(entry, dict) else None
@@ -175,5 +175,5 @@ def _own_hash(line: bytes) -> str:
 
 def position(line: bytes) -> tuple[int, str]:
     """The number of a whole line, and its hash: what the next one follows."""
-    entry = read_json(line)
+    entry = json.loads(line)
     return int(entry["n"]), str(entry["hash"])

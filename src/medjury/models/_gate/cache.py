@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
+import json
 import secrets
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Protocol
 
-from medjury.json_text import json_writer
 from medjury.models._chat import Reply, Request
 from medjury.models._schema_text import schema_as_text
 
 SECRET_BYTES = 32
 _TOKEN_SIGNS = 10  # of 4 bits: short enough to be copied without a slip, too long to be guessed
-_written = json_writer(sort_keys=True, separators=(",", ":"))
+_written = partial(json.dumps, sort_keys=True, separators=(",", ":"))
 
 
 class ReplyCache(Protocol):

@@ -11,7 +11,7 @@ import logging
 from pathlib import Path
 from typing import Any, Literal
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 Bits = Literal[4, 8]
 _WORDS: dict[str, Bits] = {"4bit": 4, "8bit": 8}

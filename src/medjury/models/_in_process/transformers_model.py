@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models._chat import Message, ModelError, Request
 from medjury.models._finish import Finish

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 _READING = threading.RLock()
 _PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl", "*.h5", "*.msgpack")

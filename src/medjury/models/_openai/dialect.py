@@ -5,13 +5,13 @@ A model starts with everything modern; whatever its endpoint answers with 400 is
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal
 
-from medjury.json_text import json_writer, quoted
 from medjury.models._chat import Message, Request
 from medjury.models._schema_text import schema_text
 from medjury.models._wording import with_instructions_first, without_surrogates, worded
@@ -30,7 +30,7 @@ _ROLE = re.compile(
     r"\b(?:system|developer)\b.{0,12}\brole\b.{0,20}not (?:support|allow)"
     r"|\brole\b.{0,60}['\"](?:system|developer)['\"]|['\"]role['\"].{0,40}developer"
 )
-_written = json_writer(ensure_ascii=False, separators=(",", ":"))
+_written = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
 Form = Literal["json_schema", "json_object", "text"]
 
 
@@ -102,7 +102,7 @@ def _rubric(text: str) -> bytes:
 def encode(body: Mapping[str, Any] | str) -> bytes:
     """JSON in UTF-8; half a surrogate pair, which no endpoint could take, becomes the replacement sign."""
     try:
-        return quoted(body) if isinstance(body, str) else _written(body).encode()
+        return _written(body).encode()
     except UnicodeEncodeError:
         return without_surrogates(_written(body)).encode()
 

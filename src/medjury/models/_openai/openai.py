@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models._batches.batch_job import JobResult
 from medjury.models._batches.batch_mode import MOST_CALLS, asked_in_batches, batch_base, result_fault

@@ -18,9 +18,9 @@ from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, TypeAdapter
 
-from medjury import limits
-from medjury.errors import MedjuryError
-from medjury.files import whole_binary
+from medjury.foundation import limits
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import whole_binary
 from medjury.instruments import needs_token
 from medjury.models._chat import Reply
 from medjury.models._finish import Finish

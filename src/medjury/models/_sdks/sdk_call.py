@@ -8,7 +8,7 @@ import os
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models._chat import ModelError
 from medjury.models._connection import ForbiddenHostError, TooLargeError

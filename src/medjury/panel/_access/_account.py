@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 from sqlalchemy import select
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._access._credentials import set_password
 from medjury.panel._access._forms import Form, form_of
 from medjury.panel._access._passkeys.passkeys import count_passkeys, passkeys_work

@@ -14,7 +14,7 @@ from medjury.panel._access._moments import stored
 from medjury.panel._access._people import Person
 from medjury.panel._access._tables import erasures_table
 from medjury.panel._access._trail import trail_erasure
-from medjury.ratings import mark_of, new_salt
+from medjury.store.ratings import mark_of, new_salt
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

@@ -15,7 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._access._cookies import set_visit
 from medjury.panel._access._forms import LARGEST_BODY
 from medjury.panel._access._out_of_reach import TOLD, is_out_of_reach, out_of_reach_page

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import case, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._access._moments import stored
 from medjury.panel._access._secrets import new_id
 from medjury.panel._access._tables import people_table

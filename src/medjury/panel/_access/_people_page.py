@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._access._forms import Form, form_of
 from medjury.panel._access._joining.invitations import open_invitation_until, withdraw_invitations
 from medjury.panel._access._joining.inviting import invite, join_address

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import desc, insert, select, text, update
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._access._moments import stored
 from medjury.panel._access._people import Person
 from medjury.panel._access._tables import trail_table

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._access._people import Person, Role, people
 from medjury.panel._access._trail import about_in_words, check_trail, trail_entries
 from medjury.panel._access._visitors import person_with

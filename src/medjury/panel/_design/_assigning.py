@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Sequence
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 Design = list[tuple[int, ...]]
 _MOST_TRIES = 20_000

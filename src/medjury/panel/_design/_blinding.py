@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from medjury.cases import Case
+from medjury.intake.cases import Case
 
 HIDDEN = "[hidden]"
 _SHORTEST = 3  # a name of two letters stands in every text

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from medjury.calibration import QueueRow
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.analysis.calibration import QueueRow
+from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import Case
 from medjury.statistics import counted
 from medjury.studies import HashedCases, RatedRound
 

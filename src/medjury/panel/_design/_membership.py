@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import insert, select, update
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._design._assigning import balanced, everyone, overlapping, paired
 from medjury.panel._design._rounds import Round
 from medjury.panel._design._tables import members_table

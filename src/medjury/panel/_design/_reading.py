@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from medjury.cases import clean_text
 from medjury.instruments import (
     Instrument,
     NotApplicable,
@@ -16,6 +15,7 @@ from medjury.instruments import (
     apply_skips,
     read_grade,
 )
+from medjury.intake.cases import clean_text
 from medjury.panel._design._form import CANNOT_JUDGE, NOT_APPLICABLE, Question
 
 GRADE, WHY, COMMENT = "grade.", "why.", "comment"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select, update
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument
 from medjury.panel._design._form import Question, form_of_instrument
 from medjury.panel._design._kept_instrument import instrument_from_row

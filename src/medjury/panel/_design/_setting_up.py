@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, insert, select, update
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import Case
 from medjury.panel._access import erased_among
 from medjury.panel._design._blinding import TellingWord, hider, telling_words
 from medjury.panel._design._drawn import answers_of

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from medjury.cases import Case
 from medjury.instruments import Instrument
+from medjury.intake.cases import Case
 from medjury.panel._design._blinding import hide
 
 ANSWER = "answer"

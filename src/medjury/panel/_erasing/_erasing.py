@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy import ColumnElement, delete, func, select
 
-from medjury.errors import MedjuryError
-from medjury.files import whole_part
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import whole_part
 from medjury.panel._access import Person, erased_at, note_erasure
 from medjury.panel._design._tables import assignments_table, items_table
 from medjury.panel._exchange._one_at_a_time import one_at_a_time
@@ -38,8 +38,8 @@ from medjury.panel._panel import Panel
 from medjury.panel._rating._tables import answers_table, looks_table
 from medjury.panel._saving_files import write_export
 from medjury.panel._tables import erasing_allowed
-from medjury.runs import read_ledger
 from medjury.statistics import counted
+from medjury.store.runs import read_ledger
 from medjury.studies import RatedStudy, load_study, panel_file, record_erasure
 
 if TYPE_CHECKING:

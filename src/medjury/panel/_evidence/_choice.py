@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from medjury.documents import nearest
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import nearest
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._evidence._run import EvidenceRun, State
 from medjury.panel._evidence._snapshot import Flags, Floats, Numbers
 

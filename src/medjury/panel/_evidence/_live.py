@@ -9,7 +9,7 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.judging import (
     AdaptiveBody,
     ClaimsBody,
@@ -20,8 +20,8 @@ from medjury.judging import (
 )
 from medjury.panel._evidence._snapshot import Snapshot
 from medjury.panel._evidence._texts import Key
-from medjury.ratings import open_store
-from medjury.runs import Body, Manifest, Record, files, read_manifest
+from medjury.store.ratings import open_store
+from medjury.store.runs import Body, Manifest, Record, files, read_manifest
 from medjury.studies import run_store
 from medjury.tables import open_run, rating_table
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from fastapi import APIRouter
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._access import Role, person_with
 from medjury.panel._evidence._pages import evidence_routes
 from medjury.panel._evidence._run import EvidenceRun
 from medjury.panel._look import NavigationLink
 from medjury.panel._panel import Panel
-from medjury.runs import files
+from medjury.store.runs import files
 
 READERS = (Role.COORDINATOR, Role.VIEWER)
 NAVIGATION = (NavigationLink("/evidence", "Evidence", frozenset(READERS), order=60),)

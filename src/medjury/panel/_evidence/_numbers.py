@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._evidence._run import EvidenceRun, State
 from medjury.panel._evidence._snapshot import Flags, Snapshot
-from medjury.runs import files
+from medjury.store.runs import files
 from medjury.tables import Measured
 
 Row = Mapping[str, str]

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, PrefixLoader, StrictUndefined
 
-from medjury.errors import MedjuryError
-from medjury.files import whole_file
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import whole_file
 from medjury.panel._evidence._case_view import case_view
 from medjury.panel._evidence._choice import Choice, chosen
 from medjury.panel._evidence._listing import row_of

@@ -9,7 +9,7 @@ import numpy as np
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._evidence._beside import beside_run, beside_systems
 from medjury.panel._evidence._case_view import case_view, located_quotations, text_page
 from medjury.panel._evidence._choice import ON_A_PAGE, SORTS, Choice, chosen, queue_dimension

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._evidence._live import KINDS, Steps, read_snapshot, stamp
 from medjury.panel._evidence._names import from_address, in_address, shown_name
 from medjury.panel._evidence._snapshot import Flags, Numbers, Snapshot
 from medjury.panel._evidence._texts import Key, Texts, read_texts
 from medjury.panel._evidence._word_index import WordIndex, words_of
-from medjury.runs import Body, Record, files, read_manifest
+from medjury.store.runs import Body, Record, files, read_manifest
 
 HIDDEN = "texts and names of cases are left out of this view (hide_texts)"
 _SECONDS = 1.0  # between two looks at the files of a run that goes on

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._evidence._run import EvidenceRun
-from medjury.runs import read_manifest
+from medjury.store.runs import read_manifest
 
 _MANY = 2_000  # answers, from which on the reader waits long enough to wonder
 

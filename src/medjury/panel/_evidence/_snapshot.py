@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.agreement import SevereErrors
-from medjury.calibration import triage
+from medjury.analysis.agreement import SevereErrors
+from medjury.analysis.calibration import triage
 from medjury.panel._evidence._texts import Key
-from medjury.runs import Manifest
+from medjury.store.runs import Manifest
 from medjury.tables import Grid, Measured, RatingTable
 from medjury.validation import Evidence, evidence_of
 

@@ -18,7 +18,7 @@ from medjury.judging import (
 from medjury.panel._evidence._quotations import Quotation
 from medjury.panel._evidence._votes import grade
 from medjury.panel._evidence._word_difference import Difference, word_difference
-from medjury.runs import Body, Record, RecordedOutcome
+from medjury.store.runs import Body, Record, RecordedOutcome
 
 _ENDED = {
     "agreed": "all agreed",

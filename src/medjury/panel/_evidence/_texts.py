@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from medjury.cases import Case, Note
-from medjury.errors import MedjuryError
-from medjury.runs import Manifest
+from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import Case, Note
+from medjury.store.runs import Manifest
 from medjury.studies import run_cases
 
 Key = tuple[str, str]  # item and system

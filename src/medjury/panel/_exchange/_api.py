@@ -16,15 +16,15 @@ import anyio
 from fastapi import APIRouter, Depends, HTTPException, Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
+from medjury.in_use.passports import PassportDoor, RefusedError
+from medjury.intake.cases import Case
 from medjury.panel._access import Person, api_access
 from medjury.panel._design import rounds
 from medjury.panel._exchange._collecting import collect
 from medjury.panel._exchange._progress import round_state
 from medjury.panel._panel import Panel
-from medjury.passports import PassportDoor, RefusedError
-from medjury.runs import files
+from medjury.store.runs import files
 from medjury.studies import (
     OverBudgetError,
     RatedStudy,

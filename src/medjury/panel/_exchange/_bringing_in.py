@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import insert
 
-from medjury.files import write_whole
-from medjury.limits import part_of_limits
+from medjury.foundation.files import write_whole
+from medjury.foundation.limits import part_of_limits
 from medjury.panel._access import NOBODYS_NAMES, compared, erased_among, people
 from medjury.panel._design import outcome_row
 from medjury.panel._exchange._tables import imported_table
-from medjury.ratings import ImportedRatings, Rating, RatingsError, read_ratings
 from medjury.statistics import counted
+from medjury.store.ratings import ImportedRatings, Rating, RatingsError, read_ratings
 
 if TYPE_CHECKING:
     from medjury.panel._database import PanelDatabase

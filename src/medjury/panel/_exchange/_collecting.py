@@ -15,7 +15,7 @@ from medjury.panel._design._tables import profiles_table
 from medjury.panel._exchange._tables import imported_table
 from medjury.panel._meeting import panel_scores, reconciled_labels
 from medjury.panel._rating import latest_answers
-from medjury.ratings import PROFILE
+from medjury.store.ratings import PROFILE
 
 if TYPE_CHECKING:
     import polars

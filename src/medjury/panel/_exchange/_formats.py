@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from medjury.instruments import Instrument
 from medjury.panel._exchange._collecting import Collected, ratings_frame
-from medjury.ratings import guard_frame
+from medjury.store.ratings import guard_frame
 
 _FORM = "medjury_rating"
 

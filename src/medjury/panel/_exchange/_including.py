@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
-from medjury.errors import MedjuryError
-from medjury.files import whole_part
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import whole_part
 from medjury.panel._access import RECONCILED
 from medjury.panel._database import PanelDatabase
 from medjury.panel._design import rounds

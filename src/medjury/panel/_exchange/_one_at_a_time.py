@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 
-from medjury.errors import MedjuryError
-from medjury.files import create_private
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import create_private
 
 WAIT_SECONDS = 300
 _ASK_AGAIN_SECONDS = 0.1

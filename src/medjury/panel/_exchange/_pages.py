@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import Response
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._access import Form, Person, Role, form_of, person_with, trail
 from medjury.panel._exchange import _api
 from medjury.panel._exchange._bringing_in import bring_in_sent

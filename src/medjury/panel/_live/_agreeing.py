@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from medjury.agreement import krippendorff_alpha
+from medjury.analysis.agreement import krippendorff_alpha
 from medjury.instruments import Instrument
 from medjury.panel._access import RECONCILED
 from medjury.panel._exchange import Collected, ratings_frame

@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._access import Person, Role, person_with
 from medjury.panel._design import rounds
 from medjury.panel._exchange import Collected, collect, round_state

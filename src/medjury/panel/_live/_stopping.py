@@ -11,10 +11,10 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._access import RECONCILED
 from medjury.panel._exchange import Collected, ratings_frame
-from medjury.runs import files, read_manifest
+from medjury.store.runs import files, read_manifest
 from medjury.tables import MACHINES, ConsensusRule, RatingTable, open_run, rating_table, with_rules
 from medjury.validation import SettlingRow, settling
 

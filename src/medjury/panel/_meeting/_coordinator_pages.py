@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._access import Form, Person, Role, form_of, person_with, trail
 from medjury.panel._design import Round, rounds
 from medjury.panel._look import page
@@ -17,7 +17,7 @@ from medjury.panel._meeting._items import meeting_items
 from medjury.panel._meeting._opening import Meeting, close_meeting, differences, meeting_of, open_meeting
 from medjury.panel._meeting._rule import RULES
 from medjury.panel._panel import Panel
-from medjury.runs import GateRules
+from medjury.store.runs import GateRules
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import NotApplicable, Outcome, Score
 from medjury.panel._design import Round
 from medjury.panel._meeting._items import MeetingItem, meeting_items

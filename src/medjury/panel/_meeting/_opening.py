@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import insert, select, update
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Outcome
 from medjury.panel._design import Round, set_state
 from medjury.panel._design._tables import items_table, rounds_table

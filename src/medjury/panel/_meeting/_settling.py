@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import insert
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, NotApplicable, Score
 from medjury.panel._design import (
     CANNOT_JUDGE,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._access import Form, Person, Role, form_of, person_with, trail
 from medjury.panel._design import Problem, Said
 from medjury.panel._look import page

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import Response
 from sqlalchemy import Integer, cast, func, select
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._access import Person, Role, people, person_with
 from medjury.panel._design import CANNOT_JUDGE, NOT_APPLICABLE, Round, round_named
 from medjury.panel._design._tables import assignments_table, items_table

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, insert, select
 
-from medjury.cases import clean_text
+from medjury.intake.cases import clean_text
 from medjury.panel._design._tables import profiles_table
 
 if TYPE_CHECKING:

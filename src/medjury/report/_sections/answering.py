@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from medjury.report._html import Cell, Html, paragraph
 from medjury.report._material import Material, Section
-from medjury.runs import changed_models, other_models
+from medjury.store.runs import changed_models, other_models
 
 
 def section(material: Material) -> Section | None:

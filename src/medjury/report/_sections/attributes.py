@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from medjury.agreement import AgreementTable
+from medjury.analysis.agreement import AgreementTable
 from medjury.report._html import Cell, Html, bullets, paragraph
 from medjury.report._material import Material, Section
 from medjury.statistics import p_value, percent, shown

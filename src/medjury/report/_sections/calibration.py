@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.report._axes import Axes
 from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR
 from medjury.report._figure import draw_panels
@@ -16,7 +16,7 @@ from medjury.statistics import percent, shown
 from medjury.tables import Measured
 
 if TYPE_CHECKING:
-    from medjury.calibration import CalibrationStudy, Reliability
+    from medjury.analysis.calibration import CalibrationStudy, Reliability
 
 _SHOWN = {
     "offset": "offset",

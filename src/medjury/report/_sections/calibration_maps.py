@@ -13,7 +13,7 @@ from medjury.report._svg import SOFT
 from medjury.statistics import counted
 
 if TYPE_CHECKING:
-    from medjury.calibration import CalibrationStudy, CurvePoint
+    from medjury.analysis.calibration import CalibrationStudy, CurvePoint
 
 FINAL = "final"
 

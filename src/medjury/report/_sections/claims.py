@@ -14,8 +14,8 @@ from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, element, paragraph, table_html
 from medjury.report._material import Material, Section, cut, short
 from medjury.report._svg import SOFT
-from medjury.runs import Record, files
 from medjury.statistics import counted, percent
+from medjury.store.runs import Record, files
 from medjury.validation import AnswerId, ShareCurve, share_curve
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from contextlib import suppress
 
 import numpy as np
 
-from medjury.agreement import AgreementRow, agreement
-from medjury.errors import MedjuryError
+from medjury.analysis.agreement import AgreementRow, agreement
+from medjury.foundation.errors import MedjuryError
 from medjury.report._exhibits import COLOURS, MARKERS
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, paragraph

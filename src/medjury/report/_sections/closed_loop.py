@@ -10,8 +10,8 @@ from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, bullets, element, paragraph
 from medjury.report._material import PANELS, Material, Section, cut, short
-from medjury.runs import RecordedOutcome
 from medjury.statistics import counted, percent, shown
+from medjury.store.runs import RecordedOutcome
 from medjury.validation import Gain, LoopRun, clustered_share, loop_gains
 
 _TITLE = "Closed loop"

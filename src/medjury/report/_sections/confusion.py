@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from medjury.agreement import ConfusionMatrix, confusion_matrix
+from medjury.analysis.agreement import ConfusionMatrix, confusion_matrix
 from medjury.report._axes import Axes
 from medjury.report._exhibits import BLUES
 from medjury.report._figure import draw_panels, heat

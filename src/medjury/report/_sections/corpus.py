@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from medjury.audits import corpus
-from medjury.errors import MedjuryError
+from medjury.analysis.audits import corpus
+from medjury.foundation.errors import MedjuryError
 from medjury.report._html import Cell, Html, bullets, element
 from medjury.report._material import Material
 

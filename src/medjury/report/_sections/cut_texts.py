@@ -8,8 +8,8 @@ import polars as pl
 
 from medjury.report._html import Cell, Html, paragraph
 from medjury.report._material import Material, Section
-from medjury.runs import files
 from medjury.statistics import percent
+from medjury.store.runs import files
 
 
 def section(material: Material) -> Section | None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from medjury.report._html import Cell, Html, bullets, element, joined, paragraph, table_html
 from medjury.report._material import Material, Section, cut
-from medjury.runs import Record, files
 from medjury.statistics import counted, percent, shown
+from medjury.store.runs import Record, files
 from medjury.validation import ENDINGS, DeliberationTally
 
 if TYPE_CHECKING:

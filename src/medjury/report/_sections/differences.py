@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from medjury.agreement import BlandAltman, bland_altman
+from medjury.analysis.agreement import BlandAltman, bland_altman
 from medjury.report._axes import Axes
 from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR
 from medjury.report._figure import draw_panels

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from medjury.agreement import spearman
+from medjury.analysis.agreement import spearman
 from medjury.report._exhibits import BLUE_TO_RED
 from medjury.report._figure import Figure, heat
 from medjury.report._html import Cell, Html, paragraph

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.report._html import Cell, Html, bullets, paragraph
 from medjury.report._material import Material, Section
 from medjury.statistics import p_value, percent
@@ -17,7 +17,7 @@ def section(material: Material) -> Section | None:
     columns = evidence.table.rows.columns
     if not evidence.rater or not evidence.clinicians or not any(name in columns for name in _KNOWN):
         return None
-    from medjury.audits import error_model
+    from medjury.analysis.audits import error_model
 
     raters = evidence.roles.on_trial or (evidence.rater,)
     try:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from medjury.agreement import JuryWorth, JuryWorthRow, jury_worth
-from medjury.errors import MedjuryError
+from medjury.analysis.agreement import JuryWorth, JuryWorthRow, jury_worth
+from medjury.foundation.errors import MedjuryError
 from medjury.report._html import Cell, Html, bullets, paragraph
 from medjury.report._material import Material, Section
 from medjury.statistics import Estimate, counted, percent, shown

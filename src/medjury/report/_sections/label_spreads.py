@@ -14,7 +14,7 @@ from medjury.report._material import PANELS, Material, height, short
 from medjury.report._svg import SOFT
 
 if TYPE_CHECKING:
-    from medjury.calibration import ScoreSpread, Triage
+    from medjury.analysis.calibration import ScoreSpread, Triage
 
 _BY_SYSTEM = "triage-labels-by-system"
 _Panel = tuple[str, str, tuple["ScoreSpread", ...]]

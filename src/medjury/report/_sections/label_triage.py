@@ -15,7 +15,7 @@ from medjury.report._svg import SOFT
 from medjury.statistics import Estimate
 
 if TYPE_CHECKING:
-    from medjury.calibration import LabelTriage, Triage
+    from medjury.analysis.calibration import LabelTriage, Triage
 
 _PANELS = 6
 _One = tuple[str, "LabelTriage"]

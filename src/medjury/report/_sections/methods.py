@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from medjury.report._html import Cell, Html, bullets, element, paragraph
 from medjury.report._material import Material, Section
-from medjury.runs import ManifestModel, from_files_words, voting_words
 from medjury.statistics import counted, moment, percent, shown
+from medjury.store.runs import ManifestModel, from_files_words, voting_words
 from medjury.validation import Evidence
 
 # Patients or cases: it depends on the run.

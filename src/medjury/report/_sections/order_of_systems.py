@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.report._exhibits import COLOURS
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, bullets, element
@@ -16,7 +16,7 @@ from medjury.statistics import shown
 from medjury.tables import Measured
 
 if TYPE_CHECKING:
-    from medjury.ranking import Ranking
+    from medjury.analysis.ranking import Ranking
 
 _MOST = 24
 # Mean by the jury, mean by the clinicians, and over how many scores.
@@ -74,7 +74,7 @@ def _rank_shown(ranks: dict[str, int], system: str) -> Cell:
 
 def _agreement(material: Material, found: Ranking) -> Html:
     """How alike the orders are, as scored and, where the scores can be calibrated, after that."""
-    from medjury.ranking import agreement_after
+    from medjury.analysis.ranking import agreement_after
 
     if found.agreement is None:
         return Html("")

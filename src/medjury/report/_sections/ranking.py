@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.report._exhibits import JURY_COLOUR
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, bullets, paragraph
@@ -13,7 +13,7 @@ from medjury.report._sections.order_of_systems import order_of_systems, ranked_b
 from medjury.statistics import percent, shown
 
 if TYPE_CHECKING:
-    from medjury.ranking import Ranking
+    from medjury.analysis.ranking import Ranking
 
 _TITLE = "Ranking of the systems"
 
@@ -22,7 +22,7 @@ def section(material: Material) -> Section | None:
     evidence = material.evidence
     if len(evidence.table.systems) < 2 or not evidence.rater:
         return None
-    from medjury.ranking import rank
+    from medjury.analysis.ranking import rank
 
     try:
         found = rank(evidence.table)

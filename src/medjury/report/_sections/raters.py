@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from medjury.agreement import RaterPair, RaterPairs, rater_pairs
+from medjury.analysis.agreement import RaterPair, RaterPairs, rater_pairs
 from medjury.report._axes import Axes
 from medjury.report._exhibits import BLUES, CLINICIAN_COLOUR, COLOURS, JURY_COLOUR
 from medjury.report._figure import draw_panels, heat

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from medjury.agreement import agreement_by_repeat
-from medjury.errors import MedjuryError
+from medjury.analysis.agreement import agreement_by_repeat
+from medjury.foundation.errors import MedjuryError
 from medjury.report._html import Cell
 from medjury.report._material import Material, Section
 

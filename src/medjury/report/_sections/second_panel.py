@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.report._html import Cell, Html, bullets, element, paragraph
 from medjury.report._material import Material, Section
 from medjury.statistics import percent, shown

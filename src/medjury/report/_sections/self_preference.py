@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.report._html import Cell, Html, bullets, paragraph
 from medjury.report._material import Material, Section
 from medjury.statistics import p_value, percent
 
 if TYPE_CHECKING:
-    from medjury.audits import Audit
+    from medjury.analysis.audits import Audit
 
 _STATISTICS = {"same_vendor": "mixed model", "own_vendor_contrast": "paired contrast"}
 _TITLE = "Self-preference"
@@ -27,7 +27,7 @@ def section(material: Material) -> Section | None:
             "of no vendor."
         )
         return Section("self-preference", _TITLE, paragraph(text, class_="note"))
-    from medjury.audits import self_preference
+    from medjury.analysis.audits import self_preference
 
     try:
         audit = self_preference(table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from medjury.agreement import SevereErrors, error_overlap
+from medjury.analysis.agreement import SevereErrors, error_overlap
 from medjury.report._exhibits import JURY_COLOUR
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, paragraph

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from medjury.audits import stability
-from medjury.errors import MedjuryError
+from medjury.analysis.audits import stability
+from medjury.foundation.errors import MedjuryError
 from medjury.report._html import Cell, Html, bullets, paragraph
 from medjury.report._material import Material, Section
 from medjury.statistics import Estimate, percent, shown

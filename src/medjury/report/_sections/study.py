@@ -5,8 +5,8 @@ from __future__ import annotations
 from medjury.report._html import Cell, Html, bullets, element, joined, paragraph
 from medjury.report._material import Material, Section
 from medjury.report._sections.corpus import corpus_table
-from medjury.runs import ManifestHumans, ManifestJury, ManifestReread
 from medjury.statistics import counted, moment, shown
+from medjury.store.runs import ManifestHumans, ManifestJury, ManifestReread
 from medjury.tables import RatingTable
 
 _CHANGED = ("changed", "gained", "lost", "reason", "added")

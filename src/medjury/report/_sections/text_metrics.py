@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.report._exhibits import COLOURS, MARKERS
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, paragraph
@@ -13,7 +13,7 @@ from medjury.report._material import Material, Section, short
 from medjury.statistics import percent, shown
 
 if TYPE_CHECKING:
-    from medjury.metrics import MetricBesideLabels
+    from medjury.texts.metrics import MetricBesideLabels
 
 _FAMILIES = ("edit distance", "n-gram overlap", "learned")
 # More lines than this make no readable figure.
@@ -28,7 +28,7 @@ def section(material: Material) -> Section | None:
     evidence = material.evidence
     if not evidence.clinicians or "metric" not in evidence.table.raters.values():
         return None
-    from medjury.metrics import metrics_beside_labels
+    from medjury.texts.metrics import metrics_beside_labels
 
     try:
         found = metrics_beside_labels(evidence.table, reference=evidence.clinicians)

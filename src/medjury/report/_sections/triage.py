@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.report._axes import Axes
 from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR
 from medjury.report._figure import draw_panels
@@ -15,7 +15,7 @@ from medjury.report._svg import SOFT
 from medjury.statistics import percent
 
 if TYPE_CHECKING:
-    from medjury.calibration import Triage
+    from medjury.analysis.calibration import Triage
 
 _DIMENSIONS = 6
 _ORDERS = {"rule": "combined rule", "jury": "jury's score alone"}
@@ -29,7 +29,7 @@ def section(material: Material) -> Section | None:
     tried: list[Triage] = []
     refused = []
     for dimension in (scaled if evidence.table.labels else claimed)[:_DIMENSIONS]:
-        from medjury.calibration import triage
+        from medjury.analysis.calibration import triage
 
         try:
             found = triage(evidence.table, dimensions=dimension.name)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from medjury.report._html import Cell, Html, element, paragraph
 from medjury.report._material import Material, Section
-from medjury.runs import Coverage, voting_words
 from medjury.statistics import counted, moment, shown
+from medjury.store.runs import Coverage, voting_words
 from medjury.validation import Evidence
 
 OPEN = "OPEN: for the authors"

@@ -12,7 +12,7 @@ from medjury.report._html import Html, bullets, element, joined, paragraph, sent
 from medjury.report._material import Material, Section, short
 from medjury.report._sections.next_steps import first_steps
 from medjury.report._sections.numbers import brief_numbers, legend, numbers
-from medjury.runs import jury_warnings, model_warnings
+from medjury.store.runs import jury_warnings, model_warnings
 from medjury.validation import MEANING, Verdict, Word
 
 _ORDER: tuple[Word, ...] = ("INCOMPLETE", "NOT VALIDATED", "AUXILIARY", "VALIDATED")

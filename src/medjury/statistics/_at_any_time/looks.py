@@ -16,8 +16,9 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from medjury import special
-from medjury.errors import MedjuryError
+from scipy import special
+
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics._estimate import Estimate
 
 # Nobody rates more than this; whatever needs more is as good as on its limit.

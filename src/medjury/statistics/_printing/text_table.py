@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from medjury.screen import screen_columns
+from medjury.foundation.screen import screen_columns
 from medjury.statistics._printing.fitted_table import fitted_table
 from medjury.statistics._printing.printing import Printable, shown
 

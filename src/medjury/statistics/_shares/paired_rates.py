@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
-from medjury import special
 from medjury.statistics._bootstrap import Clusters
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._resample import Floats, Integers, cluster_codes

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from scipy import special
 
-from medjury import special
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics._estimate import Estimate, undefined
 
 ProportionInterval = Literal["clopper_pearson", "wilson", "jeffreys", "flat_prior"]

@@ -12,9 +12,9 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
 
-from medjury import special
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics._bootstrap import Clusters, Read, Statistics
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._resample import Floats, Integers, cluster_codes

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from medjury.cases import clean_text
-from medjury.files import whole_file
+from medjury.foundation.files import whole_file
 from medjury.instruments import TRANSIENT
-from medjury.ratings import Rating, Store, guard_frame
+from medjury.intake.cases import clean_text
+from medjury.store.ratings import Rating, Store, guard_frame
 
 CHANGES_FILE = "changes.csv"
 Kind = Literal["same", "changed", "gained", "lost", "reason", "added", "removed"]

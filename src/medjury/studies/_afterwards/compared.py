@@ -13,14 +13,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from medjury.cases import clean_text
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.limits import OWN, read_parquet
 from medjury.instruments import TRANSIENT, Reason
+from medjury.intake.cases import clean_text
 from medjury.judging import EarlierRun, Progress, Reread, judge_all, run_async
-from medjury.limits import OWN, read_parquet
 from medjury.models import Gate, MemoryCache, audit_replies
-from medjury.ratings import Question, Rating, RatingColumns, Store, StoredRecord, erasures, open_store
-from medjury.runs import Check, Manifest, files, read_manifest
+from medjury.store.ratings import Question, Rating, RatingColumns, Store, StoredRecord, erasures, open_store
+from medjury.store.runs import Check, Manifest, files, read_manifest
 from medjury.studies._afterwards.reread import store_address_of, study_file_of, with_drafts
 from medjury.studies._gate_settings import study_prices
 from medjury.studies._hosts import check_store_host

@@ -9,8 +9,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from medjury.cases import Case
-from medjury.runs import Manifest, files
+from medjury.intake.cases import Case
+from medjury.store.runs import Manifest, files
 from medjury.studies._afterwards.run_cases import run_cases
 from medjury.tables import RatingTable
 from medjury.tables import open_run as rating_table_of

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medjury.errors import MedjuryError
-from medjury.files import write_whole
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import write_whole
 from medjury.models import RecordedAs, RecordedFailure, Reply, write_answers
-from medjury.ratings import Store, open_store
-from medjury.runs import Manifest, read_manifest
+from medjury.store.ratings import Store, open_store
+from medjury.store.runs import Manifest, read_manifest
 from medjury.studies._afterwards.replayed import replayed_study
 from medjury.studies._afterwards.reread import store_address_of, study_file_of
 from medjury.studies._hosts import check_store_host

@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from medjury.documents import read_document
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import read_document
+from medjury.foundation.errors import MedjuryError
 from medjury.models import KINDS
-from medjury.runs import SCORES
+from medjury.store.runs import SCORES
 
 # What is said of a model beside where it is reached: which one it is, and how it is asked.
 _KEPT = frozenset({"model", "vendor", "context_window", "top_p", "top_k", "sampling"})

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
-from medjury.errors import MedjuryError
-from medjury.files import private_folder, whole_binary
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import private_folder, whole_binary
 from medjury.instruments import TRANSIENT
 from medjury.judging import EarlierRun, Progress, Reread, judge_all, run_async
 from medjury.models import AuditLog, Gate, MemoryCache, PriceList
-from medjury.ratings import Rating, Store, StoreDesk, open_store
-from medjury.runs import (
+from medjury.store.ratings import Rating, Store, StoreDesk, open_store
+from medjury.store.runs import (
     Manifest,
     ManifestReread,
     RereadSource,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from medjury.cases import CaseSource, RedactedCases, make_redactor, read_cases
-from medjury.documents import read_document, validate
-from medjury.errors import MedjuryError
-from medjury.runs import Manifest, files
+from medjury.foundation.documents import read_document, validate
+from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import CaseSource, RedactedCases, make_redactor, read_cases
+from medjury.store.runs import Manifest, files
 from medjury.studies._drafts.cases import DraftedCases, Drafts
 from medjury.studies._drafts.drafter import make_drafter
 from medjury.studies._file import StudyFile

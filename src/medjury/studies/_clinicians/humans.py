@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from medjury.cases import Case
-from medjury.documents import read_document
-from medjury.errors import MedjuryError, no_such
-from medjury.ratings import Rating
-from medjury.runs import ManifestHumans, files
+from medjury.foundation.documents import read_document
+from medjury.foundation.errors import MedjuryError, no_such
+from medjury.intake.cases import Case
+from medjury.store.ratings import Rating
+from medjury.store.runs import ManifestHumans, files
 from medjury.studies._clinicians.labels import case_labels
 from medjury.studies._clinicians.roles import PeopleRoles, correction, people_roles, stated_roles
 from medjury.studies._file import HumansPart
@@ -117,7 +117,7 @@ def read_humans(study: Study, *, rehearse: bool = False) -> Humans | None:
     part = study.settings.humans
     if part is None:
         return None
-    from medjury.ratings import Pseudonyms, read_ratings
+    from medjury.store.ratings import Pseudonyms, read_ratings
 
     folder = study.file.resolve().parent
     path = panel_file(study.file, study.name) if part.path == PANEL else folder / part.path

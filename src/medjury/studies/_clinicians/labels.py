@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medjury.documents import read_document
-from medjury.errors import MedjuryError
-from medjury.files import whole_file
-from medjury.ratings import PROFILE, guard_frame
-from medjury.runs import files
+from medjury.foundation.documents import read_document
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import whole_file
+from medjury.store.ratings import PROFILE, guard_frame
+from medjury.store.runs import files
 from medjury.studies._file import HumansPart
 from medjury.studies._study import Study
 
 if TYPE_CHECKING:
-    from medjury.ratings import ImportedRatings
+    from medjury.store.ratings import ImportedRatings
 
 
 def case_labels(study: Study, part: HumansPart, imported: ImportedRatings) -> dict[str, dict[str, int]]:

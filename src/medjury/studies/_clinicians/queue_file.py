@@ -6,8 +6,8 @@ import csv
 from collections.abc import Mapping
 from pathlib import Path
 
-from medjury.calibration import QueueRow, sealed
-from medjury.errors import MedjuryError
+from medjury.analysis.calibration import QueueRow, sealed
+from medjury.foundation.errors import MedjuryError
 
 
 def read_queue(path: str | Path) -> tuple[QueueRow, ...]:

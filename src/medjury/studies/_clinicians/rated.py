@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from medjury.calibration import QueueRow
-from medjury.cases import CaseReader, CaseSource
-from medjury.documents import Document, nearest, read_document, validate
-from medjury.errors import MedjuryError
+from medjury.analysis.calibration import QueueRow
+from medjury.foundation.documents import Document, nearest, read_document, validate
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, Unscored, read_grade
+from medjury.intake.cases import CaseReader, CaseSource
 from medjury.studies._clinicians.queue_file import read_queue
 from medjury.studies._file import PanelPart, RatedStudyFile, RoundPart
 from medjury.studies._material.case_ids import case_ids

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from medjury.documents import Document, nearest, read_document, validate_part
-from medjury.errors import MedjuryError
-from medjury.runs import ManifestPanel, read_protocol
+from medjury.foundation.documents import Document, nearest, read_document, validate_part
+from medjury.foundation.errors import MedjuryError
+from medjury.store.runs import ManifestPanel, read_protocol
 from medjury.studies._file import HumansPart, JuryPart
 
 if TYPE_CHECKING:
     import polars
 
-    from medjury.ratings import ImportedRatings
+    from medjury.store.ratings import ImportedRatings
     from medjury.tables import RatingTable
 
 CLINICIANS = "clinicians"
@@ -159,7 +159,7 @@ def _with_jury(table: RatingTable, document: Document, said: Mapping[str, Any]) 
 
 
 def _labels_in(rows: polars.DataFrame, document: Document, part: HumansPart) -> dict[str, dict[str, int]]:
-    from medjury.ratings import CaseLabels
+    from medjury.store.ratings import CaseLabels
 
     labels = CaseLabels(part.labels)
     for label, column in part.labels.items():

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.judging import JudgeProgress, Progress
 from medjury.models import AuditLog, PriceList, audit_totals
-from medjury.ratings import LogDrain, Store, StoreStopped, begin_account, spent_together
-from medjury.runs import files
+from medjury.store.ratings import LogDrain, Store, StoreStopped, begin_account, spent_together
+from medjury.store.runs import files
 from medjury.studies._batch_jobs import log_name
 from medjury.studies._cluster.groups import Group, groups_of
 from medjury.studies._cluster.queue import ShareQueue

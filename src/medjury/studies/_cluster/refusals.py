@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.studies._study import Study
 
 

@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from medjury.cases import Case
 from medjury.instruments import Reason
+from medjury.intake.cases import Case
 from medjury.judging import Progress
-from medjury.metrics import Kept
-from medjury.ratings import Rating, StoreDesk
+from medjury.store.ratings import Rating, StoreDesk
 from medjury.studies._metric_raters import MetricRaters
 from medjury.studies._stated.manifest import now
 from medjury.studies._study import Study
+from medjury.texts.metrics import Kept
 
 
 class Scoring:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from medjury.cases import Case, CaseReader, CaseSource, RedactedCases
+from medjury.intake.cases import Case, CaseReader, CaseSource, RedactedCases
 
 _MOST_CASES = 250
 _SHARES_PER_WORKER = 8  # so that the last ones end at about the same time

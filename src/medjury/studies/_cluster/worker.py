@@ -13,11 +13,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import TRANSIENT, Reason
 from medjury.judging import Breaker, Progress, UnreachableError, judge_all
 from medjury.models import Gate, MemoryCache, ModelError
-from medjury.ratings import Account, SharedBudget, SharedPace, StoreDesk, StoreStopped, open_store
+from medjury.store.ratings import Account, SharedBudget, SharedPace, StoreDesk, StoreStopped, open_store
 from medjury.studies._cluster.scoring import Scoring
 from medjury.studies._cluster.shares import Share, Window, cases_hash
 from medjury.studies._cluster.tally import counts_of

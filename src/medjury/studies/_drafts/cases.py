@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medjury.cases import Case, CaseSource, LeftOut
-from medjury.errors import MedjuryError
-from medjury.files import whole_binary
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import whole_binary
 from medjury.instruments import Reason
-from medjury.ratings import Store
+from medjury.intake.cases import Case, CaseSource, LeftOut
+from medjury.store.ratings import Store
 
 # What drafts is imported where something is drafted: every study meets this file, and most draft nothing.
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
-from medjury.files import write_whole
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import write_whole
 from medjury.instruments import TRANSIENT, Reason
+from medjury.intake.cases import Case
 from medjury.judging import TOKENS_PER_DRAFT, Drafter, Jury, Progress
 from medjury.models import PriceList
-from medjury.ratings import Store
-from medjury.runs import FORMAT, Conclusion, DraftCounts, Manifest, ManifestDrafting, file_hash, files
+from medjury.store.ratings import Store
+from medjury.store.runs import FORMAT, Conclusion, DraftCounts, Manifest, ManifestDrafting, file_hash, files
 from medjury.studies._conclude import RunResult, WorkDone, calls_made
 from medjury.studies._drafts.cases import DraftedCases, Drafts, Undrafted
 from medjury.studies._file import DraftingPart, JudgePart

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from medjury.fields import Part
+from medjury.foundation.fields import Part
 
 
 class CasesPart(Part):

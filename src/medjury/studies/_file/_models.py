@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from medjury.fields import FileName, Part
+from medjury.foundation.fields import FileName, Part
 from medjury.judging import UNTOUCHABLE, Truncation
 from medjury.models import KINDS, split_bits
 

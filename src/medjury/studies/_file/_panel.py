@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from medjury.fields import FileName, Part
+from medjury.foundation.fields import FileName, Part
 from medjury.studies._file._cases import CasesPart
 
 

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from medjury.fields import FileName, Part
-from medjury.runs import ConsensusRule
+from medjury.foundation.fields import FileName, Part
+from medjury.store.runs import ConsensusRule
 
 
 class JuryPart(Part):

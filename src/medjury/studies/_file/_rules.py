@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
-from medjury.fields import Part
-from medjury.runs import DangerBy, GateRules, ReportSettings
+from medjury.foundation.fields import Part
+from medjury.store.runs import DangerBy, GateRules, ReportSettings
 
 _RULES, _SHOWN = GateRules(), ReportSettings()
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from medjury.fields import FileName, Part
+from medjury.foundation.fields import FileName, Part
 from medjury.studies._file._cases import CasesPart
 from medjury.studies._file._models import DraftingPart, ExamplesPart, JudgePart, ModelCheck
 from medjury.studies._file._panel import PanelPart

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 
 def case_ids(stated: list[str] | str, folder: Path) -> list[str]:

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from medjury.cases import Case
-from medjury.files import whole_file
-from medjury.ratings import guard_frame
-from medjury.runs import files
+from medjury.foundation.files import whole_file
+from medjury.intake.cases import Case
+from medjury.store.ratings import guard_frame
+from medjury.store.runs import files
 from medjury.tables import MOST_GROUPS, tells_groups
 
 Answer = tuple[str, str]  # a case and a system

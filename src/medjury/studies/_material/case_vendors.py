@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from medjury.cases import Case
+from medjury.intake.cases import Case
 
 
 class CaseVendors:

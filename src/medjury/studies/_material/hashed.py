@@ -7,8 +7,7 @@ import heapq
 import json
 from collections.abc import Iterable, Iterator
 
-from medjury.cases import Case
-from medjury.json_text import quoted
+from medjury.intake.cases import Case
 
 _LEAF = 32  # hexadecimal digits of the hash of one case
 _BLANKS = str.maketrans("\t\n\v\f\r\x1c\x1d\x1e\x1f", " " * 9)
@@ -97,7 +96,7 @@ def _spaced(text: str) -> bytes:
     if not text.isascii():
         words = json.dumps(" ".join(text.split()), ensure_ascii=False)
         return words.encode("utf-8", "surrogatepass")
-    return quoted(_single_spaced(text.translate(_BLANKS)))
+    return json.dumps(_single_spaced(text.translate(_BLANKS)), ensure_ascii=False).encode()
 
 
 def _plainly_spaced(text: str) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from medjury.cases import Case, CaseReader
+from medjury.intake.cases import Case, CaseReader
 
 # Beyond so many characters the file is read a second time: memory does not grow with the number of cases.
 _MOST_CHARACTERS = 64_000_000

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from medjury.cases import CaseReader, CaseSource, RedactedCases, Redactor, make_redactor, read_cases
-from medjury.documents import Document, nearest
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import Document, nearest
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, load_instrument
+from medjury.intake.cases import CaseReader, CaseSource, RedactedCases, Redactor, make_redactor, read_cases
 from medjury.studies._file import CasesPart, StudyFile
 
 Made = TypeVar("Made")

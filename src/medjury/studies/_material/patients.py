@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
-from medjury.files import whole_file
-from medjury.runs import files
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import whole_file
+from medjury.intake.cases import Case
+from medjury.store.runs import files
 
 # A source of so many signs is the same case under two ids, whatever was answered; a shorter one may be a heading.
 _LONG_SOURCE = 200

@@ -26,8 +26,8 @@ from medjury.models import (
     excess_tokens,
     require_fit,
 )
-from medjury.ratings import StoredRecord
-from medjury.runs import Shortened, files
+from medjury.store.ratings import StoredRecord
+from medjury.store.runs import Shortened, files
 from medjury.studies._file import JudgePart, ModelPart
 
 # A cautious count is never more than this many times the estimate that a plan is made of.

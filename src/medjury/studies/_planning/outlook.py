@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from medjury.agreement import Expected
-from medjury.ratings import Rating
-from medjury.runs import GateRules
+from medjury.analysis.agreement import Expected
 from medjury.statistics import counted
+from medjury.store.ratings import Rating
+from medjury.store.runs import GateRules
 from medjury.studies._clinicians.humans import Humans, read_humans
 from medjury.studies._planning.plan import RunPlan
 from medjury.studies._stated.gate import stated_gate

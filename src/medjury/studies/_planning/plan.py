@@ -8,15 +8,14 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from medjury.cases import CaseReader, LeftOut
-from medjury.cycles import few_searches_for_cycles
-from medjury.documents import read_document
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import read_document
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Unscored
+from medjury.intake.cases import CaseReader, LeftOut
 from medjury.judging import Rater, Used
 from medjury.models import ChatModel, Price, PriceList
-from medjury.runs import SCORES, ManifestScores, TouchedBy
 from medjury.statistics import Printable, text_table
+from medjury.store.runs import SCORES, ManifestScores, TouchedBy
 from medjury.studies._file import BudgetPart, JudgePart, ModelPart
 from medjury.studies._material.case_parts import CaseParts, PartsOfCases
 from medjury.studies._material.case_vendors import CaseVendors
@@ -227,7 +226,6 @@ def _sum(amounts: Iterable[float | None]) -> float | None:
     return None if any(each is None for each in known) else sum(each or 0.0 for each in known)
 
 
-@few_searches_for_cycles()  # a plan keeps its cases, and they are no cycles
 def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse: bool = False) -> RunPlan:
     """Read every case once: count it, hash it, check its inputs and estimate its tokens. Where nobody is to be
     `asking`, no model's window is looked at; a rehearsal leaves the store alone."""

@@ -6,9 +6,9 @@ from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
 
-from medjury.documents import read_document, validate_part
-from medjury.errors import MedjuryError
-from medjury.runs import GateRules, Protocol, StatedGate, read_manifest, read_protocol
+from medjury.foundation.documents import read_document, validate_part
+from medjury.foundation.errors import MedjuryError
+from medjury.store.runs import GateRules, Protocol, StatedGate, read_manifest, read_protocol
 from medjury.studies._file import GatePart
 from medjury.studies._material.case_ids import case_ids
 from medjury.studies._stated.development import listed_cases

@@ -14,12 +14,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument
 from medjury.judging import Jury, Rater
 from medjury.models import ChatModel, Price, PriceList
-from medjury.ratings import RatingCount
-from medjury.runs import (
+from medjury.store.ratings import RatingCount
+from medjury.store.runs import (
     FORMAT,
     AnsweringModel,
     Coverage,

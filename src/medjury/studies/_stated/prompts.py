@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.judging import BEFORE_TOKENS, FIRST_VERSION, Rater
-from medjury.runs import ManifestJudge, read_manifest
+from medjury.store.runs import ManifestJudge, read_manifest
 
 
 def prompt_version(judges: Iterable[Rater]) -> str:

@@ -10,10 +10,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from medjury.clock import utc_now
-from medjury.errors import MedjuryError
-from medjury.ratings import is_empty_file, open_store
-from medjury.runs import (
+from medjury.foundation.clock import utc_now
+from medjury.foundation.errors import MedjuryError
+from medjury.statistics import counted
+from medjury.store.ratings import is_empty_file, open_store
+from medjury.store.runs import (
     GateRules,
     Ledger,
     Manifest,
@@ -33,7 +34,6 @@ from medjury.runs import (
     rules_hash,
     tunings_in,
 )
-from medjury.statistics import counted
 from medjury.studies._clinicians.humans import read_humans
 from medjury.studies._material.hashed import case_leaf, leaves_hash
 from medjury.studies._planning.plan import RunPlan

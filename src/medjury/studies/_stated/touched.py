@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medjury.cases import Case, RedactedCases, content_marks
 from medjury.instruments import Instrument
-from medjury.ratings import is_empty_file, open_store
-from medjury.runs import TouchedBy, files, tunings_in
+from medjury.intake.cases import Case, RedactedCases, content_marks
+from medjury.store.ratings import is_empty_file, open_store
+from medjury.store.runs import TouchedBy, files, tunings_in
 from medjury.studies._stated.trained import marks_of, training_folders
 from medjury.studies._study import Study
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from medjury.errors import MedjuryError
-from medjury.runs import files
+from medjury.foundation.errors import MedjuryError
+from medjury.store.runs import files
 from medjury.studies._file import JudgePart, ModelPart
 from medjury.studies._study import Study
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from medjury.documents import Document, nearest, validate_part
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import Document, nearest, validate_part
+from medjury.foundation.errors import MedjuryError
 from medjury.judging import ModelChecked, Rater
 from medjury.studies._planning.context import with_window_rule
 from medjury.studies._strategies._setup import Settings, Setup

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medjury.errors import MedjuryError
-from medjury.fields import Part
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.fields import Part
 from medjury.instruments import Instrument
 from medjury.judging import BEFORE_TOKENS, FIRST_VERSION, PROMPT_VERSION, RECORD_FIRST, Speaker
 from medjury.models import ChatModel, make_model

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field, ValidationError
 
-from medjury.errors import MedjuryError
-from medjury.fields import FileName, Part
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.fields import FileName, Part
 from medjury.judging import AdaptiveJury, AdaptiveRule, Judge, load_adaptive_rule
 from medjury.models import PriceList
 from medjury.studies._file import ModelPart

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
-from medjury.documents import read_document, validate
-from medjury.errors import MedjuryError
-from medjury.fields import Part
+from medjury.foundation.documents import read_document, validate
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.fields import Part
 from medjury.instruments import load_instrument
 from medjury.judging import (
     CLAIM_EXAMPLES,
@@ -160,7 +160,7 @@ def _reading(settings: ClaimsSettings, setup: Setup) -> ClaimReading:
         raise MedjuryError(
             "embeddings need torch and transformers; install them: pip install 'medjury[neural]'"
         )
-    from medjury.metrics import sentence_embedder
+    from medjury.texts.metrics import sentence_embedder
 
     folder = setup.folder / settings.embeddings
     model = folder if folder.is_dir() else settings.embeddings

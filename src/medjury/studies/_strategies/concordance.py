@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.judging import Concordance
 from medjury.studies._strategies._setup import Settings, Setup
 

@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
-from medjury.documents import nearest
-from medjury.errors import MedjuryError
-from medjury.fields import Part
+from medjury.foundation.documents import nearest
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.fields import Part
 from medjury.judging import PERSONA_GROUPS, PERSONAS, Agent, Deliberation, Persona
 from medjury.studies._file import ModelPart
 from medjury.studies._strategies._setup import Settings, Setup

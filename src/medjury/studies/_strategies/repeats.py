@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.judging import Repeats
 from medjury.studies._strategies import single
 from medjury.studies._strategies._setup import Settings, Setup

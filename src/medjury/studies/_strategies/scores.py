@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from medjury.documents import Document, validate_part
-from medjury.errors import MedjuryError
-from medjury.fields import Part
-from medjury.ratings import KnownCases
-from medjury.runs import SCORES
+from medjury.foundation.documents import Document, validate_part
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.fields import Part
+from medjury.store.ratings import KnownCases
+from medjury.store.runs import SCORES
 from medjury.studies._file import JudgePart, StudyFile
 from medjury.studies._strategies._setup import Setup
 

@@ -6,7 +6,7 @@ import csv
 from dataclasses import dataclass
 from pathlib import Path
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 MANIFEST = "calls.csv"
 GOLD = "gold"

@@ -9,12 +9,12 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
-from medjury.cases import Case, write_cases
-from medjury.errors import MedjuryError
-from medjury.files import private_folder, write_whole
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import private_folder, write_whole
+from medjury.intake.cases import Case, write_cases
 from medjury.studies._transcripts.calls import CallFiles
 from medjury.studies._transcripts.study import NOTHING_TO_JUDGE, TranscriptStudy, file_name, study_text
-from medjury.transcripts import EDGES, Band, impact_cases, normalise, sample_by_band
+from medjury.texts.transcripts import EDGES, Band, impact_cases, normalise, sample_by_band
 
 
 @dataclass(frozen=True)

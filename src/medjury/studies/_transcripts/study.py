@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medjury.cases import write_cases
-from medjury.documents import read_document
-from medjury.errors import MedjuryError
-from medjury.files import private_folder, write_whole
-from medjury.transcripts import (
+from medjury.foundation.documents import read_document
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import private_folder, write_whole
+from medjury.intake.cases import write_cases
+from medjury.texts.transcripts import (
     EDGES,
     AlignedPair,
     Alignment,
@@ -101,7 +101,7 @@ def transcript_study(
 ) -> TranscriptStudy:
     """Pair what was said with what was recognised and draw from every band of word error rate. `whole` is the gold
     transcript with all speakers, whose turns before a pair are its context."""
-    from medjury.metrics import score
+    from medjury.texts.metrics import score
 
     pairs = aligned_pairs(whole, golden, recognised, alignment)
     if not pairs:

@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 
 import numpy as np
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, counted, error_rate, fisher_test, percent
 from medjury.statistics import p_value as shown_p
 

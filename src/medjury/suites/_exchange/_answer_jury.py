@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument
-from medjury.ratings import Rating
+from medjury.intake.cases import Case
+from medjury.store.ratings import Rating
 from medjury.studies import Study, judge_cases, load_study
 from medjury.suites._exchange._texts import texts_for
 

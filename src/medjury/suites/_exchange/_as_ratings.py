@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from medjury.instruments import Reason
-from medjury.ratings import Rating
+from medjury.store.ratings import Rating
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._exchange._as_recorded import read_given
 from medjury.suites._exchange._given import GivenAnswer, GivenRun

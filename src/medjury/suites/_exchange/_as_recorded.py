@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
-from medjury.cases import Case
-from medjury.documents import nearest
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import nearest
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
+from medjury.intake.cases import Case
 from medjury.judging import Sample, Speaker
 from medjury.models import (
     Finish,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.suites._exchange._answer_jury import AnswerJury
 from medjury.suites._exchange._wanted import wanted
 

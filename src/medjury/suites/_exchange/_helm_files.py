@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from medjury import limits
-from medjury.errors import MedjuryError
+from medjury.foundation import limits
+from medjury.foundation.errors import MedjuryError
 from medjury.suites._exchange._given import GivenAnswer, GivenRun
 
 STATE, STATISTICS, SPECIFICATION = "scenario_state.json", "per_instance_stats.json", "run_spec.json"

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from medjury import limits
-from medjury.cases import EvalLog, as_log, is_log, read_eval_log
-from medjury.errors import MedjuryError
+from medjury.foundation import limits
+from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import EvalLog, as_log, is_log, read_eval_log
 from medjury.suites._exchange._given import GivenAnswer, GivenRun
 
 # What Inspect's letters say, as it counts them itself: N is a candidate that gave no answer, which is not right.

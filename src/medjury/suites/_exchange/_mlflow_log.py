@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from medjury.runs import files, verify_run
+from medjury.store.runs import files, verify_run
 from medjury.suites._exchange._wanted import wanted
 from medjury.tables import open_run
 from medjury.validation import Evidence, Validation, evidence_of, validation_of, verdicts_json, worst_word

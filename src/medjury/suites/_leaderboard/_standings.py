@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from medjury.ranking import Ranking, Standing, rank
+from medjury.analysis.ranking import Ranking, Standing, rank
 from medjury.statistics import FEWEST_CLUSTERS, Estimate, counted, ends, undefined
 from medjury.suites._leaderboard._cells import Cell, counted_score, shared_items
 from medjury.suites._leaderboard._results import AnswerResult, Results

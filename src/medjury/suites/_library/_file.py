@@ -12,7 +12,7 @@ from pydantic import (
     StrictInt,
 )
 
-from medjury.fields import Name, Optional, Part, Text
+from medjury.foundation.fields import Name, Optional, Part, Text
 from medjury.suites._benchmark import Access, Benchmark, Curation
 
 METRICS = (

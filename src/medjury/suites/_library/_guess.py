@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from medjury.cases import read_rows
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import read_rows
 from medjury.suites._loaders import ROW
 
 _IDS = ("id", "item", "itemid", "caseid", "case", "questionid", "qid", "key", "uid", "number", "no", "index")

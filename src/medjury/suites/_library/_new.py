@@ -7,8 +7,8 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
-from medjury.errors import MedjuryError
-from medjury.files import write_whole
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import write_whole
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._library._guess import Guess
 from medjury.suites._library._read import OTHER, load_benchmark

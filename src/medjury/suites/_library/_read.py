@@ -10,8 +10,8 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
-from medjury.documents import Place, nearest, own_file, read_document, validate
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import Place, nearest, own_file, read_document, validate
+from medjury.foundation.errors import MedjuryError
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._loaders import LOADERS
 from medjury.suites._prompt import inputs_of

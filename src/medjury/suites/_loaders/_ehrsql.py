@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from medjury.errors import MedjuryError
-from medjury.limits import read_bytes
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.limits import read_bytes
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
 from medjury.suites._loaders._reading.database import database_problem

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from medjury.documents import nearest
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import nearest
+from medjury.foundation.errors import MedjuryError
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Loaded
 from medjury.suites._loaders._aci_bench import load_aci_bench

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from medjury.limits import read_bytes
+from medjury.foundation.limits import read_bytes
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item, Loaded
 from medjury.suites._loaders._reading.files import source_files

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from medjury.documents import nearest
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import nearest
+from medjury.foundation.errors import MedjuryError
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item
 from medjury.suites._mark import Mark

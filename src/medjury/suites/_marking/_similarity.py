@@ -10,12 +10,12 @@ import re
 from collections.abc import Sequence
 
 from medjury.instruments import Reason
-from medjury.metrics import score
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item
 from medjury.suites._mark import Mark
 from medjury.suites._marking._exact_match import NO_GOLD
 from medjury.suites._marking._reading import Reading, said
+from medjury.texts.metrics import score
 
 SIMILARITIES = {"rouge_l": "rouge_l", "bertscore": "bert_score", "embedding": "sbert"}
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from medjury.instruments import Reason
 from medjury.models import audit_totals
-from medjury.ratings import open_store
-from medjury.runs import files
+from medjury.store.ratings import open_store
+from medjury.store.runs import files
 from medjury.studies import RunResult, Study, answering_study, run_study
 from medjury.suites._leaderboard import State, slugs
 from medjury.suites._marking import declines

@@ -8,9 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
-from medjury.files import write_whole
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import write_whole
+from medjury.intake.cases import Case
 from medjury.suites._baselines import CompletionProbe, ExchangeabilityTest
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._item import Item

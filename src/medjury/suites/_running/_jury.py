@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from medjury.cases import Case, write_cases
-from medjury.errors import MedjuryError
-from medjury.files import private_folder, write_whole
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import private_folder, write_whole
 from medjury.instruments import Instrument, load_instrument
+from medjury.intake.cases import Case, write_cases
 from medjury.studies import Study, load_study
 from medjury.suites._library import prompt_of
 from medjury.suites._running._answers import Asked

@@ -7,9 +7,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from medjury.clock import utc_now
-from medjury.errors import MedjuryError
-from medjury.ratings import Rating, Store, StoredRecord
+from medjury.foundation.clock import utc_now
+from medjury.foundation.errors import MedjuryError
+from medjury.store.ratings import Rating, Store, StoredRecord
 from medjury.suites._item import Item
 from medjury.suites._mark import Mark
 from medjury.suites._marking import JURY, counts_of, mark_all

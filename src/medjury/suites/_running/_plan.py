@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from medjury.cases import Case
 from medjury.instruments import Unscored
+from medjury.intake.cases import Case
 from medjury.judging import TOKENS_PER_ANSWER, Rater
 from medjury.models import PriceList
 from medjury.statistics import Printable, counted, text_table

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from medjury.files import private_folder
-from medjury.ratings import open_store, write_ratings
+from medjury.foundation.files import private_folder
+from medjury.store.ratings import open_store, write_ratings
 from medjury.studies import RunResult, run_study
 from medjury.suites._leaderboard import Results, Spending
 from medjury.suites._running._answers import Asked, ask_candidate, candidate_folder, spent_in

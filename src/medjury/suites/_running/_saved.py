@@ -12,8 +12,8 @@ from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
 
-from medjury.errors import MedjuryError
-from medjury.files import private_folder, whole_file
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import private_folder, whole_file
 from medjury.suites._leaderboard import AnswerResult, ItemResult, Results
 from medjury.suites._running._checks import read_checks
 

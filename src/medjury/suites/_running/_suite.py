@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medjury.cases import Case
-from medjury.documents import Document, read_document, validate
-from medjury.errors import MedjuryError
-from medjury.files import private_folder, write_whole
+from medjury.foundation.documents import Document, read_document, validate
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import private_folder, write_whole
+from medjury.intake.cases import Case
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._exchange import Questions, is_given, record_given, speaker_of
 from medjury.suites._item import Item, Loaded

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from medjury.fields import FileName, Part
+from medjury.foundation.fields import FileName, Part
 from medjury.studies import ModelPart
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from medjury.agreement import icc_3_k_z, mean_icc_3_k_z
-from medjury.errors import MedjuryError
-from medjury.runs import verify_run
+from medjury.analysis.agreement import icc_3_k_z, mean_icc_3_k_z
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, Floats
+from medjury.store.runs import verify_run
 from medjury.suites._leaderboard import AgreementResult, JuryResult
 from medjury.tables import open_run
 from medjury.validation import evidence_of, validation_of

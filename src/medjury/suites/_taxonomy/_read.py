@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from medjury.documents import read_document
+from medjury.foundation.documents import read_document
 
 FILE = Path(__file__).parent / "taxonomy.yaml"
 _WIDTH = 100

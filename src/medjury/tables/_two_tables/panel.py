@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from medjury.documents import nearest
-from medjury.errors import MedjuryError
-from medjury.ratings import read_table
+from medjury.foundation.documents import nearest
+from medjury.foundation.errors import MedjuryError
+from medjury.store.ratings import read_table
 from medjury.tables._case_columns import CASE_PARTS, tells_groups
 from medjury.tables._plain import read_plain_table
 from medjury.tables._read import read_rating_table

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from medjury.documents import nearest
-from medjury.errors import MedjuryError
-from medjury.ratings import Reading, read_table, shown_of
+from medjury.foundation.documents import nearest
+from medjury.foundation.errors import MedjuryError
+from medjury.store.ratings import Reading, read_table, shown_of
 
 if TYPE_CHECKING:
     import polars
@@ -61,7 +61,7 @@ def imported_frame(
     Who is not named is the clinician, or the judge."""
     import polars as pl
 
-    from medjury.ratings import rating_frame, read_ratings
+    from medjury.store.ratings import rating_frame, read_ratings
 
     settings = {name: value for name, value in mapping.items() if name not in _HERE}
     fixed = dict(settings.get("fixed") or {})

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from medjury.documents import nearest
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import nearest
+from medjury.foundation.errors import MedjuryError
 from medjury.tables._two_tables.doubt import AS_THEY_ARE, Answer, Doubt
 from medjury.tables._two_tables.panel import Panel
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.tables._two_tables.doubt import AS_THEY_ARE, Answer, Doubt
 from medjury.tables._two_tables.panel import Panel
 

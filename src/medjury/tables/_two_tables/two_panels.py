@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument
-from medjury.runs import GateRules, Protocol
+from medjury.store.runs import GateRules, Protocol
 from medjury.tables._clean import OFF_SCALE
 from medjury.tables._grades import GradesArgument
 from medjury.tables._jury import JuryName

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument
 from medjury.tuning._labelled import Labelled
 from medjury.tuning._objective import Objective

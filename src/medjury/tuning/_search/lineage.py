@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from medjury.errors import MedjuryError
-from medjury.files import create_private
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import create_private
 from medjury.instruments import NotApplicable, Outcome, Reason, Score, Unscored
-from medjury.runs import files
+from medjury.store.runs import files
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from medjury.cases import Case
 from medjury.instruments import Instrument
+from medjury.intake.cases import Case
 from medjury.judging import text_block
 from medjury.models import Message
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension, Example, Instrument
+from medjury.intake.cases import Case
 from medjury.tuning._labelled import Labelled
 from medjury.tuning._objective import Objective
 from medjury.tuning._search.adapter import candidate_id

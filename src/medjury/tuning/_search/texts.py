@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from medjury.documents import nearest
-from medjury.errors import MedjuryError
+from medjury.foundation.documents import nearest
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument
 
 INSTRUCTIONS = "instructions"

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medjury.errors import MedjuryError, first_line
-from medjury.files import private_folder
+from medjury.foundation.errors import MedjuryError, first_line
+from medjury.foundation.files import private_folder
 from medjury.models import read_whole, reading_weights, refuse_pickled
 from medjury.tuning.training._libraries import library
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from medjury.judging import consensus_of
 from medjury.models import Message
-from medjury.ratings import Rating
+from medjury.store.ratings import Rating
 from medjury.tuning.training._questions import Question
 
 INCOMPLETE = "a clinician did not grade every dimension, or gave what the instrument does not allow"

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from medjury.cases import Case, Redactor, make_redactor
-from medjury.errors import MedjuryError
-from medjury.files import private_folder, write_whole
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import private_folder, write_whole
+from medjury.intake.cases import Case, Redactor, make_redactor
 from medjury.judging import Judge
 from medjury.models import Message
-from medjury.ratings import Rating, open_store
-from medjury.runs import files as run_files
+from medjury.store.ratings import Rating, open_store
+from medjury.store.runs import files as run_files
 from medjury.studies import Study, read_humans
 from medjury.tuning.training._completions import Completion, completions, upsampled
 from medjury.tuning.training._preferences import Preference, preferences

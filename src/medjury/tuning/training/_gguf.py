@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.errors import MedjuryError
-from medjury.files import whole_part
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import whole_part
 from medjury.tuning.training._base import MERGED, load_base
 from medjury.tuning.training._libraries import library
 from medjury.tuning.training._train import starting_point

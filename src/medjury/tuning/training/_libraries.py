@@ -7,7 +7,7 @@ import importlib.metadata
 import importlib.util
 from typing import Any
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 
 NAMES = ("torch", "transformers", "peft", "trl", "datasets", "accelerate", "bitsandbytes", "gguf", "optuna")
 

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.judging import Consensus, consensus_of
 from medjury.models import Message
-from medjury.ratings import Rating
+from medjury.store.ratings import Rating
 from medjury.tuning.training._questions import Answer, Question
 from medjury.tuning.training._rejected import Rejection, distance, rejected_grades
 

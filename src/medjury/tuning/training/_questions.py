@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from medjury.cases import Case, content_marks
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Explain, Instrument, Unscored
+from medjury.intake.cases import Case, content_marks
 from medjury.judging import Judge, Rater, Repeats, worked_messages
 from medjury.models import Message
-from medjury.ratings import Rating
+from medjury.store.ratings import Rating
 
 NO_QUESTION = "the case lacks an input that the instrument needs"
 Answer = tuple[str, str]  # item and system

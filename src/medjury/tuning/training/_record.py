@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medjury.files import write_whole
+from medjury.foundation.files import write_whole
 
 PLAN, TRAINING, CURVES, SUMMARY = "plan.json", "training.json", "curves.csv", "summary.txt"
 COLUMNS = (

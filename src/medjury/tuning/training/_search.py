@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medjury.errors import MedjuryError
-from medjury.files import private_folder, write_whole
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import private_folder, write_whole
 from medjury.tuning.training._data import Lessons
 from medjury.tuning.training._libraries import library
 from medjury.tuning.training._settings import TrainSettings

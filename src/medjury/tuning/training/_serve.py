@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.models import reading_weights, refuse_pickled
 from medjury.tuning.training._base import ADAPTER, MERGED, Base, load_base
 from medjury.tuning.training._libraries import library

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument
+from medjury.intake.cases import Case
 from medjury.judging import Family, families_of
 
 HELD_OUT = 0.2  # 40 of 200, as in Croxford et al. (2025)

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from medjury.errors import MedjuryError
-from medjury.files import private_folder, write_whole
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import private_folder, write_whole
 from medjury.models import quiet_library
 from medjury.tuning.training._base import (
     ADAPTER,

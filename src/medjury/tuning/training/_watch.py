@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from medjury.files import write_whole
+from medjury.foundation.files import write_whole
 
 SITTINGS = "sittings.json"
 

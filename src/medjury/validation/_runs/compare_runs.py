@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from medjury.runs import GateRules, Manifest, ManifestJudge, check_files
 from medjury.statistics import moment, percent
+from medjury.store.runs import GateRules, Manifest, ManifestJudge, check_files
 from medjury.tables import RatingTable, open_run, rating_table
 from medjury.validation._evidence import coverage_of, roles_of
 from medjury.validation._runs.registered import Difference, differences, rule_shown, stated_things

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from medjury.runs import (
+from medjury.statistics import counted, moment, percent
+from medjury.store.runs import (
     EarlierProtocol,
     Erasure,
     GateRules,
@@ -18,7 +19,6 @@ from medjury.runs import (
     registration_now,
     rules_hash,
 )
-from medjury.statistics import counted, moment, percent
 from medjury.tables import RatingTable
 
 Difference = tuple[str, str, str]

@@ -10,7 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from medjury.agreement import absolute_offset, difference_statistics, icc_statistics, kappa_statistics
+from medjury.analysis.agreement import (
+    absolute_offset,
+    difference_statistics,
+    icc_statistics,
+    kappa_statistics,
+)
 from medjury.statistics import (
     Estimate,
     Printable,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from medjury.agreement import RocCurve, area_statistics, roc_curve
+from medjury.analysis.agreement import RocCurve, area_statistics, roc_curve
 from medjury.statistics import Estimate, bootstrap
 from medjury.validation._evidence import Evidence
 

@@ -7,10 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from medjury.agreement import SevereErrors, severe_errors
-from medjury.errors import MedjuryError
-from medjury.runs import Manifest, ManifestJudge
+from medjury.analysis.agreement import SevereErrors, severe_errors
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, Replicates, error_rate, paired_rate_difference, undefined
+from medjury.store.runs import Manifest, ManifestJudge
 from medjury.tables import ABSENT, SCORED, Measured, Names, RatingTable, Roles, rating_table
 from medjury.validation._evidence import coverage_of, roles_of
 from medjury.validation._ways.same_answers import (

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from medjury.agreement import (
+from medjury.analysis.agreement import (
     correlation_statistics,
     icc_statistics,
     incomplete,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from medjury.agreement import SevereErrors
+from medjury.analysis.agreement import SevereErrors
 from medjury.statistics import Estimate, Result, ends, undefined
 from medjury.tables import RatingTable
 from medjury.validation._ways.same_answers import SameAnswers

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._access._credentials import joined, set_password
 from medjury.panel._access._forms import Form, form_of
 from medjury.panel._access._joining.invitations import invited, use_invitation

@@ -11,7 +11,7 @@ from typing import Any
 
 import jwt
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._open_id_settings import OpenIdSettings
 
 CLOCKS_MAY_DIFFER = timedelta(minutes=2)

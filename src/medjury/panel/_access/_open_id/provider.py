@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.models import host_of, is_local
 from medjury.panel._access._open_id.identity_token import Identity, ProviderError, identity_in, key_for
 from medjury.panel._open_id_settings import OpenIdSettings

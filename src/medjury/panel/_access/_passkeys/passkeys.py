@@ -18,7 +18,7 @@ from webauthn.helpers.structs import (
     UserVerificationRequirement,
 )
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._access._challenges import keep_challenge, take_challenge
 from medjury.panel._access._moments import stored
 from medjury.panel._access._people import Person, person_of

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._access import Form, Person, Role, form_of, person_with
 from medjury.panel._look import page
 from medjury.panel._meeting._form_texts import typed_text, typed_version

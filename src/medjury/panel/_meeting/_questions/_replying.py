@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import insert
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._meeting._questions._asking import asked_of
 from medjury.panel._meeting._settling import Overtaken
 from medjury.panel._meeting._tables import replies_table

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
-from medjury.files import whole_file
+from medjury.foundation.files import whole_file
 from medjury.panel._design import Round
 from medjury.panel._design._tables import assignments_table, items_table
 from medjury.panel._meeting._questions._asking import LEFT, RIGHT, applies
 from medjury.panel._meeting._tables import asked_table, replies_table
 from medjury.panel._rating._saving import newest
-from medjury.ratings import guard_frame
 from medjury.statistics import Estimate, counted_share, shown, undefined
+from medjury.store.ratings import guard_frame
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
-from medjury.cases import Case, CaseSource, write_cases
 from medjury.instruments import Outcome
+from medjury.intake.cases import Case, CaseSource, write_cases
 from medjury.panel._meeting._reference._work import ROUTINE, TOGETHER, CaseWork, all_work
 from medjury.panel._meeting._tables import (
     reference_answers_table,

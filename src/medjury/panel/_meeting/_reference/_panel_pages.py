@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._access import Form, Person, Role, form_of, people, person_with, trail
 from medjury.panel._look import page
 from medjury.panel._meeting._reference._export import case_names

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import insert, select
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.panel._access import Person
 from medjury.panel._meeting._tables import (
     reference_cases_table,

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import insert, select
 
-from medjury.cases import Case
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Input, Instrument
+from medjury.intake.cases import Case
 from medjury.panel._access import erased_among
 from medjury.panel._design._blinding import hide, hider
 from medjury.panel._design._kept_instrument import instrument_to_row

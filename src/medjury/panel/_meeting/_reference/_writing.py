@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import insert
 
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Outcome
 from medjury.panel._design import outcome_row
 from medjury.panel._meeting._reference._work import CaseWork, work_by_code

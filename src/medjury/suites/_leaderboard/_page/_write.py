@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from medjury.files import private_folder, write_whole
+from medjury.foundation.files import private_folder, write_whole
 from medjury.suites._leaderboard._board import Board
 from medjury.suites._leaderboard._names import slugs
 from medjury.suites._leaderboard._page._data import (

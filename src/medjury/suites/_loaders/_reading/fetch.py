@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from medjury.errors import MedjuryError
-from medjury.files import private_folder, whole_part
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import private_folder, whole_part
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._prompt import inputs_of
 

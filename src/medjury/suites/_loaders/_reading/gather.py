@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medjury.cases import EMPTY, read_rows
-from medjury.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import EMPTY, read_rows
 from medjury.suites._item import Item, Loaded
 
 BLANK = "blank row"

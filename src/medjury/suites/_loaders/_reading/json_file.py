@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from medjury.cases import parse_json
-from medjury.errors import MedjuryError
-from medjury.limits import read_bytes
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.limits import read_bytes
+from medjury.intake.cases import parse_json
 
 
 def read_json_file(path: Path) -> Any:

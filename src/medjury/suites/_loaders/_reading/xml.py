@@ -7,8 +7,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 from zipfile import BadZipFile, ZipFile
 
-from medjury.errors import MedjuryError
-from medjury.limits import SHEET_BYTES, read_bytes, read_part
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.limits import SHEET_BYTES, read_bytes, read_part
 
 
 def read_xml(path: Path) -> ElementTree.Element:

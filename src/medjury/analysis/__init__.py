@@ -1,0 +1,1 @@
+"""The analyses of a rating table, one folder each: agreement, calibration, audits, ranking."""

@@ -1,0 +1,102 @@
+"""Many raters: every coefficient of one table of items by raters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Unpack, get_args
+
+from numpy.typing import ArrayLike
+
+from medjury.analysis.agreement._groups.chance_corrected import (
+    brennan_prediger,
+    conger_kappa,
+    fleiss_kappa,
+    gwet_ac,
+)
+from medjury.analysis.agreement._groups.concordance import kendall_w
+from medjury.analysis.agreement._groups.cronbach import cronbach_alpha
+from medjury.analysis.agreement._groups.icc import FORMS, intraclass_correlations
+from medjury.analysis.agreement._groups.icc_standardised import icc_3_k_z
+from medjury.analysis.agreement._groups.krippendorff import AlphaLevel, krippendorff_alphas
+from medjury.foundation.errors import MedjuryError
+from medjury.statistics import Estimate, Floats, Level, Options, Scores, read_scale, read_scores, undefined
+
+ALPHAS = {f"krippendorff_alpha_{level}": level for level in get_args(AlphaLevel)}
+ON_LEVELS = (
+    "gwet_ac1",
+    "gwet_ac2_linear",
+    "gwet_ac2_quadratic",
+    "fleiss_kappa",
+    "conger_kappa",
+    "brennan_prediger",
+)
+ON_NUMBERS = ("icc_3_k_z", "kendall_w", "cronbach_alpha")
+# Ratio alpha is left to who asks for it: it needs a true zero, which a rating scale does not have.
+MANY_RATER_STATISTICS: tuple[str, ...] = (*FORMS, *list(ALPHAS)[:3], *ON_LEVELS, *ON_NUMBERS)
+
+
+def many_raters(
+    scores: Scores,
+    *,
+    scale: Sequence[Level] | ArrayLike | None = None,
+    statistics: Sequence[str] | None = None,
+    **options: Unpack[Options],
+) -> dict[str, Estimate]:
+    """Every many-rater coefficient of a table of items by raters, by name.
+
+    Each comes with its usual interval (F for Cronbach, the bootstrap for the rest) unless `interval` or
+    `clusters` asks for another. Coefficients of the scale's levels need `scale`, and a scale of words allows no
+    coefficient of numbers: these are undefined and say so.
+
+    >>> table = [[1, 2, 1], [2, 2, 3], [3, 3, 3], [4, 5, 4], [5, 4, 5]]
+    >>> found = many_raters(table, scale=range(1, 6), resamples=500)
+    >>> round(found["icc_2_1"].value, 3), round(found["gwet_ac2_quadratic"].value, 3)
+    (0.872, 0.871)
+    """
+    wanted = list(MANY_RATER_STATISTICS if statistics is None else statistics)
+    unknown = [name for name in wanted if name not in MANY_RATER_STATISTICS]
+    if unknown:
+        names = ", ".join(MANY_RATER_STATISTICS)
+        raise MedjuryError(f"There is no many-rater statistic {', '.join(unknown)}. There are {names}.")
+    known = None if scale is None else read_scale(scale)
+    table = read_scores(scores, known, 2)
+    words = known is not None and isinstance(known.levels[0], str)
+    found: dict[str, Estimate] = {}
+    for name in wanted:
+        if known is None and name in ON_LEVELS:
+            found[name] = undefined("it compares levels, and no scale was given", len(table), "none")
+        elif words and name not in (*ON_LEVELS, "krippendorff_alpha_nominal", "krippendorff_alpha_ordinal"):
+            found[name] = undefined("it needs numbers, and the scale has words", len(table), "none")
+    rest = [name for name in wanted if name not in found]
+    forms = [form for form in FORMS if form in rest]
+    if forms:
+        found |= intraclass_correlations(table, forms, **options)
+    alphas = [level for name, level in ALPHAS.items() if name in rest]
+    if alphas:
+        found |= krippendorff_alphas(table, alphas, **options)
+    positions = None if known is None else known.positions
+    for name in rest:
+        if name not in found:
+            found[name] = _reader(name, table, positions)(options)
+    return {name: found[name] for name in wanted}
+
+
+def _reader(name: str, table: Floats, levels: Floats | None) -> Callable[[Options], Estimate]:
+    if levels is not None and name in ON_LEVELS:
+        scale = levels
+        return {
+            "gwet_ac1": lambda options: gwet_ac(table, scale=scale, **options),
+            "gwet_ac2_linear": lambda options: gwet_ac(table, scale=scale, weights="linear", **options),
+            "gwet_ac2_quadratic": lambda options: gwet_ac(table, scale=scale, weights="quadratic", **options),
+            "fleiss_kappa": lambda options: fleiss_kappa(table, scale=scale, **options),
+            "conger_kappa": lambda options: conger_kappa(table, scale=scale, **options),
+            "brennan_prediger": lambda options: brennan_prediger(table, scale=scale, **options),
+        }[name]
+    if name == "icc_3_k_z":
+        if table.shape[1] < 2:
+            return lambda _: undefined("there are fewer than two raters", len(table), "none")
+        return lambda options: icc_3_k_z(*table.T, **options)
+    return {
+        "kendall_w": lambda options: kendall_w(table, **options),
+        "cronbach_alpha": lambda options: cronbach_alpha(table, **options),
+    }[name]

@@ -1,0 +1,180 @@
+"""What an audit starts from: who is audited, against whom, on what, and how its intervals are made."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from medjury.analysis.audits._audit import Audit, Finding, names
+from medjury.analysis.audits._resampled import Floats, check_confidence
+from medjury.foundation.errors import MedjuryError
+from medjury.statistics import Read, Replicates, replicates
+from medjury.tables import MACHINES, SCORED, UNSCORED, Grid, Names, RatingTable, Roles, answers_of
+
+if TYPE_CHECKING:
+    import polars
+
+JUDGES = ("judge",)
+
+
+@dataclass(frozen=True, eq=False)
+class Audited:
+    """The `raters` are audited; the `reference` tells a bias from a true difference."""
+
+    table: RatingTable
+    roles: Roles
+    raters: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    confidence: float
+    resamples: int
+    seed: int
+
+    @property
+    def reference(self) -> tuple[str, ...]:
+        """Nobody is a yardstick for himself."""
+        return tuple(name for name in self.roles.reference if name not in self.raters)
+
+    @cached_property
+    def rows(self) -> polars.DataFrame:
+        """Every rating of the audited raters on these dimensions."""
+        import polars as pl
+
+        return self.table.rows.filter(
+            pl.col("rater").is_in(self.raters), pl.col("dimension").is_in(self.dimensions)
+        )
+
+    @cached_property
+    def asked(self) -> polars.DataFrame:
+        """One row per rater, answer and dimension; repeats have become one score."""
+        return answers_of(self._grids, (*self.raters, *self.reference))
+
+    @cached_property
+    def answers(self) -> polars.DataFrame:
+        """What was asked and has a score."""
+        import polars as pl
+
+        return self.asked.filter(pl.col("state") == SCORED)
+
+    @property
+    def units(self) -> int:
+        """How many answers the largest dimension has."""
+        return max((len(grid.items) for grid in self._grids), default=0)
+
+    def of(self, rater: str, dimension: str) -> polars.DataFrame:
+        import polars as pl
+
+        return self.answers.filter(pl.col("rater") == rater, pl.col("dimension") == dimension)
+
+    def beside_reference(self, rater: str, dimension: str) -> polars.DataFrame:
+        """The rater's answers that the reference scored too, with the mean of the reference."""
+        import polars as pl
+
+        mean = (
+            self.answers.filter(pl.col("rater").is_in(self.reference), pl.col("dimension") == dimension)
+            .group_by("item", "system")
+            .agg(pl.col("score").mean().alias("reference"))
+        )
+        return self.of(rater, dimension).join(mean, on=["item", "system"], how="inner", maintain_order="left")
+
+    def drawn(self, sums: Floats, statistics: Callable[[Floats], Read]) -> Replicates:
+        """The statistics on resamples of cases, each a row of `sums`."""
+        return replicates(
+            sums, statistics, clusters=range(len(sums)), resamples=self.resamples, seed=self.seed
+        )
+
+    def result(
+        self,
+        name: str,
+        findings: Sequence[Finding],
+        method: str,
+        warnings: Sequence[str] = (),
+        *,
+        n: int | None = None,
+    ) -> Audit:
+        """The audit, each finding with the number of ratings without a score behind it."""
+        lost = self._unscored
+        return Audit(
+            name,
+            tuple(
+                replace(each, audit=name, n_unscored=lost[each.rater, each.dimension]) for each in findings
+            ),
+            self._scored if n is None else n,
+            lost["", ""],
+            method,
+            (*self.table.warnings, *warnings),
+        )
+
+    @cached_property
+    def _scored(self) -> int:
+        """How many answers of the audited raters have a score."""
+        return sum(int((grid.states[rater] == SCORED).sum()) for grid in self._grids for rater in self.raters)
+
+    @cached_property
+    def _grids(self) -> list[Grid]:
+        return [self.table.grid(dimension, self.roles) for dimension in self.dimensions]
+
+    @cached_property
+    def _unscored(self) -> Mapping[tuple[str, str], int]:
+        """How many ratings have no score though one was asked for; "" is all raters, or all dimensions."""
+        import polars as pl
+
+        lost = self.rows.filter(pl.col("status") == "unscored").select("rater", "dimension")
+        if (
+            self.roles.jurors and self.roles.jury in self.raters
+        ):  # formed here, so the table has no rows of it
+            silent = (pl.col("rater") == self.roles.jury) & (pl.col("state") == UNSCORED)
+            lost = pl.concat([lost, self.asked.filter(silent).select("rater", "dimension")])
+        counts: Counter[tuple[str, str]] = Counter()
+        for rater, dimension, count in lost.group_by("rater", "dimension").len().iter_rows():
+            for key in ((rater, dimension), (rater, ""), ("", dimension), ("", "")):
+                counts[key] += count
+        return counts
+
+
+def audited(
+    table: RatingTable,
+    *,
+    raters: Names | None,
+    reference: Names | None,
+    dimensions: Names | None,
+    confidence: float,
+    resamples: int | None,
+    seed: int | None,
+    kinds: Sequence[str] = MACHINES,
+    formed_jury: bool = True,
+) -> Audited:
+    """Without names: judges, juries and metrics (those of `kinds`) on the dimensions that raters gave themselves,
+    for what follows from them is no further evidence. Without `formed_jury` only those who have rows of their
+    own: a jury formed here has no repeats and no vendor."""
+    import polars as pl
+
+    check_confidence(confidence)
+    roles = table.roles(raters, reference, kinds=kinds, need_reference=False)
+    chosen = tuple(name for name in roles.raters if formed_jury or not roles.jurors or name != roles.jury)
+    listed = tuple(each.name for each in table.chosen(dimensions, derived=False))
+    made = Audited(table, roles, chosen, listed, confidence, table.resamples(resamples), table.seed(seed))
+    if not made.rows.filter(pl.col("status") == "scored").height:
+        raise MedjuryError(f"no rating of {names(chosen)} has a score, so there is nothing to audit.")
+    return made
+
+
+def attribute(frame: polars.DataFrame, column: str, of: str) -> dict[str, str]:
+    """The one value of a column for each name in `of`, such as the vendor of each system; "" where none."""
+    import polars as pl
+
+    if column not in frame.columns:
+        return {}
+    text = pl.col(column).cast(pl.String).str.strip_chars()
+    value = text.filter(text != "").drop_nulls().unique()
+    found: dict[str, str] = {}
+    for name, values in frame.group_by(of).agg(value.sort().alias("values")).iter_rows():
+        if len(values) > 1:
+            raise MedjuryError(
+                f"{of} {name!r} has {len(values)} values in the column {column!r}: {names(values, 3)}. "
+                "Give it one."
+            )
+        found[name] = values[0] if values else ""
+    return found

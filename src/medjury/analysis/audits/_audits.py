@@ -1,0 +1,168 @@
+"""Every audit for which there is what it needs, and the reason for every one for which there is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from medjury.analysis.audits._audit import Audit, Finding, Findings
+from medjury.analysis.audits._consistency import internal_consistency
+from medjury.analysis.audits._drift import drift
+from medjury.analysis.audits._error_model import error_model
+from medjury.analysis.audits._groups import group_differences
+from medjury.analysis.audits._multiplicity import Adjustment
+from medjury.analysis.audits._position import position
+from medjury.analysis.audits._self_preference.self_preference import self_preference
+from medjury.analysis.audits._stability import stability
+from medjury.analysis.audits._text_effects import text_effects
+from medjury.analysis.audits._text_features import case_features
+from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import Case
+from medjury.tables import Names, rating_table
+
+if TYPE_CHECKING:
+    import polars
+
+AUDITS = ("self-preference", "stability", "text", "errors", "position", "groups", "consistency", "drift")
+_SAME = {"length": "text", "format": "text", "verbosity": "text"}
+
+
+@dataclass(frozen=True, slots=True)
+class Audits(Findings):
+    """The `audits` that were made, and `not_made`: the reason for each of the others, by name."""
+
+    audits: tuple[Audit, ...]
+    not_made: Mapping[str, str]
+    of_table: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> tuple[Finding, ...]:  # type: ignore[override]
+        """The findings of all audits."""
+        return tuple(row for each in self.audits for row in each.rows)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What to know of the table, what each audit warns of, and what was not audited."""
+        return (
+            *self.of_table,
+            *(f"{each.name}: {text}" for each in self.audits for text in each.warnings),
+            *self._left(),
+        )
+
+    def text(self, *, everything: bool = False) -> str:
+        """One audit after the other, then what was not audited and why."""
+        parts = [
+            "\n".join(f"! {warning}" for warning in self.of_table),
+            *(each.text(everything=everything) for each in self.audits),
+            "\n".join(self._left()),
+        ]
+        return "\n\n".join(part for part in parts if part)
+
+    def _left(self) -> list[str]:
+        return [f"not audited: {name}: {reason}" for name, reason in self.not_made.items()]
+
+
+def audit(
+    table: object,
+    *,
+    audits: Names | None = None,
+    raters: Names | None = None,
+    reference: Names | None = None,
+    dimensions: Names | None = None,
+    confidence: float = 0.95,
+    resamples: int | None = None,
+    seed: int | None = None,
+    adjustment: Adjustment = "holm",
+    judge_vendors: Mapping[str, str] | None = None,
+    system_vendors: Mapping[str, str] | None = None,
+    own_models: Mapping[str, Sequence[str]] | None = None,
+    cases: Iterable[Case] | None = None,
+    within_systems: bool = False,
+    groups: Sequence[str] = (),
+    bands: Mapping[str, Sequence[float]] | None = None,
+    smallest: int = 10,
+    earlier: object = None,
+    same_raters: Mapping[str, str] | None = None,
+    bound: float = 0.25,
+    width: float = 0.5,
+    threshold: float | None = None,
+    pairs: polars.DataFrame | None = None,
+) -> Audits:
+    """Audit a rating table: all of `AUDITS`, or those that are named (which are then refused where something is
+    missing). Each takes what it needs from the table and from the arguments that the function of its name explains;
+    texts and groups of patients come from the `cases` that were judged."""
+    table = rating_table(table)
+    listed = [audits] if isinstance(audits, str) else list(audits or ())
+    named = [_SAME.get(name.replace("_", "-"), name.replace("_", "-")) for name in listed]
+    unknown = [name for name in named if name not in AUDITS]
+    if unknown:
+        raise MedjuryError(f"there is no audit {unknown[0]!r}; there are {', '.join(AUDITS)}")
+    about: dict[str, Any] = {
+        "raters": raters,
+        "reference": reference,
+        "dimensions": dimensions,
+        "confidence": confidence,
+    }
+    drawn: dict[str, Any] = {"resamples": resamples, "seed": seed}
+    features, values = (None, {}) if cases is None else case_features(cases, groups, notes=True)
+
+    def make_position() -> Audit:
+        if pairs is None:
+            raise MedjuryError("give --pairs, a table with the columns item, first, second, preferred")
+        return position(pairs, raters=raters, confidence=confidence, adjustment=adjustment, **drawn)
+
+    def make_groups() -> Audit:
+        if not groups:
+            raise MedjuryError("give --group, such as --group specialty --group age=18,65")
+        given = {name: None if name in table.rows.columns else values.get(name) for name in groups}
+        return group_differences(table, given, bands=bands, smallest=smallest, adjustment=adjustment, **about)
+
+    def make_errors() -> Audit:
+        given = {name: None if name in table.rows.columns else values.get(name, {}) for name in groups}
+        return error_model(table, features, groups=given, adjustment=adjustment, **about, **drawn)
+
+    def make_drift() -> Audit:
+        if earlier is None:
+            raise MedjuryError("give --earlier, the earlier ratings of the same cases, or --versions")
+        return drift(
+            earlier, table, bound=bound, same_raters=same_raters, adjustment=adjustment, **about, **drawn
+        )
+
+    makers: dict[str, Callable[[], Audit]] = {
+        "self-preference": lambda: self_preference(
+            table,
+            judge_vendors=judge_vendors,
+            system_vendors=system_vendors,
+            own_models=own_models,
+            adjustment=adjustment,
+            **about,
+            **drawn,
+        ),
+        "stability": lambda: stability(table, width=width, threshold=threshold, **about, **drawn),
+        "text": lambda: text_effects(
+            table, features, within_systems=within_systems, adjustment=adjustment, **about, **drawn
+        ),
+        "errors": make_errors,
+        "position": make_position,
+        "groups": make_groups,
+        "consistency": lambda: internal_consistency(table, adjustment=adjustment, **about, **drawn),
+        "drift": make_drift,
+    }
+    done: list[Audit] = []
+    left: dict[str, str] = {}
+    for name in named or AUDITS:
+        try:
+            done.append(makers[name]())
+        except MedjuryError as error:
+            if named:
+                raise
+            left[name] = str(error)
+    if not done:
+        reasons = "\n".join(f"not audited: {name}: {reason}" for name, reason in left.items())
+        raise MedjuryError(f"nothing could be audited:\n{reasons}")
+    known = set(table.warnings)
+    apart = [
+        replace(each, warnings=tuple(text for text in each.warnings if text not in known)) for each in done
+    ]
+    return Audits(tuple(apart), left, table.warnings)

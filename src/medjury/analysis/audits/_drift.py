@@ -1,0 +1,236 @@
+"""Drift: the same anchor cases, rated at two times or by two versions of a judge. What changed, beyond noise?
+
+A judge asked twice differs from itself. Only what exceeds that is drift, so repeats at both times are worth
+their price: without them a shift of the mean can be seen, but not whether single cases moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from medjury.analysis.audits._anchors import pair_answers, same_content
+from medjury.analysis.audits._audit import Audit, Finding, names
+from medjury.analysis.audits._audited import Audited, audited
+from medjury.analysis.audits._beyond_noise import NO_OVERLAP, NO_REPEATS, beyond_noise
+from medjury.analysis.audits._multiplicity import Adjustment, adjusted
+from medjury.analysis.audits._resampled import Floats, resampled_p, sums_by_cluster
+from medjury.foundation.errors import MedjuryError
+from medjury.statistics import Read, Replicates, proportion, side_by_side
+from medjury.tables import Names, rating_table
+
+if TYPE_CHECKING:
+    import polars
+
+METHOD = "paired differences on the same answers, later less earlier; intervals resample cases"
+# What is tested, with its verdicts: above zero, below zero, neither.
+TESTED = {
+    "shift": ("moved up", "moved down", "not shown"),
+    "excess_change": ("answers changed beyond noise", "not shown", "not shown"),
+    "unscored_share_change": ("more without a score", "fewer without a score", "not shown"),
+}
+
+
+def drift(
+    earlier: object,
+    later: object,
+    *,
+    raters: Names | None = None,
+    reference: Names | None = None,
+    dimensions: Names | None = None,
+    confidence: float = 0.95,
+    resamples: int | None = None,
+    seed: int | None = None,
+    bound: float = 0.25,
+    same_raters: Mapping[str, str] | None = None,
+    adjustment: Adjustment = "holm",
+) -> Audit:
+    """Audit each rater that rated the same answers in both tables, per dimension.
+
+    `same_raters` maps a name in the later table to its name in the earlier one, where a new version got a new
+    name. Findings: `shift`, the mean difference, with a verdict that also says whether it is shown to stay
+    within ±`bound` (both one-sided tests at 1 − confidence: Schuirmann (1987) J Pharmacokinet Biopharm
+    15:657-680); `changed_share`, the probability that an earlier and a later score of one answer differ;
+    `noise_share`, that two repeats at the same time do; `excess_change`, the first less the second;
+    `answers_beyond_noise`, how many answers moved further than repeats explain (Bonferroni over answers; the
+    verdict names the largest); `unscored_share_change`, the change in the share of ratings without a score.
+    """
+    if bound <= 0:
+        raise MedjuryError(f"The bound of equivalence is above zero, not {bound:g}.")
+    about = audited(
+        rating_table(later),
+        raters=raters,
+        reference=reference,
+        dimensions=dimensions,
+        confidence=confidence,
+        resamples=resamples,
+        seed=seed,
+        formed_jury=False,
+    )
+    before, after, warnings = same_content(rating_table(earlier).rows, about.rows)
+    old_name = _old_names(about, before, same_raters or {}, warnings)
+    pairs = [
+        (rater, dimension, joined)
+        for rater, dimension in product(old_name, about.dimensions)
+        if (joined := pair_answers(before, after, old_name[rater], rater, dimension)) is not None
+    ]
+    if not pairs:
+        raise MedjuryError(
+            "the two tables have no answer (item and system) in common: drift needs the same anchors."
+        )
+    made = side_by_side(
+        [
+            partial(_of_pair, about, joined, rater, dimension, old_name[rater], bound)
+            for rater, dimension, joined in pairs
+        ]
+    )
+    findings = adjusted(
+        [finding for found, _ in made for finding in found],
+        adjustment,
+        confidence=confidence,
+        verdicts=TESTED,
+    )
+    same = {
+        (rater, dimension) for (rater, dimension, _), (_, within) in zip(pairs, made, strict=True) if within
+    }
+    return Audit(
+        "drift",
+        tuple(_in_words(each, (each.rater, each.dimension) in same, bound) for each in findings),
+        sum(int((joined["n_x"] + joined["n_y"]).sum()) for *_, joined in pairs),
+        sum(_missing(joined) for *_, joined in pairs),
+        METHOD,
+        (*about.table.warnings, *warnings),
+    )
+
+
+def _old_names(
+    about: Audited, before: polars.DataFrame, same_raters: Mapping[str, str], warnings: list[str]
+) -> dict[str, str]:
+    """Every audited rater that has a past, with its earlier name; who has none is named in the warnings."""
+    unknown = [name for name in same_raters if name not in about.table.raters]
+    if unknown:
+        raise MedjuryError(f"there is no rater {unknown[0]!r} in the later ratings.")
+    present = set(before["rater"].to_list())
+    old_name = {rater: same_raters.get(rater, rater) for rater in about.raters}
+    if strangers := [rater for rater, old in old_name.items() if old not in present]:
+        warnings.append(f"not in the earlier ratings, so not compared: {names(strangers)}")
+    if len(strangers) == len(old_name):
+        raise MedjuryError(
+            f"no rater of the later ratings ({names(about.raters)}) is in the earlier ones "
+            f"({names(sorted(present))}). Where a new version has a new name, say which old one it follows."
+        )
+    return {rater: old for rater, old in old_name.items() if old in present}
+
+
+def _of_pair(
+    about: Audited, joined: polars.DataFrame, rater: str, dimension: str, old: str, bound: float
+) -> tuple[list[Finding], bool]:
+    """The findings on one rater and dimension, and whether the shift is shown to lie within ±bound."""
+    drawn = about.drawn(*_sums(joined))
+    made = _findings(joined, drawn, about.confidence)
+    group = f"{old} → {rater}" if old != rater else ""
+    return [
+        replace(
+            each, audit="drift", rater=rater, dimension=dimension, group=group, n_unscored=_missing(joined)
+        )
+        for each in made
+    ], _shown_same(joined, drawn, bound, about.confidence, _span(about, dimension))
+
+
+def _span(about: Audited, dimension: str) -> float | None:
+    grades = about.table.dimension(dimension).grades
+    return None if grades is None else float(grades.highest - grades.lowest)
+
+
+def _missing(joined: polars.DataFrame) -> int:
+    return int((joined["unscored_x"] + joined["unscored_y"]).sum())
+
+
+def _sums(table: polars.DataFrame) -> tuple[Floats, Callable[[Floats], Read]]:
+    """Of every case the sums that the statistics are made of, and how to read them."""
+
+    def column(name: str) -> Floats:
+        return table[name].cast(float).fill_null(float("nan")).to_numpy()
+
+    difference = column("mean_y") - column("mean_x")
+    changed, noise = column("changed"), column("noise")
+    both = ~np.isnan(difference)
+    noisy = both & ~np.isnan(noise)
+    features = [both, np.where(both, difference, 0.0), np.where(both, changed, 0.0)]
+    features += [noisy, np.where(noisy, noise, 0.0), np.where(noisy, changed, 0.0)]
+    features += [column(name) for name in ("rows_x", "unscored_x", "rows_y", "unscored_y")]
+    sums = sums_by_cluster(np.column_stack(features).astype(np.float64), table["cluster_y"].to_list())
+
+    def statistics(rows: Floats) -> Read:
+        def read(weights: Floats) -> Mapping[str, Floats]:
+            n, shift, changed, n_noise, noise, changed_there, rows_x, lost_x, rows_y, lost_y = (
+                weights @ rows
+            ).T
+            return {
+                "shift": shift / n,
+                "changed_share": changed / n,
+                "noise_share": noise / n_noise,
+                "excess_change": (changed_there - noise) / n_noise,
+                "unscored_share_change": lost_y / rows_y - lost_x / rows_x,
+            }
+
+        return read
+
+    return sums, statistics
+
+
+def _findings(table: polars.DataFrame, drawn: Replicates, confidence: float) -> list[Finding]:
+    scored = table.filter((table["n_x"] > 0) & (table["n_y"] > 0))
+    repeated = scored.filter(scored["noise"].is_not_null())
+    # What a statistic rests on: its answers, and the cases that hold them.
+    behind = dict.fromkeys(("shift", "changed_share"), scored) | {"unscored_share_change": table}
+    findings = []
+    for name in drawn.observed:
+        reason = NO_REPEATS if name in ("noise_share", "excess_change") and scored.height else NO_OVERLAP
+        rows = behind.get(name, repeated)
+        estimate = replace(drawn.estimate(name, confidence=confidence, reason=reason), n=rows.height)
+        cases = rows["cluster_y"].n_unique()
+        p_value = resampled_p(drawn, name, estimate, cases) if name in TESTED else None
+        findings.append(Finding(name, estimate, p_value=p_value))
+    return [*findings, beyond_noise(scored, confidence)]
+
+
+def _shown_same(
+    table: polars.DataFrame, drawn: Replicates, bound: float, confidence: float, span: float | None
+) -> bool:
+    """Whether the shift is shown to lie within ±bound.
+
+    Both one-sided tests at the level 1 − confidence are one interval with twice that outside. Where every case
+    moved by the same no resample tells how many others would not: of n such cases a share of
+    1 − (1 − confidence)^(1/n) could, by the whole scale (`span`; where none is known, by what lies between the
+    scores seen).
+    """
+    import polars as pl
+
+    scored = table.filter((pl.col("n_x") > 0) & (pl.col("n_y") > 0))
+    level = 2.0 * confidence - 1.0
+    found = drawn.estimate("shift", confidence=level, reason=NO_OVERLAP)
+    low, high = found.low, found.high
+    if found.value is not None and "the same in all" in found.method:
+        seen = np.concatenate([scored[name].to_numpy() for name in ("mean_x", "mean_y")])
+        could = proportion(0, scored["cluster_y"].n_unique(), confidence=level).high or 1.0
+        reach = could * (float(np.ptp(seen)) if span is None else span)
+        low, high = found.value - reach, found.value + reach
+    return low is not None and high is not None and -bound < low and high < bound
+
+
+def _in_words(finding: Finding, within: bool, bound: float) -> Finding:
+    """A shift may be shown to be small, and answers that change less than noise are no drift."""
+    if finding.statistic == "excess_change" and (finding.estimate.value or 0.0) <= 0:
+        return replace(finding, stands_out=False)
+    if finding.statistic != "shift" or not finding.verdict:
+        return finding
+    if finding.stands_out:
+        return replace(finding, verdict=finding.verdict + (f", by less than {bound:g}" if within else ""))
+    neither = "neither a shift nor its absence is shown"
+    return replace(finding, verdict=f"the same within ±{bound:g}" if within else neither)

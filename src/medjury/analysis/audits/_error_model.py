@@ -1,0 +1,254 @@
+"""The joint error model: does judge − clinician depend on specialty, system, and the length of notes and answer?
+
+One model of all attributes and physicians at once, so that each effect holds the others fixed (Croxford et al.
+2025, npj Digit Med): error ~ specialty + system + lengths + (1 | physician) + (1 | component).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medjury.analysis.audits._audit import Audit, Finding
+from medjury.analysis.audits._audited import Audited, audited
+from medjury.analysis.audits._multiplicity import Adjustment, adjusted
+from medjury.analysis.audits._regressions.columns import identified
+from medjury.analysis.audits._regressions.crossed_model import fit_crossed_model
+from medjury.foundation.errors import MedjuryError
+from medjury.statistics import Estimate
+from medjury.tables import Measured, Names, RatingTable, rating_table
+
+if TYPE_CHECKING:
+    import polars
+
+EFFECT, MEAN = "error_effect", "error_mean"
+VERDICTS = ("kinder", "stricter", "not shown")
+# Per doubling, whatever they count; the others are groups.
+LENGTHS = {"length": "length of the answer", "note_length": "length of the notes", "tokens_in": "tokens read"}
+USUAL = ("specialty",)
+FEWEST_CLUSTERS = 10
+METHOD = (
+    "judge − clinician of every clinician, answer and graded dimension, turned so that above zero is too kind; one "
+    "linear mixed model of all effects at once; intervals allow for what the ratings of one case share"
+)
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Errors:
+    """Of every judge − clinician difference: its size, the clinician, the dimension, the answer and its cluster."""
+
+    error: Floats
+    physician: list[str]
+    component: list[str]
+    item: list[str]
+    system: list[str]
+    cluster: list[str]
+
+
+def error_model(
+    table: object,
+    features: polars.DataFrame | None = None,
+    *,
+    raters: Names | None = None,
+    reference: Names | None = None,
+    dimensions: Names | None = None,
+    confidence: float = 0.95,
+    resamples: int | None = None,
+    seed: int | None = None,
+    groups: Mapping[str, Mapping[str, str] | None] | None = None,
+    adjustment: Adjustment = "holm",
+) -> Audit:
+    """Audit every rater's error against single clinicians by a joint mixed model.
+
+    `features` is a table `item, system` with `length` and `note_length` (words), as `case_features` makes it;
+    without it, columns of these names in the ratings serve, or else the tokens that judges read. `groups` are
+    columns of the ratings, or maps from item to level; `specialty` is one where it is known, and the system where
+    there are several. A group's effect is that of a level against its most frequent level, a length's is per
+    doubling. Where nothing is known but systems and tokens, other audits say more, and this one refuses.
+
+    Findings of every rater: `error_mean`, the mean error at the most frequent levels and mean lengths;
+    `error_effect`, `group` naming the effect; and the variances of physicians, components and the residual.
+    The dimensions are those of the commonest scale, yes/no questions left out. `resamples` and `seed` have no
+    part in it."""
+    ratings = rating_table(table)
+    about = audited(
+        ratings,
+        raters=raters,
+        reference=reference,
+        dimensions=dimensions,
+        confidence=confidence,
+        resamples=resamples,
+        seed=seed,
+        kinds=("judge", "jury"),
+    )
+    if not about.reference:
+        raise MedjuryError("an error needs a yardstick: name the clinicians (--reference).")
+    chosen = _same_scale([ratings.dimension(name) for name in about.dimensions])
+    named, lengths = _factors(ratings, groups or {}), _lengths(about, features)
+    if not {*named, *lengths} - {"system", "tokens_in"}:
+        raise MedjuryError(
+            "nothing is known of the answers but their systems: give the cases (--cases), for their lengths, or a "
+            "group such as specialty (--group)."
+        )
+    findings: list[Finding] = []
+    warnings = [f"not in the model, on another scale: {', '.join(left)}"] if (
+        left := [name for name in about.dimensions if name not in {each.name for each in chosen}]
+    ) else []  # fmt: skip
+    for rater in about.raters:
+        errors = _errors(about, chosen, rater)
+        made, told = _fit(about, rater, errors, named, lengths)
+        findings += made
+        warnings += [f"{rater}: {each}" for each in told]
+    judged = adjusted(
+        findings,
+        adjustment,
+        confidence=confidence,
+        verdicts={EFFECT: VERDICTS},
+        family=lambda finding: finding.rater,
+    )
+    return about.result("error_model", judged, METHOD, list(dict.fromkeys(warnings)))
+
+
+def _same_scale(dimensions: Sequence[Measured]) -> list[Measured]:
+    """Graded dimensions of the commonest scale."""
+    graded = [each for each in dimensions if each.grades is not None and len(each.grades.values) > 2]
+    if not graded:
+        raise MedjuryError(
+            "the error model needs graded dimensions, and the scale of none is known (--scale)."
+        )
+    commonest = Counter(each.grades.values for each in graded if each.grades is not None).most_common(1)[0][0]
+    return [each for each in graded if each.grades is not None and each.grades.values == commonest]
+
+
+def _factors(
+    table: RatingTable, groups: Mapping[str, Mapping[str, str] | None]
+) -> dict[str, dict[tuple[str, str], str]]:
+    """Of every grouping the level of each answer that has one."""
+    found: dict[str, dict[tuple[str, str], str]] = {}
+    answers = table.rows.select("item", "system").unique().rows()
+    for name in dict.fromkeys((*USUAL, *groups)):
+        levels = groups.get(name)
+        if levels is None:
+            if name not in table.rows.columns:
+                if name in groups:
+                    raise MedjuryError(f"there is no column {name!r} to group by.")
+                continue
+            known = table.rows.select("item", name).drop_nulls().unique(["item"], keep="first").rows()
+            levels = {item: str(value).strip() for item, value in known if str(value).strip()}
+        found[name] = {answer: levels[answer[0]] for answer in answers if answer[0] in levels}
+    if len(table.systems) > 1:
+        found["system"] = {answer: answer[1] for answer in answers if answer[1]}
+    return {name: levels for name, levels in found.items() if len(set(levels.values())) > 1}
+
+
+def _lengths(about: Audited, features: polars.DataFrame | None) -> dict[str, dict[tuple[str, str], float]]:
+    """Of every length the binary logarithm of each answer's."""
+    import polars as pl
+
+    rows = about.table.rows
+    source = rows if features is None else features
+    names: list[str] = [name for name in ("length", "note_length") if name in source.columns]
+    if not names and "tokens_in" in rows.columns:
+        source, names = rows.filter(pl.col("rater_kind") == "judge"), ["tokens_in"]
+    found: dict[str, dict[tuple[str, str], float]] = {}
+    for name in names:
+        number = pl.col(name).cast(pl.Float64, strict=False)
+        means = source.group_by("item", "system").agg(number.mean()).filter(pl.col(name) > 0)
+        values = {(item, system): float(np.log2(value)) for item, system, value in means.iter_rows()}
+        if len({round(value, 9) for value in values.values()}) > 1:
+            found[name] = values
+    return found
+
+
+def _errors(about: Audited, dimensions: Sequence[Measured], rater: str) -> _Errors:
+    parts: list[tuple[Floats, str, str, Any]] = []
+    for dimension in dimensions:
+        grid = about.table.grid(dimension.name, about.roles)
+        said = dimension.oriented(grid.scores[rater])
+        for physician in about.reference:
+            gap = said - dimension.oriented(grid.scores[physician])
+            known = ~np.isnan(gap)
+            parts.append((gap[known], physician, dimension.name, grid.where(known)))
+    sizes = [len(gap) for gap, *_ in parts]
+
+    def repeated(place: int) -> list[str]:
+        return [str(part[place]) for part, size in zip(parts, sizes, strict=True) for _ in range(size)]
+
+    def of_units(name: str) -> list[str]:
+        return [str(value) for *_, grid in parts for value in getattr(grid, name)]
+
+    error = np.concatenate([gap for gap, *_ in parts]) if parts else np.empty(0)
+    return _Errors(
+        error, repeated(1), repeated(2), of_units("items"), of_units("systems"), of_units("clusters")
+    )
+
+
+def _fit(
+    about: Audited,
+    rater: str,
+    errors: _Errors,
+    factors: Mapping[str, Mapping[tuple[str, str], str]],
+    lengths: Mapping[str, Mapping[tuple[str, str], float]],
+) -> tuple[list[Finding], list[str]]:
+    answers = list(zip(errors.item, errors.system, strict=True))
+    known = np.array(
+        [all(answer in each for each in (*factors.values(), *lengths.values())) for answer in answers]
+    )
+    if not len(answers) or not known.any():
+        raise MedjuryError(
+            f"{rater} and the clinicians scored no common answer of which the groups are known."
+        )
+    kept = [answer for answer, there in zip(answers, known, strict=True) if there]
+    columns: dict[str, Floats] = {}
+    for name, levels in factors.items():
+        values = [levels[answer] for answer in kept]
+        usual, *others = [level for level, _ in Counter(values).most_common()]
+        for level in others:
+            columns[f"{name}: {level} against {usual}"] = np.array(
+                [value == level for value in values], dtype=float
+            )
+    for name, sizes in lengths.items():
+        column = np.array([sizes[answer] for answer in kept])
+        columns[f"{LENGTHS[name]}, per doubling"] = column - column.mean()
+    told = (
+        [] if known.all() else [f"{int((~known).sum())} of {len(known)} differences lack a group or length"]
+    )
+    design = np.column_stack([np.ones(len(kept)), *columns.values()])
+    apart = identified(design)
+    if lost := [name for name, there in zip(columns, apart[1:], strict=True) if not there]:
+        told.append(f"cannot be told apart from other effects, so left out: {', '.join(lost)}")
+    columns = {name: column for name, column in columns.items() if name not in lost}
+    cut = {
+        name: [value for value, there in zip(getattr(errors, name), known, strict=True) if there]
+        for name in ("physician", "component", "cluster")
+    }
+    if (cases := len(set(cut["cluster"]))) < FEWEST_CLUSTERS:
+        raise MedjuryError(f"the error model needs {FEWEST_CLUSTERS} cases or more; there are {cases}.")
+    crossed = {name: cut[name] for name in ("physician", "component") if len(set(cut[name])) > 1}
+    if not crossed:
+        raise MedjuryError("one clinician and one dimension leave nothing for random intercepts.")
+    fitted = fit_crossed_model(
+        errors.error[known],
+        np.column_stack([np.ones(len(kept)), *columns.values()]),
+        [MEAN, *columns],
+        groups=crossed,
+        clusters=cut["cluster"],
+    )
+    findings = [Finding(MEAN, fitted.estimate(MEAN, about.confidence), rater)]
+    findings += [
+        Finding(
+            EFFECT, fitted.estimate(name, about.confidence), rater, group=name, p_value=fitted.p_value(name)
+        )
+        for name in columns
+    ]
+    model = fitted.model
+    for name, value in model.variances.items():
+        method = f"no interval: variance component, {model.method}"
+        findings.append(Finding(f"{name}_variance", Estimate(value, None, None, model.n, method), rater))
+    return findings, [*told, *model.warnings]

@@ -1,0 +1,154 @@
+"""A stored triage rule on cases that nobody labelled. What it was learnt from must be what it meets: the same
+judges, the same way their votes become one, the same instrument and grades."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from medjury.analysis.calibration._conformal.sets import GradeSets
+from medjury.analysis.calibration._estimates.prediction_powered import PredictionPowered, estimate_mean
+from medjury.analysis.calibration._estimates.quality_asked import share_of
+from medjury.analysis.calibration._maps.calibrator import Floats, on_scale
+from medjury.analysis.calibration._part import Part, instruments_of, part_of, scaled
+from medjury.analysis.calibration._saved import case_hash
+from medjury.analysis.calibration._stored_triage.result import AppliedTriage
+from medjury.analysis.calibration._stored_triage.rule import StoredTriage
+from medjury.analysis.calibration._triage.review_order import lessons
+from medjury.analysis.calibration._triage.signals import Items, spread_of
+from medjury.foundation.errors import MedjuryError
+from medjury.statistics import counted
+from medjury.tables import ABSENT, Grades, Grid, Names, RatingTable, add_jury, rating_table
+
+
+def apply_triage(table: object, stored: StoredTriage, *, dimensions: Names | None = None) -> AppliedTriage:
+    """Order new units by a rule that labelled cases taught, and estimate their quality from those labels.
+
+    The jury must be the same: its judges, how their votes become one, and the instrument. Units of a case that
+    taught the rule keep their place in the order, and count once, as labelled, in the estimates.
+    """
+    table = rating_table(table)
+    part, skipped = _part(table, stored, dimensions)
+    taught = stored.taught
+    known_cases = set(taught.cases.tolist())
+    hashed = np.array([case_hash(str(name)) for name in part.cases.tolist()], dtype=object)
+    known = np.array([name in known_cases for name in hashed.tolist()], dtype=bool)
+    span = (taught.grades[0], taught.grades[-1])
+    jury = on_scale(part.scores(stored.jury), span, "the jury's")
+    judges = [part.scores(name) for name in stored.members if name in part.grid.scores] or [jury]
+    spread = np.where(np.isnan(jury), np.nan, np.nan_to_num(spread_of(np.column_stack(judges))))
+    nothing = np.full(len(jury), np.nan)
+    new = replace(taught, jury=jury, spread=spread, labels=nothing, target=nothing == 0, cases=hashed)
+    priority, signals, sets = _placed(stored, new)
+    read = np.isnan(priority) | (True if stored.cut is None else priority >= stored.cut - 1e-12)
+    mean, dangerous = _estimates(stored, new.part(~known))
+    told = [
+        f"{counted(int(known.sum()), 'answer')} of cases that taught the rule; the estimates count them as labelled"
+    ] if known.any() else []  # fmt: skip
+    told += list(dict.fromkeys(text for found in (mean, dangerous) for text in found.warnings))
+    return AppliedTriage(
+        stored, part, priority, signals, sets, read, known, mean, dangerous, skipped, (*table.warnings, *told)
+    )
+
+
+def _placed(stored: StoredTriage, new: Items) -> tuple[Floats, dict[str, Floats], GradeSets]:
+    """Priority, signals and conformal sets of the new units; nothing for one without a score of the jury."""
+    teachers = stored.taught.part(~np.isnan(stored.taught.jury))
+    scored = ~np.isnan(new.jury)
+    [((found, made), lesson)] = lessons([(new.part(scored), teachers)], stored.folds)
+    given = lesson.priority(found, by_rank=stored.by_rank)
+
+    def on_all(values: Floats) -> Floats:
+        wide = np.full(len(scored), np.nan)
+        wide[scored] = values
+        return wide
+
+    member = np.zeros((len(scored), len(made.grades)), dtype=bool)
+    member[scored] = made.member
+    sets = GradeSets(made.grades, member, on_all(made.low), on_all(made.high))
+    return on_all(given), {name: on_all(values) for name, values in found.items()}, sets
+
+
+def _estimates(stored: StoredTriage, new: Items) -> tuple[PredictionPowered, PredictionPowered]:
+    """The clinicians' mean, on the scale as it was given, and the share of dangerous answers."""
+    taught = stored.taught
+    none = np.full(len(new.jury), np.nan)
+    jury, labels = np.concatenate([taught.jury, new.jury]), np.concatenate([taught.labels, none])
+    danger = np.concatenate([stored.danger, none])
+    cases = np.concatenate([taught.cases, new.cases])
+    ends = taught.grades[0] + taught.grades[-1]
+    given, wanted = (ends - jury, ends - labels) if stored.reversed else (jury, labels)
+    how: dict[str, Any] = {"cases": cases, "labels_random": True, "confidence": stored.confidence}
+    bad, called = (
+        np.where(np.isnan(values), np.nan, values <= stored.threshold + 1e-9).astype(float)
+        for values in (danger, jury)
+    )
+    return estimate_mean(wanted, given, **how), share_of(bad, called, **how)
+
+
+def _part(table: RatingTable, stored: StoredTriage, dimensions: Names | None) -> tuple[Part, int]:
+    """The rule's dimension of the table with its jury, low being dangerous; how many units it does not concern."""
+    asked = (dimensions,) if isinstance(dimensions, str) else dimensions
+    if asked is not None and tuple(asked) != (stored.dimension,):
+        raise MedjuryError(
+            f"this rule is for the dimension {stored.dimension!r}, not for {', '.join(asked)}."
+        )
+    measured = replace(scaled(table, table.dimension(stored.dimension)), higher_is_better=not stored.reversed)
+    ends = stored.taught.grades[0] + stored.taught.grades[-1]
+    own = (
+        tuple(sorted(ends - grade for grade in stored.taught.grades))
+        if stored.reversed
+        else stored.taught.grades
+    )
+    if measured.grades is not None and tuple(map(float, measured.grades.values)) != own:
+        raise MedjuryError(
+            f"the rule was learnt on the grades {_words(own)}, and {stored.dimension!r} has "
+            f"{_words(measured.grades.values)} here."
+        )
+    grid = _with_jury(table, stored)
+    label = instruments_of(table, [name for name in (*stored.members, stored.jury) if name in table.raters])
+    found = label.get(stored.dimension, "")
+    if found != stored.instrument:
+        raise MedjuryError(
+            f"the rule was learnt with the instrument {stored.instrument or '(not stated)'!r}, and these answers "
+            f"were judged with {found or '(not stated)'!r}. Learn one for it: medjury triage RUN --save-rule FILE."
+        )
+    part = part_of(table, measured, grid, ())
+    here = part.asked(stored.jury) & ~part.not_applicable(stored.jury)
+    if not here.any():
+        raise MedjuryError(
+            f"{stored.jury!r} gave no score on {stored.dimension!r}: there is nothing to order."
+        )
+    grid = grid.where(here)
+    turned = {name: measured.oriented(given) for name, given in grid.scores.items()}
+    part = part_of(
+        table, replace(measured, grades=Grades(own, "triage rule")), replace(grid, scores=turned), ()
+    )
+    return part, int((~here).sum())
+
+
+def _with_jury(table: RatingTable, stored: StoredTriage) -> Grid:
+    """The grid with the rule's jury: the stored one where the table has it by the same rule, else formed anew."""
+    grid = table.grid(stored.dimension)
+    if stored.jury in grid.scores:
+        stated = next((each for each in table.juries if each.name == stored.jury), None)
+        if stated is not None and (stated.rule, stated.quorum) != (stored.rule.rule, stored.rule.quorum):
+            raise MedjuryError(
+                f"the rule was learnt from a jury by {stored.rule.rule}, and {stored.jury!r} is one by "
+                f"{stated.rule} here."
+            )
+        return grid
+    missing = [
+        name for name in stored.members if name not in grid.scores or (grid.states[name] == ABSENT).all()
+    ]
+    if missing:
+        raise MedjuryError(
+            f"the rule is for the judges {', '.join(stored.members)}; these ratings lack {', '.join(missing)}."
+        )
+    return add_jury(grid, stored.members, stored.rule)
+
+
+def _words(grades: Any) -> str:
+    return ", ".join(f"{grade:g}" for grade in grades)

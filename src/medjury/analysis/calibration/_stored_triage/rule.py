@@ -1,0 +1,122 @@
+"""What a triage learnt from labelled cases, without their names or texts, and at which priority reading may stop.
+
+The cut is conformal. Each labelled dangerous answer has a priority that other cases gave it. The cut lies so low
+among these that a new dangerous answer, drawn like the labelled ones, has at least the stated chance of a priority
+as high. Every case weighs the same, however many answers it has (`_conformal/strangeness.py`). Priorities of
+labelled answers come from rules learnt on four fifths of the cases and that of a new one from all of them, so the
+chance is met closely and not to the last digit (cross-conformal prediction: Vovk 2015, Ann Math Artif Intell
+74:9-28).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from medjury.analysis.calibration._conformal.strangeness import strangeness
+from medjury.analysis.calibration._maps.calibrator import Floats
+from medjury.analysis.calibration._saved import case_hash
+from medjury.analysis.calibration._triage.signals import Items
+from medjury.analysis.calibration._triage.triage_result import Triage
+from medjury.foundation.errors import MedjuryError
+from medjury.statistics import Estimate
+from medjury.tables import JuryRule
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredTriage:
+    """A learnt rule with its provenance. `taught` are the labelled items, their cases by a hash of the name;
+    `danger` is the score by which each is dangerous. Scores are such that low is dangerous; `reversed` tells that
+    they were turned round for that. An item of priority `cut` or more is to be read; None: all are, for too few
+    dangerous answers were labelled. `review` is the share of labelled cases to read for the share `catch`."""
+
+    jury: str
+    members: tuple[str, ...]
+    rule: JuryRule
+    dimension: str
+    instrument: str
+    reference: tuple[str, ...]
+    reversed: bool
+    threshold: float
+    gap: float | None
+    catch: float
+    confidence: float
+    folds: int
+    by_rank: bool
+    cut: float | None
+    review: Estimate
+    taught: Items
+    danger: Floats
+
+    @property
+    def n_cases(self) -> int:
+        return len(set(self.taught.cases.tolist()))
+
+    @property
+    def n_dangerous(self) -> int:
+        return int(self.taught.target.sum())
+
+    @property
+    def danger_words(self) -> str:
+        """What the rule looks for, on the scale as clinicians gave it."""
+        ends = self.taught.grades[0] + self.taught.grades[-1]
+        at = f"{ends - self.threshold:g} or more" if self.reversed else f"{self.threshold:g} or less"
+        return at if self.gap is None else f"{at}, and the jury's {self.gap:g} or more better"
+
+
+def stored_triage(found: Triage) -> StoredTriage:
+    """What is kept of a triage with labels."""
+    order, asked = found.order, found.asked
+    if order.curves is None:
+        raise MedjuryError("a rule to keep needs labels: nothing was learnt here. Add clinicians' scores.")
+    items = order.items
+    labelled = ~np.isnan(items.labels)
+    taught = items.part(labelled)
+    hashed = np.array([case_hash(name) for name in taught.cases.tolist()], dtype=object)
+    target = labelled & items.target
+    return StoredTriage(
+        jury=found.jury,
+        members=found.raters,
+        rule=found.jury_rule,
+        dimension=found.dimension,
+        instrument=found.part.instrument,
+        reference=found.reference,
+        reversed=found.reversed,
+        threshold=asked.threshold,
+        gap=asked.gap,
+        catch=asked.catch,
+        confidence=asked.confidence,
+        folds=asked.folds,
+        by_rank=order.weights is None,
+        cut=cut_of(order.priority[target], items.cases[target], asked.catch),
+        review=order.curves["rule"].review_to_catch,
+        taught=Items(
+            taught.jury,
+            taught.spread,
+            taught.labels,
+            taught.target,
+            hashed,
+            taught.grades,
+            taught.boundary,
+            taught.level,
+            taught.seed,
+        ),
+        danger=found.danger[labelled],
+    )
+
+
+def cut_of(priority: Floats, cases: np.ndarray, catch: float) -> float | None:
+    """The priority that a new item of this kind reaches with probability `catch` or more; None where there are too
+    few to say. An item without priority (the jury gave no score) is read in any case.
+
+    >>> cut_of(np.array([3.0, 1.0, 2.0, 5.0, 4.0]), np.arange(5), 0.8)
+    1.0
+    >>> cut_of(np.array([3.0, 1.0, 2.0, 5.0]), np.arange(4), 0.9)
+    """
+    strange = strangeness(-np.where(np.isnan(priority), np.inf, priority), cases)
+    found = -strange.quantile(catch)
+    if found == math.inf:  # all that would be needed lie among the answers without a score
+        return float(np.nanmax(priority, initial=-math.inf)) if not np.isnan(priority).all() else None
+    return None if found == -math.inf else found

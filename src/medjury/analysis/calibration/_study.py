@@ -1,0 +1,187 @@
+"""Calibrating a rating table: every judge on every dimension, the jury, and the composites that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from medjury.analysis.calibration._composite import derived_scores
+from medjury.analysis.calibration._maps.calibrator import Method, check_confidence
+from medjury.analysis.calibration._maps.cross_fit import OutOfFold, cross_fit
+from medjury.analysis.calibration._maps.folds import FOLDS, case_folds
+from medjury.analysis.calibration._part import Part, judging_roles, jurors_of, parts_of
+from medjury.analysis.calibration._study_result import (
+    CalibrationStudy,
+    ComparedScores,
+    RaterCalibration,
+    Refusal,
+)
+from medjury.foundation.errors import MedjuryError
+from medjury.tables import Measured, Names, RatingTable, mean_of_raters, rating_table
+
+JURY_OF_CALIBRATED = "jury_of_calibrated"
+
+
+def calibrate(
+    table: object,
+    *,
+    raters: Names | None = None,
+    reference: Names | None = None,
+    dimensions: Names | None = None,
+    confidence: float = 0.95,
+    resamples: int | None = None,
+    seed: int | None = None,
+    method: Method = "isotonic",
+    folds: int = FOLDS,
+    composites: bool = True,
+) -> CalibrationStudy:
+    """Cross-fit a calibration for every rater and dimension of a rating table, and for the jury.
+
+    The jury is calibrated in two ways: its own score (`jury`), and as the mean of calibrated judges
+    (`jury_of_calibrated`), the latter on units that every judge scored: where jurors vary from unit to unit,
+    each juror's own map cannot put right what the change of jurors does to the mean. Without `composites`, what
+    follows from several calibrated dimensions is left out.
+    """
+    table = rating_table(table)
+    check_confidence(confidence)
+    wanted = [raters] if isinstance(raters, str) else list(raters or ())
+    # It follows from everybody's calibration and is no rater of the table, unless its scores are stored there.
+    follows = JURY_OF_CALIBRATED in wanted and JURY_OF_CALIBRATED not in table.raters
+    roles = judging_roles(table, None if follows else raters, reference)
+    chosen, follow = _calibrated_dimensions(table, dimensions)
+    parts, unknown = parts_of(table, roles, chosen, named=dimensions is not None)
+    seed = table.seed(seed)
+    made: list[RaterCalibration] = []
+    derived: list[ComparedScores] = []
+    refused: list[Refusal] = []
+    warnings = [*table.warnings, *unknown, *follow]
+    fold_of = _shared_folds(parts, folds, seed)
+    for part in parts:
+        here = []
+        for rater in roles.raters:
+            try:
+                fitted = cross_fit(
+                    part.scores(rater),
+                    part.labels,
+                    cases=part.cases,
+                    scale=part.scale,
+                    method=method,
+                    folds=folds,
+                    seed=seed,
+                    fold_of=fold_of,
+                    judge=rater,
+                )
+            except MedjuryError as error:
+                refused.append(Refusal(rater, part.dimension, str(error)))
+                continue
+            members = roles.jurors if roles.jurors and rater == roles.jury else (rater,)
+            here.append(RaterCalibration(rater, members, part, fitted))
+        made += here
+        derived += _jury_of_calibrated(part, here, roles.jury, jurors_of(table, roles), warnings)
+    if composites:
+        derived += _follow(table, made)
+    if not made:
+        reasons = "\n".join(f"  {each.rater}, {each.dimension}: {each.reason}" for each in refused)
+        raise MedjuryError(f"nothing could be calibrated:\n{reasons}")
+    study = CalibrationStudy(
+        tuple(made),
+        tuple(derived),
+        tuple(refused),
+        tuple(warnings),
+        roles.reference,
+        table.jury_rule,
+        confidence,
+        table.resamples(resamples),
+        seed,
+    )
+    return _of_those(study, wanted) if follows else study
+
+
+def _of_those(study: CalibrationStudy, wanted: Sequence[str]) -> CalibrationStudy:
+    """What was asked for, of a study of everybody."""
+    found = study.only(*wanted)
+    known = {each.rater for each in study.compared}
+    for name in wanted:
+        if name not in known:
+            raise MedjuryError(
+                f"there is no calibrated {name!r}: it takes a jury of two judges or more, each with its own map"
+                if name == JURY_OF_CALIBRATED
+                else f"there is no calibrated rater {name!r}; known: {', '.join(sorted(known))}"
+            )
+    return found
+
+
+def _calibrated_dimensions(
+    table: RatingTable, dimensions: Names | None
+) -> tuple[list[Measured], tuple[str, ...]]:
+    """What is calibrated itself, and what to tell of the rest: a composite or a reversed dimension whose parts are
+    there is recomputed from calibrated parts. Without the instrument that says how, it is left out unless named."""
+    chosen, instrument = table.chosen(dimensions), table.instrument
+    if instrument is None:
+        own = [each for each in chosen if dimensions is not None or not each.derived] or list(chosen)
+        left = ", ".join(each.name for each in chosen if each not in own)
+        return own, (
+            f"left out, as they follow from others: {left}. Name the instrument to have them.",
+        ) * bool(left)
+    present = {each.name for each in chosen}
+    follows = {each.name for each in instrument.reversed if each.of in present}
+    for composite in instrument.composites:
+        needed = {part for part, weight in composite.weights.items() if weight > 0}
+        if needed <= present | follows:
+            follows.add(composite.name)
+    return [each for each in chosen if each.name not in follows], ()
+
+
+def _shared_folds(parts: Sequence[Part], folds: int, seed: int) -> dict[str, int]:
+    """One split for all judges and dimensions, so that what follows from several of them is out of fold too."""
+    labelled = sorted({str(case) for part in parts for case in part.cases[~np.isnan(part.labels)]})
+    first: dict[str, str] = {}
+    for part in parts:
+        for case, item in part.first_items.items():
+            first[case] = min(item, first.get(case, item))
+    drawn = case_folds([first[case] for case in labelled], folds=folds, seed=seed)
+    return dict(zip(labelled, drawn.tolist(), strict=True))
+
+
+def _jury_of_calibrated(
+    part: Part,
+    calibrations: Sequence[RaterCalibration],
+    jury: str,
+    jurors: Sequence[str],
+    warnings: list[str],
+) -> list[ComparedScores]:
+    judges = {each.rater: each.pairs for each in calibrations if each.rater in jurors}
+    if not jury or len(judges) < 2 or len(judges) < len(jurors):
+        return []
+    own = part.scores(jury)
+    complete = ~np.isnan(np.column_stack([part.scores(name) for name in jurors])).any(axis=1)
+    left_out = int((~complete & ~np.isnan(own)).sum())
+    if left_out:
+        warnings.append(
+            f"dimension {part.dimension!r}: {left_out} units lack the score of a judge; the mean of "
+            "calibrated judges leaves them out, the jury's own score keeps them"
+        )
+    calibrated = mean_of_raters(np.column_stack([pairs.calibrated for pairs in judges.values()]))
+    first = next(iter(judges.values()))
+    pairs = OutOfFold(
+        np.where(complete, own, np.nan),
+        np.where(complete, calibrated, np.nan),
+        part.labels,
+        part.cases,
+        first.fold,
+        first.in_sample,
+        first.how,
+    )
+    return [ComparedScores(JURY_OF_CALIBRATED, part.dimension, part.grades, pairs)] if pairs.n else []
+
+
+def _follow(table: RatingTable, calibrations: Sequence[RaterCalibration]) -> list[ComparedScores]:
+    """Reversed dimensions and composites, of every judge and of the jury, before and after."""
+    if table.instrument is None:
+        return []
+    found = []
+    for rater in dict.fromkeys(each.rater for each in calibrations):
+        parts = {each.dimension: each for each in calibrations if each.rater == rater}
+        found += derived_scores(table.instrument, rater, parts)
+    return found

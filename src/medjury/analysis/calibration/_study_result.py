@@ -1,0 +1,207 @@
+"""What a calibration comes to: every rater on every dimension, before and after, on cases that taught no map."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from medjury.analysis.calibration._before_after import before_after
+from medjury.analysis.calibration._curves import CurvePoint, followed_points, mapped_points
+from medjury.analysis.calibration._maps.cross_fit import CrossFitted, OutOfFold
+from medjury.analysis.calibration._part import Part
+from medjury.analysis.calibration._reliability import Reliability, calibration_curve, reliability
+from medjury.analysis.calibration._written import as_json, flat, of_rater
+from medjury.statistics import Estimate, Printable, Result, seen
+from medjury.tables import JuryRule
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RaterCalibration:
+    """One rater on one dimension, cross-fitted; a jury that was formed here has several `members`."""
+
+    rater: str
+    members: tuple[str, ...]
+    part: Part
+    fitted: CrossFitted
+
+    @property
+    def dimension(self) -> str:
+        return self.part.dimension
+
+    @property
+    def grades(self) -> tuple[float, ...]:
+        return self.part.grades
+
+    @property
+    def pairs(self) -> OutOfFold:
+        return self.fitted.out_of_fold
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComparedScores:
+    """Scores before and after without a map of their own: what follows from calibrated scores (the mean of
+    calibrated judges, reversed dimensions, composites), or what a calibration file made of a table."""
+
+    rater: str
+    dimension: str
+    grades: tuple[float, ...]
+    pairs: OutOfFold
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A rater and dimension that could not be calibrated, and why."""
+
+    rater: str
+    dimension: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"not calibrated: {self.rater}, {self.dimension}: {self.reason}"
+
+    def as_dict(self) -> dict[str, str]:
+        return of_rater(self)
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationRow:
+    """One statistic of a rater against the reference, before, after, and after − before on the same resamples.
+
+    `n` counts units with a label and both scores, `calibration` says how the maps were made."""
+
+    dimension: str
+    reference: str
+    rater: str
+    statistic: str
+    before: Estimate
+    after: Estimate
+    change: Estimate
+    n: int
+    n_cases: int
+    n_unscored: int
+    calibration: str
+
+    def as_dict(self) -> dict[str, Any]:
+        reason = self.before.reason or self.after.reason or None
+        return {**of_rater(self), "method": self.change.method, "reason": reason}
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationStudy(Result[CalibrationRow]):
+    """Everything that was calibrated, what follows from it, what was refused, and `rows`: before and after.
+
+    The rows are computed when they are first asked for; `only` keeps those of some raters."""
+
+    calibrations: tuple[RaterCalibration, ...]
+    derived: tuple[ComparedScores, ...]
+    refused: tuple[Refusal, ...]
+    warnings: tuple[str, ...]
+    reference: tuple[str, ...]
+    jury_rule: JuryRule
+    confidence: float
+    resamples: int
+    seed: int
+
+    @property
+    def compared(self) -> tuple[RaterCalibration | ComparedScores, ...]:
+        return (*self.calibrations, *self.derived)
+
+    @cached_property
+    def rows(self) -> tuple[CalibrationRow, ...]:  # type: ignore[override]
+        return tuple(row for each in self.compared for row in self._rows(each))
+
+    def only(self, *raters: str) -> CalibrationStudy:
+        """The same study with these raters' scores; nothing is fitted anew."""
+        return replace(
+            self,
+            calibrations=tuple(each for each in self.calibrations if each.rater in raters),
+            derived=tuple(each for each in self.derived if each.rater in raters),
+            refused=tuple(each for each in self.refused if each.rater in raters),
+        )
+
+    def reliability(self, rater: str, dimension: str) -> tuple[Reliability, Reliability]:
+        """The reference's mean by the rater's score, as scored and calibrated."""
+        found = next(each for each in self.compared if (each.rater, each.dimension) == (rater, dimension))
+        pairs = found.pairs
+        effort = {"resamples": self.resamples, "seed": self.seed}
+        before, after = (
+            reliability(scores, pairs.labels, cases=pairs.cases, confidence=self.confidence, **effort)
+            for scores in (pairs.scores, np.where(pairs.known, pairs.calibrated, np.nan))
+        )
+        return before, after
+
+    def curve_points(self) -> tuple[CurvePoint, ...]:
+        """The calibration curves of every rater on every dimension, composites too, point by point."""
+        own = (
+            mapped_points(each.rater, each.dimension, each.fitted, each.grades) for each in self.calibrations
+        )
+        follow = (followed_points(each.rater, each.dimension, each.pairs) for each in self.derived)
+        return tuple(point for part in (*own, *follow) for point in part)
+
+    def plot(self) -> Figure:
+        """Reliability of every rater on every dimension that has a map of its own or of a file."""
+        from medjury.analysis.calibration._figures import reliability_figure
+
+        pairs = [(each.rater, each.dimension) for each in self.calibrations or self.derived]
+        return seen(reliability_figure([(", ".join(pair), *self.reliability(*pair)) for pair in pairs]))
+
+    def to_json(self, *, curves: bool = False) -> str:
+        """An object of `changes`, `refused` and `warnings`; with `curves` also reliability and maps, and all
+        curves point by point, those of composites too."""
+        content: dict[str, Any] = {
+            "changes": [row.as_dict() for row in self.rows],
+            "refused": [each.as_dict() for each in self.refused],
+            "warnings": list(self.warnings),
+        }
+        if curves:
+            content["curves"] = [self._curves(each) for each in self.calibrations]
+            content["points"] = [each.as_dict() for each in self.curve_points()]
+        return as_json(content)
+
+    def text(self) -> str:
+        return "\n".join(
+            [
+                *(f"! {each}" for each in self.refused),
+                super().text(),
+                "",
+                "Out of fold by case. Offset: rater − reference; change: after − before on the same resamples.",
+                "Calibration shrinks to the mean: RMSE may fall while the kappa of a single judge falls too.",
+            ]
+        )
+
+    def shown_rows(self) -> Sequence[Mapping[str, Printable]]:
+        names = ("dimension", "rater", "statistic", "before", "after", "change", "n")
+        return [{name: getattr(row, name) for name in names} for row in self.rows]
+
+    def _rows(self, each: RaterCalibration | ComparedScores) -> list[CalibrationRow]:
+        pairs = each.pairs
+        changes = before_after(
+            pairs, grades=each.grades, resamples=self.resamples, seed=self.seed, confidence=self.confidence
+        )
+        who = (each.dimension, ",".join(self.reference), each.rater)
+        counts = (pairs.n, pairs.n_cases, pairs.n_unscored)
+        return [
+            CalibrationRow(*who, one.statistic, one.before, one.after, one.change, *counts, pairs.how)
+            for one in changes.values()
+        ]
+
+    def _curves(self, each: RaterCalibration) -> dict[str, Any]:
+        sides = zip(("before", "after"), self.reliability(each.rater, each.dimension), strict=True)
+        return {
+            "rater": each.rater,
+            "judge": each.rater,
+            "dimension": each.dimension,
+            "reliability": {
+                side: [{**flat(point, "score", "label"), "n": point.label.n} for point in curve.points]
+                for side, curve in sides
+            },
+            "at": list(each.grades),
+            "maps": calibration_curve(each.fitted, each.grades),
+        }

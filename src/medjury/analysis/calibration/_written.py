@@ -1,0 +1,75 @@
+"""Results as JSON and as files: the ending says the format, and what cannot be written is an error to read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import whole_part, write_whole
+from medjury.statistics import Estimate
+
+if TYPE_CHECKING:
+    import polars
+
+
+def check_ending(path: str | Path, endings: Iterable[str], what: str = "this") -> str:
+    """The ending of the path in small letters; another one is refused, before any work."""
+    ending = Path(path).suffix.lower()
+    if ending not in endings:
+        raise MedjuryError(f"{path}: {what} is written as {', '.join(endings)}; give the file such an ending")
+    return ending
+
+
+def write_text(path: str | Path, text: str) -> None:
+    _write(path, lambda: write_whole(path, text))
+
+
+def write_frame(frame: polars.DataFrame, path: str | Path, *endings: str, what: str = "this") -> int:
+    """The table as .csv, .parquet or .jsonl, or as the `endings` allow; how many rows it has."""
+    writers: dict[str, Callable[[str | Path], object]] = {
+        ".csv": frame.write_csv,
+        ".parquet": frame.write_parquet,
+        ".jsonl": frame.write_ndjson,
+    }
+    ending = check_ending(path, endings or writers, what)
+
+    def write() -> None:
+        with whole_part(path) as part:
+            writers[ending](part)
+
+    _write(path, write)
+    return frame.height
+
+
+def as_json(content: object) -> str:
+    """JSON for people and programs; what does not exist is null, never NaN."""
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def flat(row: Any, *names: str) -> dict[str, Any]:
+    """The fields of a dataclass, or those that are named, as flat values: an estimate as its value and its ends, a
+    number that does not exist as None."""
+    found: dict[str, Any] = {}
+    for name in names or [field.name for field in fields(row)]:
+        value = getattr(row, name)
+        if isinstance(value, Estimate):
+            found |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
+        else:
+            found[name] = None if isinstance(value, float) and value != value else value
+    return found
+
+
+def of_rater(row: Any, *names: str) -> dict[str, Any]:
+    """The same for a row with a `rater`, who was called `judge` in earlier versions and still is."""
+    return {"rater": row.rater, "judge": row.rater, **flat(row, *names)}
+
+
+def _write(path: str | Path, write: Callable[[], object]) -> None:
+    try:
+        write()
+    except OSError as error:
+        raise MedjuryError(f"{path} cannot be written: {error.strerror or error}") from error

@@ -1,0 +1,158 @@
+"""Win rates and macro averages of all systems on the same resamples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medjury.analysis.ranking._scores import Block, SystemScores, block_means
+from medjury.analysis.ranking._win_rate import Ties, win_shares
+from medjury.statistics import Read, Replicates, replicates
+
+Floats = NDArray[np.float64]
+Measure = Literal["win_rate", "macro_average"]
+WIN: Measure = "win_rate"
+MACRO: Measure = "macro_average"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn:
+    """`replicates` names every value by `value_name`; `freedom` is the number of resampled units less the
+    number of blocks they were drawn from."""
+
+    replicates: Replicates
+    systems: tuple[str, ...]
+    freedom: int
+
+    def observed(self, measure: str) -> Floats:
+        return np.array([self.replicates.observed[value_name(measure, system)] for system in self.systems])
+
+    def resampled(self, measure: str) -> Floats:
+        """Resamples by systems, those in which every system has a value."""
+        table = np.column_stack(
+            [self.replicates.resampled[value_name(measure, system)] for system in self.systems]
+        )
+        return np.asarray(table[np.isfinite(table).all(axis=1)])
+
+
+def value_name(measure: str, system: str) -> str:
+    """The measure comes last: by it a value's scale is known, whatever the system is called."""
+    return f"{system}\0{measure}"
+
+
+def draw_measures(scores: SystemScores, *, ties: Ties, resamples: int, seed: int) -> Drawn:
+    """Resample benchmarks where nothing else is known, else cases: jointly for benchmarks that share their
+    cases, benchmark by benchmark where they do not."""
+    if not scores.blocks:
+        return _draw_benchmarks(scores, ties, resamples, seed)
+    if len(scores.blocks) == 1:
+        block = scores.blocks[0]
+
+        def statistics(rows: Floats) -> Read:
+            return lambda weights: _measures(_means(weights, rows, block, scores), scores, ties)
+
+        table = np.hstack([block.sums, block.counts])
+        drawn = replicates(table, statistics, clusters=block.clusters, resamples=resamples, seed=seed)
+        return Drawn(drawn, scores.systems, len(block.clusters) - 1)
+    return _draw_blocks(scores, ties, resamples, seed)
+
+
+def _draw_benchmarks(scores: SystemScores, ties: Ties, resamples: int, seed: int) -> Drawn:
+    table = np.vstack([win_shares(scores.means, ties), scores.means]).T
+    names = [value_name(measure, system) for measure in (WIN, MACRO) for system in scores.systems]
+
+    def statistics(rows: Floats) -> Read:
+        def read(weights: Floats) -> Mapping[str, Floats]:
+            means = weights @ rows / weights.sum(axis=1, keepdims=True)
+            return dict(zip(names, means.T, strict=True))
+
+        return read
+
+    drawn = replicates(table, statistics, clusters=scores.benchmarks, resamples=resamples, seed=seed)
+    return Drawn(drawn, scores.systems, len(scores.benchmarks) - 1)
+
+
+def _draw_blocks(scores: SystemScores, ties: Ties, resamples: int, seed: int) -> Drawn:
+    """Each block has its own cases, drawn apart from the others'; leaving out one case leaves the rest alone."""
+    parts = [
+        _block_replicates(block, scores, resamples, [seed, number])
+        for number, block in enumerate(scores.blocks)
+    ]
+    observed = [
+        _cube(part.observed, block, scores, 1) for part, block in zip(parts, scores.blocks, strict=True)
+    ]
+    resampled = [
+        _cube(part.resampled, block, scores, resamples if len(block.clusters) > 1 else 0)
+        for part, block in zip(parts, scores.blocks, strict=True)
+    ]
+    # A block of one case cannot be resampled: it stays as it is in every resample.
+    drawn = [
+        each if len(each) else np.repeat(there, resamples, axis=0)
+        for each, there in zip(resampled, observed, strict=True)
+    ]
+    left_out: dict[str, list[Floats]] = {}
+    for place, (part, block) in enumerate(zip(parts, scores.blocks, strict=True)):
+        size = len(part.multiplicity)
+        if not size:
+            continue
+        cubes = [np.repeat(each, size, axis=0) for each in observed]
+        cubes[place] = _cube(part.left_out, block, scores, size)
+        for name, values in _measures(np.concatenate(cubes, axis=2), scores, ties).items():
+            left_out.setdefault(name, []).append(values)
+    cases = sum(len(block.clusters) for block in scores.blocks)
+    at = _measures(np.concatenate(observed, axis=2), scores, ties)
+    moved = (
+        _measures(np.concatenate(drawn, axis=2), scores, ties)
+        if resamples
+        else {name: np.empty(0) for name in at}
+    )
+    whole = replace(
+        parts[0],
+        observed={name: float(values[0]) for name, values in at.items()},
+        resampled=moved,
+        left_out={name: np.concatenate(each) for name, each in left_out.items()},
+        multiplicity=np.concatenate([part.multiplicity for part in parts]),
+        n=cases,
+        units=cases,
+        design=f"{resamples} resamples of {cases} clusters within {len(parts)} benchmarks, seed {seed}",
+    )
+    return Drawn(whole, scores.systems, cases - len(parts))
+
+
+def _block_replicates(block: Block, scores: SystemScores, resamples: int, seed: list[int]) -> Replicates:
+    table = np.hstack([block.sums, block.counts])
+
+    def statistics(rows: Floats) -> Read:
+        def read(weights: Floats) -> Mapping[str, Floats]:
+            means = _means(weights, rows, block, scores).reshape(len(weights), -1)
+            return {str(place): column for place, column in enumerate(means.T)}
+
+        return read
+
+    number = int(np.random.default_rng(seed).integers(1 << 31))
+    return replicates(table, statistics, clusters=block.clusters, resamples=resamples, seed=number)
+
+
+def _cube(values: Mapping[str, object], block: Block, scores: SystemScores, size: int) -> Floats:
+    shape = (size, len(scores.systems), len(block.benchmarks))
+    columns = [np.atleast_1d(np.asarray(values[str(place)])) for place in range(shape[1] * shape[2])]
+    return np.column_stack(columns).reshape(shape) if size else np.empty((0, *shape[1:]))
+
+
+def _means(weights: Floats, rows: Floats, block: Block, scores: SystemScores) -> Floats:
+    half = rows.shape[1] // 2
+    here = Block(block.benchmarks, block.clusters, rows[:, :half], rows[:, half:])
+    return block_means(weights, here, len(scores.raters), len(scores.systems))
+
+
+def _measures(means: Floats, scores: SystemScores, ties: Ties) -> dict[str, Floats]:
+    """From `(resamples, systems, benchmarks)` to named values; NaN where a resample lacks a system."""
+    wins = win_shares(means, ties).mean(axis=2)
+    wins[~np.isfinite(means.sum(axis=(1, 2)))] = np.nan
+    macro = means.mean(axis=2)
+    found = {value_name(WIN, system): wins[:, place] for place, system in enumerate(scores.systems)}
+    return found | {value_name(MACRO, system): macro[:, place] for place, system in enumerate(scores.systems)}

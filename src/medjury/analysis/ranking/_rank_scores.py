@@ -1,0 +1,216 @@
+"""Ranking systems by their scores: win rate, macro average, ranks with intervals, and who cannot be told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from medjury.analysis.ranking._agreement import RankingAgreement
+from medjury.analysis.ranking._cost import cost_performance
+from medjury.analysis.ranking._detectable import DetectableEffect, detectable_effects
+from medjury.analysis.ranking._drawn import MACRO, WIN, Drawn, Measure, draw_measures, value_name
+from medjury.analysis.ranking._ranking import PairDifference, Part, Ranking, Standing
+from medjury.analysis.ranking._scores import SystemScores, cases_of_systems
+from medjury.analysis.ranking._ties import Kind, Separation, rank_limits, separate, tie_groups
+from medjury.analysis.ranking._win_rate import SAME, Ties, rival_win_rates, win_shares
+from medjury.foundation.errors import MedjuryError
+from medjury.statistics import FEWEST_CLUSTERS, Estimate
+
+# Benchmarks whose largest scores differ by more than this factor are hardly on one scale.
+SCALES_APART = 10.0
+RESAMPLES = 2000
+
+
+def rank_scores(
+    scores: SystemScores,
+    *,
+    confidence: float = 0.95,
+    resamples: int | None = None,
+    seed: int | None = None,
+    by: Measure = MACRO,
+    ties: Ties = "half",
+    costs: Mapping[str, float] | None = None,
+    alpha: float = 0.05,
+    power: float = 0.8,
+    agreement: Part[RankingAgreement] | None = None,
+    reference_ranks: Part[Any] | None = None,
+    seen_by: str = "",
+) -> Ranking:
+    """Rank systems by scores that are read already; see `rank`."""
+    if by not in (WIN, MACRO):
+        raise MedjuryError(f"Systems are ranked by {MACRO} or {WIN}, not by {by!r}.")
+    if not 0.0 < confidence < 1.0:
+        raise MedjuryError(f"The confidence is a share between 0 and 1, such as 0.95, not {confidence}.")
+    times = RESAMPLES if resamples is None else resamples
+    drawn = draw_measures(scores, ties=ties, resamples=times, seed=seed or 0)
+    values = drawn.observed(by)
+    kind: Kind = "scores" if by == MACRO else "steps" if scores.blocks else "wins"
+    freedom = drawn.freedom if scores.paired else cases_of_systems(scores) - 1.0
+    apart = separate(values, drawn.resampled(by), freedom=freedom, kind=kind, confidence=confidence)
+    order = sorted(range(len(values)), key=lambda place: (-values[place], scores.systems[place]))
+    standings = _standings(scores, drawn, apart, order, by, ties, confidence)
+    pairs = _pairs(scores, drawn, apart, order, by, confidence)
+    detectable, reason = _detectable(scores, alpha, power)
+    warnings = [*scores.warnings, *_cautions(scores, drawn.freedom, times, by), *reason]
+    in_words = f" ({scores.scale})" if scores.scale else ""
+    whose = f" of {', '.join(scores.raters)}" if any(scores.raters) else ""
+    return Ranking(
+        title=f"ranked by {by}{whose}{in_words}{seen_by}; resampled: {scores.unit}"
+        + ("" if scores.paired else "; unpaired, every case has one system's answer"),
+        rows=standings,
+        pairs=Part(f"differences in {by}", pairs),
+        agreement=agreement,
+        reference_ranks=reference_ranks,
+        detectable=detectable,
+        cost=None if costs is None else Part("cost", cost_performance(standings, pairs, by, costs)),
+        by=by,
+        ties=ties,
+        scale=scores.scale,
+        unit=scores.unit,
+        benchmarks=scores.benchmarks,
+        raters=scores.raters,
+        warnings=tuple(warnings),
+        paired=scores.paired,
+    )
+
+
+def _standings(
+    scores: SystemScores,
+    drawn: Drawn,
+    apart: Separation,
+    order: Sequence[int],
+    by: Measure,
+    ties: Ties,
+    confidence: float,
+) -> tuple[Standing, ...]:
+    values = drawn.observed(by)
+    letters = tie_groups(order, apart.separated)
+    low, high = rank_limits(values, apart.separated)
+    wins, rivals = win_shares(scores.means, ties), rival_win_rates(scores.means, ties)
+
+    def estimate(name: str, place: int) -> Estimate:
+        made = drawn.replicates.estimate(value_name(name, scores.systems[place]), confidence=confidence)
+        return _named(_step(made) if name == WIN and scores.blocks else made, scores)
+
+    return tuple(
+        Standing(
+            system=scores.systems[place],
+            rank=1 + int(np.count_nonzero(values > values[place] + SAME)),
+            rank_low=low[place],
+            rank_high=high[place],
+            win_rate=estimate(WIN, place),
+            win_sd=_sd(wins[place]),
+            win_sd_rivals=_sd(np.delete(rivals[place], place)),
+            macro_average=estimate(MACRO, place),
+            macro_sd=_sd(scores.means[place]),
+            tie_group=letters[place],
+            n=scores.counts[place],
+            n_unscored=scores.unscored[place],
+        )
+        for place in order
+    )
+
+
+def _pairs(
+    scores: SystemScores,
+    drawn: Drawn,
+    apart: Separation,
+    order: Sequence[int],
+    by: Measure,
+    confidence: float,
+) -> tuple[PairDifference, ...]:
+    def difference(one: int, other: int) -> Estimate:
+        names = (value_name(by, scores.systems[place]) for place in (one, other))
+        made = drawn.replicates.difference(*names, confidence=confidence)
+        return _named(_step(made) if by == WIN and scores.blocks else made, scores)
+
+    return tuple(
+        PairDifference(
+            scores.systems[one],
+            scores.systems[other],
+            difference(one, other),
+            float(apart.p_adjusted[one, other]),
+            bool(apart.separated[one, other]),
+        )
+        for number, one in enumerate(order)
+        for other in order[number + 1 :]
+    )
+
+
+def _step(made: Estimate) -> Estimate:
+    """A win over resampled cases is a step: close systems win and lose by chance, always towards one half. The
+    quantiles of resampled win rates held the true one in 99 to 100 % of simulated studies of three systems, and in
+    64 to 76 % for the first and the last of nine that lie close. The limits of the rank are valid instead."""
+    why = "a win turns on the smallest difference, and resampling does not show it; see the open ranks"
+    return made if made.low is None else made.without_interval(why)
+
+
+def _named(made: Estimate, scores: SystemScores) -> Estimate:
+    """The estimate with its method naming what was resampled."""
+    unit = scores.resampled if scores.blocks else "benchmarks"
+    return replace(made, method=made.method.replace(" clusters", f" {unit}"))
+
+
+def _detectable(
+    scores: SystemScores, alpha: float, power: float
+) -> tuple[Part[DetectableEffect] | None, list[str]]:
+    """The smallest detectable differences; where there are cases but too few to tell, the reason instead."""
+    of = f", {scores.scale}" if scores.scale else ""
+    title = f"smallest detectable difference (mde) of two systems{of} (alpha {alpha:g}, power {power:g})"
+    if not scores.blocks:
+        return None, []
+    if any(len(block.clusters) < 2 for block in scores.blocks):
+        return None, ["a benchmark with one case has no smallest detectable difference"]
+    found = detectable_effects(scores, alpha=alpha, power=power)
+    reasons = {each.benchmark: _not_told(each) for each in found}
+    told = tuple(each for each in found if not reasons[each.benchmark])
+    return Part(title, told) if told else None, [
+        f"the smallest detectable difference is not told of {', '.join(names)}: {reason}"
+        for reason in dict.fromkeys(filter(None, reasons.values()))
+        if (names := [name for name, why in reasons.items() if why == reason])
+    ]
+
+
+def _not_told(effect: DetectableEffect) -> str:
+    """Why nobody can say from these cases what they could detect; nothing where they can."""
+    if effect.n < FEWEST_CLUSTERS:
+        return f"{effect.n} cases are too few to tell, {FEWEST_CLUSTERS} are needed"
+    return "" if effect.largest else "on no case do two systems differ otherwise than on the others"
+
+
+def _sd(values: Sequence[float] | np.ndarray[Any, Any]) -> float | None:
+    # Rounded where equal numbers leave a trace of rounding.
+    return round(float(np.std(values, ddof=1)), 14) if len(values) > 1 else None
+
+
+def _cautions(scores: SystemScores, freedom: int, resamples: int, by: Measure) -> list[str]:
+    found = []
+    if not resamples or not freedom:
+        found.append("nothing was resampled, so nothing is separated: every system shares the letter a")
+    elif freedom + 1 < FEWEST_CLUSTERS:
+        found.append(
+            f"only {freedom + 1} {scores.unit} to resample: too few for intervals, and ties are likely"
+        )
+    if by == WIN and scores.blocks and len(scores.benchmarks) < 5:
+        found.append(
+            f"a win rate over {len(scores.benchmarks)} benchmarks moves in large steps: rank by macro_average "
+            "to compare scores"
+        )
+    pairs = len(scores.systems) * (len(scores.systems) - 1) / 2
+    if by == WIN and scores.blocks and 0 < resamples < 40 * pairs:
+        found.append(
+            f"{resamples} resamples are too few to separate {pairs:g} pairs by win rate: ask for more"
+        )
+    if single := [name for block in scores.blocks if len(block.clusters) == 1 for name in block.benchmarks]:
+        found.append(f"{single[0]!r} has one case, which cannot be resampled: intervals leave its noise out")
+    largest = np.abs(scores.means).max(axis=0)
+    if by == MACRO and not scores.scale and largest.max() > SCALES_APART * max(float(largest.min()), 1e-12):
+        low, high = scores.benchmarks[int(largest.argmin())], scores.benchmarks[int(largest.argmax())]
+        found.append(
+            f"{high!r} reaches {largest.max():g} and {low!r} only {largest.min():g}: if their scales differ, "
+            "an average of them means little; rank by win_rate, or bring them to one scale"
+        )
+    return found

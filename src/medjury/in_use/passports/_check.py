@@ -1,0 +1,105 @@
+"""Is a passport in force? Everything that speaks against it, and what a pipeline ends with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from medjury.foundation.errors import MedjuryError
+from medjury.in_use.passports._document import Force, Passport, expired
+from medjury.in_use.passports._making import make_passport, manifest_hash
+from medjury.in_use.passports._reading import RefusedError, read_passport, signature_of
+from medjury.in_use.passports._rebuilding import rebuilding_changes
+from medjury.store.runs import read_manifest
+
+State = Literal["in force", "refused"]
+_STATUSES: dict[Force, int] = {"validated": 0, "auxiliary": 3, "unvalidated": 4}
+
+
+@dataclass(frozen=True, slots=True)
+class PassportCheck:
+    """What a check found: in force or refused, and every reason in words; `signed` says by whom."""
+
+    state: State
+    reasons: tuple[str, ...]
+    passport: Passport | None = None
+    signed: str = ""
+
+    @property
+    def exit_status(self) -> int:
+        """As `gate` ends: 0 validated, 3 auxiliary, 4 not validated; 6 where the passport is refused."""
+        if self.state == "refused" or self.passport is None:
+            return RefusedError.exit_status
+        return _STATUSES[self.passport.force]
+
+    def text(self) -> str:
+        lines = [self.state.upper(), *(f"  {each}" for each in self.reasons)]
+        if self.passport is not None:
+            lines += [self.passport.words(), f"  {self.signed}"]
+        return "\n".join(lines)
+
+    def to_json(self) -> str:
+        said: dict[str, Any] = {
+            "state": self.state,
+            "exit_status": self.exit_status,
+            "reasons": list(self.reasons),
+        }
+        if self.passport is not None:
+            said |= {"force": self.passport.force, "hash": self.passport.hash, "signed": self.signed}
+            said |= {"expires_at": self.passport.expires_at, "run": self.passport.run.run}
+        return json.dumps(said, indent=1, ensure_ascii=False)
+
+
+def check_passport(
+    path: str | Path,
+    *,
+    run: str | Path | None = None,
+    signers: str | Path | None = None,
+    cases: str | Path | None = None,
+    now: datetime | None = None,
+) -> PassportCheck:
+    """Is it as it was made, in force, and of the jury that this medjury would build from it? With `run`, is it what
+    that run says? With `signers`, did one of them sign it? A file that is no passport at all is an error."""
+    try:
+        passport = read_passport(path, signers)
+    except RefusedError as error:
+        return PassportCheck("refused", (str(error),))
+    reasons = [f"{path}: the passport {why}"] if (why := expired(passport, now)) else []
+    reasons += _told(lambda: rebuilding_changes(passport))
+    if run is not None:
+        reasons += _told(lambda: run_changes(passport, run, cases))
+    signed = signature_of(passport, str(path), signers)
+    return PassportCheck("refused" if reasons else "in force", tuple(reasons), passport, signed)
+
+
+def run_changes(passport: Passport, folder: str | Path, cases: str | Path | None = None) -> tuple[str, ...]:
+    """What a passport says otherwise than its run: it is made anew from the run and compared, part by part. The
+    calibration is not the run's, and is not compared."""
+    manifest = read_manifest(folder)
+    if manifest.run != passport.run.run or manifest_hash(manifest) != passport.run.manifest_hash:
+        return (
+            f"run: the passport is of {passport.run.run}; {folder} holds another run, or another manifest",
+        )
+    made = make_passport(
+        folder,
+        expires_days=passport.expires_days,
+        alpha=passport.population.novelty.alpha,
+        cases=cases,
+        allow_unvalidated=passport.force == "unvalidated",
+        now=datetime.fromisoformat(passport.made_at),
+    )
+    then, now = (json.loads(each.text()) for each in (passport, made))
+    apart = ("hash", "signature", "medjury", "calibration")
+    names = [name for name in dict.fromkeys([*then, *now]) if name not in apart]
+    return tuple(f"{name}: is not what the run says" for name in names if then.get(name) != now.get(name))
+
+
+def _told(look: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
+    try:
+        return tuple(look())
+    except MedjuryError as error:
+        return (str(error),)

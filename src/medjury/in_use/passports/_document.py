@@ -1,0 +1,232 @@
+"""The passport's content: which jury, by which evidence, for which cases, until when; and its hash."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from pydantic import ConfigDict
+
+from medjury.in_use.passports._population import Population, population_words
+from medjury.store.runs import (
+    AnsweringModel,
+    EarlierProtocol,
+    GateRules,
+    LogAnchor,
+    ManifestInstrument,
+    ManifestJudge,
+    ManifestJury,
+    RunPart,
+    from_files_words,
+    own_hash,
+)
+from medjury.validation import Scope
+
+FORMAT: Literal["medjury passport"] = "medjury passport"
+FORMAT_VERSION: Literal[2] = 2  # 1: before the colleague test, whose words mean something else
+Force = Literal["validated", "auxiliary", "unvalidated"]
+# What every output says of a jury that may not stand in for a clinician.
+LIMITS: dict[Force, str] = {
+    "validated": "",
+    "auxiliary": "AUXILIARY: this jury was not validated; its scores may support a clinician's, never replace them",
+    "unvalidated": "NOT VALIDATED: this jury failed its gate; its scores are for trials, not for patients",
+}
+
+
+class StrictPart(RunPart):
+    """A part that takes no name it does not know: what is added to a passport is no passport."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class PassportRule(StrictPart):
+    """A rule of the gate by its id: what it asked and what was found. A line of the colleague test has the jury's
+    number, a colleague's, their difference with its bounds, and the limit."""
+
+    id: str
+    name: str
+    asked: str
+    found: str
+    state: str
+    why: str = ""
+    jury: float | None = None
+    colleague: float | None = None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    limit: float | None = None
+
+
+class PassportScope(StrictPart):
+    """For which parts of the cases (`column=value`) the verdict holds, fails (`why` has the reason) or is not
+    known (`cases` has how many there were). `cuts` are the numbers at which a column was cut into thirds; a length
+    is counted in words."""
+
+    holds: tuple[str, ...] = ()
+    fails: tuple[str, ...] = ()
+    not_known: tuple[str, ...] = ()
+    why: dict[str, str]
+    cases: dict[str, int]
+    cuts: dict[str, tuple[float, ...]]
+
+    def words(self) -> str:
+        """The scope in one sentence; "" where nothing tells cases apart."""
+        return Scope(self.holds, self.fails, self.not_known, self.cases).text()
+
+
+class PassportLimit(StrictPart):
+    """A limit of the gate that is looser than VALIDATED allows, beside the loosest that is allowed."""
+
+    name: str
+    stated: float
+    loosest: float
+
+
+class PassportNumber(StrictPart):
+    """A statistic of the jury beside the clinicians, with its interval."""
+
+    statistic: str
+    reference: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    method: str
+    reason: str = ""
+
+
+class PassportVerdict(StrictPart):
+    """The word on one dimension, its scope and its evidence; `scores` counts the jury's scores on the validated
+    cases."""
+
+    dimension: str
+    label: str
+    word: str
+    scope: PassportScope
+    rules: tuple[PassportRule, ...]
+    numbers: tuple[PassportNumber, ...]
+    scores: dict[str, int]
+
+
+class PassportRun(StrictPart):
+    """The run that the passport rests on, and the hashes by which it is held to it: those of its manifest, its
+    cases and its protocol, and the last entry of its audit chain. `anchor` is the line that proves the registration
+    where it was published, `other_protocols` are all others for the same cases, `erased` counts registered answers
+    that were erased since."""
+
+    run: str
+    finished_at: str
+    manifest_hash: str
+    audit_log: LogAnchor
+    data_hash: str
+    protocol_hash: str
+    registered_at: str
+    anchor: str = ""
+    other_protocols: tuple[EarlierProtocol, ...] = ()
+    erased: int = 0
+
+    def words(self) -> list[str]:
+        """How it was registered, for a reader."""
+        if not self.protocol_hash:
+            return ["not registered"]
+        lines = [f"registered {self.registered_at}, protocol {self.protocol_hash[:16]}"]
+        lines += [
+            f"  another protocol for the same cases: {each.hash[:16]}, {each.registered_at}"
+            for each in self.other_protocols
+        ]
+        lines += [f"  {self.erased:,} registered answers were erased since"] if self.erased else []
+        return [*lines, f"  {self.anchor}"] if self.anchor else lines
+
+
+class PassportJury(StrictPart):
+    """The jury: all that determines its answers. `answered` are the models that said they answered."""
+
+    instrument: ManifestInstrument
+    prompt_version: str
+    judges: tuple[ManifestJudge, ...]
+    jury: ManifestJury
+    juries: tuple[ManifestJury, ...] = ()
+    answered: tuple[AnsweringModel, ...] = ()
+
+
+class Passport(StrictPart):
+    """All of it. `study` are the settings from which the jury is built anew, `instruments` the files that they
+    name, `calibration` the content of a calibration file. It expires `expires_days` after the run ended. `hash` is
+    that of all the rest but the `signature`, which signs the hash."""
+
+    format: Literal["medjury passport"]
+    format_version: Literal[2]
+    medjury: str
+    made_at: str
+    expires_at: str
+    expires_days: int
+    force: Force
+    rater: str
+    jury: PassportJury
+    study: dict[str, Any]
+    instruments: dict[str, str]
+    rules: GateRules
+    loosened: tuple[PassportLimit, ...] = ()
+    verdicts: tuple[PassportVerdict, ...]
+    population: Population
+    calibration: dict[str, Any] | None = None
+    run: PassportRun
+    hash: str = ""
+    signature: str = ""
+
+    def sealed(self) -> Passport:
+        """The same with its hash."""
+        return self.replaced(hash=content_hash(self.content()))
+
+    def text(self) -> str:
+        """The file."""
+        return json.dumps(self.content(), indent=1, ensure_ascii=True, allow_nan=False) + "\n"
+
+    @property
+    def who(self) -> str:
+        """Whose verdict it is, for a reader: one judge is no jury."""
+        names = [each.name for each in self.jury.judges]
+        return names[0] if len(names) == 1 else self.rater
+
+    def words(self) -> str:
+        """The passport in a few lines for a reader; what limits it comes first."""
+        population, signed = self.population, "signed" if self.signature else "not signed"
+        lines = [
+            f"{self.force.upper()}: {self.who} of {self.run.run}",
+            LIMITS[self.force],
+            *from_files_words(self.jury.judges),
+            f"valid until {self.expires_at[:10]}, {self.expires_days:,} days after the run ended",
+            f"instrument {self.jury.instrument.name} {self.jury.instrument.version}, prompt "
+            f"{self.jury.prompt_version}, judged by {', '.join(each.name for each in self.jury.judges)}",
+            *self.run.words(),
+            *(
+                f"looser than VALIDATED allows: {each.name} {each.stated:g} (ours {each.loosest:g})"
+                for each in self.loosened
+            ),
+            *(
+                f"{each.label}: {each.word}" + (f", {said}" if (said := each.scope.words()) else "")
+                for each in self.verdicts
+            ),
+            f"validated on {population.cases:,} cases of {population.patients:,} patients",
+            *(f"  {line}" for line in population_words(population)),
+            f"SHA-256 {self.hash}, {signed}",
+        ]
+        first, *rest = filter(None, lines)
+        return "\n".join([first, *(f"  {line}" for line in rest)])
+
+
+def content_hash(content: dict[str, Any]) -> str:
+    """SHA-256 of a passport's content without its hash and signature, however the file is laid out."""
+    return own_hash({name: value for name, value in content.items() if name not in ("hash", "signature")})
+
+
+def expired(passport: Passport, now: datetime | None = None) -> str:
+    """Why the passport is no longer, or not yet, in force; nothing where it is."""
+    moment = now or datetime.now(UTC)
+    end, start = (datetime.fromisoformat(each) for each in (passport.expires_at, passport.made_at))
+    if moment >= end:
+        return f"expired on {passport.expires_at[:10]}; validate the jury anew on recent cases"
+    if moment < start:
+        return f"is dated in the future ({passport.made_at}); set this machine's clock"
+    return ""

@@ -1,0 +1,90 @@
+"""A validated jury that stays ready for single cases, as a program sends them one by one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import private_folder, write_whole
+from medjury.in_use.passports._changes import answering_changes, jury_changes
+from medjury.in_use.passports._document import Passport, expired
+from medjury.in_use.passports._judging import calibrated_scores, judged_rows, jury_scores
+from medjury.in_use.passports._placing import Placed, Placing
+from medjury.in_use.passports._reading import RefusedError, read_passport
+from medjury.in_use.passports._rebuilding import jury_of, rebuilt_study
+from medjury.in_use.passports._scope import all_outside, in_scope
+from medjury.intake.cases import Case
+from medjury.studies import Study, answering_models, judge_cases, refuse_over_budget
+from medjury.tables import rating_table
+
+_NO_CASES = "cases.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """The jury's word on one case: a row for every dimension, and where the case lies."""
+
+    rows: tuple[dict[str, Any], ...]
+    placed: Placed
+
+
+@dataclass(frozen=True, slots=True)
+class PassportDoor:
+    """The jury of a passport, built anew in a folder; its store, log and budget are kept there."""
+
+    passport: Passport
+    study: Study
+    folder: Path
+
+    @classmethod
+    def open(cls, path: str | Path, folder: str | Path, override: str | Path | None = None) -> PassportDoor:
+        """Refused where the passport was edited, where its jury failed its gate, and where the jury that could be
+        built here is another one."""
+        passport = read_passport(path)
+        if passport.force == "unvalidated":
+            raise RefusedError(
+                f"{path}: the jury of this passport was not validated, so that it does not judge"
+            )
+        place = Path(folder)
+        private_folder(place)
+        write_whole(place / _NO_CASES, "")
+        study = rebuilt_study(passport, place / _NO_CASES, place, override)
+        if changes := jury_changes(passport.jury, jury_of(study)):
+            raise RefusedError(
+                f"{path}: the passport is void, for this is another jury: {'; '.join(changes)}"
+            )
+        return cls(passport, study, place)
+
+    def judge(self, case: Case, *, refuse_outside: bool = False, now: datetime | None = None) -> Word:
+        """The jury's scores of a case, calibrated where the passport says how. A case outside what was validated
+        is flagged, or not judged at all; one outside the scope has no score. Where another model answers than was
+        validated, there is no score."""
+        if why := expired(self.passport, now):
+            raise RefusedError(f"the passport {why}")
+        placed = Placing(self.passport.population).place(case)
+        answer = (case.id, case.system)
+        scoped = {answer: in_scope(self.passport.verdicts, case)}
+        if (refuse_outside and not placed.inside) or all_outside(scoped[answer]):
+            rows = judged_rows(self.passport, {answer: placed}, scoped, {}, frozenset(), "complete")
+            return Word(tuple(rows), placed)
+        found = judge_cases(self.study, [case])
+        answered = answering_models(
+            (each.rater, each.model_asked or "", each.model_answered, 1)
+            for each in found
+            if each.rater_kind == "judge" and each.model_answered
+        )
+        if changes := answering_changes(self.passport.jury.answered, answered):
+            said = "; ".join(changes)
+            raise RefusedError(f"the passport is void: another model answers than was validated: {said}")
+        if not found:
+            raise MedjuryError(
+                "the jury gave no answer at all; look into its audit.jsonl, and send the text again"
+            )
+        table = rating_table(list(refuse_over_budget(found)))
+        read = jury_scores(table, self.passport)
+        calibrated_scores(table, self.passport, self.folder, read)
+        rows = judged_rows(self.passport, {answer: placed}, scoped, read, frozenset({answer}), "complete")
+        return Word(tuple(rows), placed)

@@ -1,0 +1,241 @@
+"""Judging by a passport: exactly that jury, its calibration, and for every case whether it lies inside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from medjury.analysis.calibration import apply_calibrations, load_calibrations
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import write_whole
+from medjury.in_use.passports._changes import answering_changes, jury_changes
+from medjury.in_use.passports._document import Passport, expired
+from medjury.in_use.passports._judged import JUDGED, SUMMARY, Answer, Judged, Outside, Status
+from medjury.in_use.passports._placing import Placed, Placing
+from medjury.in_use.passports._reading import RefusedError, read_passport
+from medjury.in_use.passports._rebuilding import jury_of, rebuilt_study
+from medjury.in_use.passports._scope import InScope, all_outside, in_scope
+from medjury.intake.cases import Case, CaseSource, LeftOut, clean_text
+from medjury.store.ratings import guard_frame
+from medjury.store.runs import from_files_words, read_manifest
+from medjury.studies import RunResult, Study, Watcher, run_study
+from medjury.tables import RatingTable, open_run
+
+_CALIBRATION, _PASSPORT = "calibration.json", "passport.json"
+# By case, system and dimension.
+Scores = dict[tuple[str, str, str], dict[str, Any]]
+_FIRST = 8  # cases after which it is known who answers
+
+
+class _Inside:
+    """The cases of a source that are to be judged."""
+
+    def __init__(self, source: CaseSource, wanted: frozenset[Answer], most: int | None = None) -> None:
+        self._source, self._wanted, self._most = source, wanted, most
+
+    def __iter__(self) -> Iterator[Case]:
+        given = 0
+        for case in self._source:
+            if (case.id, case.system) in self._wanted and (self._most is None or given < self._most):
+                given += 1
+                yield case
+
+    @property
+    def skipped(self) -> int:
+        return self._source.skipped
+
+    @property
+    def left_out(self) -> LeftOut:
+        return self._source.left_out
+
+
+def judge_with_passport(
+    path: str | Path,
+    cases: str | Path,
+    out: str | Path,
+    *,
+    outside: Outside = "flag",
+    override: str | Path | None = None,
+    signers: str | Path | None = None,
+    allow_unvalidated: bool = False,
+    watch: Watcher | None = None,
+    preflight: bool = True,
+    now: datetime | None = None,
+) -> Judged:
+    """Judge cases by the jury of a passport, into the folder `out`. Refused before the first call where the
+    passport was edited, has expired, or would be another jury's. Where another model answers than was validated,
+    judging stops after the first cases and there are no scores."""
+    passport = read_passport(path, signers)
+    if passport.force == "unvalidated" and not allow_unvalidated:
+        raise RefusedError(
+            f"{path}: the jury of this passport was not validated, so that it does not judge; to try it out all "
+            "the same: --allow-unvalidated"
+        )
+    if why := expired(passport, now):
+        raise RefusedError(f"{path}: the passport {why}")
+    if unmade := from_files_words(passport.jury.judges):
+        raise RefusedError(f"{path}: this jury can judge no other case. {unmade[0]}")
+    folder = Path(out)
+    _refuse_other_passport(folder, passport)
+    study = rebuilt_study(passport, cases, folder, override)
+    if changes := jury_changes(passport.jury, jury_of(study)):
+        raise RefusedError(f"{path}: the passport is void, for this is another jury: {'; '.join(changes)}")
+    write_whole(folder / _PASSPORT, passport.text())
+    placing = Placing(passport.population)
+    placed: dict[Answer, Placed] = {}
+    scoped: dict[Answer, Mapping[str, InScope]] = {}
+    for case in study.cases:
+        placed[case.id, case.system] = placing.place(case)
+        scoped[case.id, case.system] = in_scope(passport.verdicts, case)
+    wanted = frozenset(
+        key
+        for key, each in placed.items()
+        if (each.inside or outside == "flag") and not all_outside(scoped[key])
+    )
+    result, changes = _asked(study, passport, wanted, watch, preflight)
+    status: Status = "void" if changes else "complete" if result is None else result.status
+    why = f"another model answers than was validated: {'; '.join(changes)}" if changes else ""
+    if result is not None and not why:
+        why = result.why
+    read = {} if result is None or changes or not result.judged else _scores(study, passport, folder)
+    rows = [*judged_rows(passport, placed, scoped, read, wanted, status)]
+    _write(rows, folder / JUDGED)
+    scored = sum(row["score"] is not None for row in rows)
+    found = Judged(
+        folder,
+        passport,
+        status,
+        why,
+        placed,
+        outside,
+        scored,
+        len(rows) - scored,
+        changes,
+        tuple(rows),
+        scoped,
+    )
+    write_whole(folder / SUMMARY, found.to_json() + "\n")
+    return found
+
+
+def _refuse_other_passport(folder: Path, passport: Passport) -> None:
+    if (folder / _PASSPORT).is_file() and read_passport(folder / _PASSPORT).hash != passport.hash:
+        raise MedjuryError(f"{folder}: holds cases judged by another passport; name another folder")
+
+
+def _asked(
+    study: Study, passport: Passport, wanted: frozenset[Answer], watch: Watcher | None, preflight: bool
+) -> tuple[RunResult | None, tuple[str, ...]]:
+    """The run, and which models answered that were not validated. The first cases are judged first: they show who
+    answers before the others are paid for, and are found in the store afterwards."""
+    if not wanted:
+        return None, ()
+    result = None
+    for most in (_FIRST, None) if len(wanted) > _FIRST else (None,):
+        part = replace(study, cases=_Inside(study.cases, wanted, most))
+        result = run_study(part, watch=watch, preflight=preflight)
+        preflight = False
+        answered = read_manifest(study.output).models_answered
+        if changes := answering_changes(passport.jury.answered, answered):
+            return result, changes
+        if result.status == "incomplete":
+            break
+    return result, ()
+
+
+def _scores(study: Study, passport: Passport, folder: Path) -> Scores:
+    table = open_run(study.output)
+    found = jury_scores(table, passport)
+    calibrated_scores(table, passport, folder, found)
+    return found
+
+
+def jury_scores(table: RatingTable, passport: Passport) -> Scores:
+    """By case and dimension the jury's score, or why there is none."""
+    own = table.everything.filter(table.everything["rater"] == passport.rater)
+    names = ("item", "system", "dimension", "score", "status", "reason")
+    return {
+        (item, system, dimension): {"score": score, "status": status, "reason": reason or ""}
+        for item, system, dimension, score, status, reason in own.select(names).iter_rows()
+    }
+
+
+def calibrated_scores(table: RatingTable, passport: Passport, folder: Path, found: Scores) -> None:
+    """Beside the scores that were found, those on the clinicians' scale, where the passport has a calibration."""
+    if passport.calibration is None or not found:
+        return
+    file = folder / _CALIBRATION
+    write_whole(file, json.dumps(passport.calibration))
+    applied = apply_calibrations(table, load_calibrations(file), raters=passport.rater)
+    for each in applied.ratings:
+        found.setdefault((each.item, each.system, each.dimension), {})["calibrated"] = each.score
+
+
+def judged_rows(
+    passport: Passport,
+    placed: Mapping[Answer, Placed],
+    scoped: Mapping[Answer, Mapping[str, InScope]],
+    read: Scores,
+    wanted: frozenset[Answer],
+    status: Status,
+) -> Iterator[dict[str, Any]]:
+    """A row for every case and dimension: none is left out, whatever became of it."""
+    dimensions = [each.dimension for each in passport.verdicts]
+    dimensions += sorted({dimension for _, _, dimension in read} - {*dimensions})
+    words = {each.dimension: each.word for each in passport.verdicts}
+    for (item, system), place in placed.items():
+        for dimension in dimensions:
+            own = scoped[item, system]
+            scope = own.get(dimension, own[""])
+            known = {} if scope.state == "outside" else read.get((item, system, dimension), {})
+            reason = known.get("reason", "")
+            state = known.get("status", "unscored")
+            if status == "void":
+                reason = "void: another model answers than was validated"
+            elif scope.state == "outside":
+                reason = f"refused: outside the scope: {scope.because}"
+            elif (item, system) not in wanted:
+                reason = "refused: outside what was validated"
+            elif not known:
+                reason = "not judged yet"
+            yield {
+                "item": item,
+                "system": system,
+                "dimension": dimension,
+                "score": known.get("score"),
+                "calibrated": known.get("calibrated"),
+                "status": state,
+                "reason": reason,
+                "inside": place.inside,
+                "p_value": place.p_value,
+                "outside_because": "; ".join(place.reasons),
+                "scope": scope.state,
+                "scope_because": scope.because,
+                "verdict": words.get(dimension, "follows from others"),
+                "force": passport.force,
+                "passport": passport.hash[:16],
+            }
+
+
+def _write(rows: list[dict[str, Any]], file: Path) -> None:
+    import polars as pl
+
+    types: dict[str, Any] = {
+        "score": pl.Float64,
+        "calibrated": pl.Float64,
+        "p_value": pl.Float64,
+        "inside": pl.Boolean,
+    }
+    names = list(rows[0]) if rows else []
+    frame = pl.DataFrame(
+        {
+            name: [clean_text(row[name]) if isinstance(row[name], str) else row[name] for row in rows]
+            for name in names
+        },
+        schema={name: types.get(name, pl.String) for name in names},
+    )
+    write_whole(file, guard_frame(frame).write_csv())

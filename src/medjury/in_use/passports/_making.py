@@ -1,0 +1,221 @@
+"""Making a passport of a registered, gated run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from medjury.analysis.calibration import apply_calibrations, load_calibrations
+from medjury.foundation.documents import read_document
+from medjury.foundation.errors import MedjuryError
+from medjury.in_use.passports._document import (
+    FORMAT,
+    FORMAT_VERSION,
+    Force,
+    Passport,
+    PassportLimit,
+    PassportRun,
+)
+from medjury.in_use.passports._population import Population, population_of
+from medjury.in_use.passports._rebuilding import jury_of_run, rebuilding_changes, travelling_settings
+from medjury.in_use.passports._verdicts import passport_verdict
+from medjury.intake.cases import Case
+from medjury.store.runs import (
+    GateRules,
+    LogAnchor,
+    Manifest,
+    changed_models,
+    file_hash,
+    own_hash,
+    read_manifest,
+    verify_run,
+)
+from medjury.studies import check_scores, run_cases
+from medjury.tables import RatingTable, open_run
+from medjury.validation import Evidence, evidence_of, validation_of, worst_word
+from medjury.version import __version__
+
+EXPIRES_DAYS, ALPHA = 365, 0.05
+_FORCES: dict[str, Force] = {"VALIDATED": "validated", "AUXILIARY": "auxiliary"}
+
+
+def make_passport(
+    folder: str | Path,
+    *,
+    calibration: str | Path | None = None,
+    expires_days: int = EXPIRES_DAYS,
+    alpha: float = ALPHA,
+    cases: str | Path | None = None,
+    allow_unvalidated: bool = False,
+    now: datetime | None = None,
+) -> Passport:
+    """The passport of a run's first jury. Refused where the run folder is not as the run left it, where the jury
+    cannot be built anew as it was, and, unless it is allowed, where the gate says NOT VALIDATED or INCOMPLETE. It
+    expires so many days after the run, not after the passport was made. `cases` names the cases that were judged,
+    where they lie elsewhere."""
+    place, moment = Path(folder), now or datetime.now(UTC)
+    manifest = _whole_run(place)
+    end = _end(place, manifest, expires_days, moment)
+    table = open_run(place)
+    evidence = evidence_of(table, checks=verify_run(place))
+    found = validation_of(evidence)
+    word = worst_word(found, first=True)
+    if word not in _FORCES and not (allow_unvalidated and found.verdicts):
+        raise MedjuryError(
+            f"{place}: {word}, so that there is no passport (`medjury gate {place}` says why). To try one out all "
+            "the same: --allow-unvalidated; everything that comes of it will say so"
+        )
+    verdicts = found.of(found.raters[0])
+    settings, instruments = _settings(place, manifest)
+    judged = _judged(place, manifest, cases)
+    passport = Passport(
+        format=FORMAT,
+        format_version=FORMAT_VERSION,
+        medjury=__version__,
+        made_at=moment.isoformat(timespec="seconds"),
+        expires_at=end.isoformat(timespec="seconds"),
+        expires_days=expires_days,
+        force=_FORCES.get(word, "unvalidated"),
+        rater=verdicts[0].rater,
+        jury=jury_of_run(manifest),
+        study=settings,
+        instruments=instruments,
+        rules=GateRules(**{name: getattr(manifest.rules, name) for name in _STATED_RULES}),
+        loosened=tuple(
+            PassportLimit(name=name, stated=stated, loosest=ours)
+            for name, stated, ours in manifest.rules.loosened()
+        ),
+        verdicts=tuple(passport_verdict(each, evidence, judged) for each in verdicts),
+        population=_population(judged, manifest, table, alpha),
+        calibration=None if calibration is None else _calibration(calibration, table, verdicts[0].rater),
+        run=_run(manifest, evidence, moment.replace(microsecond=0)),
+    )
+    # As it will be read: what cannot make the journey through the file is found here.
+    passport = Passport.model_validate_json(passport.text()).sealed()
+    _refuse_another_jury(passport)
+    return passport
+
+
+# Development cases are named by their ids in a run; a passport knows them by their marks alone.
+_STATED_RULES = tuple(name for name in GateRules.model_fields if name != "development_cases")
+
+
+def _run(manifest: Manifest, evidence: Evidence, made_at: datetime) -> PassportRun:
+    stand = evidence.standing
+    # Made anew later, a passport is the same, whatever was registered in the meantime.
+    others = tuple(each for each in stand.others if datetime.fromisoformat(each.registered_at) <= made_at)
+    known: dict[str, Any] = {"anchor": stand.anchor, "other_protocols": others, "erased": stand.erased}
+    return PassportRun(
+        run=manifest.run,
+        finished_at=manifest.finished_at,
+        manifest_hash=manifest_hash(manifest),
+        audit_log=manifest.audit_log or LogAnchor(),
+        data_hash=manifest.data_hash,
+        protocol_hash=manifest.protocol_hash,
+        registered_at="" if manifest.protocol is None else manifest.protocol.registered_at,
+        **{name: value for name, value in known.items() if value},
+    )
+
+
+def manifest_hash(manifest: Manifest) -> str:
+    """The hash of a manifest but for what it says of reports, which may be written later."""
+    return own_hash(
+        {name: value for name, value in manifest.content().items() if name not in ("hash", "report_files")}
+    )
+
+
+def _end(place: Path, manifest: Manifest, days: int, moment: datetime) -> datetime:
+    if days < 1:
+        raise MedjuryError(f"a passport is valid for one day or more, not for {days:,}")
+    ended = datetime.fromisoformat(manifest.finished_at)
+    end = (ended if ended.tzinfo else ended.replace(tzinfo=UTC)) + timedelta(days=days)
+    if moment >= end:
+        raise MedjuryError(
+            f"{place}: the run ended on {manifest.finished_at[:10]}, and a passport for {days:,} days would "
+            "have expired; validate the jury anew on recent cases"
+        )
+    return end
+
+
+def _whole_run(place: Path) -> Manifest:
+    manifest = read_manifest(place)
+    if broken := [check for check in (*verify_run(place), *check_scores(place)) if not check.sound]:
+        told = "; ".join(f"{check.what}: {check.detail}" for check in broken)
+        raise MedjuryError(
+            f"{place}: the run folder is not as the run left it ({told}), so that there is no passport"
+        )
+    if manifest.status != "complete":
+        raise MedjuryError(f"{place}: the run is {manifest.status}; finish it first")
+    if manifest.reread is not None:
+        raise MedjuryError(
+            f"{place}: was read again from stored replies; a passport needs a run that asked its jury"
+        )
+    if changed := changed_models(manifest):
+        names = " and ".join(each.answered for each in changed[0])
+        raise MedjuryError(
+            f"{place}: the model behind {changed[0][0].asked} changed during the run ({names}), so that not one "
+            "jury was validated; judge again with one of them"
+        )
+    return manifest
+
+
+def _settings(place: Path, manifest: Manifest) -> tuple[dict[str, Any], dict[str, str]]:
+    study = place / manifest.study_file
+    if not study.is_file():
+        raise MedjuryError(f"{place}: its study file ({manifest.study_file}) is not there; put it back")
+    if file_hash(study) != manifest.study_file_hash:
+        raise MedjuryError(f"{study}: was changed since the run; bring back the file as it was")
+    return travelling_settings(read_document(study))
+
+
+def _refuse_another_jury(passport: Passport) -> None:
+    try:
+        changes = rebuilding_changes(passport)
+    except MedjuryError as error:
+        raise MedjuryError(f"the jury cannot be built anew from its passport: {error}") from None
+    if changes:
+        raise MedjuryError(f"the jury is no longer the one that was validated: {'; '.join(changes)}")
+
+
+def _judged(place: Path, manifest: Manifest, file: str | Path | None) -> list[Case]:
+    """The cases that were judged; refused where the file holds others."""
+    source = run_cases(place, manifest, file)
+    found = list(source)
+    if source.hash != manifest.data_hash:
+        raise MedjuryError(
+            f"{place}: the cases in the study's file are not those that were judged; bring back the file as it "
+            "was, or name it (--cases FILE)"
+        )
+    return found
+
+
+def _population(cases: Sequence[Case], manifest: Manifest, table: RatingTable, alpha: float) -> Population:
+    """Of the held-out cases that a clinician rated; those that served development are known by their marks."""
+    rated = table.rows.filter(table.rows["rater_kind"] == "clinician")
+    held_out = {(item, system) for item, system in rated.select("item", "system").unique().iter_rows()}
+    items = {item for item, _ in held_out}
+    systems_named = any(system for _, system in held_out)
+    served = {*manifest.rules.development_cases, *manifest.touched_cases}
+    validated: list[Case] = []
+    development: list[Case] = []
+    for case in cases:
+        if case.id in served:
+            development.append(case)
+        elif (case.id, case.system) in held_out or (not systems_named and case.id in items):
+            validated.append(case)
+    return population_of(validated, development, alpha=alpha)
+
+
+def _calibration(path: str | Path, table: RatingTable, rater: str) -> dict[str, Any]:
+    """The content of a calibration file that fits the run's jury; its clinicians' names stay behind."""
+    apply_calibrations(table, load_calibrations(path), raters=rater)
+    content: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+    content["calibrations"] = [
+        {**each, "reference": [f"clinician {number}" for number, _ in enumerate(each["reference"], 1)]}
+        for each in content["calibrations"]
+        if each["judge"] == rater
+    ]
+    return content

@@ -1,0 +1,185 @@
+"""The study file of a passport's jury: the settings that determine its answers leave with the passport, and come
+back as a study of other cases."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import urlsplit
+
+from medjury.foundation.documents import Document, nearest, read_document, validate
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import private_folder, write_whole
+from medjury.in_use.passports._changes import jury_changes
+from medjury.in_use.passports._document import Passport, PassportJury
+from medjury.store.runs import AnsweringModel, Manifest, ManifestInstrument
+from medjury.studies import (
+    Study,
+    StudyFile,
+    describe_judges,
+    describe_juries,
+    load_study,
+    prompt_version,
+    prompts_before_tokens,
+    stated_examples,
+)
+
+# What determines the jury's answers, or how its models are reached; data, people, rules and places stay behind.
+_TRAVELS = (
+    "study", "instrument", "dimensions", "judges", "jury", "juries", "repeats", "redact", "model_check",
+    "max_unscored", "allow_hosts",
+)  # fmt: skip
+_OVERRIDES = ("judges", "allow_hosts", "store", "store_reconnect_seconds", "budget", "share", "cases")
+RUN = "run"  # the run folder within the output folder
+_STUDY = "study.yaml"
+
+
+def travelling_settings(document: Document) -> tuple[dict[str, Any], dict[str, str]]:
+    """The settings that a passport carries, and the instrument files that they name. What would take clinical text
+    or a secret along is refused."""
+    settings = validate(document, StudyFile)
+    if settings.drafting is not None:
+        raise MedjuryError(
+            f"{document.file}: this study drafts the answers that it judges; a passport is for a jury alone. Write "
+            "the drafts first (`medjury draft STUDY --cases FILE`), and validate on that file"
+        )
+    if any(stated_examples(settings, part).shots for part in settings.judges):
+        raise MedjuryError(
+            f"{document.file}: a judge shows examples drawn from clinicians' ratings, which are clinical text; a "
+            "passport carries none. Put examples without patients into the instrument"
+        )
+    folder = Path(document.file).resolve().parent
+    kept = {name: copy.deepcopy(value) for name, value in document.value.items() if name in _TRAVELS}
+    kept["judges"] = [{"kind": each} if isinstance(each, str) else each for each in kept["judges"]]
+    if isinstance(document.value["cases"], dict) and (mapping := document.value["cases"].get("mapping")):
+        kept["cases"] = {"mapping": mapping}
+    texts: dict[str, str] = {}
+    for part in (kept, *kept["judges"]):
+        if str(part.get("instrument", "")).endswith((".yaml", ".yml")):
+            name = f"instrument-{len(texts) + 1}.yaml"
+            texts[name] = (folder / part["instrument"]).read_text(encoding="utf-8-sig")
+            part["instrument"] = name
+    for part in kept["judges"]:
+        _refuse_secret(document, str(part.get("url", "")))
+    kept["judges"] = [_with_whole_paths(each, folder) for each in kept["judges"]]
+    if "redact" in kept:
+        kept["redact"] = _with_whole_paths(kept["redact"], folder)
+    plain: dict[str, Any] = json.loads(json.dumps(kept, default=str))
+    return plain, texts
+
+
+def rebuilding_changes(passport: Passport) -> tuple[str, ...]:
+    """What the jury would have otherwise if it were built here and now."""
+    with TemporaryDirectory() as folder:
+        cases = Path(folder) / "cases.jsonl"
+        write_whole(cases, "")
+        return jury_changes(passport.jury, jury_of(rebuilt_study(passport, cases, Path(folder))))
+
+
+def rebuilt_study(
+    passport: Passport, cases: str | Path, folder: Path, override: str | Path | None = None
+) -> Study:
+    """The study of a passport's jury on other cases, written into a folder and loaded from there."""
+    import yaml
+
+    settings = copy.deepcopy(passport.study)
+    place = Path(cases).resolve()
+    settings["cases"] = {**settings.get("cases", {}), "path": str(place)}
+    if override is not None:
+        _override(settings, read_document(override))
+    settings["output"] = RUN
+    asked = prompts_before_tokens(passport.jury.judges)
+    for part, judge in zip(settings["judges"], passport.jury.judges, strict=False):
+        if judge.name in asked:  # the jury that was validated, word for word
+            part.setdefault("prompt", asked[judge.name])
+    private_folder(folder)
+    for name, text in passport.instruments.items():
+        if Path(name).name != name:
+            raise MedjuryError(f"the passport names an instrument file outside its folder ({name!r})")
+        write_whole(folder / name, text)
+    top = f"# Written by `medjury judge` from the passport {passport.hash[:16]}.\n"
+    write_whole(folder / _STUDY, top + yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
+    return load_study(folder / _STUDY)
+
+
+def jury_of(study: Study, answered: tuple[AnsweringModel, ...] = ()) -> PassportJury:
+    """The jury of a study, as a passport has it."""
+    return PassportJury(
+        instrument=ManifestInstrument.of(study.instrument),
+        prompt_version=prompt_version(study.jury.judges),
+        judges=describe_judges(study),
+        **describe_juries(study.jury),
+        answered=answered,
+    )
+
+
+def jury_of_run(manifest: Manifest) -> PassportJury:
+    """The jury of a run, as a passport has it."""
+    return PassportJury(
+        instrument=manifest.instrument,
+        prompt_version=manifest.prompt_version,
+        judges=manifest.judges,
+        jury=manifest.jury,
+        juries=manifest.juries,
+        answered=manifest.models_answered,
+    )
+
+
+def _refuse_secret(document: Document, url: str) -> None:
+    parts = urlsplit(url)
+    if parts.username or parts.password or parts.query:
+        raise MedjuryError(
+            f"{document.file}: the url of a judge holds a name, a password or a query, which a passport "
+            "may not carry; name the key's environment variable (api_key_env) and run the study with that"
+        )
+
+
+def _override(settings: dict[str, Any], document: Document) -> None:
+    """How models are reached here. Whatever else it changes of a judge is found when the jury is compared."""
+    given = document.value
+    if not isinstance(given, dict):
+        raise MedjuryError(
+            f"{document.file}: an override file has names such as `judges:` and `allow_hosts:`"
+        )
+    for name, value in given.items():
+        if name not in _OVERRIDES:
+            problem = f"cannot be overridden; the passport fixes it. {nearest(str(name), _OVERRIDES)}"
+            raise MedjuryError(document.complaint((name,), problem))
+        if name == "judges":
+            _override_judges(settings["judges"], value, document)
+        elif name == "cases":
+            path = settings["cases"]["path"]
+            settings["cases"] = {**(value if isinstance(value, dict) else {}), "path": path}
+        else:
+            settings[name] = value
+
+
+def _override_judges(judges: list[dict[str, Any]], given: Any, document: Document) -> None:
+    known = {str(each.get("name") or each.get("model") or each["kind"]): each for each in judges}
+    if not isinstance(given, Mapping):
+        raise MedjuryError(
+            document.complaint(("judges",), "is `NAME: {url: ...}` for each judge to be changed")
+        )
+    for name, options in given.items():
+        if name not in known or not isinstance(options, Mapping):
+            problem = f"the passport has no judge {name!r}; {nearest(str(name), list(known))}"
+            raise MedjuryError(document.complaint(("judges", name), problem))
+        known[name].update(options)
+
+
+def _with_whole_paths(value: Any, folder: Path) -> Any:
+    """Files that are named from the study's folder, such as recorded answers, by their whole path."""
+    if isinstance(value, dict):
+        return {
+            name: str(folder / each)
+            if name in ("file", "path", "rule", "mapping")
+            and isinstance(each, str)
+            and (folder / each).is_file()
+            else _with_whole_paths(each, folder)
+            for name, each in value.items()
+        }
+    return [_with_whole_paths(each, folder) for each in value] if isinstance(value, list) else value

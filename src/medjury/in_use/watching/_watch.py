@@ -1,0 +1,234 @@
+"""One look at a jury in use: judge what is new, take in what clinicians said, raise what must be raised."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+from medjury.foundation.files import private_folder
+from medjury.in_use.passports import Judged, judge_with_passport, read_passport
+from medjury.in_use.watching._quantities import BY_CLINICIANS, BY_JURY, Quantity, Watching, watching_of
+from medjury.in_use.watching._review import is_drawn, labels_of, probability_of, write_queue
+from medjury.in_use.watching._settings import WatchPart, WatchStudy, load_watch
+from medjury.in_use.watching._sources import Taken, finished, take
+from medjury.in_use.watching._state import State, WatchedCase
+from medjury.in_use.watching._status import Watched, write_status
+from medjury.in_use.watching._telling import tell, traced
+from medjury.intake.cases import Case, write_cases
+from medjury.studies import only_run
+
+JURY = "jury"  # the name of the alarm that another model answers
+
+
+def watch(path: str | Path, *, now: datetime | None = None, preflight: bool = True) -> Watched:
+    """Judge every new case of a study's source, batch by batch, and tell what was found. Start it again at any
+    time: it goes on where it was, also after it was killed, and raises no alarm twice."""
+    study = load_watch(path)
+    private_folder(study.folder)
+    with only_run(study.folder):
+        state = State(study.folder)
+        try:
+            return _look(study, state, now, preflight)
+        finally:
+            state.close()
+
+
+def _look(study: WatchStudy, state: State, now: datetime | None, preflight: bool) -> Watched:
+    passport = read_passport(study.place(study.settings.passport))
+    dimension, scale = watching_of(passport, study.settings)
+    with state.whole():
+        state.hold(
+            "passport", passport.hash, "this folder holds a watch by another passport; name another `folder`"
+        )
+        rules = study.settings.model_dump_json(include={"limits", "alpha", "by", "review", "dimension"})
+        state.hold("rules", rules, "limits, alpha, by or review were changed, and what was promised holds for the "
+                   "old ones alone; bring them back, or name another `folder`")  # fmt: skip
+    status, why = "complete", ""
+    while (number := _next(study, state)) is not None:
+        folder = _folder(study, number)
+        judged = judge_with_passport(
+            study.place(study.settings.passport),
+            folder / "cases.jsonl",
+            folder / f"judged-{state.fact(f'void {number}') or 0}",
+            override=None if study.settings.override is None else study.place(study.settings.override),
+            preflight=preflight,
+            now=now,
+        )
+        status, why = judged.status, judged.why
+        if status == "void":
+            _void(state, number, _at(now))
+        if status in ("void", "incomplete"):
+            break
+        _take_in(study, state, number, judged, dimension, scale, now)
+        finished(study, state.rows_of(number))
+        preflight = False
+    with state.whole():
+        state.label(labels_of(study, dimension))
+        for names in (BY_JURY, BY_CLINICIANS):
+            _advance(study, state, scale, names, now)
+    tell(study, state)
+    found = Watched.of(study, state, _quantities(study, state, scale), scale, status, why)
+    write_status(study, found)
+    traced(found)
+    return found
+
+
+def _void(state: State, number: int, at: str) -> None:
+    """Another model answers: that is an alarm until the validated one does. What it said is kept and not used."""
+    with state.whole():
+        state.remember(f"void {number}", (state.fact(f"void {number}") or 0) + 1)
+        _turn(state, "alarm", at)
+
+
+def _turn(state: State, event: str, at: str) -> None:
+    """Raise or end the alarm about the jury itself, once."""
+    last = [each.event for each in state.alarms() if each.quantity == JURY]
+    if (last[-1] if last else "recovered") != event:
+        state.raise_alarm(JURY, event, {"case": state.counts()["cases"]}, at)
+
+
+def _next(study: WatchStudy, state: State) -> int | None:
+    """The batch to be judged: the one that was left unfinished, else what is new."""
+    number = state.unfinished()
+    if number is not None:
+        return number
+    number = state.next_batch()
+    folder = _folder(study, number)
+    private_folder(folder)
+    taken = take(study, state, folder)
+    while taken.more and not taken.cases:  # all of them were judged, and their rows not yet marked
+        finished(study, taken.rows)
+        with state.whole():
+            _remember(state, taken)
+        taken = take(study, state, folder)
+    if taken.cases:
+        write_cases(taken.cases, folder / "cases.jsonl")
+    with state.whole():
+        _remember(state, taken)
+        if taken.cases:
+            clusters: dict[tuple[str, str], str] = {}
+            for case in taken.cases:
+                clusters.setdefault((case.id, case.system), _cluster(case, study.settings))
+            state.take_batch(number, [(*key, own) for key, own in clusters.items()], taken.rows)
+    return number if taken.cases else None
+
+
+def _cluster(case: Case, settings: WatchPart) -> str:
+    """What a case belongs to: `day 2026-03-01`, or a patient or a case under a name that does not say which."""
+    if settings.by == "patient" and case.patient:
+        kind, name = "patient", case.patient
+    elif settings.by != "case" and (day := _day(case)):
+        return f"day {day}"
+    else:
+        kind, name = "case", case.id
+    hashed = hashlib.sha256(f"{settings.review.seed}\0{kind}\0{name}".encode("utf-8", "surrogatepass"))
+    return f"{kind} {hashed.hexdigest()[:32]}"
+
+
+def _day(case: Case) -> str | None:
+    try:
+        return date.fromisoformat(str(case.metadata.get("date"))[:10]).isoformat()
+    except ValueError:
+        return None
+
+
+def _remember(state: State, taken: Taken) -> None:
+    for name, mark in taken.marks.items():
+        state.remember(f"mark {name}", mark)
+
+
+def _take_in(
+    study: WatchStudy,
+    state: State,
+    number: int,
+    judged: Judged,
+    dimension: str,
+    scale: Watching,
+    now: datetime | None,
+) -> None:
+    """What the jury said of a batch, and every alarm that comes of it, in one step."""
+    scores = judged.scores(dimension)
+    review, at = study.settings.review, _at(now)
+    rows = []
+    for (item, system), placed in judged.placed.items():
+        score = scores.get((item, system))
+        probability, _ = probability_of(review, scale, score, placed.inside)
+        drawn = is_drawn(review, item, system, probability)
+        rows.append((score, placed.inside, probability, drawn, at, item, system))
+    with state.whole():
+        state.finish_batch(number, rows)
+        _turn(state, "recovered", at)
+        _advance(study, state, scale, BY_JURY, now)
+    write_queue(_folder(study, number), study, scale, state.cases(number))
+
+
+def _advance(
+    study: WatchStudy, state: State, scale: Watching, names: tuple[str, ...], now: datetime | None
+) -> None:
+    """Take the groups that are whole, in the order in which they began; stop at the first that is not."""
+    who = "clinicians" if names is BY_CLINICIANS else "jury"
+    moment = now or datetime.now(UTC)
+    ready: list[list[WatchedCase]] = []
+    for cases in state.groups(state.fact(f"fed by {who}") or 0):
+        if _day_goes_on(state, cases, moment) or (who == "clinicians" and _waits(study, cases, moment)):
+            break
+        ready.append(cases)
+    if not ready:
+        return
+    for quantity in _quantities(study, state, scale):
+        if quantity.name in names:
+            for cases in ready:
+                _bet(study, state, scale, quantity, cases, _at(now))
+            state.remember(f"quantity {quantity.name}", quantity.state())
+    state.remember(f"fed by {who}", ready[-1][0].grouped)
+
+
+def _day_goes_on(state: State, cases: list[WatchedCase], moment: datetime) -> bool:
+    """Whether more cases of the same day may come: it is today, and none of a later day came."""
+    kind, _, name = cases[0].cluster.partition(" ")
+    return kind == "day" and name >= moment.date().isoformat() and state.is_last_day(cases[0].cluster)
+
+
+def _waits(study: WatchStudy, cases: list[WatchedCase], moment: datetime) -> bool:
+    """Whether a drawn case waits for a rating, and not yet too long. One that nobody rated counts as what raises no
+    alarm; which cases count together was settled before anybody rated. So who rates what, and when, raises none."""
+    wait = timedelta(days=study.settings.review.wait_days)
+    waiting = (case.judged_at for case in cases if case.drawn and case.label is None)
+    return any(moment - datetime.fromisoformat(each) < wait for each in waiting)
+
+
+def _bet(
+    study: WatchStudy, state: State, scale: Watching, quantity: Quantity, cases: list[WatchedCase], at: str
+) -> None:
+    """One group of cases for one quantity, and the alarm that comes of it."""
+    values = [value for case in cases if (value := scale.value(quantity.name, case)) is not None]
+    if not values:
+        return
+    name, cluster = quantity.name, cases[0].cluster
+    groups, known = state.known(name, cluster)
+    event = quantity.update(values, groups, known)
+    state.know(name, cluster, groups + 1, quantity.test.generation)
+    if event is not None:
+        low, high = sorted(scale.told(name, end) for end in quantity.sequence.interval)
+        limit = study.settings.limits.stated[name]
+        found = {"limit": limit, "case": max(case.place for case in cases), "low": low, "high": high}
+        state.raise_alarm(name, event, found, at)
+
+
+def _quantities(study: WatchStudy, state: State, scale: Watching) -> list[Quantity]:
+    made = []
+    for name in study.settings.limits.stated:
+        known = state.fact(f"quantity {name}")
+        made.append(
+            Quantity.new(name, study.settings, scale) if known is None else Quantity.from_state(known)
+        )
+    return made
+
+
+def _folder(study: WatchStudy, number: int) -> Path:
+    return study.folder / f"batch-{number:05d}"
+
+
+def _at(now: datetime | None) -> str:
+    return (now or datetime.now(UTC)).isoformat(timespec="seconds")

@@ -1,0 +1,1 @@
+"""What comes in: cases from every kind of file (`cases`)."""

@@ -1,0 +1,63 @@
+"""Writes cases as JSON Lines, the one form that keeps everything a case holds."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from medjury.foundation.files import whole_file
+from medjury.intake.cases._case import Case
+from medjury.intake.cases._report import CaseError
+
+
+def write_cases(cases: Iterable[Case], path: str | os.PathLike[str]) -> int:
+    """Write the cases one at a time and return how many there were.
+
+    The file appears under its name only when it is complete; until then it stands beside it as a `.part`.
+    """
+    file = Path(path)
+    count = 0
+    try:
+        with whole_file(file) as out:
+            for case in cases:
+                out.write(_line(case))
+                count += 1
+    except OSError as error:
+        raise CaseError(f"{file}: cannot be written: {error.strerror or type(error).__name__}") from None
+    return count
+
+
+def case_to_row(case: Case) -> dict[str, Any]:
+    """The case as the object that `read_cases` reads, without what is empty."""
+    row: dict[str, Any] = {
+        "id": case.id,
+        "system": case.system,
+        "vendor": case.vendor,
+        "patient": case.patient,
+        "candidate": case.candidate,
+        "reference": case.reference,
+        "notes": [
+            {
+                key: value
+                for key in ("id", "date", "kind", "text")
+                if (value := getattr(note, key)) is not None
+            }
+            for note in case.notes
+        ],
+        "texts": dict(case.texts),
+        "metadata": dict(case.metadata),
+    }
+    return {key: value for key, value in row.items() if value not in (None, "", [], {})}
+
+
+def _line(case: Case) -> str:
+    row = case_to_row(case)
+    line = json.dumps(row, ensure_ascii=False)
+    try:
+        line.encode("utf-8")
+    except UnicodeEncodeError:  # half a surrogate pair can only be written as an escape
+        line = json.dumps(row)
+    return line + "\n"

@@ -1,4 +1,0 @@
-from ._benchmark_scores import score_table as score_table
-from ._cost import read_costs as read_costs
-from ._rank import agreement_after as agreement_after, rank as rank
-from ._ranking import Ranking as Ranking, Standing as Standing

@@ -1,0 +1,181 @@
+"""Ratings as a polars table and back, exactly.
+
+A table holds text as the store does: see `escape` for the few characters that it cannot hold as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from medjury.foundation.errors import MedjuryError
+from medjury.instruments import Reason
+from medjury.store.ratings._columns import RatingColumns, rating_blocks
+from medjury.store.ratings._rating import Rating
+from medjury.store.ratings._store.escaping import escape, is_escaped, unescape
+from medjury.store.ratings._store.statements import LATER_COLUMNS, RATING_COLUMNS
+
+if TYPE_CHECKING:
+    import polars
+
+_REAL = frozenset({"score", "seconds", "cost", "probability"})
+_INTEGER = frozenset({"repeat", "tokens_in", "tokens_out", "calls"})
+_NUMBERS = _REAL | _INTEGER
+_TEXTS = tuple(place for place, name in enumerate(RATING_COLUMNS) if name not in _NUMBERS)
+_TEXT_OR_NONE = {str, type(None)}
+_MANY_TEXTS = frozenset({"item", "explanation", "key"})  # of all others few differ
+_VALUES = attrgetter(*RATING_COLUMNS)
+
+
+def rating_frame(ratings: Iterable[Rating]) -> polars.DataFrame:
+    """A table with one row per rating and one column per field."""
+    import polars
+
+    frames = list(rating_frames(ratings))
+    return polars.concat(frames) if frames else polars.DataFrame(schema=rating_schema())
+
+
+def rating_frames(ratings: Iterable[Rating]) -> Iterator[polars.DataFrame]:
+    """The same as a stream of small tables."""
+    return map(frame_of_block, rating_blocks(ratings))
+
+
+def frame_of_block(block: RatingColumns) -> polars.DataFrame:
+    """The same for ratings column by column."""
+    frame = _frame_of_columns(
+        [
+            list(map(_escaped, column)) if name not in _NUMBERS and _needs_escaping(name, column) else column
+            for name, column in zip(RATING_COLUMNS, block, strict=True)
+        ]
+    )
+    _require_ratings(frame)
+    return frame
+
+
+def ratings_from_frame(frame: polars.DataFrame) -> list[Rating]:
+    """The ratings that a table with the columns of `rating_frame` holds.
+
+    >>> from medjury.store.ratings import rating_frame, ratings_from_frame
+    >>> ratings_from_frame(rating_frame([]))
+    []
+    """
+    frame = with_later_columns(frame)
+    if missing := [name for name in RATING_COLUMNS if name not in frame.columns]:
+        raise MedjuryError(
+            f"the table lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; a table of "
+            f"ratings has {', '.join(RATING_COLUMNS)}. Tables of another shape are read from a file with "
+            "read_ratings."
+        )
+    ratings = []
+    for number, row in enumerate(frame.select(RATING_COLUMNS).iter_rows(), start=1):
+        try:
+            ratings.append(rating_of_row(row))
+        except ValueError as error:
+            raise MedjuryError(f"row {number} of the table is not a rating: {error}") from None
+    return ratings
+
+
+def with_later_columns(frame: polars.DataFrame) -> polars.DataFrame:
+    """A table that was written before a column existed, with that column empty."""
+    import polars
+
+    absent = [name for name in RATING_COLUMNS if name in LATER_COLUMNS and name not in frame.columns]
+    schema = rating_schema()
+    return frame.with_columns([polars.lit(None, dtype=schema[name]).alias(name) for name in absent])
+
+
+def frame_of_rows(rows: list[tuple[Any, ...]]) -> polars.DataFrame:
+    """A table of rows whose values stand in the order of a rating's fields."""
+    return (
+        _frame_of_columns(zip(*rows, strict=True)) if rows else _frame_of_columns([()] * len(RATING_COLUMNS))
+    )
+
+
+def _frame_of_columns(columns: Iterable[Sequence[Any]]) -> polars.DataFrame:
+    import polars
+
+    return polars.DataFrame(
+        [
+            polars.Series(name, values, dtype=kind)
+            for (name, kind), values in zip(rating_schema().items(), columns, strict=True)
+        ]
+    )
+
+
+def _needs_escaping(name: str, column: Sequence[Any]) -> bool:
+    """Whether a text of a column cannot stand in a table as it is; one look does for nearly all columns."""
+    texts = column if name in _MANY_TEXTS else set(column)
+    if not set(map(type, texts)) <= _TEXT_OR_NONE:
+        return True
+    together = "".join(filter(None, texts))
+    return escape(together) is not together
+
+
+def _escaped(value: Any) -> Any:
+    return escape(str(value)) if isinstance(value, str) else value
+
+
+def _require_ratings(frame: polars.DataFrame) -> None:
+    """Every row must be a rating: a finite score where it is scored, and a reason where it is unscored."""
+    import polars
+
+    score, status = polars.col("score"), polars.col("status")
+    scored = (status == "scored") == score.is_finite().fill_null(False)
+    none = score.is_null() | score.is_finite()
+    unscored = (status == "unscored") == polars.col("reason").is_not_null()
+    if not frame.select((scored & none & unscored).all()).item():
+        raise ValueError("a row that is neither scored nor unscored with its reason cannot be a rating")
+
+
+def rating_schema() -> dict[str, Any]:
+    """Column names and types of a table of ratings."""
+    import polars
+
+    return {
+        name: polars.Float64 if name in _REAL else polars.Int64 if name in _INTEGER else polars.String
+        for name in RATING_COLUMNS
+    }
+
+
+def stored_columns(rows: Sequence[tuple[Any, ...]]) -> RatingColumns:
+    """Rows of a store with their texts as they were written."""
+    columns = RatingColumns(*zip(*rows, strict=True))
+    no_reasons = columns.reason.count(None) == len(rows)
+    if no_reasons and not any(_holds_escaped(columns[place]) for place in _TEXTS):
+        return columns  # as nearly always
+    return RatingColumns(*zip(*map(_unescaped, rows), strict=True))
+
+
+def _holds_escaped(column: Sequence[Any]) -> bool:
+    """Whether a text of a column is escaped, or may be."""
+    try:
+        return is_escaped("".join(filter(None, column)))
+    except TypeError:  # not all are texts: somebody has changed the store
+        return True
+
+
+def rating_of_row(row: Sequence[Any]) -> Rating:
+    """The rating that a row of the store or of a table holds."""
+    if row[9] is None and not is_escaped("".join([value for value in row if type(value) is str])):
+        return Rating(*row)  # as nearly always: one look does for all of its texts
+    return Rating(*_unescaped(row))
+
+
+def _unescaped(row: Sequence[Any]) -> list[Any]:
+    values: list[Any] = [unescape(value) if type(value) is str else value for value in row]
+    if values[9] is not None:
+        values[9] = Reason(values[9])
+    return values
+
+
+def row_of_rating(rating: Rating) -> tuple[Any, ...]:
+    """The values of a rating in the order of its columns, as a store or a table holds them."""
+    row: tuple[Any, ...] = _VALUES(rating)
+    texts = (
+        f"{rating.item}{rating.system}{rating.rater}{rating.instrument}{rating.dimension}{rating.explanation}"
+        f"{rating.created_at}{rating.key}{rating.model_asked}{rating.model_answered}"
+    )
+    if rating.reason is None and escape(texts) is texts:  # as nearly always: one look does for all of them
+        return row
+    return tuple(escape(str(value)) if isinstance(value, str) else value for value in row)

@@ -1,0 +1,129 @@
+"""Reads one cell as a rating, strictly: 4, 4.0 and "4.0" are 4; "4,5", "four", true and 2.5 out of whole
+grades are not scores. Nothing is rounded, clipped or guessed."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import date, time
+from typing import Any
+
+from medjury.instruments import Dimension, NotApplicable, Outcome, Reason, Score, Unscored
+from medjury.store.ratings._files.reading import DeclaredMissing, ShownNumber
+from medjury.store.ratings._files.table import is_blank
+
+_ROUNDED = re.compile(r"\d([.,]\d+)?E\+\d{2}")  # 1.20E+16, as Excel writes what it could not keep
+_UNSEEN = re.compile("[\x00-\x1f\x7f\u200b\u2060\ufeff]")
+_NUMBER = {".": re.compile(r"[+-]?[0-9]+(\.[0-9]+)?"), ",": re.compile(r"[+-]?[0-9]+(,[0-9]+)?")}
+
+
+@dataclass(frozen=True, slots=True)
+class GradeRange:
+    """The scores that are allowed: a closed list, or everything from `low` to `high`."""
+
+    low: float
+    high: float
+    values: tuple[float, ...] | None = None
+
+    def holds(self, score: float) -> bool:
+        if self.values is not None:
+            return score in self.values
+        return self.low <= score <= self.high
+
+    def __str__(self) -> str:
+        if self.values is not None and len(self.values) <= 12:
+            return ", ".join(f"{value:g}" for value in self.values)
+        return f"{self.low:g} to {self.high:g}" + (" in whole numbers" if self.values is not None else "")
+
+
+def scale_of(dimension: Dimension) -> GradeRange:
+    """The scale of an instrument's dimension."""
+    return GradeRange(dimension.lowest, dimension.highest, tuple(float(value) for value in dimension.values))
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """What cells mean that are not numbers: explicit labels, codes for "not applicable" and for "not rated"."""
+
+    labels: Mapping[str, float]
+    not_applicable: Collection[str]
+    not_rated: Collection[str]
+    decimal: str = "."
+
+
+def read_cell(cell: Any, scale: GradeRange | None, codes: Codes) -> Outcome | None:
+    """The outcome that a cell stands for, or None where it holds no rating."""
+    if is_blank(cell):
+        return None
+    word = code_of(cell)
+    if word in codes.not_rated:
+        return None
+    if word in codes.not_applicable:
+        return NotApplicable()
+    number = codes.labels.get(word)
+    if number is None and isinstance(cell, DeclaredMissing):
+        means = f" ({cell.means!r})" if cell.means else ""
+        return Unscored(
+            Reason.PARSE,
+            f"is a code that the file declares as missing{means}; name it in the mapping, under `blank` where it "
+            "means not rated, or under `na` where it means not applicable",
+        )
+    if number is None:
+        number = _number(cell, codes.decimal)
+    if number is None:
+        comma = codes.decimal == "." and _number(cell, ",") is not None
+        cure = '; where the comma is the decimal sign, say `decimal: ","` in the mapping' if comma else ""
+        return Unscored(Reason.PARSE, f"is not a number{cure}")
+    if scale is not None and not scale.holds(number):
+        return Unscored(Reason.OUT_OF_RANGE, f"is not on the scale ({scale})")
+    return Score(number)
+
+
+def code_of(cell: Any) -> str:
+    """A cell as codes are written: 99, 99.0 and "99 " are one code."""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell).strip()
+
+
+def shown_of(cell: Any) -> str:
+    """A cell as its reader sees it: a number that a spreadsheet shows as 007 is "007"."""
+    if isinstance(cell, ShownNumber):
+        return cell.shown or str(int(cell))
+    return "" if is_blank(cell) else code_of(cell)
+
+
+def changed_id(cell: Any) -> str | None:
+    """What a spreadsheet made of an id, where that is no id any more."""
+    if isinstance(cell, bool):
+        return str(cell).upper()
+    if isinstance(cell, date | time):
+        return "a date" if isinstance(cell, date) else "a time"
+    if isinstance(cell, float) and abs(cell) >= 10**15:
+        return "a number of more than 15 digits, which a spreadsheet rounds"
+    if isinstance(cell, str) and _ROUNDED.fullmatch(cell.strip()):
+        return "a number of many digits, which a spreadsheet rounds"
+    if isinstance(cell, str) and _UNSEEN.search(cell.strip()):
+        return "text with a sign that cannot be seen (a line break, a blank of no width)"
+    if isinstance(cell, ShownNumber) and not cell.shown:
+        return "a number that the sheet shows with other signs"
+    return None
+
+
+def positive_number(text: str, decimal: str = ".") -> float | None:
+    """A number of seconds as it may be written, or None."""
+    number = _number(text, decimal)
+    return number if number is not None and number >= 0 else None
+
+
+def _number(cell: Any, decimal: str = ".") -> float | None:
+    if isinstance(cell, bool):
+        return None
+    if isinstance(cell, int | float):
+        return float(cell) if math.isfinite(cell) else None
+    if isinstance(cell, str) and _NUMBER[decimal].fullmatch(cell.strip()):
+        number = float(cell.replace(",", "."))
+        return number if math.isfinite(number) else None
+    return None

@@ -1,0 +1,237 @@
+"""Brings ratings in from files: read, check everything, then take all of it or nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from medjury.foundation.clock import utc_now
+from medjury.instruments import Instrument, load_instrument
+from medjury.intake.cases import Case
+from medjury.store.ratings._files.problems import ImportReport, NoRatingsError, RatingsError, refuse
+from medjury.store.ratings._files.table import Table, read_table
+from medjury.store.ratings._import.build import Builder, OnBad, OnUnknown
+from medjury.store.ratings._import.empty_columns import EmptyColumns
+from medjury.store.ratings._import.entries import read_entries
+from medjury.store.ratings._import.known_cases import KnownCases
+from medjury.store.ratings._import.labels import CaseLabels
+from medjury.store.ratings._import.layout import find_layout
+from medjury.store.ratings._import.look_alikes import look_alikes
+from medjury.store.ratings._import.own_table import is_ours, read_own
+from medjury.store.ratings._import.source import RatingMapping, Source
+from medjury.store.ratings._pseudonyms import Pseudonyms, key_file_beside
+from medjury.store.ratings._rating import Rating
+from medjury.store.ratings._store.store import Store
+
+if TYPE_CHECKING:
+    import polars
+
+_ADVICE = (
+    "Correct the file. To keep bad scores as unscored rows instead, with their reason and counted: "
+    "on_bad=unscored (--on-bad unscored); to leave out items that are not among the cases: "
+    "on_unknown=drop (--on-unknown drop)."
+)
+
+_TABLE = "table"  # what a polars table is called in messages
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRatings:
+    """The ratings of an import, and what became of every cell. `profiles` describe the raters by their names in the
+    ratings, `labels` the cases; `entered_as` tells which name in the file became which in the ratings."""
+
+    ratings: tuple[Rating, ...]
+    report: ImportReport
+    profiles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    labels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    entered_as: Mapping[str, str] = field(default_factory=dict)
+    label_columns: frozenset[str] = frozenset()  # the labels whose column a file has
+    unknown: Mapping[tuple[str, str, str], int] = field(default_factory=dict)  # rater, item, system: left out
+
+
+def read_ratings(
+    path: str | os.PathLike[str] | polars.DataFrame,
+    *,
+    mapping: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    instrument: Instrument | str | os.PathLike[str] | None = None,
+    cases: Iterable[Case] | KnownCases | None = None,
+    pseudonyms: Pseudonyms | None = None,
+    on_bad: OnBad = "refuse",
+    on_unknown: OnUnknown = "refuse",
+    labels: Mapping[str, str] | None = None,
+    advice: str = _ADVICE,
+    one_rater: str = "",
+    every_cell: bool = False,
+) -> ImportedRatings:
+    """Read ratings from a CSV, Excel, Parquet or JSON file, a polars table, or the files a mapping (`.yaml`) names.
+
+    Without a mapping the table has the columns `item, rater, dimension, score`. Scores are checked against the
+    instrument, or the mapping's `scale`; with `cases` the ids are checked too. All problems are reported at
+    once, as one `RatingsError`. Names stay as they are unless `pseudonyms` are given. `labels` names 0/1 columns
+    that say something of the case: the label and its column. What the instrument skips is not applicable.
+    A mapping may be given as a dict too. `advice` ends the list of problems, in the words of whoever asked.
+    `one_rater` gave every score of a file in which no column names the rater. Clinicians may leave a cell empty;
+    with `every_cell` it is an unscored row, for the reason `empty`.
+    """
+    plan = _plan(path, mapping)
+    chosen = instrument if instrument is not None else plan.instrument
+    builder = Builder(
+        ImportReport(),
+        utc_now(),
+        chosen if chosen is None or isinstance(chosen, Instrument) else load_instrument(chosen),
+        cases
+        if cases is None or isinstance(cases, KnownCases)
+        else KnownCases(cases, contents=any(each.content for each in plan.sources)),
+        pseudonyms,
+        on_bad,
+        on_unknown,
+        every_cell=every_cell,
+        labels=CaseLabels(labels or {}),
+    )
+    found: set[str] = set()
+    empty = EmptyColumns()
+    for source in plan.sources:
+        found |= _read(source, path, builder, empty, described=plan.described, rater=one_rater)
+    builder.settle()
+    report = builder.report
+    report.warnings += look_alikes(builder.raters)
+    if builder.unchecked:
+        report.warnings.append(
+            f"no scale is known for {', '.join(sorted(builder.unchecked))}: scores were not checked against a "
+            "range; give an instrument, or a `scale` in the mapping"
+        )
+    if report.problems:
+        raise refuse(report.problems, advice)
+    report.warnings += empty.settle(builder.skippable)
+    if not builder.ratings:
+        raise NoRatingsError(
+            f"{', '.join(report.files)}: there are no ratings in it; every rating needs a row. {report.text()}"
+        )
+    return ImportedRatings(
+        tuple(builder.ratings),
+        report,
+        builder.profiles.of_raters(),
+        builder.labels.of,
+        {name: seen.shown for name, seen in builder.raters.items()},
+        frozenset(found),
+        builder.unknown,
+    )
+
+
+def import_ratings(
+    store: Store,
+    path: str | os.PathLike[str],
+    *,
+    run: str | None = None,
+    mapping: str | os.PathLike[str] | None = None,
+    instrument: Instrument | str | os.PathLike[str] | None = None,
+    cases: Iterable[Case] | None = None,
+    keep_names: bool = False,
+    pseudonyms: Pseudonyms | None = None,
+    on_bad: OnBad = "refuse",
+    on_unknown: OnUnknown = "refuse",
+) -> ImportedRatings:
+    """Read ratings and add them to a store, clinicians under pseudonyms unless `keep_names`.
+
+    The secret of the pseudonyms is kept in a file beside the store, unless `pseudonyms` are given. Importing
+    the same file again adds nothing; a corrected file adds the corrected ratings, and the old ones stay on
+    record.
+    """
+    if keep_names:
+        pseudonyms = None
+    elif pseudonyms is None:
+        pseudonyms = open_pseudonyms(store)
+    imported = read_ratings(
+        path, mapping=mapping, instrument=instrument, cases=cases, pseudonyms=pseudonyms, on_bad=on_bad,
+        on_unknown=on_unknown,
+    )  # fmt: skip
+    name = run or f"import of {Path(path).name}"
+    store.put_run(
+        name, {"kind": "import", "files": _hashes(path, mapping), "ratings": imported.report.ratings}
+    )
+    store.write_ratings(name, imported.ratings)
+    return imported
+
+
+def open_pseudonyms(store: Store, names_key: str | os.PathLike[str] | None = None) -> Pseudonyms:
+    """The pseudonyms of a store: its secret lies beside an SQLite file, or where it is said to."""
+    if names_key is None:
+        if store.path is None:
+            raise RatingsError(
+                f"{store.place}: name a file that keeps the secret of the pseudonyms "
+                "(pseudonyms=Pseudonyms.open(FILE), --names-key FILE), or keep the names (keep_names=True, "
+                "--keep-names)"
+            )
+        names_key = key_file_beside(store.path)
+    return Pseudonyms.open(names_key)
+
+
+def _plan(
+    data: str | os.PathLike[str] | polars.DataFrame,
+    mapping: str | os.PathLike[str] | Mapping[str, Any] | None,
+) -> RatingMapping:
+    path = Path(data) if isinstance(data, str | os.PathLike) else Path(_TABLE)
+    if mapping is None and path.suffix.lower() not in (".yaml", ".yml"):
+        return RatingMapping((Source(path=path),))
+    from medjury.store.ratings._import.mapping import parse_mapping, read_mapping  # brings pydantic
+
+    if isinstance(mapping, Mapping):
+        return parse_mapping(mapping, path)
+
+    return read_mapping(path) if mapping is None else read_mapping(mapping, path)
+
+
+def _read(
+    source: Source,
+    data: str | os.PathLike[str] | polars.DataFrame,
+    builder: Builder,
+    empty: EmptyColumns,
+    described: bool,
+    rater: str = "",
+) -> set[str]:
+    """Read one file into the builder; the labels whose column it has."""
+    if isinstance(data, str | os.PathLike):
+        table = read_table(source.path, source.reading)
+    else:
+        table = Table(
+            _TABLE, data.columns, ((n, list(row)) for n, row in enumerate(data.iter_rows(), start=1))
+        )
+    builder.report.files.append(table.file)
+    if not described and is_ours(table):
+        for rating, entry in read_own(table, builder.report):
+            builder.add_rating(rating, entry)
+        return set()
+    dimensions = [each.name for each in builder.instrument.dimensions] if builder.instrument else []
+    try:
+        layout = find_layout(table.file, table.header, source, dimensions, builder.labels.columns, rater)
+    except RatingsError as error:
+        raise RatingsError(" ".join([str(error), *table.told])) from None
+    if layout.unused:
+        builder.report.unused_columns[table.file] = layout.unused
+    for entry in read_entries(table, layout, builder.report, empty):
+        builder.add(entry, layout.source)
+    builder.report.notes += table.told
+    builder.report.not_read.update(table.left_out)
+    return set(layout.labels)
+
+
+def table_files(
+    path: str | os.PathLike[str], mapping: str | os.PathLike[str] | Mapping[str, Any] | None = None
+) -> tuple[Path, ...]:
+    """The tables that are read: the file itself, or those that a mapping names."""
+    return tuple(dict.fromkeys(source.path for source in _plan(path, mapping).sources))
+
+
+def _hashes(path: str | os.PathLike[str], mapping: str | os.PathLike[str] | None) -> dict[str, str]:
+    """SHA-256 of each file that was read, by its name."""
+    files = [*table_files(path, mapping)]
+    files += [Path(each) for each in (path, mapping) if each is not None]
+    names = [file.name for file in files]
+    return {
+        file.name if names.count(file.name) == 1 else str(file): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in dict.fromkeys(files)
+    }

@@ -1,0 +1,93 @@
+"""Names of clinicians become stable pseudonyms that nobody can turn back without the study's secret.
+
+A keyed hash (HMAC-SHA-256), not numbers by order of names: a number would mean another person as soon as one
+rater joins or a second file is imported. Not a plain hash either: whoever has the staff list could try it out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import re
+import secrets
+from pathlib import Path
+
+from medjury.store.ratings._files.problems import RatingsError, write_rows
+
+_SECRET_BYTES = 32
+_PSEUDONYM = re.compile(r"clinician-[0-9a-f]{8}")
+
+
+class Pseudonyms:
+    """Gives each name its pseudonym under one secret. `given` holds who got which, in memory only."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+        self.given: dict[str, str] = {}
+
+    @classmethod
+    def open(
+        cls, key_file: str | os.PathLike[str], *, earlier: str | os.PathLike[str] | None = None
+    ) -> Pseudonyms:
+        """The pseudonyms of a study, whose secret is in `key_file`. Where it does not exist it is made, of the
+        secret that an `earlier` version kept elsewhere if there is one: that file is then taken away."""
+        path = Path(key_file)
+        if earlier is not None and not path.exists() and Path(earlier).is_file():
+            secret = _read(Path(earlier))
+            _write(path, secret)
+            if _read(path) == secret:
+                Path(earlier).unlink(missing_ok=True)
+        else:
+            _write(path, secrets.token_bytes(_SECRET_BYTES))
+        return cls(_read(path))
+
+    def pseudonym(self, name: str) -> str:
+        """`clinician-` and eight hexadecimal digits; a name that is such a pseudonym already stays."""
+        if _PSEUDONYM.fullmatch(name):
+            return name
+        known = self.given.get(name)
+        if known is None:
+            digest = hmac.new(self._secret, name.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
+            known = f"clinician-{digest[:8]}"
+            if known in self.given.values():
+                raise RatingsError("two raters would get one pseudonym; rename one of them in the file")
+            self.given[name] = known
+        return known
+
+    def write_names(self, path: str | os.PathLike[str]) -> None:
+        """Who got which pseudonym, as a CSV file to be kept safe."""
+        write_rows(Path(path), ("name", "pseudonym"), sorted(self.given.items()))
+
+
+def _write(path: Path, secret: bytes) -> None:
+    """Keep a secret for its owner's eyes alone; one that is there already stays."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise RatingsError(
+            f"{path}: the secret of pseudonyms cannot be kept here ({error.strerror}); make the folder writable"
+        ) from None
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(secret.hex() + "\n")
+
+
+def _read(path: Path) -> bytes:
+    try:
+        secret = bytes.fromhex(path.read_text(encoding="ascii").strip())
+    except (OSError, ValueError):
+        secret = b""
+    if len(secret) != _SECRET_BYTES:
+        raise RatingsError(
+            f"{path} does not hold the secret of pseudonyms. Restore it from a copy, or delete it and import all "
+            "ratings again: every clinician then gets a new pseudonym."
+        )
+    return secret
+
+
+def key_file_beside(path: str | os.PathLike[str]) -> Path:
+    """Where the secret lies that belongs to a store or an output file."""
+    file = Path(path)
+    return file.with_name(f"{file.name}.names-key")

@@ -1,0 +1,167 @@
+"""The connection to a store's database: one transaction at a time, and patience with a server that goes away."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from typing import Any, TypeVar
+
+from medjury.store.ratings._store.database import Database
+from medjury.store.ratings._store.faults import explain, is_broken
+from medjury.store.ratings._store.store_error import StoreError, StoreUnreachable
+
+_Result = TypeVar("_Result")
+_ROWS_AT_ONCE = 2_000
+_FIRST_WAIT, _LONGEST_WAIT = 0.1, 2.0  # seconds between attempts to reach a server that went away
+_LOG = logging.getLogger("medjury")
+
+
+class Connection:
+    """Threads take turns. A lost connection is made anew; a server that is gone is tried for a stated time."""
+
+    def __init__(self, database: Database, reconnect_seconds: float = 0.0) -> None:
+        self._database = database
+        self._reconnect_seconds = reconnect_seconds
+        self._lost_at: float | None = None  # when the server was last found gone, until it answers again
+        self._lock = threading.Lock()
+        self.open: Any = None  # the driver's, where there is one
+        self._error = database.error
+        self._closed = False
+        self._close_open: weakref.finalize[Any, Any] | None = None
+
+    def patiently(self, work: Callable[[Any], _Result], *, write: bool) -> _Result:
+        """Do it in a transaction; where the server went away, again as soon as it is back, for a stated time. A
+        lost connection alone is made anew at once. After that time each attempt is the last."""
+
+        def attempt() -> _Result:
+            with self.transaction(write) as cursor:
+                return work(cursor)
+
+        return self._until_back(attempt)
+
+    @contextmanager
+    def transaction(self, write: bool) -> Iterator[Any]:
+        """A cursor within a transaction, which ends with the block."""
+        with self._lock:
+            try:
+                self._connect()
+                cursor = self.open.cursor()
+                try:
+                    self._database.begin(cursor, write)
+                    yield cursor
+                    cursor.execute("COMMIT")
+                except BaseException:
+                    with suppress(self._error):
+                        cursor.execute("ROLLBACK")
+                    raise
+                finally:
+                    cursor.close()
+            except self._error as error:
+                lost = self.open is not None and is_broken(self.open)
+                if lost:
+                    self._disconnect()
+                explained = explain(error, self._database)
+                if lost and not isinstance(explained, StoreUnreachable):
+                    explained = StoreUnreachable(str(explained))
+                raise explained from error
+
+    def outside_transactions(self, work: Callable[[Any], _Result]) -> _Result:
+        """Do what no transaction may hold, or what begins its own; it is not repeated."""
+        with self._lock:
+            try:
+                self._connect()
+                with closing(self.open.cursor()) as cursor:
+                    return work(cursor)
+            except self._error as error:
+                raise explain(error, self._database) from error
+
+    @contextmanager
+    def waiting(self, seconds: float | None) -> Iterator[None]:
+        """While it lasts, another writer of an SQLite file is waited for no longer than this."""
+        if seconds is None:
+            yield
+            return
+        ordinary = self._database.wait_seconds
+        self.outside_transactions(
+            lambda cursor: cursor.execute(f"PRAGMA busy_timeout = {seconds * 1000:.0f}")
+        )
+        try:
+            yield
+        finally:
+            self.outside_transactions(
+                lambda cursor: cursor.execute(f"PRAGMA busy_timeout = {ordinary * 1000:.0f}")
+            )
+
+    def blocks(self, statement: str, values: Callable[[Any], Any]) -> Iterator[list[tuple[Any, ...]]]:
+        """Blocks of rows on a connection of their own, so that writers need not wait for a slow reader. With a
+        cursor of it `values` are read."""
+        postgres = self._database.dialect == "postgresql"
+        try:
+            with closing(self._until_back(self._raw)) as connection:
+                plain = connection.cursor()
+                self._database.begin(plain, write=False)
+                # A named cursor makes PostgreSQL hand out rows as they are asked for.
+                cursor = connection.cursor(name="ratings") if postgres else plain
+                try:
+                    cursor.execute(statement, values(plain))
+                    while rows := cursor.fetchmany(_ROWS_AT_ONCE):
+                        yield rows
+                finally:  # a reader may stop halfway
+                    with suppress(self._error):
+                        cursor.close()
+        except self._error as error:
+            raise explain(error, self._database) from error
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            self._disconnect()
+
+    def _until_back(self, attempt: Callable[[], _Result]) -> _Result:
+        wait, again = _FIRST_WAIT, True
+        while True:
+            try:
+                done = attempt()
+            except StoreUnreachable as gone:
+                now = time.monotonic()
+                self._lost_at = now if self._lost_at is None else self._lost_at
+                left = self._lost_at + self._reconnect_seconds - now
+                if not again and left <= 0:
+                    raise self._given_up(gone) from gone
+                if not again:
+                    if wait == _FIRST_WAIT:
+                        _LOG.warning("%s Calls wait; it is tried for %.0f s more.", gone, left)
+                    time.sleep(min(wait, left))
+                    wait = min(2 * wait, _LONGEST_WAIT)
+                again = False
+            else:
+                self._lost_at = None
+                return done
+
+    def _given_up(self, gone: StoreUnreachable) -> StoreUnreachable:
+        tried = f" It was tried for {self._reconnect_seconds:g} s." if self._reconnect_seconds else ""
+        return StoreUnreachable(f"{gone}{tried}")
+
+    def _raw(self) -> Any:
+        if self._closed:
+            raise StoreError(f"{self._database.place}: this store is closed")
+        try:
+            return self._database.connect()
+        except self._error as error:
+            raise explain(error, self._database) from error
+
+    def _connect(self) -> None:
+        if self.open is None:
+            self.open = self._raw()
+            # A store that is dropped without `close` does not leave the connection to the garbage collector.
+            self._close_open = weakref.finalize(self, self.open.close)
+
+    def _disconnect(self) -> None:
+        if self._close_open is not None:
+            with suppress(Exception):
+                self._close_open()
+        self.open = self._close_open = None

@@ -1,0 +1,196 @@
+"""The manifest: what was run, on what, with what, and what came of it. No clinical text, no secrets."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import private_folder, whole_file
+from medjury.store.runs import files
+from medjury.store.runs._anchors import LogAnchor, anchor_log
+from medjury.store.runs._manifest_parts import (
+    AnsweringModel,
+    Coverage,
+    ManifestDrafting,
+    ManifestHumans,
+    ManifestInjection,
+    ManifestInstrument,
+    ManifestJudge,
+    ManifestJury,
+    ManifestLeftOut,
+    ManifestModel,
+    ManifestReread,
+    ManifestScores,
+    PlannedWork,
+    Prices,
+    Units,
+)
+from medjury.store.runs._part import RunPart, first_problem
+from medjury.store.runs._protocol import Protocol, Registration, TouchedBy
+from medjury.store.runs._stated import GateRules, ReportSettings, StatedGate
+
+FORMAT = 1
+RunStatus = Literal["running", "complete", "incomplete", "failed"]
+_WRITTEN_ANEW = "run the study again, which writes it anew and asks nothing twice"
+
+
+class Manifest(RunPart):
+    """Everything a run folder says of itself."""
+
+    format: int = FORMAT
+    study: str = ""
+    run: str = ""
+    status: RunStatus = "running"
+    why: str = ""
+    medjury: str = ""
+    python: str = ""
+    machine: str = ""
+    packages: dict[str, str] = {}
+    started_at: str = ""
+    finished_at: str = ""
+    study_file: str = ""
+    study_file_hash: str = ""
+    overrides: tuple[str, ...] = ()  # values of the study file that were replaced for this run
+    data_hash: str = ""
+    cases_hash: str = ""  # of the same cases in any order
+    answer_hashes: tuple[str, ...] = ()
+    cases: int = 0
+    cases_skipped: int = 0
+    cases_left_out: ManifestLeftOut = ManifestLeftOut()
+    cases_lacking_input: int = 0
+    repeated_texts: int = 0  # cases that have the text of another case: they count once
+    systems: dict[str, int] = {}
+    system_vendors: dict[str, str] = {}  # as the cases name them; `report: system_vendors` goes before
+    instrument: ManifestInstrument = ManifestInstrument()
+    humans: ManifestHumans | None = None
+    prompt_version: str = ""
+    judges: tuple[ManifestJudge, ...] = ()
+    jury: ManifestJury = ManifestJury()
+    scores: tuple[ManifestScores, ...] = ()  # what became of the files of judges whose scores existed already
+    metrics: dict[str, str] = {}  # text metrics that rate beside the judges, and how each was computed
+    juries: tuple[ManifestJury, ...] = ()  # where there are several; `jury` is the first of them
+    gate: StatedGate | None = None
+    touched: tuple[TouchedBy, ...] = ()  # tunings that had seen some of the cases
+    touched_cases: tuple[str, ...] = ()  # which cases these are: nobody validates on them
+    protocol: Protocol | None = None
+    protocol_hash: str = ""
+    registration: Registration | None = None  # what the ledger of registrations held of these cases
+    report: ReportSettings = ReportSettings()
+    allow_hosts: tuple[str, ...] = ()
+    redacted: bool = False
+    redactions: dict[str, int] = {}
+    settings_refused: dict[str, list[str]] = {}
+    models_answered: tuple[AnsweringModel, ...] = ()
+    prices: Prices = Prices()
+    planned: dict[str, PlannedWork] = {}
+    drafting: ManifestDrafting | None = None
+    reread: ManifestReread | None = None
+    injection: ManifestInjection | None = None  # what planted instructions did, where the study audits it
+    coverage: Coverage = Coverage()
+    units: Units | None = None
+    calls: int = 0
+    cost: float | None = None
+    files: dict[str, str] = {}
+    report_files: dict[str, str] = {}
+    audit_log: LogAnchor | None = None
+    hash: str = ""  # of all the rest; see `own_hash`
+
+    @property
+    def rules(self) -> GateRules:
+        """The rules of the gate; what is not stated has its default."""
+        return self.gate or GateRules()
+
+    @property
+    def stated_at(self) -> str | None:
+        return None if self.gate is None else self.gate.stated_at
+
+    @property
+    def earlier_rules(self) -> tuple[StatedGate, ...]:
+        """Rules that were recorded in this folder before, and then changed."""
+        return () if self.gate is None else self.gate.earlier
+
+    def settings(self, **changes: Any) -> ReportSettings:
+        """What the report shows; `changes` that are not None replace what the study file says."""
+        return self.report.replaced(**{name: value for name, value in changes.items() if value is not None})
+
+    def judge(self, name: str) -> ManifestJudge | None:
+        return next((each for each in self.judges if each.name == name), None)
+
+    @property
+    def from_files(self) -> tuple[ManifestModel, ...]:
+        """Judges whose scores came from a file, by their name and the hash of the file."""
+        return tuple(model for judge in self.judges for model in judge.models if model.scores is not None)
+
+    @property
+    def all_juries(self) -> tuple[ManifestJury, ...]:
+        """Every jury of the run, the first first; none where its judges stand side by side."""
+        return self.juries or (() if self.jury.rule == "none" else (self.jury,))
+
+    @property
+    def judge_vendors(self) -> dict[str, str]:
+        return {each.name: each.vendor for each in self.judges}
+
+    def anchored(self, folder: Path) -> Manifest:
+        """With the place in the audit log at which this manifest is written."""
+        return self.replaced(audit_log=anchor_log(folder))
+
+    def write(self, folder: Path) -> None:
+        """Replace the manifest in one step: a reader sees the old one or the new one. It ends with its own hash."""
+        private_folder(folder)
+        content = {name: value for name, value in self.content().items() if name != "hash"}
+        content["hash"] = own_hash(content)
+        with whole_file(folder / files.MANIFEST) as file:
+            file.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def own_hash(content: Mapping[str, Any]) -> str:
+    """SHA-256 of a manifest's content without its hash, however the file is laid out."""
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def stated_content(folder: Path) -> dict[str, Any] | None:
+    """What the manifest's file says, name by name; None where a name appears twice, so that two readers may read
+    two things."""
+    try:
+        found = json.loads((folder / files.MANIFEST).read_bytes(), object_pairs_hook=_once)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        raise ValueError("a name appears twice")
+    return content
+
+
+def read_manifest(folder: str | Path) -> Manifest:
+    """The manifest of a run folder; an error that says what to do where there is none, or none that can be read."""
+    file = Path(folder) / files.MANIFEST
+    try:
+        manifest = Manifest.model_validate_json(file.read_bytes())
+    except FileNotFoundError:
+        raise MedjuryError(
+            f"{folder}: not a finished run folder ({files.MANIFEST} is missing); run the study first"
+        ) from None
+    except NotADirectoryError:
+        raise MedjuryError(
+            f"{folder}: is a file, not a run folder; name the folder that `medjury run` wrote, such as runs/NAME"
+        ) from None
+    except ValidationError as error:
+        raise MedjuryError(f"{file}: is damaged ({first_problem(error)}); {_WRITTEN_ANEW}") from None
+    except OSError as error:
+        raise MedjuryError(f"{file}: cannot be read ({error.strerror}); {_WRITTEN_ANEW}") from None
+    if manifest.format > FORMAT:
+        raise MedjuryError(
+            f"{file}: was written by a newer version of medjury ({manifest.medjury}); use that one or a later"
+        )
+    return manifest

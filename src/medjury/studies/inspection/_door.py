@@ -1,0 +1,214 @@
+"""Two tables through one door: guess their columns, show it, ask what stays in doubt, and only then compare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from medjury.foundation.documents import nearest, read_document
+from medjury.foundation.errors import MedjuryError
+from medjury.instruments import Instrument, load_instrument
+from medjury.studies.inspection._guess import SIDES, Guess, column_doubt, guess, looks_like_dimensions, merged
+from medjury.studies.inspection._shown import shown
+from medjury.tables import (
+    COLUMNS,
+    MATCHED,
+    Answer,
+    Doubt,
+    Panel,
+    UnclearColumnsError,
+    id_doubt,
+    read_panels,
+    rescaled,
+    reversed_doubt,
+    scale_doubt,
+    whole_scale,
+    with_matched,
+)
+
+Ask = Callable[[Doubt], Answer | None]
+_KEYS = (*SIDES, "match", "scale", "columns", "dimension")
+_OPTIONS = ("item", "system", "patient", "scores", "columns", "dimension")
+
+
+@dataclass(slots=True)
+class Door:
+    """What is said of two tables so far. `settings` is the mapping of both, as it is written and read again;
+    `given` are the options that hold for both. `ask` answers a doubt, or refuses with its question; `show` shows
+    the mapping before the first thing is compared. `told` is every doubt with its answer."""
+
+    humans: Path
+    judges: Path
+    ask: Ask
+    show: Callable[[str], None]
+    settings: dict[str, Any] = field(default_factory=dict)
+    given: Mapping[str, Any] = field(default_factory=dict)
+    instrument: Instrument | str | None = None
+    told: list[str] = field(default_factory=list)
+
+    def panels(self) -> list[Panel]:
+        """Both tables as they are to be compared, with columns, ids and scales as guessed, told or asked for."""
+        for side in SIDES:
+            self.settings.setdefault(side, {})
+        given = {name: value for name, value in self.given.items() if value}
+        guesses = [
+            guess(path, side, given) for path, side in ((self.humans, "humans"), (self.judges, "judges"))
+        ]
+        while (doubt := column_doubt(guesses, {**self.settings, **given})) is not None:
+            self._settle(doubt)
+        panels = self._read(guesses)
+        self._keep(guesses, panels)
+        mappings = self._mappings()
+        self.show("\n\n".join(shown(guesses[n], panels[n], mappings[n]) for n in range(2)))
+        panels = self._with_same_ids(panels)
+        panels = self._with_same_scales(panels)
+        if not self._scale and self.instrument is None and "scale" not in self.settings:
+            doubt = whole_scale(panels)
+            if doubt is not None:
+                self._settle(doubt)
+        return panels
+
+    @property
+    def scale(self) -> Any:
+        """The scale that was given, or answered; None where none is known."""
+        return self._scale or None
+
+    @property
+    def _scale(self) -> Any:
+        own = self.given.get("scale") or self.settings.get("scale")
+        return None if own == "not known" else own
+
+    def _mappings(self) -> list[dict[str, Any]]:
+        return [{key: each for key, each in self.settings[side].items() if each} for side in SIDES]
+
+    def _settle(self, doubt: Doubt) -> None:
+        """Ask, and keep the answer. What may stay open stays so without one."""
+        answer = self.ask(doubt)
+        if answer is None:
+            return
+        put(self.settings, answer.sets)
+        self.told.append(f"{doubt.question} Answer: {answer.words}")
+
+    def _read(self, guesses: Sequence[Guess]) -> list[Panel]:
+        for each in guesses:
+            self.settings[each.side] = merged(each, self.settings[each.side])
+        options = {name: self.given.get(name) or self.settings.get(name) for name in _OPTIONS}
+        for _ in range(3):
+            try:
+                panels = read_panels(self.humans, self.judges, **options, mappings=self._mappings())
+            except UnclearColumnsError as error:
+                self._settle(_raters_or_dimensions(error.side, error.columns, f"{error.title}: "))
+                continue
+            odd = next((each for each in panels if self._is_odd(each, options)), None)
+            if odd is None:
+                return panels
+            side = SIDES[panels.index(odd)]
+            self._settle(_raters_or_dimensions(side, odd.wide, f"{odd.title}: "))
+        return read_panels(self.humans, self.judges, **options, mappings=self._mappings())
+
+    def _is_odd(self, panel: Panel, options: Mapping[str, Any]) -> bool:
+        """Columns that were taken for raters and are called what people grade."""
+        own = self.settings["humans" if panel.role == "clinician" else "judges"]
+        said = options["columns"] or own.get("raters") or "dimension" in own
+        return panel.meaning == "raters" and not said and looks_like_dimensions(panel.wide)
+
+    def _keep(self, guesses: Sequence[Guess], panels: Sequence[Panel]) -> None:
+        """The settings as they are written: what wide columns are, and names that need no guess."""
+        for each, panel in zip(guesses, panels, strict=True):
+            own = self.settings[each.side]
+            for name in ("item", "system", "patient"):
+                if self.given.get(name) in each.columns:
+                    own.setdefault(name, self.given[name])
+            if panel.wide and panel.meaning and not own.keys() & {"raters", "dimensions"}:
+                own.pop("scores", None)
+                own[panel.meaning] = list(panel.wide)
+            if each.columns and not own.keys() - {"rescale", "reversed"}:
+                own.update({name: name for name in COLUMNS if name in each.columns})
+
+    def _with_same_ids(self, panels: list[Panel]) -> list[Panel]:
+        rules = self.settings.setdefault("match", {})
+        for name in MATCHED:
+            if name not in rules and (doubt := id_doubt(panels, name)) is not None:
+                self._settle(doubt)
+            if name in rules:
+                panels = with_matched(panels, name, str(rules[name]))
+        return panels
+
+    def _with_same_scales(self, panels: list[Panel]) -> list[Panel]:
+        def rules() -> dict[str, Any]:
+            return {side: self.settings[side].get("rescale") for side in SIDES}
+
+        while (doubt := scale_doubt(panels, self._known, rules())) is not None:
+            self._settle(doubt)
+        now = [rescaled(each, rules()[side]) for side, each in zip(SIDES, panels, strict=True)]
+        judges = self.settings["judges"]
+        while (
+            doubt := reversed_doubt(now, self._known, judges.get("rescale"), judges.get("reversed"))
+        ) is not None:
+            self._settle(doubt)
+        return [rescaled(each, rules()[side]) for side, each in zip(SIDES, panels, strict=True)]
+
+    def _known(self, dimension: str) -> tuple[float, float] | None:
+        """The ends of a dimension's scale, where it was given."""
+        scale = self._scale
+        if isinstance(scale, Mapping):
+            scale = scale.get(dimension)
+        if scale:
+            return float(min(scale)), float(max(scale))
+        if self.instrument is None:
+            return None
+        found = (
+            self.instrument if isinstance(self.instrument, Instrument) else load_instrument(self.instrument)
+        )
+        values = next((each.values for each in found.dimensions if each.name == dimension), None)
+        return None if not values else (float(min(values)), float(max(values)))
+
+
+def _raters_or_dimensions(side: str, columns: Sequence[str], start: str) -> Doubt:
+    question = f"{start}are the columns {', '.join(columns)} raters or dimensions? The tables do not tell."
+    return Doubt(question, tuple(
+        Answer(words, {f"{side}.{words}": list(columns)}) for words in ("raters", "dimensions")
+    ))  # fmt: skip
+
+
+def put(settings: dict[str, Any], sets: Mapping[str, Any]) -> None:
+    """Put values into the settings, by dotted key (`judges.rescale`, `judges.rescale.accuracy`)."""
+    for key, value in sets.items():
+        *path, last = key.split(".", 2)
+        if (path[:1] and path[0] not in (*SIDES, "match")) or (not path and key not in _KEYS):
+            raise MedjuryError(f"{key!r} is no line of a mapping; {nearest(path[0] if path else key, _KEYS)}")
+        place = settings
+        for step in path:
+            inner = place.get(step)
+            place[step] = inner if isinstance(inner, dict) else {} if inner is None else {"": inner}
+            place = place[step]
+        place[last] = value
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """The mapping of two tables, as this door writes it."""
+    value = read_document(path).value
+    if not isinstance(value, dict) or not value.keys() & set(SIDES):
+        raise MedjuryError(
+            f"{path}: a mapping of two tables has the keys humans and judges, each with its columns; `medjury "
+            "validate` writes one. A mapping of one file goes in place of that file."
+        )
+    for key, part in value.items():
+        if key not in _KEYS:
+            raise MedjuryError(f"{path}: {key!r} is no line of a mapping; {nearest(str(key), _KEYS)}")
+        if key in (*SIDES, "match") and not isinstance(part or {}, dict):
+            raise MedjuryError(f"{path}: {key} must hold lines of its own, such as `item: COLUMN`")
+    return {key: part or {} for key, part in value.items()}
+
+
+def settings_text(door: Door) -> str:
+    """The mapping as YAML, for next time."""
+    import yaml
+
+    kept = {key: part for key, part in door.settings.items() if part}
+    if door.scale and "scale" not in kept:
+        kept["scale"] = door.scale
+    start = "# How two tables were read. Read them so again: medjury validate HUMANS JUDGES --mapping FILE\n"
+    return start + str(yaml.safe_dump(kept, sort_keys=False, allow_unicode=True, width=100))

@@ -1,0 +1,243 @@
+"""Which columns of two tables are what: guessed from each table by the recogniser, and what stays in doubt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from medjury.foundation.errors import MedjuryError
+from medjury.store.ratings import Reading, read_table, shown_of
+from medjury.studies.inspection._column_names import is_measured, proposal
+from medjury.studies.inspection._recognise import HEAD, Kind, recognise
+from medjury.tables import COLUMNS, Answer, Doubt
+
+SIDES = ("humans", "judges")
+_PATIENTS = ("patient", "patient_id", "patientid", "mrn")
+_OWN_FORMS: dict[str, dict[str, Any]] = {
+    "REDCap export": {"forms": "started"},
+    "Qualtrics survey": {"header_rows": 1},
+}
+# What people call what they grade: a column of this name is no rater.
+_A_DIMENSION = re.compile(
+    r".*(accura|correct|complet|safe|harm|clarity|clear|relevan|faithful|halluc|coheren|concis|empath|fluen|helpful|"
+    r"quality|useful|consisten|factual|organi|tone|readab|guidance|overall).*",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """One table: its name, its columns with their cells, what kind it is, and the mapping guessed for it."""
+
+    side: str
+    file: str
+    kind: Kind
+    columns: Mapping[str, list[str]]
+    mapping: dict[str, Any]
+
+    @property
+    def title(self) -> str:
+        return f"{self.side.upper()} ({self.file})"
+
+
+def guess(path: Path, side: str, given: Mapping[str, Any]) -> Guess:
+    """The mapping of one table, less what is given for both; nothing is guessed of what a person has described."""
+    kind = recognise(path)
+    described = path.is_dir() or path.suffix.lower() in (".yaml", ".yml")
+    if described or kind.family not in ("ratings", "cases", "unknown"):
+        return Guess(side, path.name, kind, {}, {})  # what is no table of ratings is refused by its reader
+    columns = _columns(path, kind.mapping)
+    mapping = _on_all_rows(kind.mapping, columns)
+    if kind.name in _OWN_FORMS:
+        mapping |= _OWN_FORMS[kind.name]
+    elif not mapping.keys() - {*COLUMNS, "dimensions", "seconds", "probability", "fixed"}:
+        mapping = _plain(mapping, given)
+    patient = next((name for name in columns if name.casefold() in _PATIENTS), None)
+    if patient is not None and patient != mapping.get("item") and not given.get("patient"):
+        mapping["patient"] = patient
+    return Guess(
+        side, path.name, kind, columns, {key: each for key, each in mapping.items() if key not in given}
+    )
+
+
+def _on_all_rows(mapping: Mapping[str, Any], columns: Mapping[str, list[str]]) -> dict[str, Any]:
+    """The recogniser looks at the first rows alone; a rater may have begun later."""
+    whole = [list(row) for row in zip(*columns.values(), strict=True)]
+    header = list(columns)
+    return proposal(header, whole) if mapping == proposal(header, whole[:HEAD]) else dict(mapping)
+
+
+def _plain(mapping: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Names of columns alone: the table's own reader tells what its columns of numbers are."""
+    found = {name: mapping[name] for name in COLUMNS if name in mapping}
+    graded = [str(name) for name in mapping.get("dimensions", ())]
+    if graded and not given.get("scores"):
+        found["scores"] = graded
+    return found
+
+
+def _columns(path: Path, mapping: Mapping[str, Any]) -> dict[str, list[str]]:
+    try:
+        table = read_table(path, Reading(rows=mapping.get("rows")))
+        rows = [cells for _, cells in table.rows]
+    except MedjuryError:
+        return {}
+    return {name: [shown_of(row[at]) for row in rows] for at, name in enumerate(table.header) if name}
+
+
+def column_doubt(guesses: Sequence[Guess], settings: Mapping[str, Any]) -> Doubt | None:
+    """The first thing that names and cells of the columns leave open."""
+    own = [merged(each, settings.get(each.side, {})) for each in guesses]
+    return (
+        _which_item(guesses, own, settings)
+        or _judge_or_system(guesses, own, settings)
+        or _more_scores(guesses, own, settings)
+        or _json_columns(guesses, settings)
+    )
+
+
+def merged(found: Guess, said: Mapping[str, Any]) -> dict[str, Any]:
+    """What was said of a table, and of the guess all that it leaves open."""
+    wide = {"scores", "raters", "dimensions"} if said.keys() & {"scores", "raters", "dimensions"} else set()
+    taken = {str(each) for each in said.values()}
+    kept = {
+        key: value
+        for key, value in found.mapping.items()
+        if key not in (*said, *wide) and not (key in COLUMNS and value in taken)
+    }
+    return {**kept, **said}
+
+
+def _which_item(
+    guesses: Sequence[Guess], own: Sequence[Mapping[str, Any]], settings: Mapping[str, Any]
+) -> Doubt | None:
+    lacking = [
+        each
+        for each, mapping in zip(guesses, own, strict=True)
+        if each.columns and not mapping.get("item") and "item" not in each.columns
+        and "{item}" not in str(mapping.get("columns"))
+    ]  # fmt: skip
+    if settings.get("item"):
+        return None
+    if not lacking:
+        return _number_or_item(guesses, own, settings)
+    shared = [
+        name for name in guesses[0].columns if name in guesses[1].columns and _tells_cases(guesses, name)
+    ]
+    if shared:
+        meets = [len(_values(guesses[0], name) & _values(guesses[1], name)) for name in shared]
+        answers = tuple(
+            Answer(
+                f"{name} ({count:,} of its values are in both tables)",
+                {f"{side}.item": name for side in SIDES},
+            )
+            for name, count in zip(shared, meets, strict=True)
+        )
+        sure = answers[0] if len(answers) == 1 else None  # values that do not meet are the next question
+        listed = "; ".join(f"{each.title} has {', '.join(each.columns)}" for each in lacking)
+        return Doubt(f"Which column names the case? {listed}.", answers, sure)
+    first = lacking[0]
+    candidates = [name for name, cells in first.columns.items() if len(set(cells)) == len(cells)] or [
+        *first.columns
+    ]
+    answers = tuple(Answer(name, {f"{first.side}.item": name}) for name in candidates[:9])
+    return Doubt(f"Which column of {first.title} names the case? It has {', '.join(first.columns)}.", answers)
+
+
+def _number_or_item(
+    guesses: Sequence[Guess], own: Sequence[Mapping[str, Any]], settings: Mapping[str, Any]
+) -> Doubt | None:
+    """Two columns `id` may number the rows of each table, where another column that both have names the case."""
+    weak = all(
+        str(mapping.get("item", "")).casefold() == "id" and "item" not in settings.get(each.side, {})
+        for each, mapping in zip(guesses, own, strict=True)
+    )
+    others = [
+        name
+        for name in guesses[0].columns
+        if name in guesses[1].columns and name.casefold() != "id" and _tells_cases(guesses, name)
+        and not is_measured(name, guesses[0].columns[name])
+        and 2 * len(_values(guesses[0], name) & _values(guesses[1], name)) > len(_values(guesses[0], name))
+    ]  # fmt: skip
+    if not weak or not others:
+        return None
+    names = [str(own[0]["item"]), *others]
+    question = f"Both tables have the columns {' and '.join(names)}. Which of them names the case?"
+    return Doubt(question, tuple(Answer(name, {f"{side}.item": name for side in SIDES}) for name in names))
+
+
+def _tells_cases(guesses: Sequence[Guess], name: str) -> bool:
+    """More different values than a scale has grades, or a value of its own in every row."""
+    cells = [each for each in guesses[0].columns[name] if each]
+    return len(set(cells)) > 12 or len(set(cells)) == len(cells) > 1
+
+
+def _values(found: Guess, name: str) -> set[str]:
+    return {each for each in found.columns[name] if each}
+
+
+def _judge_or_system(
+    guesses: Sequence[Guess], own: Sequence[Mapping[str, Any]], settings: Mapping[str, Any]
+) -> Doubt | None:
+    """A column `model` of the judges alone: the judge, or whose answer it is?"""
+    humans, judges = own
+    column = judges.get("system")
+    said = column is None or "system" in settings.get("judges", {}) or settings.get("system")
+    if said or judges.get("rater") or humans.get("system") or "system" in guesses[0].columns:
+        return None
+    values = sorted(_values(guesses[1], str(column)))
+    question = (
+        f"{guesses[1].title}: the column {column!r} holds {', '.join(values[:4])}{', ...' if values[4:] else ''}, "
+        f"and {guesses[0].title} has no such column. Does it name the judge that gave the score, or the system "
+        "that wrote the answer?"
+    )
+    judge = Answer("the judge that gave the score", {"judges.rater": column})
+    system = Answer("the system that wrote the answer", {"judges.system": column})
+    return Doubt(question, (judge, system), judge if len(values) == 1 else None)
+
+
+def _more_scores(
+    guesses: Sequence[Guess], own: Sequence[Mapping[str, Any]], settings: Mapping[str, Any]
+) -> Doubt | None:
+    """Numbers beside columns of grades that are no grades of a short scale: a mean of scores, or a weight?"""
+    for each, mapping in zip(guesses, own, strict=True):
+        listed = mapping.get("scores")
+        if (
+            not listed
+            or settings.get("scores")
+            or settings.get(each.side, {}).keys() & {"scores", "raters", "dimensions"}
+        ):
+            continue
+        used = {*map(str, listed), *(str(mapping[name]) for name in COLUMNS if mapping.get(name))}
+        more = [name for name in each.columns if name not in used and is_measured(name, each.columns[name])]
+        if more:
+            question = (
+                f"{each.title}: {', '.join(listed)} look like scores. Is {', '.join(map(repr, more))}, which holds "
+                "numbers of another kind, a column of scores too?"
+            )
+            without = Answer("no, it is something else", {f"{each.side}.scores": list(listed)})
+            both = Answer("yes", {f"{each.side}.scores": [*listed, *more]})
+            return Doubt(question, (without, both))
+    return None
+
+
+def _json_columns(guesses: Sequence[Guess], settings: Mapping[str, Any]) -> Doubt | None:
+    """Several columns of JSON objects: what differs in their names is a system, or a rater."""
+    for each in guesses:
+        pattern = str(each.mapping.get("columns", ""))
+        if each.mapping.get("cells") != "json" or not pattern or "columns" in settings.get(each.side, {}):
+            continue
+        answers = tuple(
+            Answer(words, {f"{each.side}.columns": pattern.replace("{system}", place)})
+            for words, place in (("a system, whose answer was scored", "{system}"), ("a rater", "{rater}"))
+        )
+        return Doubt(f"{each.title}: several columns hold JSON ({pattern}). What does each name?", answers)
+    return None
+
+
+def looks_like_dimensions(columns: Sequence[str]) -> bool:
+    """True where a name is one that people give to what they grade."""
+    return any(_A_DIMENSION.fullmatch(name) for name in columns)

@@ -1,0 +1,222 @@
+"""One look at a file: its kind, its columns or speakers, three rows, the mapping, what is lost, what it answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from medjury.foundation.errors import MedjuryError
+from medjury.studies.inspection._questions import Facts, asked
+from medjury.studies.inspection._recognise import Kind, head, recognise
+
+if TYPE_CHECKING:
+    from medjury.intake.cases import CaseReader
+
+_LONGEST_CELL = 40
+_RATERS_OR_DIMENSIONS = (
+    'where each column is a rater, write `columns: "{rater}"` and `fixed: {dimension: NAME}` in place of '
+    "`dimensions`; where each is a dimension, write `fixed: {rater: NAME}` too (medjury validate reads such tables "
+    "as they are)"
+)
+_ASKED = ("item", "system", "rater", "rater_kind", "dimension", "repeat")
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What was found. `problem` is why the file cannot be read as it is, with the way out."""
+
+    file: str
+    kind: Kind
+    facts: Facts
+    columns: tuple[str, ...] = ()
+    speakers: tuple[str, ...] = ()
+    samples: tuple[tuple[str, ...], ...] = ()
+    read: str = ""
+    lost: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    problem: str = ""
+
+    def mapping_text(self) -> str:
+        """The mapping as YAML."""
+        import yaml
+
+        if not self.kind.mapping:
+            return ""
+        return str(yaml.safe_dump(self.kind.mapping, sort_keys=False, allow_unicode=True, width=100))
+
+    def to_json(self) -> str:
+        questions = [
+            {"question": each.question, "command": each.command, "missing": missing}
+            for each, missing in asked(self.facts)
+        ]
+        found = {
+            "file": self.file, "family": self.kind.family, "kind": self.kind.name, "columns": self.columns,
+            "speakers": self.speakers, "samples": self.samples, "mapping": self.kind.mapping, "read": self.read,
+            "lost": dict(self.lost), "notes": self.notes, "problem": self.problem, "questions": questions,
+        }  # fmt: skip
+        return json.dumps(found, ensure_ascii=False, indent=2)
+
+    def text(self) -> str:
+        """The look in words."""
+        lines = [f"{self.file}: {self.kind.name}"]
+        lines += [f"Columns: {', '.join(self.columns)}"] if self.columns else []
+        lines += ["Speakers:", *(f"  {each}" for each in self.speakers)] if self.speakers else []
+        lines += ["First rows:", *(f"  {' | '.join(row)}" for row in self.samples)] if self.samples else []
+        if mapping := self.mapping_text():
+            lines += [
+                "Mapping to begin with (check every line):",
+                *(f"  {each}" for each in mapping.splitlines()),
+            ]
+        lines += [f"Read so: {self.read}"] if self.read else []
+        lines += (
+            ["Not read:", *(f"  {what}: {count:,}" for what, count in self.lost.items())] if self.lost else []
+        )
+        lines += [f"Note: {each}" for each in self.notes]
+        lines += [f"It cannot be read yet: {self.problem}"] if self.problem else []
+        for each, missing in asked(self.facts):
+            verdict = f"missing: {missing}" if missing else f"yes: {each.command}"
+            lines.append(f"{each.question} {verdict}")
+        return "\n".join(lines)
+
+
+def look(path: str | Path) -> Look:
+    """What the file is and what may be done with it. Nothing is written."""
+    place = Path(path)
+    kind = recognise(place)
+    try:
+        return _LOOKS.get(kind.family, _unknown)(place, kind)
+    except MedjuryError as error:
+        columns, samples = _head(place, kind)
+        wide = "dimensions" in kind.mapping and "rater" not in kind.mapping
+        return Look(
+            place.name,
+            kind,
+            Facts(kind.family),
+            columns,
+            samples=samples,
+            notes=(_RATERS_OR_DIMENSIONS,) if wide else (),
+            problem=str(error),
+        )
+
+
+def _head(place: Path, kind: Kind) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    try:
+        header, rows = head(place, kind.mapping)
+    except MedjuryError:
+        return (), ()
+    return tuple(header), tuple(tuple(_short(cell) for cell in row) for row in rows)
+
+
+def _short(cell: Any) -> str:
+    text = "" if cell is None else " ".join(str(cell).split())
+    return text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}…"
+
+
+def _ratings(place: Path, kind: Kind) -> Look:
+    from medjury.store.ratings import read_ratings
+
+    found = read_ratings(place, mapping=kind.mapping or None, on_bad="unscored")
+    report = found.report
+    facts, read = _summary(
+        [[getattr(each, name) for name in _ASKED] for each in found.ratings], report.scored
+    )
+    lost = {"cells that hold no score on the scale": report.unscored.total(), **report.left_out}
+    unused = [f"columns not used: {', '.join(names)}" for names in report.unused_columns.values()]
+    columns, samples = _head(place, kind)
+    notes = (*unused, *report.notes, *report.warnings)
+    return Look(place.name, kind, facts, columns, (), samples, read, _some(lost), notes)
+
+
+def _summary(rows: Iterable[Sequence[Any]], scored: int) -> tuple[Facts, str]:
+    """What questions depend on, from these fields of every rating (`_ASKED`), and in words."""
+    found = list(rows)
+    kinds = {rater: kind or "clinician" for _, _, rater, kind, _, _ in found}
+    raters: dict[tuple[str, str], set[str]] = {}
+    repeats: dict[tuple[str, str, str, str], set[int]] = {}
+    for item, system, rater, _, dimension, repeat in found:
+        raters.setdefault((item, system), set()).add(rater)
+        repeats.setdefault((item, system, rater, dimension), set()).add(repeat or 0)
+    clinicians = sum(kind == "clinician" for kind in kinds.values())
+    facts = Facts(
+        "ratings", True, clinicians, len(kinds) - clinicians, len({row[1] for row in found if row[1]}),
+        sum(len(each) > 1 for each in repeats.values()), sum(len(each) > 1 for each in raters.values()),
+    )  # fmt: skip
+    items, dimensions = len({row[0] for row in found}), len({row[4] for row in found})
+    who = {0: "; all raters are read as judges", len(kinds): "; all raters are read as clinicians"}
+    read = f"{scored:,} scores of {items:,} items by {len(kinds):,} raters on {dimensions:,} dimensions"
+    return facts, read + who.get(clinicians, "")
+
+
+def _some(counts: Mapping[str, int]) -> dict[str, int]:
+    return {what: count for what, count in counts.items() if count}
+
+
+def _cases(place: Path, kind: Kind) -> Look:
+    from medjury.intake.cases import list_problems, read_cases
+
+    reader = read_cases(place, mapping=kind.mapping or None, on_bad="skip")
+    found = reader.summary
+    facts = Facts(
+        "cases", found.count > 0, systems=len(found.systems), answers=found.inputs.get("candidate", 0)
+    )
+    # What a row of a table is can be seen; documents and what belongs to them are shown as they were joined.
+    is_table = place.is_file() and not kind.mapping and not kind.name.startswith("FHIR")
+    columns, samples = _head(place, kind) if is_table else _joined(reader) if found.count else ((), ())
+    read = f"{found.count:,} cases with {', '.join(found.inputs) or 'no text'}"
+    problem = list_problems(found.bad, found.problems, 3) if found.bad else ""
+    lost = _some({"rows that are no case": found.skipped, **found.left_out.parts})
+    return Look(place.name, kind, facts, columns, (), samples, read, lost, (), problem)
+
+
+def _joined(reader: CaseReader) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """The first three cases as the reader gives them: the same fields for all, those first that every case has."""
+    rows = [
+        {"id": each.id, "patient": each.patient, "system": each.system, "candidate": each.candidate,
+         "reference": each.reference, "notes": "; ".join(note.text for note in each.notes),
+         **each.texts, **each.metadata}
+        for each in islice(reader, 3)
+    ]  # fmt: skip
+    columns = tuple(dict.fromkeys(name for row in rows for name, value in row.items() if value))
+    return columns, tuple(tuple(_short(row.get(name)) for name in columns) for row in rows)
+
+
+def _transcript(place: Path, kind: Kind) -> Look:
+    from medjury.texts.transcripts import read_transcript
+
+    if place.is_dir():
+        return Look(place.name, kind, Facts("transcript", True))
+    found = read_transcript(place)
+    named = Kind("transcript", f"transcript ({found.form})")
+    samples = tuple((each.speaker or "", _short(each.text)) for each in found.turns[:3])
+    read = f"{len(found.turns):,} turns"
+    return Look(
+        place.name, named, Facts("transcript", True), (), tuple(found.speakers_text()), samples, read,
+        found.left_out, notes=found.notes,
+    )  # fmt: skip
+
+
+def _run(place: Path, kind: Kind) -> Look:
+    from medjury.tables import rating_table
+
+    table = rating_table(place)
+    rows = table.everything
+    facts, read = _summary(rows.select(_ASKED).rows(), rows["score"].drop_nulls().len())
+    lost = _some({"ratings without a score": rows["score"].null_count()})
+    notes = (*table.notes, *table.warnings)
+    return Look(place.name, kind, replace(facts, family=kind.family), read=read, lost=lost, notes=notes)
+
+
+def _unknown(place: Path, kind: Kind) -> Look:
+    columns, samples = _head(place, kind) if place.is_file() else ((), ())
+    way = (
+        "describe it in a mapping file" if columns else "save it in one of the forms of docs/file-formats.md"
+    )
+    problem = "" if kind.family == "study" else f"{way} (docs/importing-ratings.md)" if columns else way
+    return Look(place.name, kind, Facts(kind.family), columns, (), samples, problem=problem)
+
+
+_LOOKS = {"ratings": _ratings, "cases": _cases, "transcript": _transcript, "run": _run, "store": _run}

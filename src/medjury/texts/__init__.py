@@ -1,0 +1,1 @@
+"""Texts beside texts: metrics, and transcripts with their alignment."""

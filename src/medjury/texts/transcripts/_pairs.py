@@ -1,0 +1,89 @@
+"""From an alignment to the cases of a study of clinical impact."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from medjury.intake.cases import Case
+from medjury.texts.transcripts._alignment import Alignment
+from medjury.texts.transcripts._context import context_before, context_text
+from medjury.texts.transcripts._turn import Transcript, Turn
+
+NOTHING = "[nothing was recognised]"
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedPair:
+    """What was said, what was recognised ("" where nothing was), and the conversation before it."""
+
+    golden_indices: tuple[int, ...]
+    asr_indices: tuple[int, ...]
+    match_type: str
+    similarity: float | None
+    reference: str
+    hypothesis: str
+    context: str
+
+
+def aligned_pairs(
+    conversation: Transcript, golden: Transcript, recognised: Transcript, alignment: Alignment
+) -> list[AlignedPair]:
+    """One pair for every match and every missed turn, in the order of the conversation.
+
+    `conversation` is the whole gold transcript, `golden` its turns of the speaker in question. Spurious segments
+    have no reference and are no pairs; the alignment lists them.
+    """
+    places = _places(conversation, golden)
+    said = {turn.index: turn for turn in golden.turns}
+    heard = {turn.index: turn for turn in recognised.turns}
+    found: list[tuple[tuple[int, ...], tuple[int, ...], str, float | None]] = [
+        (match.golden_indices, match.asr_indices, match.match_type, match.similarity)
+        for match in alignment.matches
+    ]
+    found += [((index,), (), "missed", None) for index in alignment.missed if said[index].text]
+    return [
+        AlignedPair(
+            rows,
+            columns,
+            kind,
+            alike,
+            _joined([said[index] for index in rows]),
+            _joined([heard[index] for index in columns]),
+            context_text(context_before(conversation.turns, places[rows[0]])),
+        )
+        for rows, columns, kind, alike in sorted(found, key=lambda each: places[each[0][0]])
+    ]
+
+
+def impact_cases(
+    pairs: Sequence[AlignedPair], rates: Sequence[float | None], *, call: str, system: str
+) -> list[Case]:
+    """The pairs as cases for the instrument `transcript_impact`. One call is one patient: it is never split."""
+    return [
+        Case(
+            id=f"{call}-{'-'.join(map(str, pair.golden_indices))}",
+            system=system,
+            patient=call,
+            reference=pair.reference,
+            candidate=pair.hypothesis or NOTHING,
+            texts={"context": pair.context} if pair.context else {},
+            metadata={
+                "match_type": pair.match_type,
+                **({} if pair.similarity is None else {"similarity": round(pair.similarity, 4)}),
+                **({} if rate is None else {"word_error_rate": round(rate, 4)}),
+            },
+        )
+        for pair, rate in zip(pairs, rates, strict=True)
+    ]
+
+
+def _places(conversation: Transcript, golden: Transcript) -> dict[int, int]:
+    """Where each gold turn stands in the whole conversation: its turns are the same, in the same order."""
+    speakers = {turn.speaker for turn in golden.turns}
+    whole = [place for place, turn in enumerate(conversation.turns) if turn.speaker in speakers]
+    return {turn.index: place for turn, place in zip(golden.turns, whole, strict=True)}
+
+
+def _joined(turns: Sequence[Turn]) -> str:
+    return " ".join(turn.text for turn in turns if turn.text)

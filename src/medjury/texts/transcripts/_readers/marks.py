@@ -1,0 +1,117 @@
+"""Which marks at the beginning of lines are speakers: decided once for the whole file, never line by line."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from medjury.foundation.errors import MedjuryError
+from medjury.texts.transcripts._readers.names import (
+    begins_with_role,
+    is_bare_role,
+    is_heading,
+    is_noise,
+    is_phrase,
+    is_role,
+    like_a_name,
+    tidy,
+)
+
+NAME = r"(?P<name>[^:\[\]{}<>?!;|\n]{1,60}?)"
+# `Name: words`, `[Name]: words`, and either in bold.
+NAMED = re.compile(
+    rf"\s*(?:>>+\s*|[-•]\s+)?[*_]{{0,3}}(?:{NAME}|\[(?P<bracketed>[^\[\]:]{{1,60}})\])\s*:[*_]{{0,3}}(?:\s+(?P<rest>.*)|$)",
+    re.DOTALL,
+)
+# `[Doctor] words`; remarks are written so too, so that only a role is a name there.
+_BRACKETED = re.compile(r"\s*[\[(](?P<name>[^\[\]():]{1,60})[\])]\s*(?P<rest>.*)", re.DOTALL)
+# `Doctor - words`
+_SIGN = re.compile(r"\s*(?P<name>[^\W\d_]+[\s_]?\d{0,3})\s*(?:[-–—>|]\s+|\t\s*)(?P<rest>.*)", re.DOTALL)
+# `Q. words` and `A. words`, as an interview is printed
+_LETTER = re.compile(r"\s*(?P<name>[QA])\.\s+(?P<rest>\S.*)", re.DOTALL)
+# `Smith<tab>words`
+_TAB = re.compile(r"(?P<name>[^\t:]{1,40})\t+(?P<rest>\S.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Something that may be a speaker's name, and the line of the file it begins."""
+
+    name: str
+    line: int
+
+
+def speakers_among(
+    marks: Sequence[Mark],
+    units: int,
+    file: str,
+    known: Collection[str] | None = None,
+    *,
+    own_line: bool = False,
+) -> frozenset[str]:
+    """The names that are speakers, casefolded. `units` is how many lines or cues could have had a mark.
+
+    `known` names the speakers, so that nothing is guessed; empty, it says that nobody is named. Otherwise a name
+    is sure that tells a role, that looks like a name and appears twice or has two words, or that looks like one
+    where every unit has a mark and a unit is its writer's `own_line` (a cue; a line of text may go on with the one
+    before). A name that is not sure is refused with its line, in a file that has speakers: whoever spoke, a guess
+    would give the words to somebody else. What is plainly a phrase (`Can you hear me: well?`) is words.
+    """
+    if known is not None:
+        return frozenset(tidy(name).casefold() for name in known)
+    counts = Counter(tidy(mark.name).casefold() for mark in marks)
+    most = 2 * len(marks) >= units and len(marks) > 1
+    every = own_line and units > 1 and len(marks) == units
+    sure, doubtful = set(), []
+    for mark in marks:
+        name = tidy(mark.name)
+        times, one_word = counts[name.casefold()], len(name.split()) == 1
+        likely = like_a_name(name) and (every or times > 1 or not one_word)
+        often = most and times > 2 and (one_word or begins_with_role(name))
+        if is_role(name) or likely or often:
+            sure.add(name.casefold())
+        elif times > 1 or not (is_phrase(name) or (is_heading(name) and not sure and not own_line)):
+            doubtful.append(mark)
+    if doubtful and (sure or most):
+        raise MedjuryError(doubt(doubtful[0], file))
+    return frozenset(sure)
+
+
+def named(text: str) -> tuple[str | None, str]:
+    """Who may be named at the beginning of some words, and the words after it."""
+    if found := NAMED.fullmatch(text):
+        return found["name"] or found["bracketed"], (found["rest"] or "").strip()
+    if (found := _BRACKETED.fullmatch(text)) and not is_noise(found["name"]) and is_role(found["name"]):
+        return found["name"], found["rest"].strip()
+    if (found := _SIGN.fullmatch(text)) and is_bare_role(found["name"]):
+        return found["name"], found["rest"].strip()
+    if found := _LETTER.fullmatch(text):
+        return found["name"], found["rest"].strip()
+    if (found := _TAB.fullmatch(text)) and like_a_name(tidy(found["name"])):
+        return found["name"], found["rest"].strip()
+    return None, text.strip()
+
+
+def doubt(mark: Mark, file: str) -> str:
+    """What is said where nobody can tell whether a name is a speaker's."""
+    return (
+        f"{file}, line {mark.line}: is {tidy(mark.name)!r} a speaker? The file leaves doubt. Name all speakers "
+        "with --speakers NAME NAME, say --speakers none, or delete the lines that nobody spoke"
+    )
+
+
+def refuse_names_within(said: Sequence[tuple[int, str]], names: Collection[str], file: str) -> None:
+    """Refuse a line in which somebody who speaks elsewhere is named before words once more: `Hi Patient: Hello`.
+    The words after it would be taken for those of who began the line. `said` has each line's number and words."""
+    known = "|".join(sorted((re.escape(name) for name in names if name), key=len, reverse=True))
+    if not known:
+        return
+    again = re.compile(rf"\S\s+[*_]{{0,3}}(?P<name>{known})[*_]{{0,3}}\s*:\s+\S")
+    for number, words in said:
+        if (found := again.search(words)) is not None:
+            raise MedjuryError(
+                f"{file}, line {number}: does {found['name']!r} begin to speak within the line? Begin a new line "
+                f"there, or name who speaks with --speakers"
+            )

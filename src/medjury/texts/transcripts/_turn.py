@@ -1,0 +1,105 @@
+"""The turn: what one speaker said, or one segment that a recogniser wrote."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from medjury.foundation.errors import MedjuryError
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn. `start` and `end` are seconds on the file's own clock; `index` is how results name the turn."""
+
+    index: int
+    text: str
+    speaker: str | None = None
+    start: float | None = None
+    end: float | None = None
+    confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """The turns of one file, in its order. `notes` says what is to be known of how it was read, `left_out` counts
+    what was not; `numbered` that the file itself gives the indices; `form` what kind of file it is."""
+
+    turns: tuple[Turn, ...]
+    file: str = ""
+    notes: tuple[str, ...] = ()
+    numbered: bool = False
+    form: str = ""
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        twice = [index for index, count in Counter(turn.index for turn in self.turns).items() if count > 1]
+        if twice:
+            raise MedjuryError(
+                f"{self.file or 'transcript'}: index {twice[0]} stands on more than one turn; number the turns "
+                "from 0, or leave `index` out"
+            )
+
+    def speakers_text(self) -> list[str]:
+        """Who speaks, how often, and their first words: a look that shows whether a file was read rightly."""
+        lines = []
+        for name in dict.fromkeys(turn.speaker for turn in self.turns):
+            own = [turn for turn in self.turns if turn.speaker == name]
+            words = next((turn.text for turn in own if turn.text), "").split()
+            first = f", first “{' '.join(words[:4])}{'…' if len(words) > 4 else ''}”" if words else ""
+            count = f"{len(own):,} turn{'' if len(own) == 1 else 's'}"
+            lines.append(f"{name or 'no speaker named'}: {count}{first}")
+        return lines
+
+    def of_speaker(self, name: str) -> Transcript:
+        """Only the turns of one speaker (case does not matter), numbered anew from 0 unless the file numbers
+        them. A file without speakers is that speaker's own channel and stays whole."""
+        if not any(turn.speaker for turn in self.turns):
+            return self
+        kept = [turn for turn in self.turns if (turn.speaker or "").casefold() == name.casefold()]
+        if not kept:
+            known = ", ".join(sorted({turn.speaker for turn in self.turns if turn.speaker}))
+            raise MedjuryError(
+                f"{self.file or 'transcript'}: nobody here is called {name!r}; speakers: {known} (choose one with "
+                "--speaker, or --speaker all)"
+            )
+        nameless = sum(turn.speaker is None for turn in self.turns)
+        notes = self.notes
+        if nameless:
+            turns = "1 turn names" if nameless == 1 else f"{nameless:,} turns name"
+            notes = (*notes, f"{self.file or 'transcript'}: {turns} no speaker, and so is nobody's: left out")
+        others = {"turns of nobody": nameless, "turns of others": len(self.turns) - len(kept) - nameless}
+        if not self.numbered:
+            kept = [replace(turn, index=number) for number, turn in enumerate(kept)]
+        left_out = {**self.left_out, **{what: count for what, count in others.items() if count}}
+        return replace(self, turns=tuple(kept), notes=notes, left_out=left_out)
+
+
+def merge_speaker_turns(turns: Sequence[Turn]) -> list[Turn]:
+    """Consecutive turns of one speaker as one turn, with its span of time and the mean of its confidences."""
+    runs: list[list[Turn]] = []
+    for turn in turns:
+        if runs and turn.speaker is not None and runs[-1][0].speaker == turn.speaker:
+            runs[-1].append(turn)
+        else:
+            runs.append([turn])
+    return [_joined(run) for run in runs]
+
+
+def _joined(run: list[Turn]) -> Turn:
+    starts = [turn.start for turn in run if turn.start is not None]
+    ends = [turn.end for turn in run if turn.end is not None]
+    text = " ".join(turn.text.strip() for turn in run if turn.text.strip())
+    return replace(
+        run[0],
+        text=text,
+        start=min(starts, default=None),
+        end=max(ends, default=None),
+        confidence=mean_confidence(run),
+    )
+
+
+def mean_confidence(turns: Sequence[Turn]) -> float | None:
+    known = [turn.confidence for turn in turns if turn.confidence is not None]
+    return sum(known) / len(known) if known else None
