@@ -1,79 +1,16 @@
-"""How a report saves processor time: few searches for cycles, long turns of its workers."""
+"""How a report saves processor time: long turns of its workers, one draw for many readers."""
 
 from __future__ import annotations
 
-import gc
 import os
-import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
-from medjury.cycles import few_searches_for_cycles
 
 from medjury.statistics import sample, side_by_side
 from medjury.statistics._resample import _blocks_of_counts, draw
-
-
-def test_cycles_are_searched_for_less_often_and_then_as_before() -> None:
-    before = gc.get_threshold()
-    with few_searches_for_cycles():
-        assert gc.get_threshold()[0] > before[0]
-    assert gc.get_threshold() == before
-
-
-def test_who_switched_the_search_off_keeps_it_off() -> None:
-    before = gc.get_threshold()
-    gc.set_threshold(0)
-    try:
-        with few_searches_for_cycles():
-            assert gc.get_threshold()[0] == 0
-    finally:
-        gc.set_threshold(*before)
-
-
-def test_searches_that_overlap_end_with_the_setting_from_before_all_of_them() -> None:
-    before = gc.get_threshold()
-    first, second = few_searches_for_cycles(30_000), few_searches_for_cycles(40_000)
-    first.__enter__()
-    second.__enter__()
-    assert gc.get_threshold()[0] == 40_000
-    first.__exit__(None, None, None)
-    assert gc.get_threshold()[0] == 40_000
-    second.__exit__(None, None, None)
-    assert gc.get_threshold() == before
-
-
-@pytest.mark.parametrize(
-    ("words", "searched"),
-    [(["agreement", "gone.csv"], False), (["run", "gone.yaml"], False), (["--version"], True)],
-)
-def test_an_analysis_ends_without_going_through_its_objects_but_closes_what_is_open(
-    words: list[str], searched: bool, tmp_path: Path
-) -> None:
-    """Of an object that holds itself nobody hears when an analysis ends; what is to be done at the end is done."""
-    told = tmp_path / "told"
-    code = f"""
-import gc, sys, weakref
-from medjury.cli import main
-
-class Held:
-    def __del__(self):
-        print("searched for", flush=True)
-
-gc.disable()
-held = Held()
-held.itself = held
-weakref.finalize(Held, lambda: open({str(told)!r}, "w").write("closed"))
-del held
-sys.argv[1:] = {words!r}
-sys.exit(main())
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert ("searched for" in done.stdout) is searched
-    assert told.read_text() == "closed"
 
 
 def test_workers_take_long_turns_and_leave_the_switch_as_it_was() -> None:
