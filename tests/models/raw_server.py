@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from medjury.models._http.client import Client
+from medjury.models._http import Client
 
 Handler = Callable[["Caller"], Awaitable[None]]
 HEADERS = {"Content-Type": "application/json", "Authorization": "Bearer secret"}

@@ -18,8 +18,7 @@ from tests.models.raw_server import Caller, answer, client_at, echo, on_both_loo
 from tests.models.samples import model_at, request
 
 from medjury.models._faults import NotSentError
-from medjury.models._http.connection import Connection
-from medjury.models._http.errors import UntrustedError
+from medjury.models._http import UntrustedError
 
 
 def certificate(folder: Path, *names: x509.GeneralName) -> tuple[Path, ssl.SSLContext]:
@@ -69,8 +68,8 @@ async def test_a_server_whose_certificate_is_trusted_is_asked(
             async with client_at(secure) as client:
                 bodies = [b"%d" % number * 9_000 for number in range(3)]
                 replies = await asyncio.gather(*(client.post(secure, body) for body in bodies))
-                assert [reply.body() for reply in replies] == bodies
-                assert (await client.post(secure, b"again")).body() == b"again"
+                assert [reply.body for reply in replies] == bodies
+                assert (await client.post(secure, b"again")).body == b"again"
     assert len(callers) == 6 and set(spoken) == {"http/1.1"}
 
 
@@ -82,7 +81,7 @@ async def test_a_body_may_end_with_the_connection(tmp_path: Path, monkeypatch: p
     async with serving(said, ssl=context) as (address, _):
         secure = address.replace("http:", "https:")
         async with client_at(secure) as client:
-            assert (await client.post(secure, b"")).body() == b"all of it"
+            assert (await client.post(secure, b"")).body == b"all of it"
 
 
 @pytest.mark.parametrize("wrong", ["authority", "name"])
@@ -143,4 +142,4 @@ async def test_one_who_gives_up_as_the_greeting_ends_takes_no_later_call_along(
                     await asking
             bodies = [b"%d" % number for number in range(10)]
             replies = await asyncio.gather(*(client.post(secure, body) for body in bodies))
-            assert [reply.body() for reply in replies] == bodies
+            assert [reply.body for reply in replies] == bodies

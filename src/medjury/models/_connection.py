@@ -133,7 +133,13 @@ def _guarded_connector() -> aiohttp.TCPConnector:
                 host = url.host if url is not None else None
                 if host is not None:
                     guarded_name(host)
-            return await super().connect(req, traces, timeout)
+            while True:
+                connection = await super().connect(req, traces, timeout)
+                kept = connection.protocol
+                # What arrives while nobody asks would be read as the next answer: it ends the connection.
+                if kept is None or not kept.should_close:
+                    return connection
+                connection.close()
 
     return GuardedConnector(
         limit=0, resolver=GuardedResolver(), ttl_dns_cache=60, enable_cleanup_closed=False

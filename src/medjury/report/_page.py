@@ -35,7 +35,7 @@ def write_page(
     """
     from medjury.report._compose import compose
     from medjury.report._exhibits import Exhibits
-    from medjury.statistics import keep_freed_memory, one_thread_each
+    from medjury.statistics import one_thread_each
     from medjury.tables import open_run
     from medjury.validation import evidence_of
 
@@ -44,7 +44,6 @@ def write_page(
             raise MedjuryError(f"{name} must be {least} or more, not {settings[name]}")
     place = Path(folder)
     exhibits = Exhibits()
-    keep_freed_memory()
     with one_thread_each():
         if evidence is None:
             evidence = evidence_of(open_run(place, **settings), checks=checks)

@@ -48,7 +48,6 @@ from ._group_ranks import GroupRanks as GroupRanks
 from ._group_ranks import Groups as Groups
 from ._interval import SAME as SAME
 from ._interval import interval as interval
-from ._memory import keep_freed_memory as keep_freed_memory
 from ._options import (
     Analytic as Analytic,
 )

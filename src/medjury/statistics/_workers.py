@@ -1,23 +1,20 @@
 """Many small bootstraps side by side: one worker a core, and one thread of linear algebra each.
 
 The matrices of one pair of raters are too small for threads of their own: on a busy machine those spend most of
-the time waiting for one another (measured: 95 s of processor time instead of 21 s for one table). Workers take long
-turns: handing the interpreter over every few milliseconds costs a tenth of their time. Tasks on few answers do
-without workers: most of their time is the interpreter's, of which there is one, and waiting for it costs more.
+the time waiting for one another (measured: 95 s of processor time instead of 21 s for one table). Tasks on
+few answers do without workers: most of their time is the interpreter's, of which there is one, and waiting for it
+costs more.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
 
 Result = TypeVar("Result")
-# Seconds that a worker keeps the interpreter while others wait for it.
-_TURN = 0.05
 # From this many answers a task spends most of its time outside the interpreter, and workers are worth it.
 _MANY_ANSWERS = 2_000
 
@@ -31,18 +28,8 @@ def side_by_side(tasks: Sequence[Callable[[], Result]], *, answers: int = _MANY_
         )
         if workers < 2 or answers < _MANY_ANSWERS:
             return [task() for task in tasks]
-        with _long_turns(), ThreadPoolExecutor(workers) as pool:
+        with ThreadPoolExecutor(workers) as pool:
             return list(pool.map(lambda task: task(), tasks))
-
-
-@contextmanager
-def _long_turns() -> Iterator[None]:
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(max(before, _TURN))
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
 
 
 @contextmanager

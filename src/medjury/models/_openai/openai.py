@@ -29,7 +29,7 @@ from medjury.models._faults import (
     fault,
 )
 from medjury.models._hosts import host_of, require_allowed
-from medjury.models._http.request import header_lines
+from medjury.models._http import check_headers
 from medjury.models._openai.batches import OpenAIBatches
 from medjury.models._openai.context_server import Received, ServerTokenizer
 from medjury.models._openai.dialect import Dialect, adapt, build_body
@@ -136,7 +136,7 @@ class OpenAIModel(PlainModel):
                 f"model {self.name}: the environment variable {variable} is not set; it must hold the key "
                 f"for {self.host} (export {variable}=... before the run; never write a key into a file)"
             )
-        header_lines(self._headers())
+        check_headers(self._headers())
 
     def secrets(self) -> Mapping[str, bool]:
         stated = {value: False for value in self._own_headers.values() if not value.startswith("env:")}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from medjury.instruments import Reason
@@ -12,13 +11,15 @@ from medjury.models._chat import ModelError
 from medjury.models._connection import ForbiddenHostError, TooLargeError
 from medjury.models._faults import LostReplyError, NotSentError, Place, redirect_fault, retry_after_seconds
 from medjury.models._gate.announce import announce_request
-from medjury.models._http.client import Client
-from medjury.models._http.errors import BrokenError, ConnectError, ConnectTimeoutError, UntrustedError
+from medjury.models._http import (
+    BrokenError,
+    Client,
+    ConnectError,
+    ConnectTimeoutError,
+    Response,
+    UntrustedError,
+)
 from medjury.models._openai.context_server import Received
-
-if TYPE_CHECKING:
-    from medjury.models._http.proxied import ProxiedClient, ProxiedResponse
-    from medjury.models._http.response import Response
 
 _MOST_REDIRECTS = 3
 
@@ -43,7 +44,7 @@ class Sender:
         self._timeout = timeout
         self._largest_body = largest_body
         self._proxy = proxy
-        self._client: Client | ProxiedClient | None = None
+        self._client: Client | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def send(self, body: bytes, address: str | None = None) -> Received:
@@ -65,29 +66,24 @@ class Sender:
             if 300 <= response.status < 400:
                 address = self._redirected(address, response)
                 continue
-            wait = retry_after_seconds(response.field(b"retry-after"))
-            return Received(response.status, response.body(), wait, _content_type(response))
+            wait = retry_after_seconds(response.headers.get("Retry-After"))
+            return Received(response.status, response.body, wait, _content_type(response))
         raise ModelError(
             Reason.PROVIDER, f"{self._place.host} redirects in a circle; correct the url", fatal=True
         )
 
-    def _open(self) -> Client | ProxiedClient:
+    def _open(self) -> Client:
         loop = asyncio.get_running_loop()
         if self._client is None or self._client.closed or self._loop is not loop:
-            self._client, self._loop = self._new_client(self._headers()), loop
+            headers = self._headers()
+            self._client = Client(self._address, self._timeout, headers, self._largest_body, self._proxy)
+            self._loop = loop
         return self._client
 
-    def _new_client(self, headers: Mapping[str, str]) -> Client | ProxiedClient:
-        if self._proxy is None:
-            return Client(self._address, self._timeout, headers, self._largest_body)
-        from medjury.models._http.proxied import ProxiedClient
-
-        return ProxiedClient(self._proxy, self._timeout, headers, self._largest_body)
-
-    def _redirected(self, address: str, response: Response | ProxiedResponse) -> str:
+    def _redirected(self, address: str, response: Response) -> str:
         """Where a redirect leads, if it stays with the very same server; anywhere else is refused by name."""
         try:
-            target = urljoin(address, response.field(b"location") or "")
+            target = urljoin(address, response.headers.get("Location") or "")
             old, new = urlsplit(address), urlsplit(target)
             same = (old.scheme, old.hostname, old.port) == (new.scheme, new.hostname, new.port)
         except ValueError:  # no address at all
@@ -128,7 +124,7 @@ class Sender:
         return NotSentError(Reason.PROVIDER, message, retry=True)
 
 
-def _content_type(response: Response | ProxiedResponse) -> str:
+def _content_type(response: Response) -> str:
     """What the body calls itself, without its parameters; where it says nothing sensible, bytes of any kind."""
-    kind = (response.field(b"content-type") or "").partition(";")[0].strip().lower()
+    kind = (response.headers.get("Content-Type") or "").partition(";")[0].strip().lower()
     return kind if kind.count("/") == 1 else "application/octet-stream"
