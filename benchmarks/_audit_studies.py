@@ -26,8 +26,8 @@ from medjury.analysis.audits._consistency import _correlations as correlations
 from medjury.analysis.audits._groups import welch
 from medjury.analysis.audits._regressions.crossed_model import fit_crossed_model
 from medjury.analysis.audits._regressions.regression import slopes
-from medjury.analysis.audits._self_preference.own_vendor_contrast import contrast_findings
 from medjury.analysis.audits._self_preference.same_vendor_model import model_findings
+from medjury.analysis.audits._self_preference.self_preference import contrast_findings
 from medjury.analysis.audits._self_preference.vendors import Vendors
 from medjury.analysis.audits._stability import repeats_needed, steadiness, sums_of
 from medjury.statistics import replicates

@@ -30,7 +30,7 @@ from medjury.analysis.agreement import (
     krippendorff_alpha,
 )
 from medjury.analysis.ranking import rank
-from medjury.panel._live._agreeing import _change as change_of_rater
+from medjury.panel._live._pages import _change as change_of_rater
 from medjury.statistics import bootstrap, replicates, undefined
 from medjury.suites._baselines._beats import above_baseline
 from medjury.texts.metrics._impact.check import rates

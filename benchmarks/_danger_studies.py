@@ -13,8 +13,7 @@ from medjury.analysis.calibration._estimates.prediction_powered import (
     estimate_mixture,
     powered_means,
 )
-from medjury.analysis.calibration._estimates.quality_asked import share_of
-from medjury.analysis.calibration._estimates.weighted_estimates import estimate_weighted
+from medjury.analysis.calibration._estimates.quality_asked import estimate_weighted, share_of
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import undefined
 

@@ -243,7 +243,7 @@ def _somebody(panel: Any) -> tuple[str, str]:
     from medjury.panel._access import Role, add_person
     from medjury.panel._access._credentials import set_password
     from medjury.panel._access._passwords import hash_password
-    from medjury.panel._access._programs.api_keys import make_api_key
+    from medjury.panel._access._programs.api_pages import make_api_key
 
     password = "tulip-quarry-lantern-oboe"
     with panel.database.writing() as connection:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from medjury.analysis.agreement._groups.icc_components import variance_components
-from medjury.analysis.agreement._groups.icc_left_out import components_without
+from medjury.analysis.agreement._groups.icc_mixed import components_without
 
 
 def two_each(seed: int, items: int, raters: int, *, rater: float, error: float) -> np.ndarray:

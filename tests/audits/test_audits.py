@@ -11,7 +11,7 @@ from tests.audits.run_folder import DEVELOPMENT, JUDGES, write_run
 from tests.audits.simulated import SYSTEMS, judged
 
 from medjury.analysis.audits import AUDITS, audit, internal_consistency, self_preference, stability
-from medjury.analysis.audits._draws import with_draws
+from medjury.analysis.audits._stability import with_draws
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case

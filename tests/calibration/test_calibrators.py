@@ -9,10 +9,7 @@ from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
 from medjury.analysis.calibration._maps.calibrator import count_outside
-from medjury.analysis.calibration._maps.cross_fit import METHODS
-from medjury.analysis.calibration._maps.isotonic import Isotonic
-from medjury.analysis.calibration._maps.linear import Linear
-from medjury.analysis.calibration._maps.offset import Offset
+from medjury.analysis.calibration._maps.cross_fit import METHODS, Isotonic, Linear, Offset
 from medjury.analysis.calibration._maps.ordinal import Ordinal
 from medjury.foundation.errors import MedjuryError
 

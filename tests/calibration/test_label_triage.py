@@ -87,7 +87,7 @@ def test_a_label_that_every_case_has_is_told_and_not_drawn(tmp_path: Path) -> No
 
 
 def test_a_lower_end_of_0_is_drawn_as_0() -> None:
-    from medjury.report._sections.label_triage import _end
+    from medjury.report._sections.triage import _end
 
     found = Estimate(0.1, 0.0, 0.3, 10, "counted")
     assert (_end(found, found.low), _end(found, None)) == (0.0, 0.1)

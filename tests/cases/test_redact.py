@@ -22,7 +22,7 @@ from medjury.intake.cases import (
     make_redactor,
     read_cases,
 )
-from medjury.intake.cases._redaction.identifiers import is_nhs_number
+from medjury.intake.cases._redaction.redact import is_nhs_number
 from medjury.intake.cases._redaction.spans import Span, merge
 
 PLAIN = Redactor(names=["Anna Smith", "O'Brien"], presidio=False)

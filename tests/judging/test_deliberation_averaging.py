@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from medjury.judging._deliberation.averaging import averages
+from medjury.judging._deliberation.answers import averages
 
 
 @pytest.mark.parametrize(

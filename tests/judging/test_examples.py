@@ -16,7 +16,7 @@ from medjury.instruments import Composite, Dimension, Input, Instrument, Reason,
 from medjury.intake.cases import Case, Note, Redactor
 from medjury.judging import DRAWS, Draw, DrawnExamples, Judge, TrainingSplit, WorkedExample, split_training
 from medjury.judging._examples.consensus import consensus_of, nearest_grade
-from medjury.judging._examples.nearest import WordIndex
+from medjury.judging._examples.drawn import WordIndex
 from medjury.judging._examples.split import kin_of
 from medjury.models import Scripted
 from medjury.store.ratings import Rating, Status

@@ -7,7 +7,7 @@ import asyncio
 from medjury.instruments import Dimension, Input, Instrument
 from medjury.intake.cases import Case, Note
 from medjury.judging import Judge
-from medjury.judging._line import Line
+from medjury.judging._engine import Line
 from medjury.judging._rater import Unit
 from medjury.models import Scripted
 

@@ -21,7 +21,7 @@ from medjury.texts.metrics import (
     shipped_model,
 )
 from medjury.texts.metrics._differences.differences import FEATURES
-from medjury.texts.metrics._impact.ordinal import fit_ordinal
+from medjury.texts.metrics._impact.model import fit_ordinal
 
 
 def simulated(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -6,8 +6,7 @@ import polars as pl
 import pytest
 from tests.ranking.tables import benchmark_table, scores_of
 
-from medjury.analysis.ranking._cost import CostPoint
-from medjury.analysis.ranking._rank_scores import rank_scores
+from medjury.analysis.ranking._rank_scores import CostPoint, rank_scores
 from medjury.foundation.errors import MedjuryError
 
 

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 from tests.ranking.tables import benchmark_table, rating_table, scores_of
 
-from medjury.analysis.ranking._composite import composite_of
 from medjury.analysis.ranking._rank_scores import rank_scores
+from medjury.analysis.ranking._ranked import composite_of
 from medjury.analysis.ranking._scores import SystemScores
 from medjury.foundation.errors import MedjuryError
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from medjury.analysis.calibration._estimates.prediction_powered import estimate_mixture
-from medjury.analysis.calibration._estimates.weighted_estimates import estimate_weighted
+from medjury.analysis.calibration._estimates.quality_asked import estimate_weighted
 from medjury.analysis.calibration._triage.automatic import automatic_decisions
 from medjury.analysis.calibration._triage.review_curve import review_curves
 from medjury.statistics import Estimate

@@ -15,11 +15,11 @@ from medjury.instruments import load_instrument
 from medjury.intake.cases import Case
 from medjury.tables import danger_reference, rating_table
 from medjury.tables._answers import answers_of
-from medjury.tables._cases import with_cases
 from medjury.tables._clean import clean_rows
 from medjury.tables._consensus import adjudicated, consensus_of
 from medjury.tables._grades import Grades, grades_from_instrument, grades_of
 from medjury.tables._measured import of_instrument, present
+from medjury.tables._open import with_cases
 from medjury.tables._spelling import known_rater, look_alikes
 
 

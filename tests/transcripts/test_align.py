@@ -135,7 +135,7 @@ def test_anchors_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> No
     gold = turns("Yes.", "I have had it for a week", "No.", "it is worse at night in bed", "Thanks.")
     heard = turns("yes", "i have had it for a week", "no", "it is worse at night in bed", "thanks")
     cut = align(gold, heard)
-    monkeypatch.setattr("medjury.texts.transcripts._anchors.LEAST_WORDS", 10**6)
+    monkeypatch.setattr("medjury.texts.transcripts._align.LEAST_WORDS", 10**6)
     assert align(gold, heard) == cut
 
 

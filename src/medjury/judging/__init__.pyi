@@ -1,4 +1,4 @@
-from ._adaptive.body import AdaptiveBody as AdaptiveBody
+from ._adaptive.jury import AdaptiveBody as AdaptiveBody
 from ._adaptive.jury import AdaptiveJury as AdaptiveJury
 from ._adaptive.rule import (
     AdaptiveRule as AdaptiveRule,
@@ -27,11 +27,21 @@ from ._adaptive.rule_file import (
 from ._answerer import TOKENS_PER_ANSWER as TOKENS_PER_ANSWER
 from ._answerer import Answerer as Answerer
 from ._answerer import AnswerText as AnswerText
-from ._asking import Asked as Asked
-from ._asking import Sample as Sample
-from ._asking import Speaker as Speaker
-from ._asking import Unusable as Unusable
-from ._asking import ask_for as ask_for
+from ._asking import (
+    Asked as Asked,
+)
+from ._asking import (
+    Sample as Sample,
+)
+from ._asking import (
+    Speaker as Speaker,
+)
+from ._asking import (
+    Unusable as Unusable,
+)
+from ._asking import (
+    ask_for as ask_for,
+)
 from ._breaker import Breaker as Breaker
 from ._breaker import HopelessError as HopelessError
 from ._breaker import UnreachableError as UnreachableError
@@ -40,8 +50,8 @@ from ._claims.body import RecordedClaim as RecordedClaim
 from ._claims.cases import claim_cases as claim_cases
 from ._claims.labels import CLAIM_LABELS as CLAIM_LABELS
 from ._claims.labels import ClaimLabelName as ClaimLabelName
-from ._claims.measures import ShareRule as ShareRule
 from ._claims.rater import Claims as Claims
+from ._claims.rater import ShareRule as ShareRule
 from ._claims.share import (
     ClaimFinding as ClaimFinding,
 )
@@ -76,15 +86,27 @@ from ._claims.worked import (
 from ._claims.worked import (
     WorkedClaims as WorkedClaims,
 )
-from ._closed_loop.body import ClosedLoopBody as ClosedLoopBody
-from ._closed_loop.body import LoopRound as LoopRound
 from ._closed_loop.gate import Checked as Checked
 from ._closed_loop.gate import DraftGate as DraftGate
 from ._closed_loop.loop import ClosedLoop as ClosedLoop
-from ._closed_loop.story import revised_cases as revised_cases
-from ._concordance import Concordance as Concordance
-from ._concordance_body import ConcordanceBody as ConcordanceBody
-from ._concordance_body import RecordedOrder as RecordedOrder
+from ._closed_loop.story import (
+    ClosedLoopBody as ClosedLoopBody,
+)
+from ._closed_loop.story import (
+    LoopRound as LoopRound,
+)
+from ._closed_loop.story import (
+    revised_cases as revised_cases,
+)
+from ._concordance import (
+    Concordance as Concordance,
+)
+from ._concordance import (
+    ConcordanceBody as ConcordanceBody,
+)
+from ._concordance import (
+    RecordedOrder as RecordedOrder,
+)
 from ._context.fitted import Fitted as Fitted
 from ._context.fitted import first_questions as first_questions
 from ._context.shortening import UNTOUCHABLE as UNTOUCHABLE
@@ -191,7 +213,7 @@ from ._rater import (
     Used as Used,
 )
 from ._repeats import Repeats as Repeats
-from ._repeats_body import RepeatsBody as RepeatsBody
+from ._repeats import RepeatsBody as RepeatsBody
 from ._rereading import EarlierRun as EarlierRun
 from ._rereading import Reread as Reread
 from ._rows import rows_of as rows_of

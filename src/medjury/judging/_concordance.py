@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from pydantic import Field
+
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import (
     Example,
@@ -25,7 +27,6 @@ from medjury.instruments import (
 )
 from medjury.intake.cases import Case, clean_text
 from medjury.judging._asking import Asked, Speaker, Unusable, ask_for
-from medjury.judging._concordance_body import ConcordanceBody, RecordedOrder
 from medjury.judging._examples.drawn import DrawnExamples
 from medjury.judging._judge import Judge
 from medjury.judging._most import most_prompt, most_question
@@ -33,7 +34,32 @@ from medjury.judging._prompt import FIRST_VERSION, PROMPT_VERSION, input_block, 
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Message, estimate_tokens
-from medjury.store.runs import RecordedOutcome
+from medjury.store.runs import Body, RecordedOutcome, RunPart
+
+# The record of concordance: the verdict, what was said in each order of the answers, and what it comes to.
+
+
+class RecordedOrder(RunPart):
+    """One order: whose answer came `first` and `second`, which `place` won (0: neither) and so whom the judge
+    `prefers`; or why it has no usable answer."""
+
+    first: str
+    second: str
+    place: int | None = Field(default=None, ge=0, le=2)
+    prefers: str | None = None
+    reason: str = ""
+    failure: str | None = None
+    message: str = ""
+
+
+class ConcordanceBody(Body):
+    """The record: the verdict on concordance, what was said in each order, and the preference it comes to."""
+
+    kind: str = "concordance"
+    concordance: dict[str, RecordedOutcome]
+    orders: tuple[RecordedOrder, ...] = ()
+    preference: RecordedOutcome
+
 
 CONCORDANT, PREFERENCE = "concordant", "preference"
 Author = Literal["human", "ai"]

@@ -15,10 +15,37 @@ from medjury.judging._counting.combine import Rule, combine
 from medjury.judging._judge import Judge
 from medjury.judging._outcomes import passing_failure
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, Used, make_units
-from medjury.judging._repeats_body import RecordedDraw, RepeatsBody, Spread
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate
-from medjury.store.runs import RecordedOutcome
+from medjury.store.runs import Body, RecordedOutcome, RunPart
+
+# The record of repeats: every draw of one judge, and how far the draws lie apart.
+
+
+class RecordedDraw(RunPart):
+    """One draw: its number from 1, the seed it was asked with, and what it said of each dimension."""
+
+    draw: int
+    seed: int | None = None
+    outcomes: dict[str, RecordedOutcome]
+
+
+class Spread(RunPart):
+    scores: tuple[float, ...]
+    mean: float
+    median: float
+    standard_deviation: float
+
+
+class RepeatsBody(Body):
+    """The record: every draw, and the spread of each dimension that has two scores or more."""
+
+    kind: str = "repeats"
+    n: int
+    rule: str = ""
+    draws: tuple[RecordedDraw, ...]
+    spread: dict[str, Spread] = {}
+
 
 # Part of every rating's key: raise it whenever the same draws would become another rating.
 _VERSION = 1

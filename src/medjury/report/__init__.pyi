@@ -1,5 +1,5 @@
 from ._comparison_page import write_comparison as write_comparison
-from ._document import document as document
+from ._compose import document as document
 from ._figure import Figure as Figure
 from ._html import (
     Html as Html,

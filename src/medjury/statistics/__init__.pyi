@@ -100,10 +100,18 @@ from ._ranks import (
 from ._ranks import (
     quantiles as quantiles,
 )
-from ._resample import RESAMPLES as RESAMPLES
-from ._resample import Floats as Floats
-from ._resample import cluster_codes as cluster_codes
-from ._resample import sample as sample
+from ._resample import (
+    RESAMPLES as RESAMPLES,
+)
+from ._resample import (
+    Floats as Floats,
+)
+from ._resample import (
+    cluster_codes as cluster_codes,
+)
+from ._resample import (
+    sample as sample,
+)
 from ._result import Result as Result
 from ._result import ends as ends
 from ._result import html_table as html_table
@@ -144,10 +152,16 @@ from ._scores import (
     tied as tied,
 )
 from ._shares.clustered_proportion import clustered_proportion as clustered_proportion
-from ._shares.counted_share import counted_share as counted_share
 from ._shares.error_rate import error_rate as error_rate
-from ._shares.paired_rates import difference_of as difference_of
-from ._shares.paired_rates import paired_rate_difference as paired_rate_difference
+from ._shares.paired_rates import (
+    counted_share as counted_share,
+)
+from ._shares.paired_rates import (
+    difference_of as difference_of,
+)
+from ._shares.paired_rates import (
+    paired_rate_difference as paired_rate_difference,
+)
 from ._shares.post_strata import (
     PostStrata as PostStrata,
 )

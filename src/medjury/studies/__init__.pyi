@@ -1,12 +1,20 @@
 from ._afterwards.compared import check_scores as check_scores
-from ._afterwards.opened_run import Run as Run
-from ._afterwards.opened_run import open_run as open_run
+from ._afterwards.opened_run import (
+    Run as Run,
+)
+from ._afterwards.opened_run import (
+    open_run as open_run,
+)
+from ._afterwards.opened_run import (
+    run_cases as run_cases,
+)
+from ._afterwards.opened_run import (
+    run_store as run_store,
+)
 from ._afterwards.record import RecordResult as RecordResult
 from ._afterwards.record import record_run as record_run
 from ._afterwards.reread import RereadResult as RereadResult
 from ._afterwards.reread import reread_run as reread_run
-from ._afterwards.run_cases import run_cases as run_cases
-from ._afterwards.run_cases import run_store as run_store
 from ._answering import answering_study as answering_study
 from ._clinicians.humans import (
     PANEL as PANEL,
@@ -20,7 +28,6 @@ from ._clinicians.humans import (
 from ._clinicians.humans import (
     read_humans as read_humans,
 )
-from ._clinicians.queue_file import read_queue as read_queue
 from ._clinicians.rated import (
     RatedRound as RatedRound,
 )
@@ -29,6 +36,9 @@ from ._clinicians.rated import (
 )
 from ._clinicians.rated import (
     load_rated_study as load_rated_study,
+)
+from ._clinicians.rated import (
+    read_queue as read_queue,
 )
 from ._clinicians.roles import with_stated_roles as with_stated_roles
 from ._cluster.crew import RayCluster as RayCluster
@@ -53,10 +63,18 @@ from ._demonstration import (
 )
 from ._drafts.drafting import DraftResult as DraftResult
 from ._examples import stated_examples as stated_examples
-from ._file import ModelPart as ModelPart
-from ._file import PanelPart as PanelPart
-from ._file import RoundPart as RoundPart
-from ._file import StudyFile as StudyFile
+from ._file import (
+    ModelPart as ModelPart,
+)
+from ._file import (
+    PanelPart as PanelPart,
+)
+from ._file import (
+    RoundPart as RoundPart,
+)
+from ._file import (
+    StudyFile as StudyFile,
+)
 from ._gate_settings import study_prices as study_prices
 from ._hosts import check_store_host as check_store_host
 from ._interrupts import stopped_after as stopped_after

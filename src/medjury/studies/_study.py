@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medjury.foundation.documents import read_document, validate
+from medjury.foundation.documents import Document, read_document, validate
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument
 from medjury.intake.cases import CaseSource
-from medjury.judging import Jury, Rater
+from medjury.judging import Bench, Jury, Rater
 from medjury.models import ChatModel
 from medjury.store.ratings import KnownCases
-from medjury.store.runs import SCORES, files
+from medjury.store.runs import SCORES, ManifestJudge, files, mixed_ways
 from medjury.studies._drafts.drafter import make_drafter
 from medjury.studies._examples import StudyExamples, stated_examples
-from medjury.studies._file import JudgePart, ModelPart, StudyFile
-from medjury.studies._juries import make_jury, ways_note
+from medjury.studies._file import JudgePart, JuryPart, ModelPart, StudyFile
 from medjury.studies._material.material import load_named, named, only_some, read_material
 from medjury.studies._metric_raters import MetricRaters, metric_raters
 from medjury.studies._overrides import overridden
@@ -30,6 +29,57 @@ from medjury.studies._strategies.scores import make_scores, refuse_for_scores
 
 if TYPE_CHECKING:
     from medjury.judging import Drafter, ScoresFile
+
+
+# The juries of a study: who votes in which, as its file says; a warning where ways of judging would be mixed.
+
+
+def make_jury(document: Document, settings: StudyFile, judges: Sequence[Rater]) -> Jury:
+    """The judges, and the juries that are formed of them: one of all, those that the file names, or none."""
+    stated = [] if settings.jury is None else [settings.jury]
+    places: list[tuple[str | int, ...]] = [("jury",)]
+    if settings.juries is not None:
+        stated = list(settings.juries)
+        places = [("juries", index) for index in range(len(stated))]
+    for part, where in zip(stated, places, strict=False):
+        _check_quorum(document, part, where, len(judges))
+    first = stated[0] if stated else JuryPart()
+    plain = settings.juries is None and bool(stated) and first.members is None
+    place: tuple[str | int, ...] = ("judges",)
+    try:
+        jury = Jury(judges, settings.repeats, benches=())
+        place = place if plain else (places[0][0],)
+        return replace(
+            jury,
+            rule=first.aggregate,
+            quorum=first.quorum,
+            name=first.name,
+            benches=None if plain else tuple(_bench(part) for part in stated),
+        )
+    except MedjuryError as error:
+        raise MedjuryError(document.complaint(place, str(error))) from None
+
+
+def ways_note(jury: Jury) -> tuple[str, ...]:
+    """What the reader of a plan should know where a jury of all judges averages ways of judging."""
+    if jury.benches is not None:
+        return ()
+    judges = [ManifestJudge.model_validate({"name": each.name, **each.describe()}) for each in jury.judges]
+    said = mixed_ways(judges, jury.name)
+    return (said,) if said else ()
+
+
+def _bench(part: JuryPart) -> Bench:
+    return Bench(part.name, tuple(part.members or ()), part.aggregate, part.quorum)
+
+
+def _check_quorum(document: Document, part: JuryPart, place: tuple[str | int, ...], judges: int) -> None:
+    seats = judges if part.members is None else len(part.members)
+    if part.quorum is not None and part.quorum > seats:
+        there = "there is only 1 judge" if seats == 1 else f"there are only {seats} judges"
+        problem = f"is {part.quorum}, but {there}; lower it"
+        raise MedjuryError(document.complaint((*place, "quorum"), problem))
+
 
 DEFAULT_CONCURRENCY = 64
 _FROM_FILE = 256  # answers at once of a judge that asks nobody: so many are stored together

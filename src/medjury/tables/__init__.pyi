@@ -20,7 +20,6 @@ from ._consensus import (
     mean_of_raters as mean_of_raters,
 )
 from ._consensus_rater import with_consensus as with_consensus
-from ._danger import danger_reference as danger_reference
 from ._grades import (
     Grades as Grades,
 )
@@ -73,14 +72,31 @@ from ._open import rating_table as rating_table
 from ._open import with_rules as with_rules
 from ._plain import read_plain_table as read_plain_table
 from ._probability import probability_of as probability_of
-from ._rating_table import RatingTable as RatingTable
-from ._rating_table import case_columns as case_columns
+from ._rating_table import (
+    RatingTable as RatingTable,
+)
+from ._rating_table import (
+    case_columns as case_columns,
+)
+from ._rating_table import (
+    danger_reference as danger_reference,
+)
 from ._read import read_rating_table as read_rating_table
-from ._roles import CONSENSUS as CONSENSUS
-from ._roles import MACHINES as MACHINES
-from ._roles import Names as Names
-from ._roles import Roles as Roles
-from ._roles import named as named
+from ._roles import (
+    CONSENSUS as CONSENSUS,
+)
+from ._roles import (
+    MACHINES as MACHINES,
+)
+from ._roles import (
+    Names as Names,
+)
+from ._roles import (
+    Roles as Roles,
+)
+from ._roles import (
+    named as named,
+)
 from ._two_tables.doubt import AS_THEY_ARE as AS_THEY_ARE
 from ._two_tables.doubt import Answer as Answer
 from ._two_tables.doubt import Doubt as Doubt

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.foundation import limits
+from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, list_instruments, load_instrument
+from medjury.intake.cases import Case
 from medjury.store.runs import (
     GateRules,
     Manifest,
@@ -26,8 +29,7 @@ from medjury.store.runs import (
     with_patients,
 )
 from medjury.tables._case_columns import column_warnings, found_columns
-from medjury.tables._cases import Cases, with_cases
-from medjury.tables._clean import clean_rows
+from medjury.tables._clean import clean_rows, with_clusters
 from medjury.tables._grades import GradesArgument
 from medjury.tables._grid import RepeatRule
 from medjury.tables._jury import JuryName, JuryRule
@@ -36,10 +38,85 @@ from medjury.tables._rating_table import RatingTable
 from medjury.tables._roles import Names
 from medjury.tables._scales import check_scale, on_scale
 from medjury.tables._spelling import look_alikes
-from medjury.tables._store import is_store, read_store
 
 if TYPE_CHECKING:
     import polars
+
+
+# Ratings from a store: all of it, or the runs that are named.
+
+_SQLITE = b"SQLite format 3\x00"
+
+
+def is_store(place: str) -> bool:
+    """Whether a place is a database: an address such as `postgresql://…`, or a file that SQLite wrote."""
+    if "://" in place:
+        return True
+    file = Path(place)
+    if not file.is_file():
+        return False
+    with file.open("rb") as content:
+        return content.read(len(_SQLITE)) == _SQLITE
+
+
+def read_store(place: str, run: Names | None) -> tuple[polars.DataFrame, Manifest | None]:
+    """The ratings of the named runs, or of all, and the manifest where one run is named that has an instrument."""
+    import polars as pl
+
+    from medjury.store.ratings import open_store
+
+    with open_store(place, create=False) as store:
+        runs = {each.name: each for each in store.runs()}
+        wanted = (run,) if isinstance(run, str) else tuple(run or ())
+        for name in wanted:
+            if name not in runs:
+                raise MedjuryError(f"{store.place} has no run {name!r}; {nearest(name, list(runs))}")
+        frames = [store.frame(name) for name in wanted or (None,)]
+        # Runs that share an answer share its rows.
+        frame = pl.concat(frames).unique(["key", "dimension"], maintain_order=True)
+        if not frame.height:
+            raise MedjuryError(f"{store.place} has no ratings; judge cases, or import ratings, first.")
+    if len(runs) > 1 and not wanted:
+        _refuse_mixed(frame, place, list(runs))
+    stated = runs[wanted[0]].manifest if len(wanted) == 1 else {}
+    return frame, Manifest.model_validate(stated) if "instrument" in stated else None
+
+
+def _refuse_mixed(frame: polars.DataFrame, place: str, runs: list[str]) -> None:
+    """Two runs of one study rate the same answers: nobody but the user knows which of them is meant."""
+    key = ["item", "system", "rater", "dimension", "repeat"]
+    if frame.select(key).is_duplicated().any():
+        shown = ", ".join(runs[:5]) + (" …" if len(runs) > 5 else "")
+        raise MedjuryError(
+            f"several runs of this store rated the same answers; name the run, or the runs, to read (--run). "
+            f"There are {shown}."
+        )
+
+
+# What the cases know of the ratings: which patient each item is of, and who made each system.
+
+Cases = str | os.PathLike[str] | Iterable[Case]
+
+
+def with_cases(rows: polars.DataFrame, cases: Cases) -> tuple[polars.DataFrame, dict[str, str]]:
+    """The rows with the patient of each case, and the vendors of the systems that the cases name. The cases count
+    more than what the ratings say."""
+    import polars as pl
+
+    from medjury.intake.cases import read_cases
+
+    patients: dict[str, str] = {}
+    vendors: dict[str, str] = {}
+    for case in read_cases(cases) if isinstance(cases, str | os.PathLike) else cases:
+        if case.patient is not None:
+            patients[case.id] = case.patient
+        if case.vendor:
+            vendors[case.system] = case.vendor
+    if patients:
+        known = pl.col("item").replace_strict(patients, default=None, return_dtype=pl.String)
+        rows = with_clusters(rows.with_columns(pl.coalesce(known, "patient").alias("patient")))
+    rated = set(rows["system"].to_list())
+    return rows, {system: vendor for system, vendor in vendors.items() if system in rated}
 
 
 def rating_table(

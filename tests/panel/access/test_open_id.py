@@ -201,7 +201,7 @@ def test_a_new_key_of_the_provider_is_learned(
 ) -> None:
     _, path = invited(app.state.panel, "Dr Roe", Role.RATER)
     signed_in_by(Visitor(app), f"{path}/openid", path)
-    monkeypatch.setattr("medjury.panel._access._open_id.provider._ASKED_AGAIN_SECONDS", 0)
+    monkeypatch.setattr("medjury.panel._access._open_id.pages._ASKED_AGAIN_SECONDS", 0)
     provider.key, provider.kid = rsa.generate_private_key(public_exponent=65537, key_size=2048), "two"
     assert signed_in_by(Visitor(app)).status_code == 303
 

@@ -21,7 +21,7 @@ from medjury.panel._access import Role
 from medjury.panel._design import join, leave, read_form, set_state
 from medjury.panel._design._tables import assignments_table, items_table
 from medjury.panel._exchange import collect, include
-from medjury.panel._live._agreeing import agreement_so_far, table_of
+from medjury.panel._live._pages import agreement_so_far, table_of
 from medjury.panel._meeting import open_meeting
 from medjury.panel._rating import Entry, latest_answers, save
 

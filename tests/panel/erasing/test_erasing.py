@@ -41,7 +41,7 @@ from medjury.panel._access._tables import trail_table
 from medjury.panel._design import outcome_row
 from medjury.panel._design._tables import assignments_table, items_table, rounds_table
 from medjury.panel._erasing import choice_of, erase
-from medjury.panel._erasing._erasing import _rows
+from medjury.panel._erasing._pages import _rows
 from medjury.panel._exchange import bring_in, collect
 from medjury.panel._exchange._including import write_ratings_file
 from medjury.panel._exchange._tables import imported_table

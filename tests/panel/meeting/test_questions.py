@@ -20,7 +20,7 @@ from medjury.panel._design._tables import assignments_table
 from medjury.panel._meeting import open_meeting, order_counts, question_replies, write_question_replies
 from medjury.panel._meeting._questions import QuestionReply, questions_for
 from medjury.panel._meeting._questions._asking import ask_questions
-from medjury.panel._meeting._questions._replying import reply
+from medjury.panel._meeting._questions._pages import reply
 from medjury.panel._meeting._settling import Overtaken
 from medjury.panel._meeting._tables import asked_table
 from medjury.panel._rating._saving import Entry, save

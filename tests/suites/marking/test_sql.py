@@ -15,8 +15,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.suites import Item, load_benchmark
 from medjury.suites._marking import mark, run_queries
-from medjury.suites._marking._sandbox import QueryResult
-from medjury.suites._marking._sql import orders_rows, read_query, same_rows
+from medjury.suites._marking._sql import QueryResult, orders_rows, read_query, same_rows
 from medjury.suites._marking._sql_worker import run_one
 
 
@@ -122,7 +121,7 @@ def test_one_step_that_no_handler_sees_is_ended_with_its_process(
     database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A text is searched within one step of SQLite, however long that takes: only the process can be stopped."""
-    monkeypatch.setattr("medjury.suites._marking._sandbox._START", 1.0)
+    monkeypatch.setattr("medjury.suites._marking._sql._START", 1.0)
     search = "SELECT instr(printf('%.*c', 1900000, 'a'), printf('%.*c', 900000, 'a') || 'b')"
     before = time.monotonic()
     results = run_queries(database, ["SELECT 1", search, "SELECT 2"], seconds=0.3)

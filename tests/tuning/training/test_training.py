@@ -33,7 +33,7 @@ from medjury.tuning.training import (
     train,
 )
 from medjury.tuning.training._base import load_base
-from medjury.tuning.training._watch import Watch
+from medjury.tuning.training._train import Watch
 
 for library in ("transformers", "peft", "trl", "datasets"):
     pytest.importorskip(library, reason="training needs the `train` extra")

@@ -48,7 +48,6 @@ from ._groups.chance_corrected import (
     gwet_ac as gwet_ac,
 )
 from ._groups.concordance import kendall_w as kendall_w
-from ._groups.cronbach import cronbach_alpha as cronbach_alpha
 from ._groups.icc import (
     icc as icc,
 )
@@ -61,8 +60,13 @@ from ._groups.icc import (
 from ._groups.icc_mixed import mixed_model_icc as mixed_model_icc
 from ._groups.icc_standardised import icc_3_k_z as icc_3_k_z
 from ._groups.icc_standardised import mean_icc_3_k_z as mean_icc_3_k_z
-from ._groups.krippendorff import alpha_statistics as alpha_statistics
-from ._groups.krippendorff import krippendorff_alpha as krippendorff_alpha
+from ._groups.krippendorff import (
+    alpha_statistics as alpha_statistics,
+)
+from ._groups.krippendorff import (
+    krippendorff_alpha as krippendorff_alpha,
+)
+from ._groups.many_raters import cronbach_alpha as cronbach_alpha
 from ._groups.many_raters import many_raters as many_raters
 from ._jury_worth import JuryWorth as JuryWorth
 from ._jury_worth import JuryWorthRow as JuryWorthRow
@@ -150,8 +154,8 @@ from ._planning.blinded import BlindedReread as BlindedReread
 from ._planning.blinded import plan_blinded_reread as plan_blinded_reread
 from ._planning.f1 import plan_f1 as plan_f1
 from ._planning.f1 import simulate_f1 as simulate_f1
+from ._planning.gate_pilot import Expected as Expected
 from ._planning.gate_pilot import expected_from as expected_from
-from ._planning.gate_world import Expected as Expected
 from ._planning.icc import plan_icc as plan_icc
 from ._planning.icc import simulate_icc as simulate_icc
 from ._planning.kappa import plan_kappa as plan_kappa

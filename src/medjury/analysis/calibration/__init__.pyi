@@ -13,7 +13,6 @@ from ._conformal.strangeness import (
 from ._conformal.strangeness import (
     strangeness as strangeness,
 )
-from ._curves import CurvePoint as CurvePoint
 from ._estimates.prediction_powered import PoweredMeans as PoweredMeans
 from ._estimates.prediction_powered import powered_means as powered_means
 from ._estimates.quality import Quality as Quality
@@ -23,8 +22,6 @@ from ._jury_simulation.face import JurySimulation as JurySimulation
 from ._jury_simulation.saved import save_jury_rule as save_jury_rule
 from ._jury_simulation.study import simulate_jury as simulate_jury
 from ._reliability import Reliability as Reliability
-from ._review_queue.draw import inclusion_probabilities as inclusion_probabilities
-from ._review_queue.draw import systematic as systematic
 from ._review_queue.queue import (
     QueueRow as QueueRow,
 )
@@ -35,7 +32,13 @@ from ._review_queue.queue import (
     draw_review as draw_review,
 )
 from ._review_queue.queue import (
+    inclusion_probabilities as inclusion_probabilities,
+)
+from ._review_queue.queue import (
     sealed as sealed,
+)
+from ._review_queue.queue import (
+    systematic as systematic,
 )
 from ._review_queue.sizes import influence_sizes as influence_sizes
 from ._saved import load_calibrations as load_calibrations
@@ -54,8 +57,15 @@ from ._stored_triage import (
 )
 from ._study import JURY_OF_CALIBRATED as JURY_OF_CALIBRATED
 from ._study import calibrate as calibrate
-from ._study_result import CalibrationRow as CalibrationRow
-from ._study_result import CalibrationStudy as CalibrationStudy
+from ._study_result import (
+    CalibrationRow as CalibrationRow,
+)
+from ._study_result import (
+    CalibrationStudy as CalibrationStudy,
+)
+from ._study_result import (
+    CurvePoint as CurvePoint,
+)
 from ._triage.label_triage import LabelTriage as LabelTriage
 from ._triage.label_triage import ScoreSpread as ScoreSpread
 from ._triage.routine_disagreement import (

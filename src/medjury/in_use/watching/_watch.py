@@ -3,20 +3,184 @@
 from __future__ import annotations
 
 import hashlib
+import http.client
+import json
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from urllib.parse import urlsplit
 
+from medjury.analysis.calibration import QueueRow, ReviewQueue, sealed, write_frame
+from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import private_folder
 from medjury.in_use.passports import Judged, judge_with_passport, read_passport
 from medjury.in_use.watching._quantities import BY_CLINICIANS, BY_JURY, Quantity, Watching, watching_of
-from medjury.in_use.watching._review import is_drawn, labels_of, probability_of, write_queue
-from medjury.in_use.watching._settings import WatchPart, WatchStudy, load_watch
+from medjury.in_use.watching._settings import ReviewPart, WatchPart, WatchStudy, load_watch
 from medjury.in_use.watching._sources import Taken, finished, take
-from medjury.in_use.watching._state import State, WatchedCase
+from medjury.in_use.watching._state import Alarm, State, WatchedCase
 from medjury.in_use.watching._status import Watched, write_status
-from medjury.in_use.watching._telling import tell, traced
-from medjury.intake.cases import Case, write_cases
-from medjury.studies import only_run
+from medjury.intake.cases import Case, read_cases, write_cases
+from medjury.models import forbidden, host_of, is_local, normal_hosts
+from medjury.store.ratings import NoRatingsError, read_ratings
+from medjury.studies import HashedCases, only_run
+
+# Alarms leave the machine only where the study allows it, and never with a text, a case or a patient.
+
+_SECONDS = 10
+_GAUGES = {
+    "cases": "cases seen so far",
+    "scored": "cases that the jury scored",
+    "outside": "cases outside what was validated",
+    "rated": "cases that clinicians rated",
+    "alarm": "1 while the quantity is in alarm, else 0",
+    "mean": "the estimate",
+    "low": "lower end of an interval that holds whenever one looks",
+    "high": "upper end of it",
+}
+
+
+def tell(study: WatchStudy, state: State) -> None:
+    """Send every alarm that was not sent yet. Where the host does not take it, it is sent with the next look; the
+    number of an alarm is the same each time."""
+    address = study.settings.webhook
+    if address is None:
+        return
+    host = host_of(address)
+    if not is_local(host) and host not in normal_hosts(study.allow_hosts):
+        raise MedjuryError(forbidden(host, "the webhook"))
+    for alarm in state.alarms(untold=True):
+        if _taken(address, study, alarm):
+            with state.whole():
+                state.told(alarm.number)
+
+
+def _taken(address: str, study: WatchStudy, alarm: Alarm) -> bool:
+    """No redirect is followed, and no proxy of the environment is used."""
+    parts = urlsplit(address)
+    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    connection = kind(parts.hostname or "", parts.port, timeout=_SECONDS)
+    said = {
+        "study": study.name,
+        "alarm": alarm.number,
+        "quantity": alarm.quantity,
+        "event": alarm.event,
+        "at": alarm.at,
+        **alarm.found,
+    }
+    place = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    try:
+        connection.request("POST", place, json.dumps(said), {"Content-Type": "application/json"})
+        return 200 <= connection.getresponse().status < 300
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def traced(found: Watched) -> None:
+    """Estimates and states for OpenTelemetry, where its API is installed and the program set up an exporter: an
+    evaluation result for each quantity, under the conventions for generative AI, and the same as measurements."""
+    try:
+        from opentelemetry import metrics, trace
+    except ModuleNotFoundError:
+        return
+    meter = metrics.get_meter("medjury.watch")
+    gauges = {
+        name: meter.create_gauge(f"medjury.watch.{name}", description=said) for name, said in _GAUGES.items()
+    }
+    for name in ("cases", "scored", "outside", "rated"):
+        gauges[name].set(found.counts[name], {"medjury.study": found.study})
+    for each in found.quantities:
+        about = {"medjury.study": found.study, "gen_ai.evaluation.name": each.name}
+        gauges["alarm"].set(int(each.state == "alarm"), about)
+        if each.mean is not None:
+            for name in ("mean", "low", "high"):
+                gauges[name].set(getattr(each, name), about)
+    with trace.get_tracer("medjury.watch").start_as_current_span("evaluate medjury") as span:
+        span.set_attribute("gen_ai.operation.name", "evaluate")
+        span.set_attribute("medjury.watch.cases", found.counts["cases"])
+        for each in found.quantities:
+            said: dict[str, str | float] = {"gen_ai.evaluation.name": each.name}
+            said["gen_ai.evaluation.score.label"] = each.state
+            if each.mean is not None:
+                said["gen_ai.evaluation.score.value"] = each.mean
+            span.add_event("gen_ai.evaluation.result", said)
+
+
+# Which cases clinicians read, and the queue that the panel takes: drawn by stated probabilities.
+
+QUEUE = "queue.csv"
+
+
+def probability_of(
+    review: ReviewPart, scale: Watching, score: float | None, inside: bool
+) -> tuple[float, str]:
+    """With which probability a case is read, and why."""
+    if score is None:
+        return review.doubtful, "the jury gave no score"
+    if not inside:
+        return review.doubtful, "outside what was validated"
+    if review.threshold is not None and scale.quality(score) <= scale.quality(review.threshold):
+        return review.doubtful, "at or beyond the threshold"
+    return review.share, "drawn"
+
+
+def is_drawn(review: ReviewPart, item: str, system: str, probability: float) -> bool:
+    """By a number from the seed and the case's name alone: anybody can draw again."""
+    digest = hashlib.sha256(
+        f"{review.seed}\0watch\0{item}\0{system}".encode("utf-8", "surrogatepass")
+    ).digest()
+    return int.from_bytes(digest[:8], "big") / 2.0**64 < probability
+
+
+def write_queue(
+    folder: Path, study: WatchStudy, scale: Watching, cases: Sequence[WatchedCase]
+) -> Path | None:
+    """The batch's queue beside its cases, as a round of the panel takes it (`draw:`); none where none is drawn."""
+    if not any(case.drawn for case in cases):
+        return None
+    review = study.settings.review
+    hashed = HashedCases(read_cases(folder / "cases.jsonl"))
+    for _ in hashed:
+        pass
+    rule = f"watch: share {review.share:g}, doubtful {review.doubtful:g}, threshold {review.threshold}"
+    places = iter(range(len(cases)))
+    ordered = sorted(cases, key=lambda case: not case.drawn)
+    rows = [
+        QueueRow(
+            case.item,
+            case.system,
+            case.drawn,
+            next(places) if case.drawn else None,
+            case.probability,
+            probability_of(review, scale, case.score, case.inside)[1],
+            review.seed,
+            rule,
+            hashed.hash,
+        )
+        for case in ordered
+    ]
+    file = folder / QUEUE
+    write_frame(ReviewQueue(sealed(rows), (), {"rule": rule}).frame(), file)
+    return file
+
+
+def labels_of(study: WatchStudy, dimension: str) -> list[tuple[float, str, str]]:
+    """The clinicians' mean grade of each rated case; none where their file is not there yet, or has no row yet."""
+    name = study.settings.review.ratings
+    file = None if name is None else study.place(name)
+    if file is None or not file.is_file():
+        return []
+    found: dict[tuple[str, str], list[float]] = {}
+    try:
+        ratings = read_ratings(file).ratings
+    except NoRatingsError:
+        return []
+    for rating in ratings:
+        if rating.dimension == dimension and rating.score is not None:
+            found.setdefault((rating.item, rating.system), []).append(rating.score)
+    return [(sum(grades) / len(grades), *key) for key, grades in found.items()]
+
 
 JURY = "jury"  # the name of the alarm that another model answers
 

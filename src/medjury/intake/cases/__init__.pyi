@@ -45,8 +45,8 @@ from ._readers.eval_log import (
 from ._readers.frame import cases_from_frame as cases_from_frame
 from ._readers.json import Parsed as Parsed
 from ._readers.json import parse_json as parse_json
-from ._readers.workbook import WorkbookError as WorkbookError
-from ._readers.workbook import open_workbook as open_workbook
+from ._readers.xlsx import WorkbookError as WorkbookError
+from ._readers.xlsx import open_workbook as open_workbook
 from ._redaction.preview import redaction_counts as redaction_counts
 from ._redaction.preview import redaction_preview as redaction_preview
 from ._redaction.redact import (

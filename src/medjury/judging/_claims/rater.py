@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from typing import Literal
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import (
@@ -26,7 +27,6 @@ from medjury.intake.cases import Case, Note
 from medjury.judging._asking import Sample, Speaker, Tried, draw_anew
 from medjury.judging._claims.expected import Steps, expected_of
 from medjury.judging._claims.labels import OURS, Labels
-from medjury.judging._claims.measures import AGAINST, GRADES, MEASURES, Measure, ShareRule
 from medjury.judging._claims.prompts import (
     CLAIMS_PROMPT_VERSION,
     listing_system,
@@ -34,7 +34,10 @@ from medjury.judging._claims.prompts import (
 )
 from medjury.judging._claims.record import record_of
 from medjury.judging._claims.share import (
+    WEIGHTS,
     ClaimFinding,
+    Decisive,
+    Denominator,
     decide_support,
     support_share,
     worst_claim,
@@ -52,6 +55,34 @@ from medjury.judging._evidence.quotation import Source
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Message
+
+# What claims can measure: which grades follow from them, what they are held against, and the rule of a share.
+
+# What a dimension is read from: the supported share with its threshold (0 or 1), the gravest claim of the text
+# that its sources do not support, or the gravest fact of the sources that the text does not give.
+Measure = Literal["support", "unsupported", "omitted"]
+MEASURES: Mapping[str, Measure] = {
+    "concordant": "support",
+    "unsupported": "unsupported",
+    "omitted": "omitted",
+}
+AGAINST: Mapping[Measure, str] = {"support": "reference", "unsupported": "notes", "omitted": "notes"}
+# The grade of a claim that is not supported, by its importance. A summary may leave out background.
+GRADES: Mapping[Measure, Mapping[int, int]] = {
+    "unsupported": {1: 1, 2: 2, 3: 3},
+    "omitted": {1: 0, 2: 1, 3: 2},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ShareRule:
+    """How verdicts become "concordant": see `decide_support`."""
+
+    threshold: float = 0.8
+    denominator: Denominator = "addressed"
+    weights: Mapping[int, float] = field(default_factory=lambda: dict(WEIGHTS))
+    decisive: Decisive = "veto"
+    minimum_verified: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)

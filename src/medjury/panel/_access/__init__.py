@@ -21,7 +21,7 @@ from medjury.panel._access._people import (
     people,
     person_named,
 )
-from medjury.panel._access._programs.api_access import api_access
+from medjury.panel._access._programs.api_pages import api_access
 from medjury.panel._access._trail import TrailEntry, about_in_words, check_trail, trail, trail_entries
 from medjury.panel._access._visitors import Claim, anyone, claimed_by, person_with, signed_in
 

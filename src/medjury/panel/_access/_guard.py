@@ -13,20 +13,56 @@ from urllib.parse import urlsplit
 from fastapi import HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from sqlalchemy.exc import InterfaceError, OperationalError, TimeoutError
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from medjury.foundation.errors import MedjuryError
 from medjury.panel._access._cookies import set_visit
-from medjury.panel._access._forms import LARGEST_BODY
-from medjury.panel._access._out_of_reach import TOLD, is_out_of_reach, out_of_reach_page
+from medjury.panel._access._forms import LARGEST_BODY, Form, read_fields
 from medjury.panel._access._visitors import SignInFirst, visitor
-from medjury.panel._look import error_page
+from medjury.panel._look import error_page, page
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from medjury.panel._panel import Panel
+
+
+# While the database is out of reach, as when it is restarted, a page says so and keeps what was typed: it holds
+# the form that was sent, with a button that sends it again.
+
+WAIT_SECONDS = 5
+TOLD = "The panel cannot reach its database just now. Try again in a moment."
+
+
+def is_out_of_reach(error: Exception) -> bool:
+    """Whether the database failed, and not what was asked of it."""
+    return isinstance(error, InterfaceError | OperationalError | TimeoutError)
+
+
+async def out_of_reach_page(request: Request) -> Response:
+    """What happened, and the way to send the form again, with or without JavaScript."""
+    sent: Form | None = getattr(request.state, "form", None)
+    if sent is None and request.method == "POST":
+        try:
+            sent = await read_fields(request)
+        except Exception:  # nothing that we could read was sent
+            sent = None
+    can_send = sent is not None and not sent.files and "password" not in sent
+    address = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    request.state.person, request.state.csrf = None, ""
+    answer = page(
+        request,
+        "access/out_of_reach.html",
+        status=503,
+        fields=sent.fields if sent is not None and can_send else (),
+        is_sent=request.method == "POST",
+        address=address,
+    )
+    answer.headers["Retry-After"] = str(WAIT_SECONDS)
+    return answer
+
 
 BODY_SECONDS = 60  # a form has come by then, over the slowest line of a ward
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})

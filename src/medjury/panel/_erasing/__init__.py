@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from medjury.panel._erasing._erasing import (
+from medjury.panel._erasing._pages import (
     Choice,
     ErasedFromPanel,
     choice_of,
     erase,
     erase_from_panel,
+    routes,
     would_go,
 )
-from medjury.panel._erasing._pages import routes
 
 __all__ = ["Choice", "ErasedFromPanel", "choice_of", "erase", "erase_from_panel", "routes", "would_go"]

@@ -5,12 +5,10 @@ Programs may ask for them too. What was given in the panel is never changed by a
 
 from __future__ import annotations
 
-from medjury.panel._exchange._bringing_in import bring_in
+from medjury.panel._exchange._api import RaterProgress, RoundState, round_state
 from medjury.panel._exchange._collecting import Collected, collect, ratings_frame
-from medjury.panel._exchange._formats import FORMATS
 from medjury.panel._exchange._including import Included, include
-from medjury.panel._exchange._pages import NAVIGATION, routes
-from medjury.panel._exchange._progress import RaterProgress, RoundState, round_state
+from medjury.panel._exchange._pages import FORMATS, NAVIGATION, bring_in, routes
 
 __all__ = [
     "FORMATS",

@@ -10,8 +10,8 @@ from medjury.panel._rating._answers import (
     latest_answers,
     progress,
 )
+from medjury.panel._rating._case_page import Piece, differences
 from medjury.panel._rating._course import Step, course
-from medjury.panel._rating._differences import Piece, differences
 from medjury.panel._rating._pages import NAVIGATION, routes
 from medjury.panel._rating._profile import Profile, profile_of
 from medjury.panel._rating._saving import Closed, Entry, Saved, Stale, TooMuch, save

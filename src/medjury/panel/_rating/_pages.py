@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
-from medjury.panel._access import Person, Role, person_with
+from medjury.panel._access import Form, Person, Role, form_of, person_with
 from medjury.panel._design import assignment_of, next_code, places
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
 from medjury.panel._rating import (
     _discussion_page,
     _history_page,
-    _profile_page,
     _rounds_page,
     _saving_pages,
 )
 from medjury.panel._rating._case_page import case_page, case_values, minutes
 from medjury.panel._rating._course import Step, can_join_more, course
-from medjury.panel._rating._profile import profile_of
+from medjury.panel._rating._profile import SENIORITIES, Profile, keep_profile, profile_of, read_profile
 from medjury.panel._rating._standing import standing
 from medjury.panel._rating._timing import note_opened
 from medjury.panel._rating._training import compared_answers
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
+
 
 NAVIGATION = (
     NavigationLink("/rate", "My cases", frozenset({Role.RATER}), order=10),
@@ -37,7 +38,7 @@ Rater = Annotated[Person, Depends(person_with(Role.RATER))]
 
 def routes(panel: Panel) -> APIRouter:
     router = APIRouter(include_in_schema=False)
-    _profile_page.add_routes(router, panel)
+    _add_profile(router, panel)
     _discussion_page.add_routes(router, panel)
     _rounds_page.add_routes(router, panel)
     _history_page.add_routes(router, panel)
@@ -45,6 +46,27 @@ def routes(panel: Panel) -> APIRouter:
     _add_case(router, panel)
     _saving_pages.add_routes(router, panel)
     return router
+
+
+def _add_profile(router: APIRouter, panel: Panel) -> None:
+    """Where a rater says who they are, at the first visit and whenever it changes."""
+
+    @router.get("/rate/profile")
+    def profile(request: Request, person: Rater) -> Response:
+        with panel.database.reading() as connection:
+            known = profile_of(connection, person.id)
+        typed = {name: str(value) for name, value in asdict(known).items()} if known else {}
+        return page(request, "rating/profile.html", typed=typed, seniorities=SENIORITIES, problem="")
+
+    @router.post("/rate/profile")
+    def keep(request: Request, person: Rater, form: Annotated[Form, Depends(form_of)]) -> Response:
+        read = read_profile(form)
+        if not isinstance(read, Profile):
+            values = {"typed": form, "seniorities": SENIORITIES, "problem": read}
+            return page(request, "rating/profile.html", status=422, **values)
+        with panel.database.writing() as connection:
+            keep_profile(connection, person.id, read, panel.now())
+        return RedirectResponse("/rate", 303)
 
 
 def _add_home(router: APIRouter, panel: Panel) -> None:

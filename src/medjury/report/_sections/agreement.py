@@ -2,17 +2,209 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
 from medjury.report._exhibits import CLINICIAN_COLOUR, COLOURS, JURY_COLOUR, MARKERS
 from medjury.report._figure import Figure
-from medjury.report._html import Cell, Html, bullets, paragraph
+from medjury.report._html import Cell, Html, bullets, element, paragraph
 from medjury.report._material import PANELS, Material, Section, only_some, short
-from medjury.report._sections.by_system import by_system
-from medjury.report._sections.human_baseline import human_baseline
-from medjury.report._sections.standardised import standardised
-from medjury.statistics import Estimate, percent, shown
+from medjury.statistics import Estimate, p_value, percent, shown
 from medjury.validation import STATISTICS
+
+# The fair yardstick: a rater's agreement with single clinicians beside theirs with one another.
+
+
+def _difference(found: Estimate) -> Estimate:
+    """Where it is not defined, in words: the two columns beside it say which is missing, and why."""
+    return found if found.value is not None else replace(found, reason="one of the two is not defined")
+
+
+def human_baseline(material: Material) -> Html:
+    evidence = material.evidence
+    rows: list[tuple[Cell, ...]] = []
+    pooled = 0
+    for dimension in evidence.table.dimensions:
+        for rater in evidence.raters:
+            for name, each in evidence.beside(dimension.name, rater).items():
+                pooled = max(pooled, each.pairs if each.pooled else 0)
+                verdict = {True: "not inferior", False: "not shown", None: "no verdict"}[each.non_inferior]
+                rows.append(
+                    (
+                        dimension.label,
+                        rater,
+                        STATISTICS.get(name, name),
+                        each.judge_human.n,
+                        each.judge_human,
+                        each.human_human,
+                        _difference(each.difference),
+                        p_value(each.p_value),
+                        verdict,
+                    )
+                )
+    if not rows:
+        text = "One clinician only: how well clinicians agree, the fair yardstick, is not known here."
+        return paragraph(text, class_="note") if len(evidence.clinicians) == 1 else Html("")
+    # The gate's statistic first; the page shows that one, the CSV all of them.
+    wanted = STATISTICS.get(evidence.rules.statistic, "")
+    rows.sort(key=lambda row: row[2] != wanted)
+    first = sum(1 for row in rows if row[2] == wanted) or len(rows)
+    bound = percent(evidence.confidence)
+    baseline = material.exhibits.table(
+        "human-baseline",
+        (
+            "dimension",
+            "rater",
+            "coefficient",
+            "n",
+            "rater with clinician",
+            "clinician with clinician",
+            "difference",
+            "p",
+            f"margin {evidence.rules.margin:g}",
+        ),
+        rows,
+        caption="Mean agreement of a rater with single clinicians, pair by pair, beside that of clinicians with "
+        "one another, on the answers that the rater and two or more clinicians scored. The lower end of the "
+        f"difference's interval is the one-sided {bound} bound, read with "
+        "caution so that it errs no more often than that."
+        + (
+            f" Most pairs of clinicians share few cases, so both are pooled over pairs ({pooled:,} pairs of "
+            "clinicians share a case) and not averaged."
+            if pooled
+            else ""
+        ),
+        shown=min(first, 40),
+    )
+    return Html(baseline + _among_themselves(material))
+
+
+def _among_themselves(material: Material) -> Html:
+    """All clinicians together: a mixed model of cases and clinicians where not everybody rated every case."""
+    found = material.evidence.agreement
+    rows: list[tuple[Cell, ...]] = [
+        (
+            material.evidence.label(row.dimension),
+            STATISTICS.get(row.statistic, row.statistic),
+            row.counts.n,
+            row.estimate,
+            row.estimate.method,
+        )
+        for row in (found.rows if found is not None else ())
+        if row.rater == "among references" and row.statistic == "icc_2_1"
+    ]
+    if not rows:
+        return Html("")
+    return material.exhibits.table(
+        "clinicians-together",
+        ("dimension", "coefficient", "rated by two", "all clinicians", "how"),
+        rows,
+        caption="All clinicians together: how far one clinician's score could stand for another's.",
+        shown=40,
+        folded=True,
+    )
+
+
+# ICC on z-scores: jury, judges and text metrics beside the clinicians, in both orders of standardising.
+
+_FIRST, _AVERAGED = "icc_3_k_z_raters_first", "icc_3_k_z"
+_HUMANS, _PAIRS = "the other references", "each reference"
+
+
+_OTHER_WAY = (
+    ". A text metric that falls where the grade rises is below zero here, where the number says nothing"
+)
+
+
+def _other_way(rows: Sequence[tuple[Cell, ...]]) -> str:
+    """A sentence where a value is below zero: the coefficient has no lower limit, and its size means nothing."""
+    values = [cell.value for row in rows for cell in row if isinstance(cell, Estimate)]
+    return _OTHER_WAY if any(value is not None and value < 0 for value in values) else ""
+
+
+def standardised(material: Material) -> Html:
+    """A text metric has no other common ground with clinicians; without one this is for whoever opens it."""
+    evidence = material.evidence
+    dimensions = [each for each in material.compared if each.derived] or list(material.compared)
+    if len(evidence.clinicians) < 2 or not any(
+        kind == "metric" for kind in map(evidence.table.raters.get, evidence.raters)
+    ):
+        return Html("")
+    found = evidence.also(_AVERAGED, _FIRST, dimensions=[each.name for each in dimensions], groups=True)
+    if found is None:
+        return Html("")
+    cells = {
+        (row.dimension, row.rater, row.statistic): row
+        for row in found.rows
+        if row.level == "item"
+        and not row.system
+        and row.reference == (_PAIRS if row.rater == _HUMANS else evidence.main_reference)
+    }
+    rows: list[tuple[Cell, ...]] = []
+    for dimension in dimensions:
+        for rater in (*evidence.raters, _HUMANS):
+            sides = [cells.get((dimension.name, rater, name)) for name in (_AVERAGED, _FIRST)]
+            first = sides[1] or sides[0]
+            if first is not None and first.estimate.value is not None:
+                who = "clinicians with one another" if rater == _HUMANS else rater
+                pairs = (
+                    first.estimate.method.split("mean over ")[-1].split(",")[0] if rater == _HUMANS else ""
+                )
+                estimates = (None if row is None else row.estimate for row in sides)
+                rows.append((dimension.label, who, first.estimate.n, *estimates, pairs))
+    return material.exhibits.table(
+        "standardised",
+        ("dimension", "rater", "n", "averaged first", "each rater first", "pairs"),
+        rows,
+        caption=f"ICC(3,k) on z-scores with the clinicians, on the answers that both scored, with "
+        f"{percent(evidence.confidence)} intervals: the "
+        "clinicians averaged and then standardised, or each standardised over all of his or her answers and then "
+        "averaged. It is blind to any offset. The clinicians' own is the mean over the pairs that share two "
+        f"answers or more{_other_way(rows)}",
+        shown=40,
+    )
+
+
+# Pooled agreement is mostly good systems against bad ones: within a system it is another number.
+
+_BY_SYSTEM_COLUMNS = {
+    "spearman": "all answers",
+    "spearman_between_systems": "between systems",
+    "spearman_within_systems": "within a system",
+    "spearman_system_mean_baseline": "knowing only the system",
+}
+
+
+def by_system(material: Material) -> Html:
+    evidence = material.evidence
+    rows: list[tuple[Cell, ...]] = [
+        (
+            dimension.label,
+            rater,
+            *(evidence.estimate(dimension.name, rater, name) for name in _BY_SYSTEM_COLUMNS),
+        )
+        for dimension in material.compared
+        for rater in evidence.raters
+        if evidence.row(dimension.name, rater, "spearman_within_systems") is not None
+    ]
+    if not rows:
+        return Html("")
+    table = material.exhibits.table(
+        "agreement-by-system",
+        ("dimension", "rater", *_BY_SYSTEM_COLUMNS.values()),
+        rows,
+        caption=f"Spearman's rho with {evidence.reference_words}, on the answers that both scored, "
+        "pooled and apart",
+        shown=60,
+    )
+    note = (
+        "Agreement over all answers is partly good systems against bad ones. The last column is a baseline that "
+        "knows nothing but which system answered; a judge that reads the answers should beat it, and agree within "
+        "a system."
+    )
+    return Html(element("h3", "Between systems and within them") + paragraph(note) + table)
+
 
 _COLUMNS = {
     "kappa_quadratic": "weighted kappa",

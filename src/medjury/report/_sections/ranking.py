@@ -2,18 +2,174 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from medjury.foundation.errors import MedjuryError
-from medjury.report._exhibits import JURY_COLOUR
+from medjury.report._exhibits import COLOURS, JURY_COLOUR
 from medjury.report._figure import Figure
-from medjury.report._html import Cell, Html, bullets, paragraph
+from medjury.report._html import Cell, Html, bullets, element, paragraph
 from medjury.report._material import Material, Section, short
-from medjury.report._sections.order_of_systems import order_of_systems, ranked_by
 from medjury.statistics import percent, shown
+from medjury.tables import Measured
 
 if TYPE_CHECKING:
     from medjury.analysis.ranking import Ranking
+
+
+# The jury's order of the systems beside the clinicians', on the held-out answers that both scored.
+
+_MOST = 24
+# Mean by the jury, mean by the clinicians, and over how many scores.
+Means = dict[str, tuple[float, float, int]]
+
+
+def order_of_systems(material: Material, found: Ranking) -> Html:
+    means = _means(material)
+    if len(means) < 2:
+        return Html("")
+    ranks = [_ranks(means, side) for side in (0, 1)]
+    # Systems that are tied on one side stand in the order of the other, so that no line crosses for nothing.
+    orders = [sorted(means, key=lambda each: (ranks[side][each], ranks[1 - side][each])) for side in (0, 1)]
+    places = [{name: place for place, name in enumerate(order, start=1)} for order in orders]
+    rows: list[tuple[Cell, ...]] = [
+        (system, *(_rank_shown(own, system) for own in ranks), *means[system]) for system in orders[0]
+    ]
+    table = material.exhibits.table(
+        "ranking-beside-clinicians",
+        ("system", "jury's rank", "clinicians' rank", "jury's mean", "clinicians' mean", "scores"),
+        rows,
+        caption="The order of the systems by jury and by clinicians, on the answers that both scored, cases used "
+        f"for development left out ({_unit(material)}). Systems with the same mean are tied and share a rank",
+    )
+    table = Html(table + _agreement(material, found))
+    title = element("h3", "Beside the clinicians' order")
+    if len(means) > _MOST:
+        return Html(title + table)
+    picture = material.exhibits.figure(
+        "ranking-bump",
+        (6, 1.0 + 0.32 * len(means)),
+        lambda figure: _order_of_systems_draw(figure, places, ranks, means),
+        caption="The systems' order by jury and by clinicians on the same answers. Lines that cross are systems on "
+        f"which they disagree. Each has its rank and its mean score ({_unit(material)}).",
+        alt="; ".join(
+            f"{system}: {_rank_shown(ranks[0], system)} by the jury, {_rank_shown(ranks[1], system)} by clinicians"
+            for system in orders[0]
+        ),
+    )
+    return Html(title + picture + table)
+
+
+def _ranks(means: Means, side: int) -> dict[str, int]:
+    """One more than the systems with a higher mean; means that differ in the sixteenth digit alone are equal."""
+    return {
+        system: 1 + sum(other[side] > own[side] + 1e-9 for other in means.values())
+        for system, own in means.items()
+    }
+
+
+def _rank_shown(ranks: dict[str, int], system: str) -> Cell:
+    rank = ranks[system]
+    return f"{rank} (tied)" if list(ranks.values()).count(rank) > 1 else rank
+
+
+def _agreement(material: Material, found: Ranking) -> Html:
+    """How alike the orders are, as scored and, where the scores can be calibrated, after that."""
+    from medjury.analysis.ranking import agreement_after
+
+    if found.agreement is None:
+        return Html("")
+    made = _alike(
+        material, "", found.agreement.rows, "How far each rater orders the systems as the clinicians do"
+    )
+    try:
+        after = agreement_after(material.evidence.table, material.calibration)
+    except MedjuryError:
+        after = None
+    if after is not None:
+        made = Html(
+            made
+            + _alike(material, "-calibrated", after.rows, "The same with calibrated scores (out of fold)")
+        )
+    return Html(made + bullets(map(material.about, found.agreement.warnings)))
+
+
+def _alike(material: Material, which: str, rows: Sequence[Any], caption: str) -> Html:
+    return material.exhibits.table(
+        f"ranking-agreement{which}",
+        ("rater", "Kendall's tau-b", "systems", "pairs alike", "pairs against", "pairs tied"),
+        [
+            (each.rater, each.tau, len(each.systems), each.concordant, each.discordant, each.tied)
+            for each in rows
+        ],
+        caption=caption,
+    )
+
+
+def ranked_by(material: Material) -> tuple[Measured, ...]:
+    """What the systems are ranked by: what the study names, else every dimension that raters gave themselves."""
+    table = material.evidence.table
+    named = table.settings.rank_by
+    return table.counted if named is None else table.chosen(named)
+
+
+def _unit(material: Material) -> str:
+    if all(each.grades is None for each in ranked_by(material)):
+        return "means are as they are given"
+    return "means are shares of the scale"
+
+
+def _means(material: Material) -> Means:
+    """Means over dimensions of the means of each, as shares of the scale (1 is best), or as given."""
+    evidence = material.evidence
+    found: dict[str, list[tuple[float, float, int]]] = {}
+    ranked = ranked_by(material)
+    bare = all(each.grades is None for each in ranked)  # a composite: nobody can say what its scale is
+    for dimension in ranked:
+        if dimension.grades is None and not bare:
+            continue
+        grid, *sides = evidence.both(dimension.name)
+        low, span = 0.0, 1.0
+        if dimension.grades is not None:
+            low, span = dimension.grades.lowest, dimension.grades.highest - dimension.grades.lowest
+        human, jury = ((dimension.oriented(scores) - low) / span for scores in sides)
+        for system in evidence.table.systems:
+            here = grid.systems == system
+            if here.any():
+                means = (float(jury[here].mean()), float(human[here].mean()), int(here.sum()))
+                found.setdefault(system, []).append(means)
+    return {
+        system: (
+            float(np.mean([each[0] for each in parts])),
+            float(np.mean([each[1] for each in parts])),
+            sum(each[2] for each in parts),
+        )
+        for system, parts in found.items()
+    }
+
+
+def _order_of_systems_draw(
+    figure: Figure, places: list[dict[str, int]], ranks: list[dict[str, int]], means: Means
+) -> None:
+    axes = figure.axes(
+        x_name="ranked by",
+        y_name="order",
+        x_ticks=[(0, "jury"), (1, "clinicians")],
+        y_ticks=[],
+        x_limits=(-0.9, 1.9),
+        y_limits=(len(means) + 0.5, 0.5),
+        grid="",
+    )
+    for number, (system, first) in enumerate(places[0].items()):
+        colour, second = COLOURS[number % len(COLOURS)], places[1][system]
+        axes.line([0, 1], [first, second], colour, marker="o", width=1.5, size=3)
+        left, right, _ = means[system]
+        one, two = (_rank_shown(own, system) for own in ranks)
+        axes.text(0, first, f"{short(system, 18)} {shown(left)}, {one}", shift=-6, anchor="end", size=8)
+        axes.text(1, second, f"{two}, {shown(right)} {short(system, 18)}", shift=6, size=8)
+
 
 _TITLE = "Ranking of the systems"
 

@@ -4,6 +4,9 @@ from ._erasure.erasure import (
     Erased as Erased,
 )
 from ._erasure.erasure import (
+    ErasureEntry as ErasureEntry,
+)
+from ._erasure.erasure import (
     Selection as Selection,
 )
 from ._erasure.erasure import (
@@ -15,9 +18,12 @@ from ._erasure.erasure import (
 from ._erasure.erasure import (
     erasures as erasures,
 )
-from ._erasure.erasure_log import ErasureEntry as ErasureEntry
-from ._erasure.erasure_log import mark_of as mark_of
-from ._erasure.erasure_log import new_salt as new_salt
+from ._erasure.erasure import (
+    mark_of as mark_of,
+)
+from ._erasure.erasure import (
+    new_salt as new_salt,
+)
 from ._erasure.erasure_text import erased_text as erased_text
 from ._erasure.erasure_text import not_found_text as not_found_text
 from ._export import write_ratings as write_ratings
@@ -78,9 +84,15 @@ from ._rating import Status as Status
 from ._rating import outcome_of as outcome_of
 from ._record import StoredRecord as StoredRecord
 from ._record import write_records as write_records
-from ._sharing.account import Account as Account
-from ._sharing.account import begin_account as begin_account
-from ._sharing.account import spent_together as spent_together
+from ._sharing.account import (
+    Account as Account,
+)
+from ._sharing.account import (
+    begin_account as begin_account,
+)
+from ._sharing.account import (
+    spent_together as spent_together,
+)
 from ._sharing.budget import SharedBudget as SharedBudget
 from ._sharing.drain import LogDrain as LogDrain
 from ._sharing.pace import SharedPace as SharedPace

@@ -14,21 +14,6 @@ from ._answering import (
 from ._answering import (
     other_models as other_models,
 )
-from ._body import (
-    Body as Body,
-)
-from ._body import (
-    Grade as Grade,
-)
-from ._body import (
-    RecordedCut as RecordedCut,
-)
-from ._body import (
-    RecordedFailure as RecordedFailure,
-)
-from ._body import (
-    RecordedOutcome as RecordedOutcome,
-)
 from ._check import Check as Check
 from ._checks import check_files as check_files
 from ._checks import record_report as record_report
@@ -195,12 +180,39 @@ from ._protocol import (
 from ._protocol import (
     rules_hash as rules_hash,
 )
-from ._records import Record as Record
-from ._records import Records as Records
-from ._signature import check_signature as check_signature
-from ._signature import sign_run as sign_run
-from ._ssh_signature import check_text as check_text
-from ._ssh_signature import sign_text as sign_text
+from ._records import (
+    Body as Body,
+)
+from ._records import (
+    Grade as Grade,
+)
+from ._records import (
+    Record as Record,
+)
+from ._records import (
+    RecordedCut as RecordedCut,
+)
+from ._records import (
+    RecordedFailure as RecordedFailure,
+)
+from ._records import (
+    RecordedOutcome as RecordedOutcome,
+)
+from ._records import (
+    Records as Records,
+)
+from ._signature import (
+    check_signature as check_signature,
+)
+from ._signature import (
+    check_text as check_text,
+)
+from ._signature import (
+    sign_run as sign_run,
+)
+from ._signature import (
+    sign_text as sign_text,
+)
 from ._stated import (
     DangerBy as DangerBy,
 )

@@ -11,10 +11,18 @@ from medjury.studies._file._models import (
     ModelPart,
     PricePart,
 )
-from medjury.studies._file._panel import PanelPart, RoundPart
-from medjury.studies._file._people import HumansPart, JuryPart, NamedJuryPart
-from medjury.studies._file._rules import BudgetPart, GatePart, ReportPart
-from medjury.studies._file._study_file import RatedStudyFile, StudyFile
+from medjury.studies._file._study_file import (
+    BudgetPart,
+    GatePart,
+    HumansPart,
+    JuryPart,
+    NamedJuryPart,
+    PanelPart,
+    RatedStudyFile,
+    ReportPart,
+    RoundPart,
+    StudyFile,
+)
 
 __all__ = [
     "BudgetPart",

@@ -1,16 +1,20 @@
 """Baselines: what trivial answers score, where they are right, and whether a model knows a benchmark by heart."""
 
-from medjury.suites._baselines._beats import AgainstBaseline, above_baseline, beats, beats_baseline
-from medjury.suites._baselines._completion import CompletionProbe, completion_probe
-from medjury.suites._baselines._exchangeability import ExchangeabilityTest, exchangeability_test
-from medjury.suites._baselines._scores import (
+from medjury.suites._baselines._beats import (
+    SAYS_NOTHING,
+    AgainstBaseline,
     BaselineScore,
+    above_baseline,
     baseline_scores,
+    beats,
+    beats_baseline,
     decided_without_reading,
     mean_score,
+    trivial_answers,
     without_items,
 )
-from medjury.suites._baselines._trivial import SAYS_NOTHING, trivial_answers
+from medjury.suites._baselines._completion import CompletionProbe, completion_probe
+from medjury.suites._baselines._exchangeability import ExchangeabilityTest, exchangeability_test
 from medjury.suites._baselines._unanswerable import (
     CandidateEffect,
     UnanswerableEffect,

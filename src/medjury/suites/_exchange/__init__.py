@@ -3,8 +3,14 @@
 Nothing of theirs is imported until it is used, and none of them is needed otherwise."""
 
 from medjury.suites._exchange._answer_jury import AnswerJury, Opinion
-from medjury.suites._exchange._as_ratings import ratings_of_given
-from medjury.suites._exchange._as_recorded import Questions, is_given, read_given, record_given, speaker_of
+from medjury.suites._exchange._as_ratings import (
+    Questions,
+    is_given,
+    ratings_of_given,
+    read_given,
+    record_given,
+    speaker_of,
+)
 from medjury.suites._exchange._deepeval_metric import UnscoredError, deepeval_metric
 from medjury.suites._exchange._given import GivenAnswer, GivenRun
 from medjury.suites._exchange._helm_annotator import JuryAnnotator, helm_jury_metric

@@ -5,16 +5,341 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from medjury.foundation import limits
+from medjury.foundation.documents import nearest
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
+from medjury.intake.cases import Case, EvalLog, as_log, is_log, read_eval_log
+from medjury.judging import Sample, Speaker
+from medjury.models import (
+    Finish,
+    Message,
+    ModelError,
+    RecordedAs,
+    RecordedFailure,
+    RecordedModel,
+    Reply,
+    failure_text,
+    request_key,
+    write_answers,
+)
 from medjury.store.ratings import Rating
 from medjury.suites._benchmark import Benchmark
-from medjury.suites._exchange._as_recorded import read_given
 from medjury.suites._exchange._given import GivenAnswer, GivenRun
 from medjury.suites._exchange._match import match_answers
 from medjury.suites._item import Item
+
+# Another program's answers as a file of recorded answers, by which a suite takes them like any candidate's.
+#
+# Nothing is asked and nothing else changes: the same store, marks, jury and leaderboard. Only the question was
+# another program's: its prompt, its examples and its settings, which is told wherever the scores are.
+
+
+# Reads the run folders of HELM: `scenario_state.json` has the answers, `per_instance_stats.json` its scores.
+
+STATE, STATISTICS, SPECIFICATION = "scenario_state.json", "per_instance_stats.json", "run_spec.json"
+
+
+def helm_folders(path: Path) -> list[Path]:
+    """The run folders at a path: it is one itself, or holds some (a suite of HELM)."""
+    if not path.is_dir():
+        return []
+    return [path] if (path / STATE).is_file() else sorted(each.parent for each in path.glob(f"*/{STATE}"))
+
+
+def read_helm_run(folder: Path) -> GivenRun:
+    """One run folder. Requests that were changed on purpose (perturbed) and all trials but the first are left out,
+    and counted."""
+    state = _read(folder / STATE)
+    try:
+        model = str(state["adapter_spec"]["model"] or state["adapter_spec"]["model_deployment"])
+        whole = [each for each in state["request_states"] if not each["instance"].get("perturbation")]
+        wanted = [each for each in whole if each.get("train_trial_index", 0) == 0]
+        scores = _helm_files_scores(folder)
+        answers = tuple(_helm_files_answer(each, scores) for each in wanted)
+        task = _task(folder)
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise MedjuryError(
+            f"{folder}: is no run folder of HELM that can be read ({type(error).__name__}: {error})"
+        ) from None
+    ids = [each.id for each in answers]
+    twice = next((each for each in ids if ids.count(each) > 1), None) if len(set(ids)) < len(ids) else None
+    if twice is not None:
+        raise MedjuryError(f"{folder / STATE}: the instance {twice!r} appears twice; run HELM again")
+    told = []
+    if left := len(state["request_states"]) - len(whole):
+        told.append(f"{folder.name}: {left:,} perturbed requests are left out")
+    if left := len(whole) - len(wanted):
+        told.append(f"{folder.name}: {left:,} requests of further trials are left out")
+    return GivenRun("HELM", task, model, answers, tuple(told))
+
+
+def _helm_files_answer(
+    state: Mapping[str, Any], scores: Mapping[str, Mapping[str, float | None]]
+) -> GivenAnswer:
+    instance, result = state["instance"], state.get("result") or {}
+    completions = result.get("completions") or []
+    failure = ""
+    if not result.get("success"):
+        failure = str(result.get("error") or "the request failed")[:500]
+    elif not completions:
+        failure = "the result has no completion"
+    first = completions[0] if completions else {}
+    mapping = state.get("output_mapping") or {}
+    return GivenAnswer(
+        str(instance["id"]),
+        str(instance["input"]["text"]),
+        "" if failure else str(first["text"]),
+        tuple(str(mapping[letter]) for letter in sorted(mapping)),
+        failure,
+        str((first.get("finish_reason") or {}).get("reason", "")),
+        gold=tuple(
+            str(each["output"]["text"])
+            for each in instance.get("references") or ()
+            if "correct" in each["tags"]
+        ),
+        scores={} if failure else scores.get(str(instance["id"]), {}),
+    )
+
+
+def _helm_files_scores(folder: Path) -> dict[str, dict[str, float | None]]:
+    """HELM's own numbers of every instance; a statistic of nothing has none."""
+    if not (folder / STATISTICS).is_file():
+        return {}
+    found: dict[str, dict[str, float | None]] = {}
+    for each in _read(folder / STATISTICS):
+        if each.get("train_trial_index", 0) or each.get("perturbation"):
+            continue
+        for name, mean in _means(each["stats"]):
+            found.setdefault(str(each["instance_id"]), {})[name] = mean
+    return found
+
+
+def _means(statistics: Any) -> Iterator[tuple[str, float | None]]:
+    for each in statistics:
+        if each["name"].get("perturbation") is None:
+            mean = each.get("mean") if each.get("count") else None
+            yield str(each["name"]["name"]), None if mean is None else float(mean)
+
+
+def _task(folder: Path) -> str:
+    """The run's name less its model: `pubmed_qa:model=openai_gpt-4o` is `pubmed_qa`."""
+    named = _read(folder / SPECIFICATION) if (folder / SPECIFICATION).is_file() else {}
+    scenario, _, words = str(named.get("name") or folder.name).partition(":")
+    kept = [
+        each for each in words.split(",") if each and not each.startswith(("model=", "model_deployment="))
+    ]
+    return " ".join([scenario, *kept])
+
+
+def _read(path: Path) -> Any:
+    try:
+        text = limits.read_bytes(path).decode("utf-8")
+        limits.check_depth(path, text)
+        return json.loads(text)
+    except (OSError, ValueError, RecursionError) as error:
+        raise MedjuryError(
+            f"{path}: cannot be read as JSON ({type(error).__name__}); copy it again"
+        ) from None
+
+
+# Reads logs of Inspect, packed (`.eval`) or as JSON.
+
+# What Inspect's letters say, as it counts them itself: N is a candidate that gave no answer, which is not right.
+_LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+
+
+def inspect_logs(path: Path) -> list[Path]:
+    """The logs at a path: a file, or a folder of them."""
+    if path.is_dir():
+        return sorted(
+            [*path.glob("*.eval"), *(each for each in path.glob("*.json") if _looks_like_one(each))]
+        )
+    return [path] if path.suffix == ".eval" or (path.suffix == ".json" and _looks_like_one(path)) else []
+
+
+def read_inspect_log(path: Path) -> GivenRun:
+    """One log. Of several epochs the first is taken, and what is left out is counted."""
+    log = read_eval_log(path) if path.suffix == ".eval" else _json_log(path)
+    document = log.document
+    try:
+        first = [each for each in document["samples"] if each.get("epoch", 1) == 1]
+        answers = tuple(_answer(each) for each in first)
+        task, model = str(document["eval"]["task"]), str(document["eval"]["model"])
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise MedjuryError(
+            f"{path}: is no log of Inspect that can be read ({type(error).__name__}: {error})"
+        ) from None
+    told = [*log.told, *(f"{path.name}: {count:,} × {what}" for what, count in log.left_out.items())]
+    if left := len(document["samples"]) - len(first):
+        told.append(f"{path.name}: {left:,} samples of further epochs are left out")
+    return GivenRun("Inspect", task, model, answers, tuple(told))
+
+
+def _json_log(path: Path) -> EvalLog:
+    document = _parsed(path)
+    if not is_log(document):
+        raise MedjuryError(f"{path}: is no log of Inspect; write one with `inspect log dump FILE > log.json`")
+    return as_log(document, path.name)
+
+
+def _parsed(path: Path) -> Any:
+    try:
+        text = limits.read_bytes(path).decode("utf-8")
+        limits.check_depth(path, text)
+        return json.loads(text)
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def _looks_like_one(path: Path) -> bool:
+    return path.is_file() and is_log(_parsed(path))
+
+
+def _answer(sample: Mapping[str, Any]) -> GivenAnswer:
+    output = sample.get("output") or {}
+    choices = output.get("choices") or []
+    error = sample.get("error") or {}
+    failure = str(error.get("message", "the sample ended in an error"))[:500] if error else ""
+    if not failure and not choices:
+        failure = str(output.get("error") or "the sample has no output")[:500]
+    usage = output.get("usage") or {}
+    target = sample.get("target")
+    return GivenAnswer(
+        str(sample["id"]),
+        _said(sample.get("input")),
+        "" if failure else str(output.get("completion") or _said(choices[0]["message"]["content"])),
+        tuple(map(str, sample.get("choices") or ())),
+        failure,
+        str(choices[0].get("stop_reason", "")) if choices else "",
+        int(usage.get("input_tokens") or 0),
+        int(usage.get("output_tokens") or 0),
+        tuple(map(str, target if isinstance(target, list) else [target] if target else [])),
+        {} if failure else dict(_scores(sample.get("scores") or {})),
+    )
+
+
+def _said(content: Any) -> str:
+    """The text of an input or message: a text, parts of one, or messages, of which the user's are the question."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    parts = [
+        str(each.get("text") or "") if "content" not in each else _said(each["content"])
+        for each in content
+        if each.get("role") in (None, "user")
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _scores(scores: Mapping[str, Any]) -> Iterator[tuple[str, float | None]]:
+    for scorer, score in scores.items():
+        value = score["value"]
+        for part, each in value.items() if isinstance(value, dict) else [("", value)]:
+            yield (f"{scorer} {part}" if part else scorer), _number(each)
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool | int | float):
+        return float(value) if math.isfinite(value) else None
+    return _LETTERS.get(value) if isinstance(value, str) else None
+
+
+_FINISHES: dict[str, Finish] = {
+    "length": "length", "max_tokens": "length", "content_filter": "refusal", "model_length": "context",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """The items of one benchmark with the cases they are asked as, and how long an answer may be."""
+
+    benchmark: Benchmark
+    items: Sequence[Item]
+    cases: Sequence[Case]
+    most_tokens: int
+
+
+def is_given(path: Path) -> bool:
+    """True where a path holds another program's results."""
+    return bool(helm_folders(path) or inspect_logs(path))
+
+
+def read_given(path: Path) -> list[GivenRun]:
+    """Every run at a path: run folders of HELM, logs of Inspect."""
+    runs = [read_helm_run(each) for each in helm_folders(path)]
+    runs += [read_inspect_log(each) for each in inspect_logs(path)]
+    if not runs:
+        raise MedjuryError(f"{path}: holds no run folder of HELM and no log of Inspect")
+    return runs
+
+
+def record_given(
+    path: Path, questions: Sequence[Questions], speaker: Speaker, called: str, model: str | None, to: Path
+) -> list[str]:
+    """Write the answers of one model at `path` as recorded answers to these questions; what a reader must know."""
+    runs = _of_one_model(path, model)
+    answers = [each for run in runs for each in run.answers]
+    program, by = runs[0].program, runs[0].model
+    told = [
+        f"{called}: its answers are those that {by} gave to {program}, with the prompts and settings there"
+    ]
+    told += [f"{called}: {line}" for run in runs for line in run.told]
+    lines: list[tuple[Case, int, GivenAnswer]] = []
+    for each in questions:
+        matched = match_answers(each.benchmark, each.items, answers)
+        for item, case in zip(each.items, each.cases, strict=True):
+            if item.id in matched.answers:
+                lines.append((case, each.most_tokens, matched.answers[item.id]))
+        told += [
+            f"{called}: {each.benchmark.name}: {len(ids):,} of {len(each.items):,} items have no answer: {why}"
+            for why, ids in matched.unmatched.items()
+        ]
+    if not lines:
+        raise MedjuryError(f"{path}: no answer belongs to an item of these benchmarks; {told[-1]}")
+    # The same model's answers in another file are others: what is stored of one must not be found for the other.
+    digest = hashlib.sha256(json.dumps([[case.id, astuple(each)] for case, _, each in lines]).encode())
+    identity = {"kind": program, "model": f"{by} ({program})", "answers": digest.hexdigest()}
+    was = RecordedAs(names=[called], identity=identity, vendor=by.partition("/")[0] if "/" in by else "")
+    write_answers(to, [was], _recorded(lines, speaker, identity))
+    return told
+
+
+def _of_one_model(path: Path, model: str | None) -> list[GivenRun]:
+    runs = read_given(path)
+    models = sorted({each.model for each in runs})
+    if model is not None and model not in models:
+        raise MedjuryError(f"{path}: holds no answers of {model!r}; {nearest(model, models)}")
+    if model is None and len(models) > 1:
+        raise MedjuryError(f"{path}: holds answers of {', '.join(models)}; name one with `model`")
+    return [each for each in runs if model in (None, each.model)]
+
+
+def _recorded(
+    lines: Sequence[tuple[Case, int, GivenAnswer]], speaker: Speaker, identity: dict[str, str]
+) -> Iterator[tuple[str, Reply | RecordedFailure]]:
+    for case, most, answer in lines:
+        message = Message("user", case.texts["prompt"])
+        request = replace(speaker, max_tokens=most).request((message,), None, Sample())
+        key = request_key(identity, request, request.draw)
+        if answer.failure:
+            yield key, RecordedFailure(failure_text(ModelError(Reason.PROVIDER, answer.failure), key))
+        else:
+            finish = _FINISHES.get(answer.finish, "stop")
+            yield key, Reply(answer.text, finish, tokens_in=answer.tokens_in, tokens_out=answer.tokens_out)
+
+
+def speaker_of(temperature: float | None, seed: int | None, max_tokens: int) -> Speaker:
+    """Who is asked, as far as a key needs it: a recorded model is asked as any other."""
+    return Speaker(RecordedModel(file="answers.jsonl"), temperature, seed, max_tokens, reasks=0, token=False)
+
 
 _NOBODY_KNOWS_WHEN = "1970-01-01T00:00:00.000+00:00"
 

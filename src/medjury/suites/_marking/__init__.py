@@ -3,8 +3,7 @@
 from medjury.suites._marking._codes import CodeCounts, code_counts, counts_of, gold_codes, micro_f1
 from medjury.suites._marking._metrics import JURY, METRICS, mark, mark_all
 from medjury.suites._marking._refusal import declines
-from medjury.suites._marking._sandbox import QueryResult, run_queries
-from medjury.suites._marking._sql import ABSTAINED
+from medjury.suites._marking._sql import ABSTAINED, QueryResult, run_queries
 
 __all__ = [
     "ABSTAINED",

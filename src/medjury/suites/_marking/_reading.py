@@ -3,17 +3,231 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from medjury.instruments import Reason
 from medjury.suites._marking._choices import WHOLE_ANSWERS, Choices, Named, folded
 from medjury.suites._marking._cleaned import UnfinishedError, plain_text, without_question, without_thought
 from medjury.suites._marking._given import given_forms
-from medjury.suites._marking._lines import lone_lines
-from medjury.suites._marking._phrases import DENIES, PAST
+from medjury.suites._marking._phrases import (
+    BACK,
+    CUES,
+    DENIES,
+    JOINS_BEFORE,
+    LOOSE,
+    NOT_OWN,
+    PAST,
+    VERDICT,
+    WRONG,
+)
 from medjury.suites._marking._refusal import refuses
-from medjury.suites._marking._statements import Statement, statements, taken_back
+
+# Lines that are the answer: a letter alone, a letter with its text, a text alone, a choice with a tick.
+
+_BULLET = re.compile(r"^[\s>#*_`~•·|\-–—+=]+(?=\S)")
+_CLOSING = re.compile(r"[\s*_`~.!|\"'”)\]]+$")
+_TICK = re.compile(
+    r"[✓✔✅☑🟢👍]|\[x\]|\((?:the\s+)?(?:correct|right|answer)(?:\s+answer)?\)|(?:←|<-|<=)\s*(?:\w+\s+)?(?:correct|answer)|[-–—:]\s*(?:correct|right|true)\s*[.!]?$|"
+    r"^\W*\w[).:]\s*(?:correct|right|true|yes)\W*$",
+    re.IGNORECASE,
+)
+_REJECTS = re.compile(
+    r"[\s,(]*(?:rather\s+than|instead\s+of|(?:and\s+|but\s+)?not|over|as\s+opposed\s+to)(?!\w)(?:\s+\S+){1,5}$",
+    re.IGNORECASE,
+)
+_LABELS = re.compile(r"(?<!\w)[A-Z](?:[):](?=\s|\d)|\.\s+(?=[A-Z0-9]))")
+_CROSS = re.compile(r"[✗✘❌☒🔴]|\b(?:incorrect|wrong|false|not\s+(?:correct|right))\b", re.IGNORECASE)
+
+
+class Line(NamedTuple):
+    """A line that names a choice: where, which, and whether it holds no more than that choice."""
+
+    start: int
+    end: int
+    named: Named
+    whole: bool
+    bare: bool  # a letter without any text
+    ticked: bool
+
+
+def lone_lines(text: str, choices: Choices) -> list[Line]:
+    """The lines that stand for an answer. Those that restate the choices one after the other do not."""
+    lines = _lines(text, choices)
+    if ticked := [line for line in lines if line.ticked]:
+        return ticked
+    listed = _listing(lines, choices)
+    return [line for line in lines if line not in listed]
+
+
+def listed_spans(text: str, choices: Choices) -> list[tuple[int, int]]:
+    """Where the lines lie that restate the choices one after the other."""
+    return [(line.start, line.end) for line in _listing(_lines(text, choices), choices)]
+
+
+def _lines(text: str, choices: Choices) -> list[Line]:
+    found: list[Line] = []
+    at = 0
+    for raw in text.split("\n"):
+        start, at = at, at + len(raw) + 1
+        ticked = _TICK.search(raw) is not None and _CROSS.search(raw) is None
+        words = re.sub(r"[✓✔✅☑🟢👍✗✘❌☒🔴]|\[[xX ]\](?!\])", " ", raw)
+        words = _CLOSING.sub("", _BULLET.sub("", words.strip())).strip()
+        if not words or len(words) > 600:
+            continue
+        line = _one(words, choices)
+        if line is not None:
+            found.append(Line(start, start + len(raw), *line, ticked))
+    return found
+
+
+def _one(words: str, choices: Choices) -> tuple[Named, bool, bool] | None:
+    words = re.sub(r"^A\s*:\s*(?=[(\[]?[A-Z][)\]]?$)", "", words)  # Q: … A: C
+    named = choices.meant_by(words)
+    if not named.keys and not named.unknown:
+        return None
+    rest = folded(named.rest)
+    if not rest or _REJECTS.match(named.rest):
+        letters = re.fullmatch(
+            r"[\W_]*(?:(?:option|choice|answer|letter)\s+)?[\W_]*\w[\W_]*", words, re.IGNORECASE
+        )
+        return named, True, letters is not None
+    labelled = re.match(r"[(\[]?[^\W\d_][)\].:]", words) is not None and len(named.keys) == 1
+    labelled = labelled and not _LABELS.search(named.rest)
+    return (named, False, False) if labelled else None
+
+
+def _listing(lines: list[Line], choices: Choices) -> list[Line]:
+    """The runs of lines with text whose letters follow one another: the options as the question had them."""
+    order = {key: place for place, key in enumerate(choices.texts)}
+    runs: list[list[Line]] = []
+    for line in lines:
+        if line.bare or len(line.named.keys) != 1:
+            continue
+        key = line.named.keys[0]
+        if runs and order[key] > order[runs[-1][-1].named.keys[0]]:
+            runs[-1].append(line)
+        else:
+            runs.append([line])
+    return [line for run in runs if len(run) > 1 for line in run]
+
+
+# Where an answer says what its answer is: statements, in their order, with how final each claims to be.
+
+_OPTION = re.compile(r"\b(?:option|choice|answer)\s+$", re.IGNORECASE)
+_NEAR = 400  # characters of a sentence that are looked at on either side
+_SENTENCE = re.compile(
+    r"(?:(?<!^[A-Za-z])(?<!\n[A-Za-z])(?<![(\[][A-Za-z])[.!?]+[\"'”)*_]*\s+|\n\s*\n|\n(?=\s*(?:[-*•#]|\(?[A-Za-z0-9]{1,2}[).:]\s)))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """The choices that a statement names, where it begins and ends, and whether it calls itself final."""
+
+    start: int
+    end: int
+    named: Named
+    final: bool = False
+
+
+def statements(text: str, choices: Choices) -> list[Statement]:
+    """Every statement of an answer that is the writer's own."""
+    found = sorted([*_cued(text, choices), *_verdicts(text, choices)], key=lambda each: each.start)
+    return [each for each in found if each.named.keys or each.named.unknown]
+
+
+def taken_back(text: str, earlier: Statement, later: Statement) -> bool:
+    """Whether the words between two statements say that the earlier no longer holds."""
+    return BACK.search(text, earlier.end, later.end) is not None
+
+
+def _cued(text: str, choices: Choices) -> Iterator[Statement]:
+    listed = listed_spans(text, choices)
+    for cue in CUES.finditer(text):
+        if not _own(text, cue.start(), cue.end()):
+            continue
+        tail = text[cue.end() : cue.end() + _NEAR]
+        named = choices.named_by(tail)
+        end = cue.end() + len(tail) - len(named.rest)
+        if LOOSE.match(cue.group()) and not _closes(choices, named, tail):
+            continue
+        if any(start > cue.start() and start < end <= stop for start, stop in listed):
+            continue  # "each option:" and the options below it
+        said = VERDICT.match(named.rest)
+        if said and (said.group("not") or WRONG.match(said.group("what"))):
+            continue  # "Answer: (A) is wrong"
+        yield Statement(cue.start(), end, named, bool(cue.group("final")))
+
+
+def _closes(choices: Choices, named: Named, tail: str) -> bool:
+    """Whether a letter ends its clause, as it does where it is the answer and not a word in a sentence."""
+    words = choices.filled(tail)
+    letter = choices.letter_at(words)
+    if not (letter.keys or letter.unknown):
+        return False
+    return (
+        len(named.keys) > 1
+        or re.match(
+            r"[)\]}>*_\"'”]*\s*(?:$|[.,;:!\n(–—-]|(?:because|since|as|which|for|due|given|rather|instead|over|not)\b)|[)\]}>*_]",
+            letter.rest,
+        )
+        is not None
+    )
+
+
+def _verdicts(text: str, choices: Choices) -> Iterator[Statement]:
+    """ "C is correct", "option B: the right answer": a choice of which is said that it is right."""
+    for place in re.finditer(r"(?<![\w'’])(?=[\w(\[])", text):
+        here = text[place.start() : place.start() + 300]
+        if _OPTION.search(text, max(0, place.start() - 12), place.start()):
+            here = here[:1].upper() + here[1:]
+        named = choices.one(here)
+        if len(named.keys) != 1:
+            continue
+        said = VERDICT.match(named.rest)
+        if said is None or said.group("not") or WRONG.match(said.group("what")):
+            continue
+        if JOINS_BEFORE.search(text[max(0, place.start() - 40) : place.start()]) or not _own(
+            text, place.start(), place.start() + 1, verdict=True
+        ):
+            continue
+        yield Statement(place.start(), place.start() + len(here) - len(named.rest) + said.end(), named)
+
+
+@lru_cache(maxsize=8)
+def _sentence_ends(text: str) -> tuple[int, ...]:
+    return tuple(each.end() for each in _SENTENCE.finditer(text))
+
+
+def _own(text: str, start: int, end: int, *, verdict: bool = False) -> bool:
+    """Whether the sentence before a statement leaves it the writer's own and unquoted."""
+    ends = _sentence_ends(text)
+    before, after = bisect_right(ends, start), bisect_left(ends, end)
+    begins = max(ends[before - 1] if before else 0, start - _NEAR)
+    lead = text[begins : start if verdict else end]
+    closing = (
+        text[end : min(ends[after] if after < len(ends) else len(text), end + _NEAR)]
+        .rstrip()
+        .rstrip("\"'”*_)")
+    )
+    asks = (
+        closing.endswith("?")
+        and "?" not in lead
+        and len(closing.split()) < 12
+        and not re.search(r"[A-Z]\?$", closing)
+    )
+    quoted = (lead.count('"') % 2 == 1 and lead.count('"') > 0) or lead.count("“") > lead.count("”")
+    starts_so = re.match(
+        r"\W*(?:is|are|was|could|would|should|does|can)\b", lead, re.IGNORECASE
+    ) and closing.endswith("?")
+    clause = re.split(r";|\bbut\b|\bhowever\b", lead, flags=re.IGNORECASE)[-1]
+    supposed = re.search(r"\b(?:if(?!\s+(?:I|we)\s+(?:had|have)\s+to)|whether|unless)\b", lead, re.IGNORECASE)
+    return not (NOT_OWN.search(clause) or supposed or quoted or (asks and not verdict) or starts_so)
+
 
 _BOLD = re.compile(r"(\*\*|__)(?=\S)(.{1,200}?)(?<=\S)\1")
 _SHORT = 40  # words of an answer in which a choice that is named in passing is the answer

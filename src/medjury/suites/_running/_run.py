@@ -5,18 +5,24 @@ Every step finds in the store what was done before, so that a suite that was sto
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, get_args, get_type_hints
 
-from medjury.foundation.files import private_folder
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import private_folder, whole_file, write_whole
+from medjury.intake.cases import Case
 from medjury.store.ratings import open_store, write_ratings
 from medjury.studies import RunResult, run_study
-from medjury.suites._leaderboard import Results, Spending
+from medjury.suites._baselines import CompletionProbe, ExchangeabilityTest
+from medjury.suites._benchmark import Benchmark
+from medjury.suites._item import Item
+from medjury.suites._leaderboard import AnswerResult, ItemResult, MemoryResult, ReachResult, Results, Spending
+from medjury.suites._library import prompt_of
 from medjury.suites._running._answers import Asked, ask_candidate, candidate_folder, spent_in
 from medjury.suites._running._assemble import Sentence, assemble
-from medjury.suites._running._checks import read_checks
 from medjury.suites._running._jury import (
     answer_cases,
     judge_rows,
@@ -27,10 +33,153 @@ from medjury.suites._running._jury import (
 )
 from medjury.suites._running._marks import mark_answers, store_marks
 from medjury.suites._running._plan import SuitePlan, plan_suite
-from medjury.suites._running._saved import save_results
 from medjury.suites._running._suite import Chosen, Suite
 from medjury.suites._running._trivial import trivial_of
 from medjury.suites._running._verdict import Rated, agreement_of, rated_answers, verdict_of
+
+# Checks of items and candidates, kept beside the results of a suite: a later run or leaderboard shows them too.
+
+CHECKS = "checks.json"
+INSTRUMENT = "answerable"
+
+
+def gold_cases(benchmark: Benchmark, items: Sequence[Item]) -> list[Case]:
+    """The gold answers of a benchmark as cases for a study with the instrument `answerable`."""
+    return [
+        Case(item.id, candidate=item.gold[0], texts={"task": prompt_of(benchmark, item)}, system="gold")
+        for item in items
+        if item.gold
+    ]
+
+
+def keep_answerable(folder: str | Path, benchmark: str, run: str | Path) -> None:
+    """Keep what a study with the instrument `answerable` said of a benchmark's items; `run` is its run folder."""
+    kept, found = read_checks(folder), _answerable(Path(run))
+    others = [each for each in kept["reach"] if each.benchmark != benchmark]
+    _write(folder, {**kept, "reach": (*others, ReachResult(benchmark, *found))})
+
+
+def keep_probe(
+    folder: str | Path, candidate: str, benchmark: str, probe: CompletionProbe | ExchangeabilityTest
+) -> None:
+    """Keep what a probe of memory found of one candidate and benchmark."""
+    test = "completion" if isinstance(probe, CompletionProbe) else "order of items"
+    made = MemoryResult(candidate, benchmark, test, probe.memorised(), probe.text())
+    kept = read_checks(folder)
+    same = (candidate, benchmark, test)
+    others = [each for each in kept["memory"] if (each.candidate, each.benchmark, each.test) != same]
+    _write(folder, {**kept, "memory": (*others, made)})
+
+
+def read_checks(folder: str | Path) -> dict[str, Any]:
+    """What was kept: `reach` and `memory`, as the results of a suite have them."""
+    place = Path(folder) / CHECKS
+    if not place.is_file():
+        return {"reach": (), "memory": ()}
+    try:
+        told = json.loads(place.read_text(encoding="utf-8"))
+        return {
+            "reach": tuple(ReachResult(**each) for each in told["reach"]),
+            "memory": tuple(MemoryResult(**each) for each in told["memory"]),
+        }
+    except (OSError, ValueError, TypeError, KeyError):
+        raise MedjuryError(f"{place}: cannot be read; remove it and keep the checks again") from None
+
+
+def _write(folder: str | Path, checks: Mapping[str, Any]) -> None:
+    told = {name: [asdict(each) for each in rows] for name, rows in checks.items()}
+    write_whole(Path(folder) / CHECKS, json.dumps(told, indent=1, allow_nan=False) + "\n")
+
+
+def _answerable(run: Path) -> tuple[str, dict[str, float | None]]:
+    """Who was asked, and by item 1, 0, or None where there is no score."""
+    import polars as pl
+
+    from medjury.tables import open_run
+
+    table = open_run(run)
+    judges = [name for name, kind in table.raters.items() if kind == "judge"]
+    rater = table.stored_jury or (judges[0] if len(judges) == 1 else "")
+    rows = table.everything.filter(pl.col("rater") == rater, pl.col("dimension") == INSTRUMENT)
+    if not rater or not rows.height:
+        raise MedjuryError(
+            f"{run}: holds no word on {INSTRUMENT!r}; run a study with `instrument: {INSTRUMENT}` on gold answers"
+        )
+    pairs = rows.select("item", "score").iter_rows()
+    return ", ".join(judges), {item: _said(score) for item, score in pairs}
+
+
+def _said(score: float | None) -> float | None:
+    """What most judges say; None where they are evenly split, or none said anything."""
+    return None if score is None or score == 0.5 else float(score > 0.5)
+
+
+# The results of a suite as files: read again, they make the same leaderboard without asking anybody.
+#
+# `results.json` has the facts, `items.jsonl` and `answers.jsonl` what was asked and said. They hold the texts of
+# the data, so they are their owner's alone; what may be published is in the folder `leaderboard`.
+
+FACTS, ITEMS, ANSWERS = "results.json", "items.jsonl", "answers.jsonl"
+_Made = TypeVar("_Made")
+
+
+def save_results(results: Results, folder: Path) -> None:
+    """Write the results into a folder; a half-written file never has the name."""
+    private_folder(folder)
+    facts = asdict(results)
+    _write_lines(folder / ITEMS, facts.pop("items"))
+    _write_lines(folder / ANSWERS, facts.pop("answers"))
+    del facts["reach"], facts["memory"]  # they have a file of their own, which no run writes anew
+    with whole_file(folder / FACTS) as file:
+        json.dump(facts, file, indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def read_results(folder: str | Path) -> Results:
+    """The results that `medjury bench run` wrote into a folder."""
+    place = Path(folder)
+    if not (place / FACTS).is_file():
+        raise MedjuryError(f"{place}: holds no {FACTS}; is it the folder of `medjury bench run`?")
+    try:
+        facts = json.loads((place / FACTS).read_text(encoding="utf-8"))
+        items = tuple(_made(ItemResult, each) for each in _lines(place / ITEMS))
+        answers = tuple(_made(AnswerResult, each) for each in _lines(place / ANSWERS))
+        made = _made(Results, {**facts, "items": (), "answers": ()})
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise MedjuryError(f"{place}: the results cannot be read ({error}); run the suite again") from None
+    return replace(made, items=items, answers=answers, **read_checks(place))
+
+
+def _write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    with whole_file(path) as file:
+        for row in rows:
+            file.write(json.dumps(row, allow_nan=False) + "\n")
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    with path.open(encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def _made(kind: type[_Made], value: dict[str, Any]) -> _Made:
+    """The frozen data of a JSON object; names that this version does not know are left aside."""
+    hints = get_type_hints(kind)
+    known = {each.name for each in fields(kind)}  # type: ignore[arg-type]
+    return kind(**{name: _value(hints[name], each) for name, each in value.items() if name in known})
+
+
+def _value(hint: Any, value: Any) -> Any:
+    if is_dataclass(hint) and isinstance(value, dict):
+        return _made(hint, value)  # type: ignore[arg-type]
+    inner = [each for each in get_args(hint) if is_dataclass(each)]
+    if inner and isinstance(value, dict):
+        # `JuryResult | None`, or a mapping to estimates
+        if type(None) in get_args(hint):
+            return _made(inner[0], value)  # type: ignore[arg-type]
+        return {name: _made(inner[0], each) for name, each in value.items()}  # type: ignore[arg-type]
+    if isinstance(value, list):
+        return tuple(_made(inner[0], each) if inner else each for each in value)  # type: ignore[arg-type]
+    return value
+
 
 MARKS = "marks.parquet"
 Told = Callable[[str], None]

@@ -2,12 +2,122 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
+from medjury.foundation.documents import read_document
 from medjury.suites._benchmark import Benchmark
-from medjury.suites._taxonomy._read import read_taxonomy
+
+# Reads the taxonomy from its YAML file.
+
+FILE = Path(__file__).parent / "taxonomy.yaml"
+_WIDTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One line of the paper's list; a `group` names several tasks at once."""
+
+    name: str
+    group: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Subcategory:
+    name: str
+    tasks: tuple[Task, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    name: str
+    definition: str
+    includes: str
+    performer: str
+    subcategories: tuple[Subcategory, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One number of the clinicians' review, and where in the source it is found."""
+
+    fact: str
+    value: float
+    place: str
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Taxonomy:
+    """`counts` are those that the source states; `note` says where its list does not show them one by one."""
+
+    version: str
+    source: str
+    note: str
+    counts: Mapping[str, int]
+    validation: tuple[Fact, ...]
+    validation_note: str
+    categories: tuple[Category, ...]
+
+    def subcategories(self) -> Iterator[tuple[Category, Subcategory]]:
+        for category in self.categories:
+            for each in category.subcategories:
+                yield category, each
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def text(self) -> str:
+        """Every category, subcategory and task, as lines to read."""
+        lines = []
+        for category in self.categories:
+            lines += [category.name, f"  {category.definition}", f"  belongs here: {category.includes}"]
+            lines += [f"  done by: {category.performer}"]
+            for each in category.subcategories:
+                lines.append(f"    {each.name}")
+                lines += [f"      - {task.name}{' (group)' if task.group else ''}" for task in each.tasks]
+        stated = ", ".join(f"{number} {what}" for what, number in self.counts.items())
+        facts = [
+            f"  {each.value:g} {each.unit + ' ' if each.unit else ''}{each.fact}" for each in self.validation
+        ]
+        lines += wrap(f"As stated: {stated}. {self.note}", _WIDTH)
+        lines += ["Review by clinicians:", *facts, *wrap(self.validation_note, _WIDTH)]
+        return "\n".join([*lines, *wrap(f"Source: {self.source}", _WIDTH)])
+
+
+@cache
+def read_taxonomy() -> Taxonomy:
+    """The taxonomy that ships with the package."""
+    value = read_document(FILE).value
+    return Taxonomy(
+        value["version"],
+        value["source"],
+        value["note"],
+        value["counts"],
+        tuple(Fact(**each) for each in value["validation"]),
+        value["validation_note"],
+        tuple(
+            Category(
+                each["name"],
+                each["definition"],
+                each["includes"],
+                each["performer"],
+                tuple(
+                    Subcategory(part["name"], tuple(map(_task, part["tasks"])))
+                    for part in each["subcategories"]
+                ),
+            )
+            for each in value["categories"]
+        ),
+    )
+
+
+def _task(value: str | Mapping[str, object]) -> Task:
+    return Task(value) if isinstance(value, str) else Task(str(value["name"]), bool(value.get("group")))
 
 
 @dataclass(frozen=True, slots=True)

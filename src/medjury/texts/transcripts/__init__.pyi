@@ -14,8 +14,6 @@ from ._alignment import (
 from ._alignment import (
     read_alignment as read_alignment,
 )
-from ._context import context_before as context_before
-from ._context import context_text as context_text
 from ._evaluate import (
     AlignmentFault as AlignmentFault,
 )
@@ -38,6 +36,12 @@ from ._pairs import (
 )
 from ._pairs import (
     aligned_pairs as aligned_pairs,
+)
+from ._pairs import (
+    context_before as context_before,
+)
+from ._pairs import (
+    context_text as context_text,
 )
 from ._pairs import (
     impact_cases as impact_cases,

@@ -1,8 +1,17 @@
 """Training: lessons from clinicians' ratings, supervised and preference training of a local model on them, and the
 trained model as an ordinary judge."""
 
-from medjury.tuning.training._completions import Completion, completions, upsampled
-from medjury.tuning.training._data import Lessons, Method, make_lessons, read_lessons
+from medjury.tuning.training._data import (
+    Completion,
+    Lessons,
+    Method,
+    Sides,
+    completions,
+    make_lessons,
+    read_lessons,
+    split_sides,
+    upsampled,
+)
 from medjury.tuning.training._gguf import export_gguf
 from medjury.tuning.training._preferences import Preference, Preferences, preferences
 from medjury.tuning.training._questions import Question, plain_judge, questions
@@ -20,7 +29,6 @@ from medjury.tuning.training._settings import (
     read_settings,
     train_preset,
 )
-from medjury.tuning.training._sides import Sides, split_sides
 from medjury.tuning.training._train import train
 
 __all__ = [

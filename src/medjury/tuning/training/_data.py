@@ -4,25 +4,144 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+import random
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import private_folder, write_whole
+from medjury.instruments import Instrument
 from medjury.intake.cases import Case, Redactor, make_redactor
-from medjury.judging import Judge
+from medjury.judging import Family, Judge, consensus_of, families_of
 from medjury.models import Message
 from medjury.store.ratings import Rating, open_store
 from medjury.store.runs import files as run_files
 from medjury.studies import Study, read_humans
-from medjury.tuning.training._completions import Completion, completions, upsampled
 from medjury.tuning.training._preferences import Preference, preferences
-from medjury.tuning.training._questions import plain_judge, questions
+from medjury.tuning.training._questions import Question, plain_judge, questions
 from medjury.tuning.training._rejected import Rejection
-from medjury.tuning.training._sides import DEVELOPMENT, HELD_OUT, split_sides
+
+# The sides of a training: what is learned from, what is looked at while learning, and what is never touched.
+#
+# What belongs together (the answers to one item, the items of one patient, items that share a record) stays
+# together.
+
+HELD_OUT = 0.2  # 40 of 200, as in Croxford et al. (2025)
+DEVELOPMENT = (
+    0.1  # of the training side: the paper speaks of evaluation losses, not of how many cases they take
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Items by side; `development` is on the training side too: its losses choose the settings."""
+
+    training: frozenset[str]
+    development: frozenset[str]
+    held_out: frozenset[str]
+
+
+def split_sides(
+    cases: Iterable[Case],
+    rated: Collection[tuple[str, str]],
+    instrument: Instrument,
+    *,
+    held_out: float = HELD_OUT,
+    development: float = DEVELOPMENT,
+    seed: int = 0,
+) -> Sides:
+    """Shares of the rated answers, or, from 1 on, numbers of them. A family's place in the order depends on the
+    seed and itself alone."""
+    families, there = families_of(cases, instrument, rated)
+    answers = Counter(item for item, _ in there)
+    order = sorted(
+        (each for each in families if any(answers[item] for item in each.items)),
+        key=lambda each: hashlib.sha256(f"{seed}\0{min(each.items)}".encode("utf-8", "replace")).hexdigest(),
+    )
+    apart, rest = _first(order, answers, _number(held_out, len(there)))
+    left = sum(answers[item] for each in rest for item in each.items)
+    looked_at, learned = _first(rest, answers, _number(development, left))
+    if not learned:
+        raise MedjuryError(
+            f"nothing is left to learn from: {len(there):,} rated answers in {len(order):,} groups that belong "
+            f"together, with {held_out:g} held out and {development:g} for development; ask for less of both"
+        )
+    return Sides(_items(learned), _items(looked_at), _items(apart))
+
+
+def _first(order: Sequence[Family], answers: Counter[str], wanted: int) -> tuple[list[Family], list[Family]]:
+    """The first families that have as many answers as wanted, and the rest."""
+    taken, count = 0, 0
+    while count < wanted and taken < len(order):
+        count += sum(answers[item] for item in order[taken].items)
+        taken += 1
+    return list(order[:taken]), list(order[taken:])
+
+
+def _number(wanted: float, of: int) -> int:
+    return int(wanted) if wanted >= 1 else math.ceil(wanted * of - 1e-9)
+
+
+def _items(families: Iterable[Family]) -> frozenset[str]:
+    return frozenset(item for each in families for item in each.items)
+
+
+# Lessons for supervised training: one completion for every clinician who rated an answer (Croxford et al. 2025).
+#
+# No rater dominates: each has as many completions as the one who has most, some of them shown again.
+
+INCOMPLETE = "a clinician did not grade every dimension, or gave what the instrument does not allow"
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A question and what one clinician answered, in the form in which a judge has to answer."""
+
+    item: str
+    system: str
+    rater: str
+    case_hash: str
+    prompt: tuple[Message, ...]
+    completion: str
+
+
+def completions(asked: Iterable[Question], left_out: Counter[str]) -> list[Completion]:
+    """One completion per clinician and question. Who rated an answer twice is heard once, by the median."""
+    made: list[Completion] = []
+    for question in asked:
+        by_rater: dict[str, list[Rating]] = {}
+        for row in question.ratings:
+            by_rater.setdefault(row.rater, []).append(row)
+        for rater, rows in sorted(by_rater.items()):
+            said = consensus_of(question.instrument, rows, 1)
+            if isinstance(said, str):
+                left_out[INCOMPLETE] += 1
+                continue
+            text = question.completion(said.scores, said.explanations)
+            made.append(
+                Completion(question.item, question.system, rater, question.case_hash, question.prompt, text)
+            )
+    return made
+
+
+def upsampled(rows: Sequence[Completion], seed: int) -> list[Completion]:
+    """The same rows and copies of them, so that every rater has as many as the one with most: first all rows of a
+    rater again, then a seeded draw of them, none twice, for what still lacks."""
+    by_rater: dict[str, list[Completion]] = {}
+    for row in rows:
+        by_rater.setdefault(row.rater, []).append(row)
+    most = max((len(own) for own in by_rater.values()), default=0)
+    even: list[Completion] = []
+    for rater, own in sorted(by_rater.items()):
+        times, rest = divmod(most, len(own))
+        drawn = random.Random(f"{seed} {rater}").sample(range(len(own)), rest)
+        even += own * times + [own[index] for index in sorted(drawn)]
+    return even
+
 
 Method = Literal["sft", "dpo"]
 DATA, TRAIN, DEVELOPMENT_FILE = "data.json", "train.jsonl", "development.jsonl"

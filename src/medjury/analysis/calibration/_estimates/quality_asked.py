@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from medjury.analysis.calibration._estimates.danger_rates import DangerRates, danger_rates, plan_labels
 from medjury.analysis.calibration._estimates.prediction_powered import (
@@ -17,19 +18,149 @@ from medjury.analysis.calibration._estimates.prediction_powered import (
     estimate_mean,
     estimate_mixture,
 )
-from medjury.analysis.calibration._estimates.prediction_powered_part import FEW_CASES
-from medjury.analysis.calibration._estimates.share_ends import with_share_ends
+from medjury.analysis.calibration._estimates.prediction_powered_part import FEW_CASES, LABELLED_CASES
 from medjury.analysis.calibration._estimates.strata import refuse_missing
-from medjury.analysis.calibration._estimates.weighted_estimates import (
-    NOT_WEIGHTED,
-    estimate_weighted,
-    no_rates,
-)
 from medjury.analysis.calibration._maps.calibrator import Floats
 from medjury.analysis.calibration._maps.folds import Cases
 from medjury.analysis.calibration._part import Marks, Part
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Estimate, counted_share
+from medjury.statistics import (
+    Estimate,
+    counted_share,
+    difference_mean,
+    drawn_from,
+    effective_n,
+    undefined,
+    weighted_mean,
+    weighted_proportion,
+)
+
+# The ends of an estimated share: between 0 and 1, and wider towards the middle.
+
+
+def with_share_ends(one: Estimate, confidence: float) -> Estimate:
+    """The estimate of a share with the score interval of as many answers as its own interval tells.
+
+    θ ± h, of Student's t, treats both sides alike; an estimate of 0.1 that is off is off upwards more often. An
+    interval of half-width h is that of m = z²θ(1 − θ)/h² counted answers, and theirs is Wilson's (1927; Dean &
+    Pagano 2015, J Surv Stat Methodol 3:484-503). An estimate of 0 or 1, or beyond, keeps its interval, cut at 0
+    and 1.
+
+    >>> found = with_share_ends(Estimate(0.1, 0.0, 0.2, 50, "t"), 0.95)
+    >>> round(found.low, 3), round(found.high, 3)
+    (0.037, 0.243)
+    """
+    if one.value is None or one.low is None or one.high is None:
+        return one
+    value, half = one.value, (one.high - one.low) / 2.0
+    if not 0.0 < value < 1.0 or half <= 0.0:
+        low, high = (min(max(end, 0.0), 1.0) for end in (one.low, one.high))
+        return replace(one, value=min(max(value, 0.0), 1.0), low=low, high=high)
+    z = float(special.ndtri(0.5 + confidence / 2.0))
+    worth = z**2 * value * (1.0 - value) / half**2
+    middle = (value + z**2 / (2.0 * worth)) / (1.0 + z**2 / worth)
+    reach = z / (1.0 + z**2 / worth) * (value * (1.0 - value) / worth + z**2 / (4.0 * worth**2)) ** 0.5
+    return replace(one, low=max(middle - reach, 0.0), high=min(middle + reach, 1.0))
+
+
+# Means and shares from labels whose answers were drawn with unequal probabilities, with the jury on everybody.
+
+NOT_WHOLE = (
+    "these are not all the answers that were drawn from, so the jury's scores cannot help: give those of the "
+    "answers that nobody read, too"
+)
+# Of shares that the jury helps to estimate, intervals held in 91 % of simulated studies of 50 labels, and in 95 %
+# of 80 or more.
+FEW_FOR_SHARES = 80
+NOT_WEIGHTED = "labels were drawn with unequal probabilities, for which this has no form here"
+
+
+def estimate_weighted(
+    labels: Floats, predictions: Floats, weights: Floats, *, cases: Cases, confidence: float, share: bool
+) -> PredictionPowered:
+    """The clinicians' mean with the same four estimators that labels drawn at random have. `share`: labels are 0
+    and 1, and where fewer than five are either no interval is narrower than that of the weighted labels alone."""
+    names, known = np.asarray(list(map(str, cases)), dtype=object), ~np.isnan(labels)
+    scored = ~np.isnan(predictions)
+    labelled_cases = len(set(names[known].tolist()))
+    if labelled_cases < LABELLED_CASES:
+        raise MedjuryError(
+            f"{labelled_cases} cases have a clinician's label; at least {LABELLED_CASES} are needed, and "
+            f"{FEW_CASES} for an interval to lean on. Label more cases."
+        )
+    # The jury helps by its mean of all answers; of the answers that were read alone it would mislead.
+    whole = drawn_from(np.where(known, weights, 0.0))
+    (tuned, trust), (fixed, _) = (
+        difference_mean(
+            labels, weights, predictions, names, confidence=confidence, trust=each if whole else 0.0
+        )
+        for each in (None, 1.0)
+    )
+    classical = weighted_mean(labels[known], weights[known], names[known], confidence=confidence)
+    alone = "jury scores alone, not corrected for bias"
+    naive = undefined("the jury gave no score", 0, alone)
+    if scored.any():
+        ones = np.ones(int(scored.sum()))
+        naive = weighted_mean(predictions[scored], ones, names[scored], confidence=confidence)
+        naive = replace(naive, method=alone)
+    if share:
+        exact = weighted_proportion(labels[known], weights[known], names[known], confidence=confidence)
+        rare = min(np.nansum(labels), np.nansum(1.0 - labels)) < LABELLED_CASES
+        classical = exact
+        tuned, fixed = (_as_share(each, exact if rare else None, confidence) for each in (tuned, fixed))
+        if labelled_cases < FEW_FOR_SHARES:
+            tuned, fixed = (
+                _without_interval(each, labelled_cases, FEW_FOR_SHARES) for each in (tuned, fixed)
+            )
+    if labelled_cases < FEW_CASES:
+        tuned, fixed, classical = (
+            _without_interval(each, labelled_cases, FEW_CASES) for each in (tuned, fixed, classical)
+        )
+    warnings = () if whole else (NOT_WHOLE,)
+    few = f"{labelled_cases} labelled cases are few for an interval; {FEW_CASES} or more hold better"
+    return PredictionPowered(
+        power_tuned=tuned,
+        fixed=fixed,
+        classical=classical,
+        naive=naive,
+        weights=(trust,),
+        n_labelled=int(known.sum()),
+        n_unlabelled=int((scored & ~known).sum()),
+        n_labelled_cases=labelled_cases,
+        n_unscored=int((~scored).sum()),
+        n_unscored_labelled=int((~scored & known).sum()),
+        effective_labels=effective_n(weights[known]) * _gain(classical, tuned),
+        warnings=(*warnings, few) if labelled_cases < FEW_CASES else warnings,
+    )
+
+
+def no_rates(labels: int) -> DangerRates:
+    """What sensitivity and specificity would make of it is not given: both would need weights of their own."""
+    nothing = undefined(NOT_WEIGHTED, labels, "none")
+    return DangerRates(nothing, nothing, nothing, None, None, (0, 0))
+
+
+def _without_interval(found: Estimate, cases: int, needed: int) -> Estimate:
+    """With few labels of unequal weight, means held in 89 to 92 % of simulated studies, and shares in all."""
+    why = f"{cases} labelled cases of unequal probability are too few, at least {needed} are needed"
+    return found.without_interval(why)
+
+
+def _gain(one: Estimate, other: Estimate) -> float:
+    if one.low is None or one.high is None or other.low is None or other.high is None:
+        return 1.0
+    return ((one.high - one.low) / (other.high - other.low)) ** 2 if other.high > other.low else 1.0
+
+
+def _as_share(one: Estimate, wide: Estimate | None, confidence: float) -> Estimate:
+    one = with_share_ends(one, confidence)
+    if one.value is None or one.low is None or one.high is None:
+        return one
+    low, high = one.low, one.high
+    if wide is not None and wide.low is not None and wide.high is not None:
+        low, high = min(low, wide.low), max(high, wide.high)
+    return replace(one, low=low, high=high)
+
 
 EVERY_SYSTEM = "all"
 RARE = 5

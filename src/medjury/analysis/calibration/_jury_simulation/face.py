@@ -2,14 +2,351 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
+from math import isfinite
+from pathlib import Path
+from typing import Any
 
-from medjury.analysis.calibration._jury_simulation.figure import Picture, jury_figure
-from medjury.analysis.calibration._jury_simulation.printed import json_of, text_of
-from medjury.analysis.calibration._jury_simulation.result import SimulatedJury
-from medjury.analysis.calibration._jury_simulation.rows import SimulationRow, rows_of
-from medjury.statistics import Result
+from medjury.analysis.calibration._jury_simulation.result import JuryCurvePoint, SimulatedJury
+from medjury.analysis.calibration._written import as_json, flat
+from medjury.statistics import NOTHING, Estimate, Printable, Result, ends, percent, shown, text_table
+
+# The figure of a simulated jury: agreement lost against what is spent, as SVG.
+
+_WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _LEGEND = 560, 330, 64, 34, 52, 178
+_RULE, _RANDOM, _FIXED = "#4c78a8", "#9a9a9a", "#f58518"
+
+
+class Picture(str):
+    """An SVG that a notebook shows."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
+def jury_figure(found: SimulatedJury) -> Picture:
+    """Curve of the rule with its interval, random escalation, every fixed jury, and the full jury at zero."""
+    priced = found.adaptive.cost is not None
+    curve = sorted(found.curve, key=lambda point: _spent(point))
+    shown = [each for each in curve if each.loss.value is not None and isfinite(each.random_loss)]
+    chosen = found.adaptive.calls if found.adaptive.cost is None else found.adaptive.cost
+    ends = [
+        end
+        for each in shown
+        for end in (each.loss.low, each.loss.high, each.loss.value, each.random_loss)
+        if end is not None
+    ]
+    # A poor fixed jury would flatten the curve; it is drawn at the edge, with its number in its title.
+    low, high = (
+        min([*ends, *(loss for _, _, loss in found.fixed), -found.wanted_loss]),
+        max([*ends, found.wanted_loss]),
+    )
+    step = _step(high - low)
+    low, high = step * _floor(low / step), step * -_floor(-high / step)
+
+    def x(share: float) -> float:
+        return _LEFT + share * _WIDTH
+
+    def y(loss: float) -> float:
+        return _TOP + (min(max(loss, low), high) - low) / (high - low) * _HEIGHT
+
+    parts = [
+        '<svg xmlns="http://www.w3.org/2000/svg" '
+        f'viewBox="0 0 {_LEFT + _WIDTH + _LEGEND} {_TOP + _HEIGHT + _BOTTOM}" '
+        'font-family="sans-serif" font-size="12" fill="#222" color="#222" style="background:#fff" role="img">',
+        "<title>Agreement with the clinicians lost by asking fewer jurors</title>",
+        f'<text x="{_LEFT}" y="18">Spearman lost against the full jury (up is better), on cases that no rule was '
+        "found on</text>",
+        *_axes(x, y, low, high, step, "cost" if priced else "calls"),
+    ]
+    band = [each for each in shown if each.loss.low is not None and each.loss.high is not None]
+    if len(band) > 1:
+        edge = [(_spent(each), each.loss.low or 0.0) for each in band]
+        edge += [(_spent(each), each.loss.high or 0.0) for each in reversed(band)]
+        parts.append(f'<path d="{_line(edge, x, y)}Z" fill="{_RULE}" fill-opacity="0.18" stroke="none"/>')
+    parts.append(
+        f'<path d="{_line([(_spent(each), each.random_loss) for each in shown], x, y)}" fill="none" '
+        f'stroke="{_RANDOM}" stroke-width="2" stroke-dasharray="5 4"/>'
+    )
+    parts.append(
+        f'<path d="{_line([(_spent(each), each.loss.value or 0.0) for each in shown], x, y)}" fill="none" '
+        f'stroke="{_RULE}" stroke-width="2"/>'
+    )
+    for jurors, spent, loss in found.fixed:
+        parts.append(
+            f'<circle cx="{x(spent):.1f}" cy="{y(loss):.1f}" r="4" fill="{_FIXED}">'
+            f"<title>{escape(' + '.join(jurors))}: {loss:+.3f}</title></circle>"
+        )
+    if found.adaptive.loss.value is not None:
+        parts.append(
+            f'<circle cx="{x(chosen):.1f}" cy="{y(found.adaptive.loss.value):.1f}" r="6" fill="none" '
+            f'stroke="{_RULE}" stroke-width="2.5"><title>the rule: {found.adaptive.loss.value:+.3f}</title>'
+            "</circle>"
+        )
+    parts.append(f'<circle cx="{x(1.0):.1f}" cy="{y(0.0):.1f}" r="5"><title>full jury</title></circle>')
+    return Picture("\n".join([*parts, *_legend(), "</svg>\n"]))
+
+
+def _spent(point: JuryCurvePoint) -> float:
+    return point.calls if point.cost is None else point.cost
+
+
+def _line(
+    points: Sequence[tuple[float, float]], x: Callable[[float], float], y: Callable[[float], float]
+) -> str:
+    return "M" + "L".join(f"{x(across):.1f} {y(down):.1f}" for across, down in points)
+
+
+def _axes(
+    x: Callable[[float], float], y: Callable[[float], float], low: float, high: float, step: float, what: str
+) -> list[str]:
+    bottom = _TOP + _HEIGHT
+    parts = []
+    for place in range(round((high - low) / step) + 1):
+        value = low + place * step
+        strong = abs(value) < step / 2
+        parts.append(
+            f'<path d="M{_LEFT} {y(value):.1f}H{_LEFT + _WIDTH}" stroke="#222" '
+            f'stroke-opacity="{0.7 if strong else 0.15}"/>'
+        )
+        parts.append(f'<text x="{_LEFT - 8}" y="{y(value) + 4:.1f}" text-anchor="end">{value:+.2f}</text>')
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        parts.append(f'<path d="M{x(share):.1f} {bottom}v5" stroke="#222"/>')
+        parts.append(f'<text x="{x(share):.1f}" y="{bottom + 20}" text-anchor="middle">{share:.0%}</text>')
+    parts.append(
+        f'<text x="{_LEFT + _WIDTH / 2}" y="{bottom + 42}" text-anchor="middle">{what}, as a share of what the '
+        "full jury takes</text>"
+    )
+    return parts
+
+
+def _legend() -> list[str]:
+    left = _LEFT + _WIDTH + 18
+    entries = (
+        (f'<path d="M{left} {{y}}h22" stroke="{_RULE}" stroke-width="2"/>', "the rule, 95 % interval"),
+        (
+            f'<path d="M{left} {{y}}h22" stroke="{_RANDOM}" stroke-width="2" stroke-dasharray="5 4"/>',
+            "calls at random",
+        ),
+        (f'<circle cx="{left + 11}" cy="{{y}}" r="4" fill="{_FIXED}"/>', "fixed juries"),
+        (
+            f'<circle cx="{left + 11}" cy="{{y}}" r="6" fill="none" stroke="{_RULE}" stroke-width="2.5"/>',
+            "the chosen rule",
+        ),
+        (f'<circle cx="{left + 11}" cy="{{y}}" r="5"/>', "full jury"),
+    )
+    parts = []
+    for place, (mark, words) in enumerate(entries):
+        down = _TOP + 12 + 22 * place
+        parts.append(mark.format(y=down))
+        parts.append(f'<text x="{left + 30}" y="{down + 4}">{words}</text>')
+    return parts
+
+
+def _step(span: float) -> float:
+    return next((step for step in (0.005, 0.01, 0.02, 0.05, 0.1, 0.2) if span / step <= 9), 0.5)
+
+
+def _floor(value: float) -> int:
+    return int(value // 1)
+
+
+# A simulated jury as rows: whatever has a number of calls and a loss, under the same columns.
+
+_NOTHING = Estimate(None, None, None, 0, "", "not asked for")
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationRow:
+    """A policy, a point of the curve, a fixed jury or a dimension, as `kind` tells; None is not known."""
+
+    kind: str
+    name: str
+    jurors: str | None = None
+    dimension: str | None = None
+    calls: float | None = None
+    cost: float | None = None
+    spearman: Estimate = _NOTHING
+    loss: Estimate = _NOTHING
+    within: Estimate = _NOTHING
+    within_loss: Estimate = _NOTHING
+    point: JuryCurvePoint | None = None
+    offset: float | None = None
+    n_unscored: int | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        of_curve = ("tolerance", "random_loss", "random_low", "random_high")
+        more = dict.fromkeys(of_curve) if self.point is None else flat(self.point, *of_curve)
+        return {**{name: value for name, value in flat(self).items() if name != "point"}, **more}
+
+
+def rows_of(found: SimulatedJury) -> tuple[SimulationRow, ...]:
+    rule = " + ".join(found.jurors)
+    priced = found.adaptive.cost is not None
+    rows = [
+        SimulationRow(
+            "policy",
+            each.name,
+            " + ".join(each.jurors),
+            calls=each.calls,
+            cost=each.cost,
+            offset=each.offset,
+            n_unscored=each.n_unscored,
+            spearman=each.spearman,
+            loss=each.loss,
+            within=each.within,
+            within_loss=each.within_loss,
+        )
+        for each in found.policies
+    ]
+    rows += [
+        SimulationRow(
+            "curve", "adaptive jury", rule, calls=point.calls, cost=point.cost, loss=point.loss, point=point
+        )
+        for point in found.curve
+    ]
+    for jurors, share, loss in found.fixed:
+        calls, cost = (None, share) if priced else (share, None)
+        lost = Estimate(loss, None, None, found.n_tested[1], "no interval")
+        rows.append(SimulationRow("fixed", "fixed jury", " + ".join(jurors), None, calls, cost, loss=lost))
+    rows += [
+        SimulationRow(
+            "dimension", "adaptive jury", dimension=each.dimension, spearman=each.rule, loss=each.loss
+        )
+        for each in found.dimensions
+    ]
+    return tuple(rows)
+
+
+# A simulated jury for a terminal, as JSON, and as a fragment of a study file.
+
+_LOST = ("lost", "lost inside", "lost at random", "lost by the best pair")
+
+
+def text_of(found: SimulatedJury, rule_file: str | None) -> str:
+    (cases, answers), (tested, of_tested) = found.n_training, found.n_tested
+    made = found.random
+    lost, low, high = (shown(value) for value in flat(made, "loss", "low", "high").values())
+    lines = [
+        *(f"! {warning}" for warning in found.warnings),
+        f"{found.n_rules:,} rules tried on {cases:,} cases ({answers:,} answers), tested on {tested:,} others "
+        f"({of_tested:,}).",
+        f"Spearman with the reference: the mean of {len(found.dimensions)} dimensions, pooled over systems and "
+        "inside them.",
+        "",
+        *text_table(_policies(found)),
+        f"\nThe same calls at random lose {lost} (95 % of {made.draws} draws: {low} to {high}).",
+        f"Answers that stopped after 1, 2, … calls: {', '.join(f'{n:,}' for n in found.stopped_after)}.",
+    ]
+    if found.alike is not None:
+        side = f"The same side of {found.rule.threshold:g} as the full jury"
+        lines.append(f"{side}: {percent(found.alike, 1)} of the scores.")
+    by_dimension: list[dict[str, Printable]] = [
+        {"dimension": each.dimension, "full jury": each.full, "adaptive jury": each.rule, "lost": each.loss}
+        for each in found.dimensions
+    ]
+    lines += ["\nBy dimension", *text_table(by_dimension)]
+    if found.splits:
+        lines += _splits(found)
+    lines += [f"\n{found.verdict}", "\nFor the study file:\n", fragment(found, rule_file)]
+    return "\n".join(lines)
+
+
+def fragment(found: SimulatedJury, rule_file: str | None) -> str:
+    """The strategy as it goes into a study file; each juror still needs its own endpoint."""
+    lines = [
+        "strategy:",
+        "  name: adaptive",
+        "  jurors:  # in this order; complete each with kind, url and model",
+    ]
+    lines += [f"    - {{name: {juror}}}" for juror in found.jurors]
+    rule = found.rule
+    if rule_file is not None:
+        return "\n".join([*lines, f"  rule: {Path(rule_file).name}"])
+    if rule.widths is not None:
+        return "\n".join([*lines, "  rule: rule.json  # --rule rule.json writes it: a table of widths"])
+    stated = [f"tolerance: {rule.tolerance:g}", f"minimum: {rule.minimum}", f"maximum: {rule.maximum}"]
+    stated += [f"threshold: {rule.threshold:g}"] if rule.threshold is not None else []
+    return "\n".join([*lines, f"  rule: {{{', '.join(stated)}}}"])
+
+
+def json_of(found: SimulatedJury) -> str:
+    return as_json(
+        {
+            **flat(found, "verdict", "kept", "proved"),
+            "shown_on_training_half": found.shown,
+            "rule": {
+                **flat(found, "jurors", "signal"),
+                **flat(found.rule, "tolerance", "minimum", "maximum", "threshold"),
+            },
+            "random": flat(found.random),
+            "random_after_two_votes": None if found.later is None else flat(found.later),
+            "over_best_pair": {
+                **({} if found.over_pair is None else ends(found.over_pair, "pooled")),
+                **({} if found.over_pair_within is None else ends(found.over_pair_within, "within")),
+            },
+            "rows": [row.as_dict() for row in rows_of(found)],
+            "stopped_after": list(found.stopped_after),
+            "decided_alike": found.alike,
+            "training": dict(
+                zip(("cases", "answers", "rules"), (*found.n_training, found.n_rules), strict=True)
+            ),
+            "tested": dict(zip(("cases", "answers"), found.n_tested, strict=True)),
+            "splits": [flat(each) for each in found.splits],
+            "warnings": list(found.warnings),
+        }
+    )
+
+
+def _policies(found: SimulatedJury) -> Sequence[Mapping[str, Printable]]:
+    return [
+        {
+            "policy": each.name,
+            "jurors": ", ".join(each.jurors),
+            "calls": percent(each.calls, 1),
+            "cost": None if each.cost is None else percent(each.cost, 1),
+            "Spearman": each.spearman,
+            "lost": each.loss,
+            "inside systems": _or_nothing(each.within),
+            "lost inside": _or_nothing(each.within_loss),
+            "offset": shown(each.offset, 2),
+        }
+        for each in found.policies
+    ]
+
+
+def _or_nothing(estimate: Estimate) -> Printable:
+    return NOTHING if estimate.value is None else estimate
+
+
+def _splits(found: SimulatedJury) -> list[str]:
+    rows: list[dict[str, Printable]] = [
+        {
+            **flat(each, "seed", "signal", "tolerance"),
+            "jurors": ", ".join(each.jurors),
+            "calls": percent(each.calls, 1),
+            "cost": None if each.cost is None else percent(each.cost, 1),
+            **dict(
+                zip(
+                    _LOST, flat(each, "loss", "within_loss", "random_loss", "pair_loss").values(), strict=True
+                )
+            ),
+        }
+        for each in found.splits
+    ]
+    spent = [each.calls if each.cost is None else each.cost for each in found.splits]
+    cheap = [each for each, share in zip(found.splits, spent, strict=True) if share <= found.wanted_calls]
+    pooled = [each for each in cheap if each.loss <= found.wanted_loss]
+    inside = [each for each in pooled if not each.within_loss > found.wanted_loss]
+    return [
+        f"\nThe same with {len(found.splits)} further splits of the cases",
+        *text_table(rows),
+        f"Of {len(found.splits)} splits {len(pooled)} kept to what was wanted on the cases they were not found on, "
+        f"{len(inside)} of them inside systems too.",
+    ]
 
 
 @dataclass(frozen=True, eq=False)

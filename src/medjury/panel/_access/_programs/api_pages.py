@@ -2,20 +2,154 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import hmac
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
+from sqlalchemy import insert, select, update
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._access._forms import Form, form_of
-from medjury.panel._access._people import Person, Role
-from medjury.panel._access._programs.api_access import api_access
-from medjury.panel._access._programs.api_keys import api_keys, make_api_key, withdraw_api_key
+from medjury.panel._access._cookies import form_secret
+from medjury.panel._access._forms import Form, form_of, refuse_other_sites
+from medjury.panel._access._moments import read, stored
+from medjury.panel._access._people import Person, Role, clean_name, person_of
+from medjury.panel._access._secrets import form_token, hash_of, new_id, new_secret
+from medjury.panel._access._tables import api_keys_table, people_table
 from medjury.panel._access._trail import trail
-from medjury.panel._access._visitors import person_with
+from medjury.panel._access._visitors import address_of, person_with, signed_in
+from medjury.panel._access._waiting import address_key, note_failure, seconds_to_wait
+from medjury.panel._declared import CHANGING
 from medjury.panel._look import page
 from medjury.panel._panel import Panel
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+
+# API keys: for programs, made and withdrawn by a coordinator. A key is shown once; its hash is kept.
+
+LASTS = timedelta(days=365)
+_NOTED_AGAIN = timedelta(minutes=5)
+
+
+@dataclass(frozen=True)
+class ApiKey:
+    """A key as the coordinator sees it."""
+
+    id: str
+    name: str
+    created_at: str
+    expires_at: str
+    used_at: str | None
+    is_open: bool
+
+
+def make_api_key(connection: Connection, person: Person, name: str, now: datetime) -> str:
+    """A new key that acts for this coordinator."""
+    secret = f"medjury_{new_secret()}"
+    connection.execute(
+        insert(api_keys_table).values(
+            id=new_id(),
+            hash=hash_of(secret),
+            name=clean_name(name),
+            person=person.id,
+            created_at=stored(now),
+            expires_at=stored(now + LASTS),
+        )
+    )
+    return secret
+
+
+def api_keys(connection: Connection, now: datetime) -> list[ApiKey]:
+    rows = connection.execute(select(api_keys_table).order_by(api_keys_table.c.created_at))
+    return [
+        ApiKey(row.id, row.name, row.created_at, row.expires_at, row.used_at,
+               row.ended_at is None and now < read(row.expires_at))
+        for row in rows
+    ]  # fmt: skip
+
+
+def withdraw_api_key(connection: Connection, identity: str, now: datetime) -> bool:
+    """True where there was such a key and it still worked."""
+    found = connection.execute(
+        update(api_keys_table)
+        .where(api_keys_table.c.id == identity, api_keys_table.c.ended_at.is_(None))
+        .values(ended_at=stored(now))
+    )
+    return found.rowcount == 1
+
+
+def find_api_key(connection: Connection, secret: str, now: datetime) -> tuple[Person, bool] | None:
+    """For whom this key acts, and whether its use should be noted; None where it does not work."""
+    row = connection.execute(
+        select(people_table, api_keys_table.c.expires_at, api_keys_table.c.used_at)
+        .join(api_keys_table, api_keys_table.c.person == people_table.c.id)
+        .where(
+            api_keys_table.c.hash == hash_of(secret),
+            api_keys_table.c.ended_at.is_(None),
+            people_table.c.disabled_at.is_(None),
+        )
+    ).first()
+    if row is None or now >= read(row.expires_at):
+        return None
+    return person_of(row), row.used_at is None or abs(now - read(row.used_at)) > _NOTED_AGAIN
+
+
+def note_key_used(connection: Connection, secret: str, now: datetime) -> None:
+    connection.execute(
+        update(api_keys_table).where(api_keys_table.c.hash == hash_of(secret)).values(used_at=stored(now))
+    )
+
+
+# Who may use the programs' interface (`/api/…`): whoever brings a key, or a coordinator who is signed in.
+
+
+@dataclass(frozen=True)
+class _ApiAccess:
+    """`Depends(api_access)`: the header `Authorization: Bearer KEY`; in a browser the session, and to change
+    something the header `X-CSRF-Token` as well."""
+
+    roles: frozenset[str] = frozenset({Role.COORDINATOR})
+    checks_origin: bool = True
+
+    def __call__(self, request: Request) -> Person:
+        scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            return _person_of_key(request, secret.strip())
+        person = signed_in(request, Role.COORDINATOR)
+        if request.method in CHANGING:
+            refuse_other_sites(request)
+            given, secret = request.headers.get("x-csrf-token", ""), form_secret(request) or ""
+            if not hmac.compare_digest(given.encode(), form_token(secret).encode()):
+                raise HTTPException(403, "Send the token of your page as X-CSRF-Token, or use an API key.")
+        return person
+
+
+api_access = _ApiAccess()
+
+
+def _person_of_key(request: Request, secret: str) -> Person:
+    panel: Panel = request.app.state.panel
+    now, keys = panel.now(), (address_key(address_of(request)),)
+    with panel.database.reading() as connection:
+        found = find_api_key(connection, secret, now)
+        wait = 0 if found else seconds_to_wait(connection, keys, now)
+    if wait:
+        raise HTTPException(429, "Too many keys were tried that do not work. Wait, then try again.")
+    if found is None:
+        with panel.database.writing() as connection:
+            note_failure(connection, keys, now)
+        raise HTTPException(401, "This API key does not work. A coordinator can make a new one.")
+    person, should_note = found
+    if should_note:
+        with panel.database.writing() as connection:
+            note_key_used(connection, secret, now)
+    request.state.person, request.state.csrf = person, ""
+    return person
+
 
 _Coordinator = Annotated[Person, Depends(person_with(Role.COORDINATOR))]
 _Form = Annotated[Form, Depends(form_of)]

@@ -2,19 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
+from sqlalchemy import insert
 
 from medjury.foundation.errors import MedjuryError
 from medjury.panel._access import Form, Person, Role, form_of, person_with
 from medjury.panel._look import page
 from medjury.panel._meeting._form_texts import typed_text, typed_version
 from medjury.panel._meeting._questions._asking import asked_of, questions_for
-from medjury.panel._meeting._questions._replying import reply
 from medjury.panel._meeting._settling import Overtaken
+from medjury.panel._meeting._tables import replies_table
 from medjury.panel._panel import Panel
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+
+# A reply to a further question: a new version, or the news that another was saved in the meantime.
+
+
+def reply(
+    connection: Connection, code: str, person: str, version: int, choice: str, why: str, now: datetime
+) -> None:
+    """Add a version, as the choice was shown."""
+    asked = asked_of(connection, code, person, lock=True)
+    if asked is None:
+        raise LookupError(code)
+    if not asked.is_open:
+        raise MedjuryError("This question can no longer be answered: the raters have met.")
+    if choice not in asked.choices:
+        raise MedjuryError("Choose one of the answers.")
+    if (asked.choice, asked.why) == (choice, why) and asked.is_answered:
+        return
+    if asked.version != version:
+        raise Overtaken
+    row = {
+        "asked": asked.id,
+        "version": version + 1,
+        "choice": choice,
+        "why": why,
+        "said_at": now.isoformat(),
+    }
+    connection.execute(insert(replies_table).values(**row))
+
 
 _Rater = Annotated[Person, Depends(person_with(Role.RATER))]
 _Form = Annotated[Form, Depends(form_of)]

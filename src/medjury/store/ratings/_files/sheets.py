@@ -3,13 +3,145 @@
 from __future__ import annotations
 
 import re
+import zlib
+from collections.abc import Iterator
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
+from zipfile import BadZipFile, ZipFile
 
+from medjury.foundation import limits
 from medjury.intake.cases import WorkbookError, open_workbook
-from medjury.store.ratings._files.open_document import sheets_of
 from medjury.store.ratings._files.problems import RatingsError
 from medjury.store.ratings._files.reading import Reading, Rows, shown_number
+
+# Reads the sheets of an OpenDocument spreadsheet (.ods), as LibreOffice writes it.
+
+_MOST_COLUMNS = 16_384  # programs repeat the empty cells behind the last column up to here
+_TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
+_TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
+_OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
+
+
+def sheets_of(path: Path) -> dict[str, Rows]:
+    """The sheets by their names, each as numbered rows; those that are hidden come last."""
+    try:
+        with ZipFile(path) as packed:
+            content = limits.read_part(packed, "content.xml", path)
+        if b"<!DOCTYPE" in content or b"<!ENTITY" in content or b"\0" in content[:100]:
+            raise RatingsError(f"{path}: is not an .ods spreadsheet as a spreadsheet program writes it")
+        tree = ElementTree.fromstring(content)  # noqa: S314 - what declares entities is refused above
+    except (
+        BadZipFile,
+        KeyError,
+        OSError,
+        EOFError,
+        zlib.error,
+        RuntimeError,
+        NotImplementedError,
+        ElementTree.ParseError,
+    ):
+        raise RatingsError(f"{path}: is not an .ods spreadsheet, or it is damaged or encrypted") from None
+    sheets = tree.findall(f".//{_OFFICE}spreadsheet/{_TABLE}table") or tree.findall(f"{_TABLE}table")
+    names = [each.get(f"{_TABLE}name", "") for each in sheets]
+    if not sheets:
+        raise RatingsError(f"{path}: there is no sheet in it")
+    if len(set(names)) < len(names):
+        raise RatingsError(f"{path}: two sheets have the same name; rename one of them")
+    hidden = {
+        style.get(f"{_STYLE}name")
+        for style in tree.iter(f"{_STYLE}style")
+        if any(each.get(f"{_TABLE}display") == "false" for each in style)
+    }
+    shown = sorted(
+        sheets, key=lambda each: each.get(f"{_TABLE}style-name") in hidden
+    )  # hidden sheets come last
+    return {each.get(f"{_TABLE}name", ""): _rows(each, path) for each in shown}
+
+
+def _rows(table: ElementTree.Element, path: Path) -> Rows:
+    if table.find(f".//{_TABLE}table") is not None:
+        raise RatingsError(
+            f"{path}: a cell holds a table of its own, which is not read; save the sheet as CSV"
+        )
+    number = 1
+    for row in table.iter(f"{_TABLE}table-row"):
+        try:
+            cells, again = list(_cells(row)), _times(row, "rows")
+        except _CellError as error:
+            raise RatingsError(f"{path.name}, row {number}: {error}") from None
+        while cells and cells[-1] is None:
+            cells.pop()
+        if cells:
+            limits.check_shape(path, number - 1 + again, len(cells))
+        for _ in range(again if cells else 1):
+            yield number, list(cells)
+            number += 1
+        number += 0 if cells else again - 1  # thousands of empty rows are one mark
+
+
+def _cells(row: ElementTree.Element) -> Iterator[Any]:
+    columns = 0
+    for cell in row:
+        if cell.tag not in (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
+            continue
+        try:
+            value = _value(cell)
+        except ValueError:
+            raise _CellError("a cell states a value that is none; save the sheet as CSV") from None
+        again = min(_times(cell, "columns"), _MOST_COLUMNS - columns)
+        columns += again
+        yield from [value] * again
+
+
+class _CellError(Exception):
+    """What is wrong with a cell; its row is told by who knows it."""
+
+
+def _times(element: ElementTree.Element, what: str) -> int:
+    """How often a row or a cell stands there."""
+    said = element.get(f"{_TABLE}number-{what}-repeated", "1")
+    if not said.isdecimal() or len(said) > 12 or int(said) < 1:
+        raise _CellError("states how often it is repeated by something that is no number; save it anew")
+    return int(said)
+
+
+def _value(cell: ElementTree.Element) -> Any:
+    kind = cell.get(f"{_OFFICE}value-type")
+    shown = "\n".join(map(_words, cell.findall(f"{_TEXT}p")))
+    if kind is None and not shown and cell.get(f"{_TABLE}formula"):
+        raise _CellError(
+            "a cell holds a formula whose result is not stored; open the file in a spreadsheet program and save it"
+        )
+    if kind in ("float", "percentage", "currency"):
+        number = float(cell.get(f"{_OFFICE}value", "nan"))
+        return shown_number(int(number), shown) if number.is_integer() and abs(number) < 2**53 else number
+    if kind == "boolean":
+        return cell.get(f"{_OFFICE}boolean-value") == "true"
+    if kind == "date":
+        said = cell.get(f"{_OFFICE}date-value", "")
+        return datetime.fromisoformat(said) if "T" in said else date.fromisoformat(said)
+    if kind == "time":
+        hours = re.match(r"PT(\d+)H(\d+)M", cell.get(f"{_OFFICE}time-value", ""))
+        return time(int(hours[1]) % 24, int(hours[2]) % 60) if hours else time()
+    return cell.get(f"{_OFFICE}string-value") or shown or None
+
+
+def _words(paragraph: ElementTree.Element) -> str:
+    """A paragraph's text; blanks, tabs and line breaks are elements of their own; a remark is no part of it."""
+    found = [paragraph.text or ""]
+    for each in paragraph:
+        if each.tag == f"{_TEXT}s":
+            found.append(" " * int(each.get(f"{_TEXT}c", "1")))
+        elif each.tag in (f"{_TEXT}tab", f"{_TEXT}line-break"):
+            found.append("\t" if each.tag.endswith("tab") else "\n")
+        elif each.tag != f"{_OFFICE}annotation":
+            found.append(_words(each))
+        found.append(each.tail or "")
+    return "".join(found)
+
 
 _PLAIN_FORMAT = re.compile(r"General|@|[#,]*[#0](\.0+)?")  # what shows a whole number as it is
 

@@ -2,22 +2,202 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from medjury.foundation import limits
-from medjury.foundation.errors import no_such
-from medjury.store.ratings._files.json_table import read_json_table
-from medjury.store.ratings._files.nested_columns import with_nested_columns
+from medjury.foundation.errors import MedjuryError, no_such
+from medjury.foundation.nested import lists_within, records_at
+from medjury.intake.cases import EvalLog, EvalLogError, as_log, is_log, read_eval_log
+from medjury.store.ratings._files.nested_columns import paths_into, value_in, with_nested_columns
 from medjury.store.ratings._files.problems import NoRatingsError, RatingsError
-from medjury.store.ratings._files.reading import Reading, Rows
+from medjury.store.ratings._files.reading import Reading, Rows, declared_missing, shown_number
 from medjury.store.ratings._files.sheets import read_ods, read_xlsx
-from medjury.store.ratings._files.statistics_file import read_statistics_file
-from medjury.store.ratings._files.text_table import ending, read_text_table
+from medjury.store.ratings._files.text_table import ending, open_text, read_text_table
+
+# Tables from JSON: a list of objects, one object per line, columns and data, rows deep within a document, or the
+# samples of a log of Inspect.
+
+
+def read_json_table(path: Path, reading: Reading) -> Rows:
+    """The rows of a JSON file. Row 1 is the first object (there is no header line)."""
+    read: Callable[[Path, Reading], Any] = _JSON_TABLE_READERS.get(ending(path), _lines)
+    whole = read(path, reading)
+    rows = reading.rows or ("samples[]" if ending(path) == ".eval" else None)
+    if rows is not None:
+        try:
+            led_to = records_at(whole, rows)
+        except MedjuryError as error:
+            raise RatingsError(f"{path}: {error}") from None
+        if isinstance(led_to, str):
+            raise RatingsError(f"{path}: {led_to}")
+        records = list(enumerate(led_to, start=1))
+    elif _is_table(whole):
+        yield 0, list(map(str, whole["columns"]))
+        yield from enumerate((list(row) for row in whole["data"]), start=1)
+        return
+    elif isinstance(whole, list):
+        records = list(enumerate(whole, start=1))
+    else:
+        found = lists_within(whole)
+        cure = f"; say where the rows are: `rows: {found[0]}` in the mapping" if found else ""
+        more = f" (or {', '.join(found[1:4])})" if found[1:] else ""
+        raise RatingsError(f"{path}: the file must hold a list of objects, one per row{cure}{more}")
+    if ending(path) in (".jsonl", ".ndjson") and rows is None:
+        records = [(number, record) for number, record in records if record is not _BLANK]
+    header: dict[str, None] = {}
+    for number, record in records:
+        if not isinstance(record, dict):
+            raise RatingsError(f"{path}, row {number}: not a JSON object")
+        header.update(dict.fromkeys(record))
+    extra = paths_into([record for _, record in records], header, reading)
+    yield 0, [*header, *extra]
+    for number, record in records:
+        cells = [record.get(name) for name in header]
+        yield number, cells + [value_in(path.name, number, record, each) for each in extra.values()]
+
+
+_BLANK = object()  # a line with nothing in it
+
+
+def _document(path: Path, reading: Reading) -> Any:
+    with open_text(path, reading.encoding) as file:
+        try:
+            text = file.read()
+            limits.check_depth(path, text)
+            whole = json.loads(text, object_pairs_hook=_each_key_once)
+        except json.JSONDecodeError as error:
+            raise RatingsError(f"{path}, line {error.lineno}: not JSON: {error.msg}") from None
+        except _KeyTwiceError as error:
+            raise RatingsError(f"{path}: {error}") from None
+    return _told(as_log(whole, path.name), reading) if is_log(whole) else whole
+
+
+def _log(path: Path, reading: Reading) -> Any:
+    try:
+        return _told(read_eval_log(path), reading)
+    except EvalLogError as error:
+        raise RatingsError(str(error)) from None
+
+
+def _told(log: EvalLog, reading: Reading) -> Any:
+    """The document of a log of Inspect; what it says of itself is told, and what it withdrew is counted."""
+    reading.told.extend(log.told)
+    reading.left_out.update(log.left_out)
+    return log.document
+
+
+def _lines(path: Path, reading: Reading) -> list[Any]:
+    records = []
+    with open_text(path, reading.encoding) as file:
+        for number, line in enumerate(file, start=1):
+            limits.check_depth(f"{path}, line {number}", line)
+            try:
+                records.append(json.loads(line, object_pairs_hook=_each_key_once) if line.strip() else _BLANK)
+            except json.JSONDecodeError as error:
+                raise RatingsError(f"{path}, line {number}: not JSON: {error.msg}") from None
+            except _KeyTwiceError as error:
+                raise RatingsError(f"{path}, line {number}: {error}") from None
+    return records if reading.rows is None else [each for each in records if each is not _BLANK]
+
+
+_JSON_TABLE_READERS: dict[str, Callable[[Path, Reading], Any]] = {".json": _document, ".eval": _log}
+
+
+class _KeyTwiceError(ValueError):
+    """An object says two things under one name."""
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise _KeyTwiceError(f"the key {twice!r} appears twice in one object; keep the one that holds")
+    return found
+
+
+def _is_table(whole: Any) -> bool:
+    """True for an object of `columns` and `data`, a row each, as data frames are written."""
+    return (
+        isinstance(whole, dict)
+        and isinstance(columns := whole.get("columns"), list)
+        and isinstance(data := whole.get("data"), list)
+        and all(isinstance(row, list) and len(row) == len(columns) for row in data)
+    )
+
+
+# Tables of SPSS and Stata, through pyreadstat, which is an extra.
+
+_STATISTICS_FILE_READERS = {".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta"}
+
+
+def read_statistics_file(path: Path, reading: Reading) -> Rows:
+    """The values as they are stored: codes are not replaced by their labels, and codes that the file declares as
+    missing are refused until they are named under `na` or `blank`, so that none is lost or scored unseen."""
+    try:
+        import pyreadstat
+    except ModuleNotFoundError:
+        raise RatingsError(
+            f'{path}: SPSS and Stata files need pyreadstat; install it with: pip install "medjury[spss]", or save '
+            "the file as CSV"
+        ) from None
+    kind = path.suffix.lower()
+    settings: dict[str, Any] = {} if kind == ".por" else {"user_missing": True}
+    limits.check_size(path)
+    try:
+        read = getattr(pyreadstat, _STATISTICS_FILE_READERS[kind])
+        width = len(read(str(path), metadataonly=True)[1].column_names)
+        limits.check_shape(path, 1, width)
+        columns, meta = read(
+            str(path), output_format="dict", row_limit=limits.rows_for(width) + 1, **settings
+        )  # what a packed file unpacks to is not known before
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OSError, ValueError):
+        raise RatingsError(f"{path}: not an SPSS or Stata file that can be read") from None
+    limits.check_shape(path, max(map(len, columns.values()), default=0), width)
+    labels = meta.variable_value_labels
+    if labelled := [name for name in columns if name in labels]:
+        reading.told.append(f"{path.name}: read as codes, not as their labels: {', '.join(labelled)}")
+    if kind == ".por":
+        reading.told.append(f"{path.name}: codes that a .por file declares as missing are read as not rated")
+    yield 1, list(columns)
+    cells = [_column(name, values, meta) for name, values in columns.items()]
+    for number, row in enumerate(zip(*cells, strict=True), start=2):
+        yield number, list(row)
+
+
+def _column(name: str, values: Any, meta: Any) -> list[Any]:
+    """The cells of a column, those that the file declares as missing known as such, and ids as they are shown."""
+    plain = [_plain(cell) for cell in (values.tolist() if hasattr(values, "tolist") else values)]
+    labels = meta.variable_value_labels.get(name, {})
+    ranges = [(each["lo"], each["hi"]) for each in meta.missing_ranges.get(name, ())]
+    letters = set(meta.missing_user_values.get(name, ()))
+    width = re.fullmatch(r"N(\d+)", str(meta.original_variable_types.get(name, "")))
+
+    def cell_of(cell: Any) -> Any:
+        if cell is not None and (cell in letters or any(_within(cell, *each) for each in ranges)):
+            return declared_missing(str(cell), str(labels.get(cell, "")))
+        return shown_number(cell, str(cell).zfill(int(width[1]))) if width and type(cell) is int else cell
+
+    return [cell_of(cell) for cell in plain]
+
+
+def _within(cell: Any, low: Any, high: Any) -> bool:
+    return isinstance(cell, str) == isinstance(low, str) and bool(low <= cell <= high)
+
+
+def _plain(cell: Any) -> Any:
+    if isinstance(cell, float):
+        if cell != cell:  # a gap
+            return None
+        return int(cell) if cell.is_integer() and abs(cell) < 2**53 else cell
+    return cell
+
 
 _PACKED = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 _IMPORT_ID = re.compile(r'\{"ImportId":.*\}')

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,23 +12,75 @@ from typing import TYPE_CHECKING, Any
 from medjury.foundation.clock import utc_now
 from medjury.instruments import Instrument, load_instrument
 from medjury.intake.cases import Case
-from medjury.store.ratings._files.problems import ImportReport, NoRatingsError, RatingsError, refuse
-from medjury.store.ratings._files.table import Table, read_table
+from medjury.store.ratings._files.problems import (
+    ImportReport,
+    NoRatingsError,
+    Problem,
+    RatingsError,
+    refuse,
+    short,
+)
+from medjury.store.ratings._files.table import Table, is_blank, read_table
+from medjury.store.ratings._formula import unguard
+from medjury.store.ratings._frame import rating_of_row
 from medjury.store.ratings._import.build import Builder, OnBad, OnUnknown
 from medjury.store.ratings._import.empty_columns import EmptyColumns
-from medjury.store.ratings._import.entries import read_entries
+from medjury.store.ratings._import.entries import Entry, read_entries
 from medjury.store.ratings._import.known_cases import KnownCases
 from medjury.store.ratings._import.labels import CaseLabels
 from medjury.store.ratings._import.layout import find_layout
 from medjury.store.ratings._import.look_alikes import look_alikes
-from medjury.store.ratings._import.own_table import is_ours, read_own
 from medjury.store.ratings._import.source import RatingMapping, Source
 from medjury.store.ratings._pseudonyms import Pseudonyms, key_file_beside
 from medjury.store.ratings._rating import Rating
+from medjury.store.ratings._store.statements import LATER_COLUMNS, RATING_COLUMNS
 from medjury.store.ratings._store.store import Store
 
 if TYPE_CHECKING:
     import polars
+
+
+# Reads back a table that we wrote: every field of every rating, exactly.
+
+_REAL = frozenset({"score", "seconds", "cost", "probability"})
+_INTEGER = frozenset({"repeat", "tokens_in", "tokens_out", "calls"})
+_ABSENT = frozenset({"reason", "model_asked", "model_answered"})  # texts that may not be there at all
+
+
+def is_ours(table: Table) -> bool:
+    """True where the table has every column of a rating."""
+    return set(RATING_COLUMNS) - LATER_COLUMNS <= set(table.header)
+
+
+def read_own(table: Table, report: ImportReport) -> Iterator[tuple[Rating, Entry]]:
+    """The ratings of the table, each with the place it stands in."""
+    there = [name for name in RATING_COLUMNS if name in table.header]  # later columns stand last
+    index = [table.header.index(name) for name in there]
+    guarded = table.file.lower().endswith((".csv", ".tsv"))
+    if extra := [name for name in table.header if name not in RATING_COLUMNS]:
+        report.unused_columns[table.file] = extra
+    for number, cells in table.rows:
+        report.rows += 1
+        try:
+            row = [_value(name, cells[at], guarded) for name, at in zip(there, index, strict=True)]
+            rating = rating_of_row(row)
+        except (ValueError, TypeError) as error:
+            report.problems.append(
+                Problem(table.file, number, "", "", f"is not a rating: {short(str(error))}")
+            )
+            continue
+        yield rating, Entry(table.file, number, "score", rating.score, {})
+
+
+def _value(name: str, cell: Any, guarded: bool) -> Any:
+    if name in _REAL:
+        return None if is_blank(cell) else float(cell)
+    if name in _INTEGER:
+        return None if is_blank(cell) else int(cell)
+    if cell is None or (name in _ABSENT and cell == ""):
+        return None if name in _ABSENT else ""
+    return unguard(str(cell)) if guarded else str(cell)
+
 
 _ADVICE = (
     "Correct the file. To keep bad scores as unscored rows instead, with their reason and counted: "

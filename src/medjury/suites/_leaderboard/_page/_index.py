@@ -2,19 +2,271 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 
-from medjury.report import Html, bullets, document, element, joined, paragraph
-from medjury.statistics import counted, moment
+from medjury.report import Html, bullets, document, element, joined, paragraph, table_html
+from medjury.statistics import Estimate, Printable, counted, moment, shown
 from medjury.suites._leaderboard._board import Board
+from medjury.suites._leaderboard._checks import not_probed, reach_effects
 from medjury.suites._leaderboard._page import _sections as sections
-from medjury.suites._leaderboard._page._chooser import chooser
 from medjury.suites._leaderboard._page._cost import cost_section
 from medjury.suites._leaderboard._page._data import page_data
 from medjury.suites._leaderboard._page._heat import heat_map
-from medjury.suites._leaderboard._page._overall import overall_table
-from medjury.suites._leaderboard._page._trust import trust_section
+from medjury.suites._leaderboard._standings import CandidateStanding, Place
+
+# The table of standings, complete without script; the script fills the same cells anew for another choice.
+
+_HEAD = (
+    ("rank", "rank", "The rank, and the ranks that the data leave open"),
+    ("candidate", "candidate", ""),
+    ("tie group", "letters", "Candidates that share a letter are not told apart by these data"),
+    ("win rate (tie = ½)", "win_half", ""),
+    ("win rate (tie = win)", "win_or_tie", "A tie is a win for both: score ≥ rival's"),
+    ("win SD", "win_sd", "Standard deviation of the win rate over benchmarks"),
+    ("macro average", "macro", "Mean of the scores, each benchmark weighing the same"),
+    ("SD", "macro_sd", "Standard deviation of the score over benchmarks"),
+)
+
+
+def overall_table(board: Board) -> Html:
+    """The candidates from best to worst over all benchmarks, then the trivial answers."""
+    overall = board.overall
+    numbers = {each.name: place for place, each in enumerate(board.results.candidates)}
+    rows = [_row(each, numbers[each.candidate]) for each in overall.rows]
+    rows += [_unranked(name, why, numbers[name]) for name, why in overall.unranked.items()]
+    baseline = board.baseline_macro()
+    if baseline is not None:
+        rows.append(_baseline(*baseline, len(board.results.benchmarks)))
+    head = joined(
+        element(
+            "th", words, scope="col", title=title or None, class_=None if key == "candidate" else "number"
+        )
+        for words, key, title in _HEAD
+    )
+    share = f"{100 * board.confidence:g} %"
+    caption = (
+        f"Over {len(overall.benchmarks)} benchmarks, best first. In brackets {share} intervals: of win rates, "
+        "which resample benchmarks (would others of this kind give as many wins?), and of the macro average, "
+        "which resamples items (would other items give these scores?). Beside each rank are the ranks that the "
+        "data leave open; candidates that share a letter are not told apart."
+    )
+    table = element(
+        "table",
+        element("caption", element("span", caption)),
+        element("thead", element("tr", head)),
+        element("tbody", *rows),
+        id="overall",
+        class_="stacked",
+    )
+    alone = (
+        paragraph(
+            "A single candidate has nobody to be compared with, so it has no rank and no win rate.",
+            class_="note",
+        )
+        if len(board.results.candidates) == 1
+        else ""
+    )
+    scroll = element("div", table, class_="scroll", role="region", aria_label="Standings", tabindex="0")
+    return joined([alone, scroll, bullets(overall.warnings)])
+
+
+def _row(each: CandidateStanding, number: int) -> Html:
+    place = each.places.get("win_half") or each.places.get("macro")
+    cells = [
+        element("td", rank_words(place), class_="number", data_key="rank"),
+        element("th", each.candidate, scope="row"),
+        element("td", "–" if place is None else place.tie_group, class_="number", data_key="letters"),
+        *(
+            element("td", _estimate(value), class_="number", data_key=key)
+            for key, value in (("win_half", each.win_half), ("win_or_tie", each.win_or_tie))
+        ),
+        element("td", shown(each.win_sd), class_="number", data_key="win_sd"),
+        element("td", _estimate(each.macro), class_="number", data_key="macro"),
+        element("td", shown(each.macro_sd), class_="number", data_key="macro_sd"),
+    ]
+    return element("tr", *cells, data_candidate=str(number))
+
+
+def _unranked(name: str, why: str, number: int) -> Html:
+    blank = [element("td", "–", class_="number", data_key=key) for _, key, _ in _HEAD[3:]]
+    return element(
+        "tr",
+        element("td", "–", class_="number", data_key="rank"),
+        element("th", name, " ", element("span", why, class_="flag"), scope="row"),
+        element("td", "–", class_="number", data_key="letters"),
+        *blank,
+        data_candidate=str(number),
+    )
+
+
+def _baseline(score: float, over: int, benchmarks: int) -> Html:
+    there = "" if over == benchmarks else f", on {over} of {benchmarks} benchmarks"
+    return element(
+        "tr",
+        element("td", "", class_="number"),
+        element("th", f"best trivial answers{there}", scope="row"),
+        *(element("td", "", class_="number") for _ in range(4)),
+        element("td", shown(score), class_="number"),
+        element("td", "", class_="number"),
+        class_="baseline",
+    )
+
+
+def rank_words(place: Place | None) -> Html | str:
+    if place is None:
+        return "–"
+    return joined(
+        [str(place.rank), " ", element("span", f"({place.low} to {place.high})", class_="interval")]
+    )
+
+
+def _estimate(value: Estimate | None) -> Html | str:
+    if value is None or value.value is None:
+        return "–"
+    middle, _, rest = shown(value).partition(" (")
+    return joined([middle, " ", element("span", f"({rest}", class_="interval")]) if rest else middle
+
+
+# The section on items and memory: gold answers out of reach, benchmarks known by heart, and what nobody tried.
+
+_FOUND = {True: "known by heart", False: "no sign", None: "cannot be told"}
+
+
+def trust_section(board: Board) -> Html:
+    """Both checks, and first of all for whom they were not made."""
+    return joined([*_reach(board), *_memory(board)])
+
+
+def _reach(board: Board) -> list[Html]:
+    titles = {each.name: each.title for each in board.results.benchmarks}
+    effects = reach_effects(board)
+    rows: list[Sequence[Printable]] = [
+        (
+            titles[each.benchmark],
+            one.candidate,
+            one.score,
+            one.kept_score,
+            one.left_out_score,
+            one.rank,
+            one.kept_rank,
+            "moves" if one.rank != one.kept_rank else "",
+        )
+        for each in effects
+        if each.effect is not None
+        for one in each.effect.candidates
+    ]
+    parts = []
+    if rows:
+        parts.append(
+            table_html(
+                ("benchmark", "candidate", "score", "on items in reach", "on the others", "rank", "rank in reach",
+                 ""),
+                rows,
+                caption="Gold answers that cannot be reached from what a candidate is shown, by a judge's word: "
+                "what scores and ranks are without them. The standings above count all items",
+            )
+        )  # fmt: skip
+    said = [
+        f"{titles[each.benchmark]}, by {each.judge}: {each.effect.text() if each.effect else each.why}."
+        for each in effects
+    ]
+    unasked = [title for name, title in titles.items() if name not in {each.benchmark for each in effects}]
+    if unasked:
+        said.append(f"Nobody asked whether the gold answers can be reached: {_some(unasked)}.")
+    return [*parts, bullets(said)]
+
+
+def _memory(board: Board) -> list[Html]:
+    titles = {each.name: each.title for each in board.results.benchmarks}
+    rows: list[Sequence[Printable]] = [
+        (each.candidate, titles[each.benchmark], each.test, _FOUND[each.memorised], each.text)
+        for each in board.results.memory
+    ]
+    parts = []
+    if rows:
+        parts.append(
+            table_html(
+                ("candidate", "benchmark", "test", "found", "in words"),
+                rows,
+                caption="Is a benchmark known by heart? No sign of memory is no proof that there is none",
+            )
+        )
+    lacking = not_probed(board)
+    if not rows:
+        parts.append(paragraph("Nobody tried whether a candidate knows a benchmark by heart."))
+    elif lacking:
+        parts.append(bullets(f"{name} was not tried on {_some(those)}." for name, those in lacking))
+    return parts
+
+
+def _some(titles: Sequence[str]) -> str:
+    shown = ", ".join(titles[:6])
+    return shown if len(titles) <= 6 else f"{shown} and {counted(len(titles) - 6, 'more benchmark')}"
+
+
+# The controls: which candidates and benchmarks count, and what ranks them. They work with script alone.
+
+MEASURE_NAMES = {
+    "win_half": "win rate, ties count half",
+    "win_or_tie": "win rate, a tie is a win for both",
+    "macro": "macro average",
+}
+
+
+def chooser(board: Board) -> Html:
+    """Hidden until the script that makes it work shows it."""
+    candidates = [_box("candidate", place, each.name) for place, each in enumerate(board.results.candidates)]
+    groups: dict[str, list[Html]] = {}
+    for place, each in enumerate(board.results.benchmarks):
+        groups.setdefault(each.category, []).append(_box("benchmark", place, each.title))
+    benchmarks = [
+        element("fieldset", element("legend", _all_of(category)), *boxes, data_category=category)
+        for category, boxes in groups.items()
+    ]
+    measures = [
+        element("label", _input("radio", name="measure", value=name, checked=name == "win_half"), " ", words)
+        for name, words in MEASURE_NAMES.items()
+    ]
+    hard = element(
+        "label",
+        _input("checkbox", name="hard", value="hard", checked=False),
+        f" leave out {counted(board.decided, 'item')} on which an answer is right that says nothing",
+    )
+    parts = (
+        [
+            element("fieldset", element("legend", "Rank by"), *measures),
+            *([element("p", hard)] if board.decided and not board.leave_out_decided else []),
+            element(
+                "details",
+                element("summary", "Candidates"),
+                element("fieldset", element("legend", _everybody()), *candidates),
+            ),
+            element("details", element("summary", "Benchmarks"), *benchmarks),
+            element("p", id="chosen", role="status"),
+        ]
+        if board.results.candidates
+        else []
+    )
+    return element("form", *parts, class_="chooser screen", id="chooser", hidden="hidden")
+
+
+def _box(kind: str, place: int, label: str) -> Html:
+    return element("label", _input("checkbox", name=kind, value=str(place), checked=True), " ", label)
+
+
+def _all_of(category: str) -> Html:
+    return element("label", _input("checkbox", name="category", value=category, checked=True), " ", category)
+
+
+def _everybody() -> Html:
+    return element("label", _input("checkbox", name="everybody", value="all", checked=True), " all")
+
+
+def _input(kind: str, *, name: str, value: str, checked: bool) -> Html:
+    made = element("input", type=kind, name_=name, value=value, checked="checked" if checked else None)
+    return Html(joined([made]).removesuffix("</input>"))
+
 
 _SAMPLE = "NOT A MEASUREMENT"
 
