@@ -26,7 +26,8 @@ from medjury.validation._scope import Part, tested_parts
 STUDIES = int(os.environ.get("TYPE_ONE_STUDIES", "1000"))
 SIZES = (100, 300, 1000)
 MOST, CAREFUL = 0.065, 0.02
-LARGE, RESAMPLES = 120_000, 600  # answers of the very large draw; resamples of each study
+LARGE, DRAWS, RESAMPLES = 120_000, 16, 600  # answers of a very large draw; how many; resamples of each study
+COLLEAGUE = 0.4  # the clinicians' noise: a jury of the same is one more of them
 TABLES = Path(__file__).parents[1] / "docs" / "tables"
 NAME = "type-one.md"
 ON_REQUEST = True
@@ -102,8 +103,8 @@ class Line:
         return float(read(sums, sums.cells.sum(axis=0), beside.statistic)[self.name])
 
     def at(self, where: str, limit: float) -> float:
-        """The parameter that brings the jury to the limit, on one very large draw: halved five times, then on the
-        straight line between the last two ends."""
+        """The parameter that brings the jury to the limit: on one very large draw halved five times, then on the
+        straight line between the last two ends, moved along it by what many such draws leave on average."""
         cases = LARGE // len(WORLDS[where]["systems"])
         ends = [(end, self.value(self.study(where, 1, cases, end)) - limit) for end in self.ends]
         for _ in range(5):
@@ -111,7 +112,10 @@ class Line:
             found = middle, self.value(self.study(where, 1, cases, middle)) - limit
             ends[0 if found[1] * ends[0][1] > 0 else 1] = found
         (one, above), (other, below) = ends
-        return one - above * (other - one) / (below - above)
+        slope = (below - above) / (other - one)
+        found = one - above / slope
+        left = [self.value(self.study(where, seed, cases, found)) - limit for seed in range(2, 2 + DRAWS)]
+        return found - float(np.mean(left)) / slope
 
 
 LINES = (
@@ -227,7 +231,7 @@ def _power(tables: Tables) -> Iterator[dict[str, Any]]:
     studies = max(1, STUDIES // 10)
     juries: Mapping[str, Callable[[World, Draw], Floats]] = {
         "the true grade": lambda made, draw: made.scale(made.truth),
-        "one more clinician": lambda made, draw: noisy(made, draw, 0.6),
+        "one more clinician": lambda made, draw: noisy(made, draw, COLLEAGUE),
         "0.2 of a grade kinder": lambda made, draw: kinder(made, draw, 0.2),
     }
     for name, jury in juries.items():
@@ -261,7 +265,7 @@ COLUMNS = {"specialty": 6, "site": 5, "age group": 4, "language": 3, "ward": 3}
 def _scope(tables: Tables) -> Iterator[dict[str, Any]]:
     """The scope of a good jury stays whole; a part where it ignores the answer is found."""
     studies = max(1, STUDIES // 5)
-    for name, noise in (("the true grade", 0.0), ("one more clinician", 0.6)):
+    for name, noise in (("the true grade", 0.0), ("one more clinician", COLLEAGUE)):
         whole = sum(_parts_of(seed, 420, partial(_steady, noise))[0] for seed in range(studies))
         yield _row(
             f"scope: {name}, five columns, all parts hold",
