@@ -3,14 +3,21 @@ no proxy variables, follows no redirect."""
 
 from __future__ import annotations
 
+import asyncio
+import os
 import socket
+import ssl
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from medjury.models._hosts import forbidden, is_allowed, is_local, is_loopback_address
 
 if TYPE_CHECKING:
     import aiohttp
+
+_LONGEST_CONNECT = 30.0  # seconds until there is a connection, or none
 
 
 class GuardError(OSError):
@@ -44,51 +51,65 @@ def may_be_reached(name: str, address: str) -> bool:
 
 
 def open_session(
-    timeout: float, headers: Mapping[str, str] | None = None, *, largest_body: int | None = None
+    timeout: float,
+    headers: Mapping[str, str] | None = None,
+    *,
+    largest_body: int,
+    keeps: bool = True,
+    watching: aiohttp.TraceConfig | None = None,
 ) -> aiohttp.ClientSession:
     """A session without a limit of its own (the gate limits), for one model and one event loop. It alone
     knows the headers, the key among them.
 
-    With `largest_body` it is safe in other people's hands: bodies are bounded and no redirect is followed
-    whatever a request asks for.
+    It is safe in other people's hands: bodies are bounded and no redirect is followed whatever a request asks
+    for. `keeps` says whether connections are used again.
     """
     import aiohttp
 
     return _session_class(largest_body)(
-        connector=_guarded_connector(),
-        timeout=aiohttp.ClientTimeout(total=timeout, sock_connect=min(timeout, 30.0)),
+        connector=_guarded_connector(keeps),
+        timeout=aiohttp.ClientTimeout(total=timeout, connect=min(timeout, _LONGEST_CONNECT)),
         headers=headers,
         trust_env=False,
         cookie_jar=aiohttp.DummyCookieJar(),
+        trace_configs=[] if watching is None else [watching],
         max_line_size=65536,
         max_field_size=65536,
     )
 
 
-def _session_class(largest_body: int | None) -> type[aiohttp.ClientSession]:
+def _session_class(largest_body: int) -> type[aiohttp.ClientSession]:
     import warnings
 
     import aiohttp
 
-    if largest_body is None:
-        return aiohttp.ClientSession
-    most: int = largest_body
-
     class BoundedResponse(aiohttp.ClientResponse):
+        async def start(self, connection: Any) -> aiohttp.ClientResponse:
+            self.asked = connection.protocol
+            return await super().start(connection)
+
         async def read(self) -> bytes:
             if self._body is None:
-                chunks, size = [], 0
                 try:
-                    async for chunk in self.content.iter_any():
-                        size += len(chunk)
-                        if size > most:
-                            raise TooLargeError(f"more than {most:,} bytes")
-                        chunks.append(chunk)
+                    self._body = await self._read_all()
                 except BaseException:
                     self.close()
                     raise
-                self._body = b"".join(chunks)
             return self._body
+
+        async def _read_all(self) -> bytes:
+            chunks, size = [], 0
+            _bound(self.content_length or 0, largest_body)
+            async for chunk in self.content.iter_any():
+                size += len(chunk)
+                _bound(size, largest_body)
+                chunks.append(chunk)
+            if self.content_length is None and "Transfer-Encoding" not in self.headers:
+                # It ends with its connection: where that broke, aiohttp calls the part that came all of it.
+                error = self.asked.exception()
+                if error is not None and not isinstance(error, aiohttp.ServerDisconnectedError):
+                    raise error
+            return b"".join(chunks)
 
     with warnings.catch_warnings():  # aiohttp advises against subclasses of its session
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -104,7 +125,12 @@ def _session_class(largest_body: int | None) -> type[aiohttp.ClientSession]:
     return BoundedSession
 
 
-def _guarded_connector() -> aiohttp.TCPConnector:
+def _bound(size: int, largest_body: int) -> None:
+    if size > largest_body:
+        raise TooLargeError(f"more than {largest_body:,} bytes")
+
+
+def _guarded_connector(keeps: bool) -> aiohttp.TCPConnector:
     import aiohttp
     from aiohttp.abc import AbstractResolver, ResolveResult
 
@@ -129,21 +155,44 @@ def _guarded_connector() -> aiohttp.TCPConnector:
     class GuardedConnector(aiohttp.TCPConnector):
         async def connect(self, req: Any, traces: Any, timeout: Any) -> Any:  # noqa: ASYNC109
             # An address in the URL never reaches the resolver; a pooled connection reaches neither.
-            for url in (req.url, req.proxy):
-                host = url.host if url is not None else None
-                if host is not None:
-                    guarded_name(host)
+            try:
+                for url in (req.url, req.proxy):
+                    if url is not None and url.host is not None:
+                        guarded_name(url.host)
+            except ForbiddenHostError as error:
+                raise aiohttp.ClientConnectorError(req.connection_key, error) from error
+            for _ in range(2):  # turns of the event loop in which it reads what has arrived meanwhile
+                await asyncio.sleep(0)
             while True:
-                connection = await super().connect(req, traces, timeout)
-                kept = connection.protocol
+                connection: Any = await super().connect(req, traces, timeout)
                 # What arrives while nobody asks would be read as the next answer: it ends the connection.
-                if kept is None or not kept.should_close:
+                if not connection.protocol.should_close:
+                    used.add(connection.protocol)
                     return connection
+                is_new = connection.protocol not in used
                 connection.close()
+                if is_new:
+                    unasked = ConnectionAbortedError("the server speaks before it is asked")
+                    raise aiohttp.ClientConnectorError(req.connection_key, unasked)
 
+    used: WeakSet[Any] = WeakSet()
     return GuardedConnector(
-        limit=0, resolver=GuardedResolver(), ttl_dns_cache=60, enable_cleanup_closed=False
+        limit=0,
+        resolver=GuardedResolver(),
+        ttl_dns_cache=60,
+        enable_cleanup_closed=False,
+        force_close=not keeps,
+        ssl=_verifying_context(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")),
     )
+
+
+@lru_cache(maxsize=4)
+def _verifying_context(_file: str | None, _folder: str | None) -> ssl.SSLContext:
+    """The system's authorities, or those that these variables name now: aiohttp's own context knows only what they
+    named when it was loaded."""
+    context = ssl.create_default_context()
+    context.set_alpn_protocols(["http/1.1"])
+    return context
 
 
 def _loopback(host: str, port: int, address: str) -> Any:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import re
-from collections.abc import Mapping
+import zlib
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from medjury.foundation.errors import MedjuryError
@@ -21,6 +24,9 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 # alone to say: a server that serves several hosts would take a stated `Host` for another one than was allowed.
 _OURS = ("host", "content-length", "transfer-encoding", "content-encoding", "expect", "upgrade", "te", "trailer",
          "keep-alive", "proxy-connection")  # fmt: skip
+_LARGE = 1024 * 1024
+_WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
+_PACKED = ("br", "zstd", "compress", "x-compress", "dcb", "dcz")
 _DEFAULTS = {"Accept-Encoding": "identity", "User-Agent": f"medjury/{__version__}"}
 
 
@@ -91,13 +97,13 @@ class Client:
         self._origin = _origin(address)
         self._largest_body = largest_body
         self._proxy = proxy
-        stated = {name.lower() for name in headers}
+        stated = {name.lower(): value.lower() for name, value in headers.items()}
         added = {name: value for name, value in _DEFAULTS.items() if name.lower() not in stated}
-        self._session = open_session(timeout, {**headers, **added})
-
-    @property
-    def closed(self) -> bool:
-        return self._session.closed
+        keeps = stated.get("connection") != "close"
+        self._headers = {**headers, **added}
+        self._opening = _open_to_the_end(timeout, largest_body, keeps)
+        self._session: aiohttp.ClientSession | None = None
+        self.closed = False
 
     async def post(self, address: str, body: bytes) -> Response:
         """The response to one request. A request is sent once: what was lost may have been paid for."""
@@ -105,45 +111,101 @@ class Client:
 
         if _origin(address) != self._origin:
             raise ForbiddenHostError(f"{_origin(address)[1]} is another server than {self._origin[1]}")
+        if self.closed:
+            raise ConnectError("the client is closed")
+        if self._session is None:
+            self._session = await anext(self._opening)
+        call = _Call()
         try:
-            return await self._post(address, body)
-        except aiohttp.ConnectionTimeoutError:
-            raise ConnectTimeoutError("no connection") from None
-        except (TimeoutError, GuardError):
+            return await self._post(self._session, address, body, call)
+        except (GuardError, BrokenError):
             raise
-        except aiohttp.ClientConnectorCertificateError:
-            raise UntrustedError("the certificate cannot be trusted") from None
-        except (aiohttp.ClientConnectorError, aiohttp.InvalidURL) as error:
-            cause = getattr(error, "os_error", None)
-            raise (cause if isinstance(cause, GuardError) else ConnectError("no connection")) from None
-        except (aiohttp.ClientError, OSError) as error:
-            raise BrokenError(type(error).__name__) from None
+        except TimeoutError:
+            raise (TimeoutError() if call.has_left else ConnectTimeoutError("no connection")) from None
+        # A name that cannot be looked up at all is a ValueError, a session that was just closed a RuntimeError.
+        except (aiohttp.ClientError, OSError, ValueError, RuntimeError) as error:
+            raise _meaning(error, call.has_left) from None
 
     async def close(self) -> None:
-        await self._session.close()
+        self.closed = True
+        await self._opening.aclose()
         await asyncio.sleep(0)  # transports end in the loop's next turn
 
-    async def _post(self, address: str, body: bytes) -> Response:
-        async with self._session.post(
-            address, data=body, allow_redirects=False, proxy=self._proxy
+    async def _post(self, session: aiohttp.ClientSession, address: str, body: bytes, call: _Call) -> Response:
+        async with session.post(
+            address,
+            data=body if len(body) <= _LARGE else io.BytesIO(body),  # which is sent piece by piece
+            headers=self._headers,  # of each request: those of a session are told to the proxy too
+            proxy=self._proxy,
+            auto_decompress=False,  # aiohttp takes half of a gzip body for all of it
+            trace_request_ctx=call,
         ) as response:
-            moved = 300 <= response.status < 400  # of a redirect the head is enough
-            return Response(response.status, response.headers, b"" if moved else await self._read(response))
+            if 300 <= response.status < 400:  # of a redirect the head is enough
+                return Response(response.status, response.headers, b"")
+            coding = ",".join(response.headers.getall("Content-Encoding", ()))
+            plain = _unpacked(await response.read(), coding.lower(), self._largest_body)
+            return Response(response.status, response.headers, plain)
 
-    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
-        """The body, up to the largest size allowed."""
-        chunks, size = [], response.content_length or 0
-        if size <= self._largest_body:
-            size = 0
-            async for chunk in response.content.iter_any():
-                size += len(chunk)
-                if size > self._largest_body:
-                    break
-                chunks.append(chunk)
-        if size > self._largest_body:
-            response.close()
-            raise TooLargeError(f"more than {self._largest_body:,} bytes")
-        return b"".join(chunks)
+
+@dataclass(slots=True)
+class _Call:
+    """One request: whether any of it may have left this machine."""
+
+    has_left: bool = False
+
+
+async def _open_to_the_end(
+    seconds: float, largest_body: int, keeps: bool
+) -> AsyncGenerator[aiohttp.ClientSession, None]:
+    """The session. Being a generator, it is closed also when nobody closes it: with its event loop, which ends its
+    generators, or when nobody needs it any more."""
+    import aiohttp
+
+    watching = aiohttp.TraceConfig()
+    watching.on_request_headers_sent.append(_note)
+    yield open_session(seconds, largest_body=largest_body, keeps=keeps, watching=watching)
+
+
+async def _note(_session: object, context: SimpleNamespace, _sent: object) -> None:
+    context.trace_request_ctx.has_left = True
+
+
+def _meaning(error: Exception, has_left: bool) -> OSError:
+    import aiohttp
+
+    cause = getattr(error, "os_error", None)
+    if isinstance(cause, GuardError):
+        return cause
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return UntrustedError("the certificate cannot be trusted")
+    return BrokenError(type(error).__name__) if has_left else ConnectError("no connection")
+
+
+def _unpacked(body: bytes, coding: str, largest: int) -> bytes:
+    """The body as it was before it was compressed, though nobody asked for that; it grows no further than is
+    allowed. Words that name no way of packing, such as `utf-8` or `none`, are passed over: some servers confuse
+    this field with another."""
+    words = [word for each in coding.split(",") if (word := each.strip()) in _PACKED or word in _WINDOWS]
+    if not words or not body:
+        return body
+    if len(words) > 1 or words[0] in _PACKED:
+        raise BrokenError("it is packed in a way that was not asked for")
+    window = _WINDOWS[words[0]]
+    if window == 15 and body[0] & 0xF != 8:  # many leave the wrapping of `deflate` out
+        window = -15
+    plain = b""
+    while body:  # gzip may come in several parts
+        reader = zlib.decompressobj(window)
+        try:
+            plain += reader.decompress(body, largest + 1 - len(plain))
+        except zlib.error:
+            raise BrokenError("it cannot be unpacked") from None
+        if len(plain) > largest:
+            raise TooLargeError(f"more than {largest:,} bytes")
+        if not reader.eof or (reader.unused_data and window != 31):
+            raise BrokenError("it cannot be unpacked")
+        body = reader.unused_data
+    return plain
 
 
 def _origin(address: str) -> tuple[str, str, int]:
