@@ -361,8 +361,8 @@ def missed_bounds(beside: Beside, sums: Sums, tail: float) -> tuple[float, float
 
 
 # Each bound is one-sided at this level: all lines must hold, so that none is corrected for the others. With few
-# clusters a resampled bound errs more often than it says (7.5 % with 33, drawn a thousand times): it is read farther
-# out.
+# clusters a resampled bound errs more often than it says (7.5 % with 33, drawn a thousand times): so it is read
+# farther out.
 TAIL, TAIL_OF_FEW, FEW_CLUSTERS = 0.05, 0.035, 60
 # With fewer clusters no bound of ours was seen to hold; with fewer cases that have several answers, none can be set
 # beside another.

@@ -5,14 +5,12 @@ from ._audits import AUDITS as AUDITS
 from ._audits import Audits as Audits
 from ._audits import audit as audit
 from ._consistency import internal_consistency as internal_consistency
-from ._corpus import Corpus as Corpus
 from ._corpus import corpus as corpus
 from ._drift import drift as drift
 from ._error_model import error_model as error_model
 from ._groups import group_differences as group_differences
 from ._injection import injection as injection
 from ._injection import planted_cases as planted_cases
-from ._multiplicity import ADJUSTMENTS as ADJUSTMENTS
 from ._position import holds_pairs as holds_pairs
 from ._position import position as position
 from ._position import read_pairs as read_pairs
