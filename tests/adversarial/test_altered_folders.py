@@ -1,4 +1,4 @@
-"""`medjury verify` tells a run folder that is as the run left it from one in which something was cut or edited."""
+"""`medjury runs verify` tells a run folder that is as the run left it from one in which something was cut or edited."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def edit(file: Path, old: str, new: str) -> None:
 
 
 def test_a_folder_as_the_run_left_it_is_sound(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["verify", str(folder)]) == 0
+    assert main(["runs", "verify", str(folder)]) == 0
     told = capsys.readouterr().out
     assert "ALTERED" not in told
     assert all(name in told for name in (files.MANIFEST, files.AUDIT_LOG, files.REPORT, "tables"))
@@ -190,7 +190,7 @@ def test_an_edited_manifest_shows_in_the_report(folder: Path) -> None:
 
 def test_what_an_edited_folder_says_is_the_exit_status(folder: Path) -> None:
     edit(folder / files.REPORT, "NOT VALIDATED", "VALIDATED")
-    assert main(["verify", str(folder)]) == 1
+    assert main(["runs", "verify", str(folder)]) == 1
 
 
 # Signatures
@@ -214,12 +214,12 @@ def test_a_signed_run_is_known_by_the_key_that_signed_it(
 ) -> None:
     mine = key(tmp_path, "mine")
     trusted = signers(tmp_path / "trusted", "registrar@hospital", mine)
-    assert main(["verify", str(folder), "--signers", str(trusted)]) == 1, "there is no signature yet"
-    assert main(["verify", str(folder), "--sign", str(mine)]) == 0
+    assert main(["runs", "verify", str(folder), "--signers", str(trusted)]) == 1, "there is no signature yet"
+    assert main(["runs", "verify", str(folder), "--sign", str(mine)]) == 0
     capsys.readouterr()
-    assert main(["verify", str(folder), "--signers", str(trusted)]) == 0
+    assert main(["runs", "verify", str(folder), "--signers", str(trusted)]) == 0
     assert "registrar@hospital" in capsys.readouterr().out
-    assert main(["verify", str(folder)]) == 0
+    assert main(["runs", "verify", str(folder)]) == 0
     assert "--signers" in capsys.readouterr().out, "a signature alone does not say whose it is"
 
 
@@ -228,11 +228,11 @@ def test_an_owner_who_edits_and_hashes_anew_is_found_by_the_signature(folder: Pa
     """Hashes can be made again by whoever owns the folder; a signature cannot."""
     mine = key(tmp_path, "mine")
     trusted = signers(tmp_path / "trusted", "registrar", mine)
-    assert main(["verify", str(folder), "--sign", str(mine)]) == 0
+    assert main(["runs", "verify", str(folder), "--sign", str(mine)]) == 0
     read_manifest(folder).replaced(why="all is well").write(folder)
     assert not altered(folder)
-    assert main(["verify", str(folder)]) == 1
-    assert main(["verify", str(folder), "--signers", str(trusted)]) == 1
+    assert main(["runs", "verify", str(folder)]) == 1
+    assert main(["runs", "verify", str(folder), "--signers", str(trusted)]) == 1
 
 
 @needs_ssh_keygen
@@ -241,15 +241,15 @@ def test_a_key_that_is_not_among_the_signers_is_refused(
 ) -> None:
     mine, theirs = key(tmp_path, "mine"), key(tmp_path, "theirs")
     trusted = signers(tmp_path / "trusted", "registrar", mine)
-    assert main(["verify", str(folder), "--sign", str(theirs)]) == 0
-    assert main(["verify", str(folder), "--signers", str(trusted)]) == 1
+    assert main(["runs", "verify", str(folder), "--sign", str(theirs)]) == 0
+    assert main(["runs", "verify", str(folder), "--signers", str(trusted)]) == 1
     assert "none of the keys" in capsys.readouterr().out
 
 
 @needs_ssh_keygen
 def test_an_altered_folder_is_not_signed(folder: Path, tmp_path: Path) -> None:
     edit(folder / files.REPORT, "NOT VALIDATED", "VALIDATED")
-    assert main(["verify", str(folder), "--sign", str(key(tmp_path, "mine"))]) == 1
+    assert main(["runs", "verify", str(folder), "--sign", str(key(tmp_path, "mine"))]) == 1
     assert not (folder / files.SIGNATURE).exists()
 
 
@@ -258,7 +258,7 @@ def test_a_key_that_cannot_sign_says_so(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "no-key").write_text("this is no key")
-    assert main(["verify", str(folder), "--sign", str(tmp_path / "no-key")]) == 2
+    assert main(["runs", "verify", str(folder), "--sign", str(tmp_path / "no-key")]) == 2
     assert "no-key" in capsys.readouterr().err
 
 
@@ -266,7 +266,7 @@ def test_without_ssh_keygen_it_says_what_is_missing(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert main(["verify", str(folder), "--sign", "key"]) == 2
+    assert main(["runs", "verify", str(folder), "--sign", "key"]) == 2
     assert "ssh-keygen" in capsys.readouterr().err
 
 

@@ -52,7 +52,7 @@ def found(folder: Path) -> dict[str, str]:
 
 def test_an_honest_run_is_compared_score_by_score(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = (folder / files.STORE).read_bytes()
-    assert main(["verify", str(folder)]) == 0
+    assert main(["runs", "verify", str(folder)]) == 0
     told = capsys.readouterr().out
     assert "ok      scores: 12 of 12 ratings compared with their replies; none differs" in told
     assert "ok      replies: 4 are those of the audit log" in told
@@ -72,7 +72,7 @@ def test_rewritten_scores_are_found_although_the_run_wrote_them_out_itself(
     assert again.calls == 0 and again.status == "complete"
     write_page(folder)
     assert all(each.sound for each in verify_run(folder)), "every hash is that of the forged files"
-    assert main(["verify", str(folder)]) == 1
+    assert main(["runs", "verify", str(folder)]) == 1
     told = capsys.readouterr().out
     assert "ALTERED scores: 12 of 12 ratings compared with their replies; " in told
     assert re.search(
@@ -146,7 +146,7 @@ def test_ratings_of_the_folder_that_the_store_does_not_have_are_found(folder: Pa
 
 def test_a_missing_store_is_a_finding(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / files.STORE).unlink()
-    assert main(["verify", str(folder)]) == 1
+    assert main(["runs", "verify", str(folder)]) == 1
     assert "ALTERED ratings.sqlite: is missing, so that no score can be compared" in capsys.readouterr().out
 
 
@@ -160,10 +160,10 @@ def test_what_cannot_be_compared_is_not_called_sound(
     folder: Path, study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     study.rename(tmp_path / "moved.yaml")
-    assert main(["verify", str(folder)]) == 1
+    assert main(["runs", "verify", str(folder)]) == 1
     told = capsys.readouterr().out
     assert "UNKNOWN scores: not compared with their replies: " in told and "--study STUDY.yaml" in told
-    assert main(["verify", str(folder), "--study", str(tmp_path / "moved.yaml")]) == 0
+    assert main(["runs", "verify", str(folder), "--study", str(tmp_path / "moved.yaml")]) == 0
 
 
 @pytest.mark.parametrize("name", ["verdict.html", "ratings2.parquet", ".hidden", "notes.txt"])

@@ -116,7 +116,16 @@ def test_what_was_made_of_a_full_disk_is_still_known_as_one(tmp_path: Path) -> N
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 def test_a_command_other_than_run_says_it_too(write_study: Write, tmp_path: Path) -> None:  # noqa: F811
     folder = run_study(load_study(write_study())).folder
-    command = [sys.executable, "-m", "medjury", "ratings", "export", str(folder / files.STORE), "--out"]
+    command = [
+        sys.executable,
+        "-m",
+        "medjury",
+        "runs",
+        "ratings",
+        "export",
+        str(folder / files.STORE),
+        "--out",
+    ]
     (tmp_path / "full.csv").symlink_to("/dev/full")
     done = subprocess.run([*command, str(tmp_path / "full.csv")], capture_output=True, text=True, check=False)
     assert done.returncode != 0 and "Traceback" not in done.stderr and "No space left" in done.stderr
@@ -190,7 +199,7 @@ def test_a_closed_output_does_not_stop_the_report(write_study: Write, lines: int
     status, told = piped([sys.executable, "-m", "medjury", "run", str(study), "--quiet"], lines)
     folder = study.parent / "runs" / "small"
     assert status == 0 and told == ""
-    assert (folder / files.REPORT).exists() and main(["verify", str(folder)]) == 0
+    assert (folder / files.REPORT).exists() and main(["runs", "verify", str(folder)]) == 0
 
 
 def test_a_closed_output_does_not_hide_that_a_run_is_incomplete(write_study: Write) -> None:  # noqa: F811
@@ -213,9 +222,9 @@ def test_closed_errors_do_not_stop_the_run(write_study: Write) -> None:  # noqa:
 def test_other_commands_end_quietly(write_study: Write) -> None:  # noqa: F811
     folder = run_study(load_study(write_study(cases=40))).folder
     for words in (
-        ["ratings", "runs", str(folder / files.STORE)],
+        ["runs", "ratings", "runs", str(folder / files.STORE)],
         ["instruments", "list"],
-        ["verify", str(folder)],
+        ["runs", "verify", str(folder)],
     ):
         status, told = piped([sys.executable, "-m", "medjury", *words], 0)
         assert (status, told) == (0, ""), words

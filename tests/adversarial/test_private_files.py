@@ -126,7 +126,7 @@ def test_what_commands_write_into_it_is_the_owners_too(write_study: Write, umask
     folder = finished(write_study(report={"resamples": 200}))
     for ending in ("csv", "parquet", "jsonl"):
         out = str(folder / f"exported.{ending}")
-        assert main(["ratings", "export", str(folder / files.STORE), "--out", out]) == 0
+        assert main(["runs", "ratings", "export", str(folder / files.STORE), "--out", out]) == 0
     assert main(["report", str(folder), "--seed", "4"]) == 0
     assert not too_open(folder, 0o600, 0o700)
 
@@ -149,7 +149,7 @@ def test_pictures_and_pages_of_a_browser_are_the_owners_too(
     assert main(["report", str(folder), "--png", "--pdf"]) == 0
     assert list((folder / "figures").glob("*.png")) and (folder / files.REPORT_PDF).exists()
     assert not too_open(folder, 0o600, 0o700)
-    assert main(["verify", str(folder)]) == 0
+    assert main(["runs", "verify", str(folder)]) == 0
 
 
 def test_an_existing_file_is_replaced_by_a_private_one(tmp_path: Path, umask: int) -> None:

@@ -420,6 +420,9 @@ def test_the_command_line_refuses_in_words(
 ) -> None:
     (tmp_path / "r.parquet").write_bytes(repeated["rows"])
     assert (
-        main(["ratings", "import", str(tmp_path / "r.parquet"), "--store", str(tmp_path / "s.sqlite")]) == 2
+        main(
+            ["runs", "ratings", "import", str(tmp_path / "r.parquet"), "--store", str(tmp_path / "s.sqlite")]
+        )
+        == 2
     )
     assert "r.parquet: has 12,000,000 rows; at most 2,000,000 rows" in capsys.readouterr().err

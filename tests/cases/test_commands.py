@@ -1,4 +1,4 @@
-"""`medjury cases check` and `medjury redact`: what they print, what they write and how they end."""
+"""`medjury cases check` and `medjury cases redact`: what they print, what they write and how they end."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class TestRedact:
     ) -> None:
         Path("names.txt").write_text("Ann Lee\n", encoding="utf-8")
         options = ["--out", "safe.jsonl", "--names", "names.txt", "--metadata", "gp", "--no-presidio"]
-        assert main(["redact", str(cases), *options]) == 0
+        assert main(["cases", "redact", str(cases), *options]) == 0
         first, second = read_cases("safe.jsonl")
         assert first.candidate == "Seen by Dr [NAME-1] on [DATE-1]."
         assert first.notes[0].text == "[NAME-2] came."
@@ -102,7 +102,7 @@ class TestRedact:
         self, cases: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         before = sorted(cases.parent.iterdir())
-        assert main(["redact", str(cases), "--preview", "2", "--keep", "DATE", "--no-presidio"]) == 0
+        assert main(["cases", "redact", str(cases), "--preview", "2", "--keep", "DATE", "--no-presidio"]) == 0
         out = capsys.readouterr().out
         assert "case 1 (a):\n  candidate: ...Seen by Dr {Who -> [NAME-1]} on 12/03/2024....\n" in out
         assert "case 2 (b):\n  nothing found" in out
@@ -115,7 +115,7 @@ class TestRedact:
             "study: x\nredact: {presidio: false, patterns: {WORD: Nothing}, keep: [DATE]}\n", encoding="utf-8"
         )
         options = ["--settings", "study.yaml", "--pattern", "WORD=came", "--out", "safe.jsonl"]
-        assert main(["redact", str(cases), *options]) == 0
+        assert main(["cases", "redact", str(cases), *options]) == 0
         first, second = read_cases("safe.jsonl")
         assert first.candidate == "Seen by Dr [NAME-1] on 12/03/2024."
         assert first.notes[0].text == "Ann Lee [WORD-1]."
@@ -136,7 +136,7 @@ class TestRedact:
     def test_a_mistake_is_answered_with_what_to_do(
         self, options: list[str], message: str, cases: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        assert main(["redact", str(cases), *options]) == 2
+        assert main(["cases", "redact", str(cases), *options]) == 2
         assert message in capsys.readouterr().err
         assert not Path("safe.jsonl").exists()
 
@@ -145,7 +145,10 @@ class TestRedact:
     ) -> None:
         with cases.open("a", encoding="utf-8") as file:
             file.write('{"id": ""}\n')
-        assert main(["redact", str(cases), "--out", "safe.jsonl", "--no-presidio"]) == 2
+        assert main(["cases", "redact", str(cases), "--out", "safe.jsonl", "--no-presidio"]) == 2
         assert not Path("safe.jsonl").exists()
-        assert main(["redact", str(cases), "--out", "safe.jsonl", "--no-presidio", "--skip-bad-cases"]) == 0
+        assert (
+            main(["cases", "redact", str(cases), "--out", "safe.jsonl", "--no-presidio", "--skip-bad-cases"])
+            == 0
+        )
         assert "1 rows could not be used and were left out" in capsys.readouterr().err

@@ -40,7 +40,7 @@ COMMANDS = {
     ],
     "report": ["report", RUN],
     "compare": ["compare", RUN, RUN, "--resamples", "200"],
-    "verify": ["verify", RUN],
+    "verify": ["runs", "verify", RUN],
 }
 
 

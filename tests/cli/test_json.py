@@ -18,15 +18,15 @@ from medjury.cli._options.shared import leaves
 
 # Commands that print no result: they serve, ask people, or print a text that is the result itself.
 WITHOUT = {
-    "demo", "prompts diff", "redact", "instruments show", "bench fetch", "bench new", "train serve", "train export",
-    "view", "panel serve", "panel invite", "panel trail", "panel include", "panel export", "panel import",
+    "demo", "tune prompts diff", "cases redact", "instruments show", "bench fetch", "bench new",
+    "train serve", "train export", "view", "panel serve", "panel invite", "panel trail", "panel include", "panel export", "panel import",
     "panel references", "panel questions", "panel erase",
 }  # fmt: skip
 # Whose JSON is read by the tests of the command itself, which have what it needs.
 ELSEWHERE = {
-    "register", "tune", "prompts log", "reread", "draft", "models pull", "models check", "agreement",
+    "register", "tune", "tune prompts log", "runs reread", "draft", "models pull", "models check", "agreement",
     "plan kappa", "plan icc", "plan f1", "plan more", "plan review", "plan gate", "plan blinded",
-    "calibrate fit", "calibrate panel", "calibrate apply", "calibrate report", "estimate", "simulate-jury",
+    "calibrate fit", "calibrate panel", "calibrate apply", "calibrate report", "estimate", "plan simulate-jury",
     "triage", "audit",
     "rank", "bench run", "bench leaderboard", "train sft", "train dpo", "gate", "validate", "compare",
     "passport make", "passport check", "judge", "watch",
@@ -45,25 +45,26 @@ CALLS = {
     "look": ("look cases.jsonl", None),
     "cases check": ("cases check cases.jsonl", {"cases", "systems", "left_out", "problems"}),
     "run": ("run study.yaml --quiet", {"status", "coverage", "money", "report", "verdict"}),
-    "verify": ("verify runs/small", {"what", "sound", "detail"}),
+    "runs verify": ("runs verify runs/small", {"what", "sound", "detail"}),
     "report": ("report runs/small --quiet", {"report", "altered"}),
-    "record": ("record runs/small --out answers.jsonl", {"file", "answers", "models"}),
-    "ratings runs": ("ratings runs store.sqlite", {"run", "scored", "calls"}),
-    "ratings export": ("ratings export store.sqlite --out all.csv", {"ratings", "file"}),
-    "ratings import": ("ratings import humans.csv --out read.csv", {"ratings", "left_out", "warnings"}),
+    "runs record": ("runs record runs/small --out answers.jsonl", {"file", "answers", "models"}),
+    "runs ratings runs": ("runs ratings runs store.sqlite", {"run", "scored", "calls"}),
+    "runs ratings export": ("runs ratings export store.sqlite --out all.csv", {"ratings", "file"}),
+    "runs ratings import": ("runs ratings import humans.csv --out read.csv", {"ratings", "left_out", "warnings"}),
     "metrics": ("metrics pairs.csv --reference said --hypothesis heard --out m.csv", {"metrics"}),
     "impact": ("impact pairs.csv --reference said --hypothesis heard --out i.csv", {"pairs", "impact"}),
     "align": ("align gold.txt heard.txt", None),
     "completion": ("completion fish", {"shell", "script", "after"}),
-    "store copy": ("store copy store.sqlite copy.sqlite", {"source", "target", "tables"}),
-    "erase": ("erase copy.sqlite --case c1", {"store", "dry_run", "rows", "runs", "unlinked"}),
+    "runs store copy": ("runs store copy store.sqlite copy.sqlite", {"source", "target", "tables"}),
+    "runs erase": ("runs erase copy.sqlite --case c1", {"store", "dry_run", "rows", "runs", "unlinked"}),
     "transcripts": ("transcripts gold.txt heard.txt --out study", {"study", "word_error_rates"}),
 }  # fmt: skip
 
 
 def commands() -> Iterator[argparse.ArgumentParser]:
     for name in COMMANDS:
-        yield from leaves(add_commands(argparse.ArgumentParser(prog="medjury"), name))
+        if name != "runs":  # a heading of others
+            yield from leaves(add_commands(argparse.ArgumentParser(prog="medjury"), name))
 
 
 def test_every_command_that_prints_a_result_prints_it_as_json() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from medjury.cli import main
-from medjury.cli._main import COMMANDS
+from medjury.cli._main import COMMANDS, HEADINGS
 from medjury.foundation.errors import MedjuryError
 
 HEAVY = {"numpy", "scipy", "polars", "pydantic", "sqlalchemy", "aiohttp", "yaml", "matplotlib", "asyncio"}
@@ -28,17 +29,36 @@ def test_help_imports_nothing_heavy() -> None:
 
 
 def test_every_command_has_its_file() -> None:
-    for name in COMMANDS:
-        module = importlib.import_module(f"medjury.cli.{name.replace('-', '_')}")
+    for name in {*COMMANDS} - {"runs"}:  # a heading of others
+        module = importlib.import_module(f"medjury.cli.{name.split()[-1].replace('-', '_')}")
         assert callable(module.add_arguments) and callable(module.run)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
-        main([name, "--help"])
+        main([*name.split(), "--help"])
     assert stopped.value.code == 0
     assert COMMANDS[name][:20] in capsys.readouterr().out
+
+
+def test_help_has_five_headings_of_eight_lines_at_most(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each command fits on one line of eighty columns."""
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    shown = capsys.readouterr().out
+    parts = dict(re.findall(r"(?m)^(\w+):\n((?:  .+\n)+)", shown.split("exit\n", 1)[1]))
+    assert list(parts) == list(HEADINGS) == ["Start", "Judge", "Trust", "Clinicians", "Expert"]
+    for heading, lines in parts.items():
+        assert [line.split()[0] for line in lines.splitlines()] == list(HEADINGS[heading])
+        assert len(lines.splitlines()) <= 8
+
+
+def test_a_command_that_moved_is_found_by_its_old_name(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["verify", "runs/mine"])
+    assert stopped.value.code == 2
+    assert "did you mean runs verify?" in capsys.readouterr().err
 
 
 def test_an_error_is_one_message_without_a_trace(
@@ -58,7 +78,7 @@ def test_an_advice_names_no_option_that_the_command_lacks(
         raise MedjuryError("two reviews; name one (--reference). Or sign it (--sign KEY).")
 
     monkeypatch.setattr("medjury.cli.verify.run", broken)
-    assert main(["verify", "somewhere"]) == 2
+    assert main(["runs", "verify", "somewhere"]) == 2
     assert capsys.readouterr().err == "medjury: two reviews; name one. Or sign it (--sign KEY).\n"
 
 
@@ -74,5 +94,5 @@ def test_a_missing_extra_is_named(
         raise ModuleNotFoundError("No module named 'matplotlib.figure'", name="matplotlib.figure")
 
     monkeypatch.setattr("medjury.cli.verify.run", broken)
-    assert main(["verify", "somewhere"]) == 2
+    assert main(["runs", "verify", "somewhere"]) == 2
     assert capsys.readouterr().err.endswith('pip install "medjury[report]"\n')

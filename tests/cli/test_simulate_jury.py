@@ -1,4 +1,4 @@
-"""`medjury simulate-jury`: a rule for an adaptive jury from the command line."""
+"""`medjury plan simulate-jury`: a rule for an adaptive jury from the command line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def ratings(tmp_path: Path) -> str:
 def test_the_tables_the_verdict_and_a_fragment_for_the_study_file(
     ratings: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["simulate-jury", ratings, *QUICK, "--splits", "2", "--signal", "disagreement"]) == 0
+    assert main(["plan", "simulate-jury", ratings, *QUICK, "--splits", "2", "--signal", "disagreement"]) == 0
     shown = capsys.readouterr().out
     for words in ("full jury", "adaptive jury", "best fixed pair", "the system alone", "By dimension",
                   "The same calls at random lose", "Of 2 splits", "On cases it was not found on"):  # fmt: skip
@@ -40,7 +40,7 @@ def test_everything_is_written_and_can_be_read_back(
 ) -> None:
     out, figure, rule = (str(tmp_path / name) for name in ("curve.csv", "curve.svg", "rule.json"))
     words = ["--out", out, "--figure", figure, "--rule", rule, "--signal", "jury_width", "--json"]
-    assert main(["simulate-jury", ratings, *QUICK, *words]) == 0
+    assert main(["plan", "simulate-jury", ratings, *QUICK, *words]) == 0
     found = json.loads(capsys.readouterr().out)
     assert set(found) == {
         "verdict", "kept", "proved", "shown_on_training_half", "rule", "random", "random_after_two_votes",
@@ -61,7 +61,7 @@ def test_costs_have_a_column_and_the_cheapest_is_asked_first(
     ratings: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--cost", "cheap=1,fair=2,good=4,dear=13", "--json"]
-    main(["simulate-jury", ratings, *QUICK, *words])
+    main(["plan", "simulate-jury", ratings, *QUICK, *words])
     found = json.loads(capsys.readouterr().out)
     assert found["rule"]["jurors"][:2] == ["cheap", "fair"]
     assert all(row["cost"] is not None for row in found["rows"] if row["kind"] in ("policy", "curve"))
@@ -70,7 +70,7 @@ def test_costs_have_a_column_and_the_cheapest_is_asked_first(
 def test_a_rule_that_does_not_keep_to_what_was_wanted_is_no_success(
     ratings: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["simulate-jury", ratings, *QUICK, "--calls", "0.25", "--loss", "0.0"]) == 1
+    assert main(["plan", "simulate-jury", ratings, *QUICK, "--calls", "0.25", "--loss", "0.0"]) == 1
     assert "NOT within what was wanted" in capsys.readouterr().out
 
 
@@ -88,12 +88,12 @@ def test_a_rule_that_does_not_keep_to_what_was_wanted_is_no_success(
 def test_what_is_wrong_is_told(
     words: list[str], told: str, ratings: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["simulate-jury", ratings, *QUICK, *words]) == 2
+    assert main(["plan", "simulate-jury", ratings, *QUICK, *words]) == 2
     assert told in capsys.readouterr().err
 
 
 def test_a_cost_that_is_no_number_is_told(ratings: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["simulate-jury", ratings, *QUICK, "--cost", "cheap"])
+        main(["plan", "simulate-jury", ratings, *QUICK, "--cost", "cheap"])
     assert ended.value.code == 2
     assert "write JUROR=NUMBER" in capsys.readouterr().err

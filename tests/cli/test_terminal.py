@@ -102,7 +102,7 @@ def test_a_width_that_is_none_is_refused(
     width: str, reader: Reader, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("MEDJURY_WIDTH", width)
-    assert main(["verify", str(reader.folder)]) == 2
+    assert main(["runs", "verify", str(reader.folder)]) == 2
     assert f"MEDJURY_WIDTH is '{width}'; set it to a number of columns" in capsys.readouterr().err
 
 

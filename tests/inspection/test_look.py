@@ -137,7 +137,7 @@ def test_what_is_not_known_says_what_to_do(tmp_path: Path, capsys: pytest.Captur
 
 def test_a_store_is_asked_as_a_table_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = str(tmp_path / "s.sqlite")
-    assert main(["ratings", "import", str(written(tmp_path, "long")), "--store", store]) == 0
+    assert main(["runs", "ratings", "import", str(written(tmp_path, "long")), "--store", store]) == 0
     capsys.readouterr()
     assert main(["look", store]) == 0
     told = capsys.readouterr().out
@@ -157,7 +157,7 @@ def test_a_run_folder_is_known(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 COMMANDS = {
-    "ratings": (["ratings", "import", "FILE", "--out", "out.csv"], "turns"),
+    "ratings": (["runs", "ratings", "import", "FILE", "--out", "out.csv"], "turns"),
     "validate": (["validate", "FILE", "FILE"], "turns"),
     "cases": (["cases", "check", "FILE"], "REDCap"),
     "transcripts": (["transcripts", "FILE", "FILE", "--out", "out"], "REDCap"),
@@ -178,7 +178,9 @@ def test_a_command_that_cannot_read_a_file_says_what_it_looks_like(
 
 def test_bad_rows_are_told_by_themselves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "t.csv").write_text(LONG.replace(",5", ",five"))
-    assert main(["ratings", "import", str(tmp_path / "t.csv"), "--out", str(tmp_path / "out.csv")]) == 2
+    assert (
+        main(["runs", "ratings", "import", str(tmp_path / "t.csv"), "--out", str(tmp_path / "out.csv")]) == 2
+    )
     assert "medjury look" not in capsys.readouterr().err
 
 

@@ -189,7 +189,7 @@ def test_a_study_from_the_first_link_to_the_report(
     assert "3 clinicians" in page and "Ocelot" not in page and "Caracal" not in page
     assert "The reference is the clinicians&#x27; adjudicated scores" in page
     assert "reconciled: The dose is 5 mg, as in the note." in page and "adjudicated: It could kill." in page
-    assert main(["verify", str(run)]) == 0
+    assert main(["runs", "verify", str(run)]) == 0
 
 
 def play(browser: Browser, printed: str) -> None:

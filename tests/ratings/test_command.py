@@ -1,4 +1,4 @@
-"""`medjury ratings`: import, export, runs."""
+"""`medjury runs ratings`: import, export, runs."""
 
 from __future__ import annotations
 
@@ -22,12 +22,26 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_import_list_and_export(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["ratings", "import", "good.csv", "--store", "s.sqlite", "--names-out", "names.csv"]) == 0
-    assert main(["ratings", "runs", "s.sqlite"]) == 0
+    assert (
+        main(["runs", "ratings", "import", "good.csv", "--store", "s.sqlite", "--names-out", "names.csv"])
+        == 0
+    )
+    assert main(["runs", "ratings", "runs", "s.sqlite"]) == 0
     assert "import of good.csv" in capsys.readouterr().out
     for ending in ("csv", "parquet", "jsonl"):
         assert (
-            main(["ratings", "export", "s.sqlite", "--out", f"all.{ending}", "--run", "import of good.csv"])
+            main(
+                [
+                    "runs",
+                    "ratings",
+                    "export",
+                    "s.sqlite",
+                    "--out",
+                    f"all.{ending}",
+                    "--run",
+                    "import of good.csv",
+                ]
+            )
             == 0
         )
     table = polars.read_parquet("all.parquet")
@@ -39,29 +53,34 @@ def test_import_list_and_export(folder: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_without_being_asked_nobody_writes_who_is_who(folder: Path) -> None:
-    main(["ratings", "import", "good.csv", "--out", "r.csv"])
+    main(["runs", "ratings", "import", "good.csv", "--out", "r.csv"])
     assert {path.name for path in folder.iterdir()} == {"good.csv", "bad.csv", "r.csv", "r.csv.names-key"}
     assert "Lee" not in (folder / "r.csv").read_text()
-    main(["ratings", "import", "good.csv", "--out", "kept.csv", "--keep-names"])
+    main(["runs", "ratings", "import", "good.csv", "--out", "kept.csv", "--keep-names"])
     assert "Dr Lee" in (folder / "kept.csv").read_text()
     assert not (folder / "kept.csv.names-key").exists()
 
 
 def test_problems_end_in_a_message_and_a_list(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["ratings", "import", "bad.csv", "--store", "s.sqlite", "--problems", "problems.csv"]) == 2
+    assert (
+        main(["runs", "ratings", "import", "bad.csv", "--store", "s.sqlite", "--problems", "problems.csv"])
+        == 2
+    )
     message = capsys.readouterr().err
     assert message.startswith("medjury: nothing was imported: 1 problem in the ratings\nbad.csv, row 2")
     with Path("problems.csv").open(newline="") as file:
         assert [(row["row"], row["column"], row["value"]) for row in csv.DictReader(file)] == [
             ("2", "score", "'four'")
         ]
-    assert main(["ratings", "import", "bad.csv", "--store", "s.sqlite", "--on-bad", "unscored"]) == 0
+    assert main(["runs", "ratings", "import", "bad.csv", "--store", "s.sqlite", "--on-bad", "unscored"]) == 0
     assert "unscored, parse: 1" in capsys.readouterr().out
 
 
 def test_cases_are_checked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "cases.jsonl").write_text('{"id": "case-2", "candidate": "text"}\n')
-    assert main(["ratings", "import", "good.csv", "--store", "s.sqlite", "--cases", "cases.jsonl"]) == 2
+    assert (
+        main(["runs", "ratings", "import", "good.csv", "--store", "s.sqlite", "--cases", "cases.jsonl"]) == 2
+    )
     assert "'case-1' is not the id of a case" in capsys.readouterr().err
 
 
@@ -80,11 +99,11 @@ def test_cases_are_checked(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     ],
 )
 def test_mistakes(folder: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str) -> None:
-    assert main(["ratings", *words]) == 2
+    assert main(["runs", "ratings", *words]) == 2
     assert message in capsys.readouterr().err
 
 
 def test_an_unknown_run_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["ratings", "import", "good.csv", "--store", "s.sqlite"])
-    assert main(["ratings", "export", "s.sqlite", "--out", "x.csv", "--run", "other"]) == 2
+    main(["runs", "ratings", "import", "good.csv", "--store", "s.sqlite"])
+    assert main(["runs", "ratings", "export", "s.sqlite", "--out", "x.csv", "--run", "other"]) == 2
     assert "has no run 'other'; its runs are import of good.csv" in capsys.readouterr().err

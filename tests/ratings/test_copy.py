@@ -89,7 +89,7 @@ def test_a_run_goes_on_from_the_new_store_without_paying_again(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["run", str(write_study(store="s.sqlite")), "--quiet"]) == 0
-    assert main(["store", "copy", str(tmp_path / "s.sqlite"), postgres_url]) == 0
+    assert main(["runs", "store", "copy", str(tmp_path / "s.sqlite"), postgres_url]) == 0
     assert "holds what" in capsys.readouterr().out
     calls = len(server.calls)
     assert main(["run", str(write_study(store=postgres_url, cases=7)), "--quiet"]) == 0

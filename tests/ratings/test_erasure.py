@@ -221,9 +221,9 @@ def test_a_patient_is_erased_from_the_store_of_a_run_and_its_chain_verifies(
     assert main(["run", str(study), "--quiet"]) == 0
     store, file = str(tmp_path / "s.sqlite"), str(tmp_path / "cases.jsonl")
     assert b"visit-2" in (tmp_path / "s.sqlite").read_bytes()
-    assert main(["erase", store, "--patient", "p1", "--cases", file, "--dry-run"]) == 0
+    assert main(["runs", "erase", store, "--patient", "p1", "--cases", file, "--dry-run"]) == 0
     assert "Would be erased" in capsys.readouterr().out
-    assert main(["erase", store, "--patient", "p1", "--cases", file]) == 0
+    assert main(["runs", "erase", store, "--patient", "p1", "--cases", file]) == 0
     told = capsys.readouterr().out
     assert "6 ratings" in told and "does not reach" in told and "small" in told
     found = b"".join(each.read_bytes() for each in tmp_path.glob("s.sqlite*"))
@@ -244,8 +244,8 @@ def test_who_is_not_there_is_told_with_a_status(
     Path("cases.jsonl").write_text('{"id": "c-1", "patient": "p1", "candidate": "x"}\n')
     with open_store("s.sqlite") as store:
         fill(store, 3)
-    assert main(["erase", "s.sqlite", *words]) == 2
+    assert main(["runs", "erase", "s.sqlite", *words]) == 2
     told = capsys.readouterr().err
     assert "nothing was erased" in told and "p9" not in told
-    assert main(["erase", "s.sqlite", "--before", "2001-01-01"]) == 0
+    assert main(["runs", "erase", "s.sqlite", "--before", "2001-01-01"]) == 0
     assert "nothing that is older" in capsys.readouterr().out

@@ -252,8 +252,8 @@ def test_the_command_erases_a_run(
 ) -> None:
     judged(store, "first", ["a"])
     judged(store, "second", ["b"])
-    assert main(["erase", store_address, "--run", "first"]) == 0
+    assert main(["runs", "erase", store_address, "--run", "first"]) == 0
     assert "3 ratings, 1 reply" in capsys.readouterr().out
     assert {row.item for row in store.ratings()} == {"b"}
-    assert main(["erase", store_address, "--run", "nowhere"]) == 2
+    assert main(["runs", "erase", store_address, "--run", "nowhere"]) == 2
     assert "nothing was erased" in capsys.readouterr().err

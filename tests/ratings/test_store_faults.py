@@ -44,7 +44,7 @@ def test_a_database_that_is_not_ours_is_refused_and_left_alone(file: Path) -> No
     with sqlite3.connect(file) as connection:
         connection.execute("CREATE TABLE patients (name TEXT)")
     connection.close()
-    with pytest.raises(StoreError, match="not a medjury store: it holds patients"):
+    with pytest.raises(StoreError, match="not a medjury runs store: it holds patients"):
         open_store(file)
     with sqlite3.connect(file) as connection:
         assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("patients",)]

@@ -210,13 +210,13 @@ def test_a_ledger_that_was_cut_after_the_run_is_seen_by_the_gate_and_by_verify(
     two = register(write_study(gate=STRICT, judge={"temperature": 0.5}))
     folder = tmp_path / "runs" / "small"
     assert stands(write_study(gate=STRICT, judge={"temperature": 0.5})).met and two.protocol.line == 2
-    assert main(["verify", str(folder)]) == 0
+    assert main(["runs", "verify", str(folder)]) == 0
     assert "2 lines, the chain is whole" in capsys.readouterr().out
     whole = (tmp_path / LEDGER).read_text()
     (tmp_path / LEDGER).write_text(whole.splitlines(keepends=True)[0])
     found = standing(open_run(folder))
     assert found.met is False and "was cut: it has 1 lines, and had 2" in found.why
-    assert main(["verify", str(folder)]) == 1
+    assert main(["runs", "verify", str(folder)]) == 1
     assert f"ALTERED {LEDGER}: was cut" in capsys.readouterr().out
     (tmp_path / LEDGER).write_text(whole.replace('"study": "small"', '"study": "large"', 1))
     assert "line 1 was changed" in standing(open_run(folder)).why
@@ -291,7 +291,7 @@ def test_the_same_cases_under_two_juries_are_tried_once(write_study: WriteStudy,
 
 
 def erase(*more: str) -> int:
-    return main(["erase", *more])
+    return main(["runs", "erase", *more])
 
 
 def erased_study(write_study: WriteStudy, tmp_path: Path, count: int = 60, **settings: Any) -> Path:
@@ -320,7 +320,7 @@ def test_an_erased_patient_keeps_the_registration(
     assert found.erased == 2 and "2 answers erased since" in found.said
     ledger = (tmp_path / LEDGER).read_text()
     assert "patient-3" not in ledger and "case-6" not in ledger and "Summary" not in ledger
-    assert main(["verify", str(tmp_path / "runs" / "small")]) == 0
+    assert main(["runs", "verify", str(tmp_path / "runs" / "small")]) == 0
 
 
 def test_cases_that_were_taken_out_by_hand_are_not_erased(write_study: WriteStudy, tmp_path: Path) -> None:
@@ -460,7 +460,7 @@ def test_the_published_line_is_checked(
     folder = str(tmp_path / "runs" / "small")
 
     def checked(anchor: str) -> tuple[int, str]:
-        status = main(["verify", folder, "--anchor", anchor])
+        status = main(["runs", "verify", folder, "--anchor", anchor])
         return status, capsys.readouterr().out
 
     status, told = checked(f"  {line}\n")
@@ -476,7 +476,7 @@ def test_the_published_line_is_checked(
     )
     assert checked(line.replace("line 1", "line 7")) == (1, ANY_WITH("has another line 7, or none"))
     assert checked(f"{line[:-64]}{'ab' * 32}") == (1, ANY_WITH("since the line was published"))
-    assert main(["verify", folder, "--anchor", "sha256 abc"]) == 2
+    assert main(["runs", "verify", folder, "--anchor", "sha256 abc"]) == 2
     assert "is not a line that `medjury register` prints" in capsys.readouterr().err
     (tmp_path / LEDGER).rename(tmp_path / "hidden")
     assert checked(line) == (1, ANY_WITH(f"ALTERED anchor: {LEDGER} is missing"))
@@ -506,7 +506,7 @@ def test_the_line_of_a_later_protocol_is_not_the_first(
     strict, lax = two_protocols(write_study)
     assert lax.publish.split()[-2] == "2"
     stands(lax_run(write_study, lax))
-    assert main(["verify", str(tmp_path / "runs" / "fishing"), "--anchor", lax.publish]) == 1
+    assert main(["runs", "verify", str(tmp_path / "runs" / "fishing"), "--anchor", lax.publish]) == 1
     told = capsys.readouterr().out
     assert f"protocol {strict.protocol.hash()[:16]} was registered first for these cases (line 1" in told
 
@@ -516,8 +516,8 @@ def test_a_line_that_was_published_fixes_all_lines_before_it(write_study: WriteS
     other = register(write_study(gate=STRICT, cases=answers(6, start=90), study="other"))
     stands(write_study(gate=STRICT, cases=answers(6, start=90), study="other"))
     folder = str(tmp_path / "runs" / "other")
-    assert main(["verify", folder, "--anchor", other.publish]) == 0
+    assert main(["runs", "verify", folder, "--anchor", other.publish]) == 0
     lines = (tmp_path / LEDGER).read_text().splitlines()
     first = json.dumps({**json.loads(lines[0]), "study": "never"})
     (tmp_path / LEDGER).write_text("\n".join([first, *lines[1:]]) + "\n")
-    assert main(["verify", folder, "--anchor", other.publish]) == 1
+    assert main(["runs", "verify", folder, "--anchor", other.publish]) == 1

@@ -76,6 +76,8 @@ def test_a_run_keeps_what_was_set_and_is_not_the_registered_one(
     assert "set in place of the study file: not stated -> judges.0.temperature=0.5" in stand.said
     assert "judges.0.temperature=0.5" in (folder / "report.html").read_text()
     asked = len(server.calls)
-    assert main(["reread", str(folder), "--quiet"]) == 0, "the replies are found by the settings of the run"
+    assert main(["runs", "reread", str(folder), "--quiet"]) == 0, (
+        "the replies are found by the settings of the run"
+    )
     assert len(server.calls) == asked
     capsys.readouterr()

@@ -32,7 +32,7 @@ PRICE = {"input": 3.0, "output": 7.0}
 def replay(study: Path, *, out: str = "answers.jsonl") -> Path:
     """Record the study's run and write it with its models swapped; its run folder is to be called `again`."""
     folder = study.parent
-    assert main(["record", str(folder / "runs" / "small"), "--out", str(folder / out),
+    assert main(["runs", "record", str(folder / "runs" / "small"), "--out", str(folder / out),
                  "--replay", str(folder / "again.yaml")]) == 0  # fmt: skip
     file = folder / "again.yaml"
     assert "output: runs/small-replay\n" in file.read_text()

@@ -136,7 +136,7 @@ def test_a_better_reader_reads_what_the_first_one_could_not(
 
     monkeypatch.setattr(_judge, "read_answer", with_words)
     capsys.readouterr()
-    assert main(["reread", str(folder)]) == 0
+    assert main(["runs", "reread", str(folder)]) == 0
     told = capsys.readouterr().out.splitlines()
     assert told[0] == "9 ratings read again: 8 the same, 1 scored now and not before"
     assert told[1] == "  juror, completeness: 2 the same, 1 scored now and not before"
@@ -190,7 +190,7 @@ def test_a_stricter_scale_leaves_open_what_was_never_handed_back(
     (tmp_path / "own.yaml").write_text(instrument("{1: bad, 2: poor, 3: fair}"))
     nobody_is_asked()
     capsys.readouterr()
-    assert main(["reread", str(folder)]) == 3
+    assert main(["runs", "reread", str(folder)]) == 3
     told = capsys.readouterr().out
     assert "1 scored before and not now" in told.splitlines()[0] and "1 ratings have no stored reply" in told
     (lost,) = changes(folder)
@@ -495,7 +495,7 @@ def test_what_cannot_be_read_again_is_told(
     own_study: Write, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refused(*words: str) -> str:
-        assert main(["reread", *words]) == 2
+        assert main(["runs", "reread", *words]) == 2
         return capsys.readouterr().err
 
     assert "manifest.json is missing" in refused(str(tmp_path))
@@ -504,7 +504,7 @@ def test_what_cannot_be_read_again_is_told(
     assert "is not empty; name another folder" in refused(str(folder), "--out", str(tmp_path))
     moved = file.rename(tmp_path / "moved.yaml")
     assert "which is not there; name it with --study" in refused(str(folder))
-    assert main(["reread", str(folder), "--study", str(moved)]) == 0
+    assert main(["runs", "reread", str(folder), "--study", str(moved)]) == 0
     moved.write_text(moved.read_text().replace('"small"', '"other"'))
     assert "is a run of the study 'small'" in refused(str(folder), "--study", str(moved))
     moved.write_text(moved.read_text().replace('"other"', '"small"') + "store: elsewhere.sqlite\n")

@@ -351,10 +351,10 @@ def test_an_altered_run_folder_is_noticed(write_study: Write, capsys: pytest.Cap
     study = write_study()
     main(["run", str(study), "--quiet"])
     folder = study.parent / "runs" / "small"
-    assert main(["verify", str(folder)]) == 0
+    assert main(["runs", "verify", str(folder)]) == 0
     table = (folder / "ratings.csv").read_text()
     (folder / "ratings.csv").write_text(table.replace(",scored,", ",scored ,", 1))
-    assert main(["verify", str(folder)]) == 1
+    assert main(["runs", "verify", str(folder)]) == 1
     assert "ALTERED ratings.csv" in capsys.readouterr().out
 
 
@@ -420,10 +420,10 @@ def test_a_file_that_was_put_into_a_run_folder_is_found(
     study = write_study()
     assert main(["run", str(study), "--quiet"]) == 0
     folder = load_study(study).output
-    assert main(["verify", str(folder)]) == 0
+    assert main(["runs", "verify", str(folder)]) == 0
     (folder / "records.jsonl").write_text('{"kind": "claims"}\n')
     capsys.readouterr()
-    assert main(["verify", str(folder)]) == 1
+    assert main(["runs", "verify", str(folder)]) == 1
     assert "was added after the run" in capsys.readouterr().out
 
 
@@ -437,7 +437,7 @@ def test_a_note_beside_the_files_of_a_run_is_named_and_decides_nothing(
     capsys.readouterr()
     before = main(["gate", str(folder), "--json"]), capsys.readouterr().out
     (folder / "notes.txt").write_text("Ask Ward 3.")
-    assert main(["verify", str(folder)]) == 1
+    assert main(["runs", "verify", str(folder)]) == 1
     assert "notes.txt" in capsys.readouterr().out
     assert (main(["gate", str(folder), "--json"]), capsys.readouterr().out) == before
     assert main(["report", str(folder), "--quiet"]) == 0

@@ -100,7 +100,7 @@ def test_scores_become_ratings_and_nobody_is_asked(
     digest = hashlib.sha256((tmp_path / "scores.csv").read_bytes()).hexdigest()
     assert judge.strategy == "scores" and judge.models[0].scores == digest and judge.vendor == "openai"
     assert manifest.prompt_version == "none" and manifest.cost == 0 and manifest.calls == 0
-    assert main(["verify", str(tmp_path / "runs/small")]) == 0
+    assert main(["runs", "verify", str(tmp_path / "runs/small")]) == 0
 
 
 def test_what_has_no_score_is_unscored_with_its_reason(write_study: Write, tmp_path: Path) -> None:

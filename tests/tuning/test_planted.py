@@ -208,12 +208,12 @@ def test_commands(server: LoopbackServer, tmp_path: Path, capsys: pytest.Capture
     file = write_task(tmp_path, server.url)
     assert main(["tune", str(file), "--out", str(tmp_path / "tuned"), "--budget", "150"]) == 0
     assert "Tuning took" in capsys.readouterr().out
-    assert main(["prompts", "log", str(tmp_path / "tuned")]) == 0
+    assert main(["tune", "prompts", "log", str(tmp_path / "tuned")]) == 0
     assert "kept" in capsys.readouterr().out
-    assert main(["prompts", "diff", str(tmp_path / "tuned"), "0", "1"]) == 0
+    assert main(["tune", "prompts", "diff", str(tmp_path / "tuned"), "0", "1"]) == 0
     assert "+A lost" in capsys.readouterr().out
-    assert main(["prompts", "diff", "transcript_impact", str(tmp_path / "tuned" / "tuned.yaml")]) == 0
-    assert main(["prompts", "log", str(tmp_path)]) == 2
+    assert main(["tune", "prompts", "diff", "transcript_impact", str(tmp_path / "tuned" / "tuned.yaml")]) == 0
+    assert main(["tune", "prompts", "log", str(tmp_path)]) == 2
     assert "not a tuning folder" in capsys.readouterr().err
 
 

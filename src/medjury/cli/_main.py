@@ -14,52 +14,74 @@ from medjury.cli._terminal import Parser, reading_screen
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import is_full
 
-# name -> one line for `medjury --help`; the file cli/NAME.py (- as _) holds `add_arguments` and `run`.
-COMMANDS = {
-    "demo": "a good jury on planted errors in seconds, then a small model live; no network",
-    "init": "write a commented study file to start from",
-    "register": "freeze a study's rules, instrument, prompts and data before a score is seen",
-    "run": "run a study file: judge every case, keep every vote, resume where it stopped",
-    "tune": "improve a judge's prompt or examples on clinicians' labels, and prove the gain on other cases",
-    "prompts": "what a tuning tried (log), and what changed from one prompt to another (diff)",
-    "reread": "read the stored replies of a run again, by the present reader and instrument, without a call",
-    "record": "write the answers of a run to a file, by which its study runs again without endpoints and keys",
-    "draft": "write the answers that a study judges, from the question, the latest notes and values",
-    "look": "what is this file? its kind, the mapping that reads it, and what it can answer",
-    "cases": "check a file of cases and show what was read",
-    "redact": "preview or write cases with identifiers replaced",
-    "instruments": "list, show and check rating instruments",
-    "models": "list endpoint kinds and prices, fetch the embedded model",
-    "ratings": "import clinicians' ratings, export ratings, list the runs in a store",
-    "agreement": "agreement between raters, every coefficient with its interval",
-    "plan": "how many cases and raters a study needs, and what its gate can show",
-    "calibrate": "fit, apply and report a calibration of judges to clinicians, cross-fitted by case",
-    "estimate": "mean quality from few clinicians' labels and many jury scores, with a valid interval",
-    "simulate-jury": "find on stored votes when a jury may stop early: calls saved, agreement lost",
-    "triage": "rank the cases a clinician should see first",
-    "audit": "self-preference, stability, length and order effects, group differences, drift",
-    "rank": "rank systems: win rate, macro average, tie groups, smallest detectable difference",
-    "bench": "benchmarks: list them, check and fetch their data, make your own, run models, write a leaderboard",
-    "metrics": "text metrics between reference and hypothesis, all in one pass",
-    "impact": "which clinically loaded things changed between what was said and what was recognised",
-    "align": "align what was said with what was recognised, turn by turn",
-    "transcripts": "from two transcripts to a finished study of clinical impact",
-    "train": "train a local judge on clinicians' ratings, and serve it as an ordinary judge",
-    "report": "write a run's report: may this jury be trusted, for what, and how do we know",
-    "view": "read the evidence case by case in a browser: source, answer, every vote; or write it as one file",
-    "gate": "the verdict of a run's report, with an exit status and JUnit for pipelines",
-    "passport": "make or check the passport of a validated jury: what it is, on whom it was validated, until when",
-    "judge": "judge cases by a passport: exactly that jury, and whether each case lies inside what was validated",
-    "watch": "watch a jury in use: judge what is new, draw what clinicians read, alarm where a limit is crossed",
-    "validate": "the verdict from two tables, clinicians' and judges' scores, without a run",
-    "compare": "what changed between two runs, with paired intervals",
-    "panel": "clinicians rate in the browser: serve the pages, invite people, read the audit trail",
-    "completion": "print what lets your shell complete commands and options",
-    "store": "copy a store into another: from SQLite to PostgreSQL, or back",
-    "erase": "delete everything of one patient, of cases, or older than a day from a store",
-    "verify": "check a run folder against its manifest and its audit log",
+# What `medjury --help` shows: under a heading each command with its line. The file cli/NAME.py (- as _) holds
+# `add_arguments` and `run`.
+HEADINGS = {
+    "Start": {
+        "demo": "try it: a planted study in seconds, then a small model live",
+        "init": "write a commented study file to start from",
+        "look": "what is this file, and what can it answer?",
+        "plan": "how many cases and raters a study needs",
+        "cases": "check a file of cases and show what was read",
+        "draft": "let a model write the answers that a study judges",
+        "instruments": "list, show and check rating instruments",
+        "models": "list endpoints and prices, fetch the embedded model",
+    },
+    "Judge": {
+        "register": "freeze rules, prompts and data before a score is seen",
+        "run": "judge every case, keep every vote, go on where it stopped",
+        "report": "write the report: may this jury be trusted, and for what?",
+        "view": "read case by case in a browser: source, answer, every vote",
+        "compare": "what changed between two runs, with paired intervals",
+        "runs": "verify, erase, record and reread runs; ratings and stores",
+    },
+    "Trust": {
+        "gate": "the verdict of a run, for people and for pipelines",
+        "validate": "the verdict from two tables of scores, without a run",
+        "agreement": "agreement between raters, every number with its interval",
+        "calibrate": "calibrate judges to clinicians, cross-fitted by case",
+        "audit": "own vendor, stability, length, order, groups, drift",
+        "estimate": "mean quality from few labels and many jury scores",
+        "triage": "rank the cases that a clinician should see first",
+        "rank": "rank systems, with ties and detectable differences",
+    },
+    "Clinicians": {
+        "panel": "clinicians rate in the browser: serve, invite, assign, export",
+        "passport": "make or check the passport of a validated jury",
+        "judge": "judge cases by a passport, and mark what lies outside it",
+        "watch": "watch a jury in use, alarm where a limit is crossed",
+    },
+    "Expert": {
+        "tune": "improve a prompt on clinicians' labels, and prove the gain",
+        "train": "train a local judge on clinicians' ratings, and serve it",
+        "bench": "benchmarks: data, models, your own, and leaderboards",
+        "metrics": "text metrics between a reference and a hypothesis",
+        "impact": "which clinical words changed between said and recognised",
+        "align": "align what was said with what was recognised",
+        "transcripts": "from two transcripts to a study of clinical impact",
+        "completion": "let your shell complete commands and options",
+    },
+}
+# Under a neighbour: commands that few people type.
+UNDER = {
+    "cases": {"redact": "preview or write cases with identifiers replaced"},
+    "plan": {"simulate-jury": "find on stored votes when a jury may stop early: calls saved, agreement lost"},
+    "runs": {
+        "verify": "check a run folder against its manifest and its audit log",
+        "erase": "delete everything of one patient, of cases, or older than a day from a store",
+        "record": "write the answers of a run to a file, by which its study runs again without endpoints and keys",
+        "reread": "read the stored replies of a run again, by the present reader and instrument, without a call",
+        "ratings": "import clinicians' ratings, export ratings, list the runs in a store",
+        "store": "copy a store into another: from SQLite to PostgreSQL, or back",
+    },
+    "tune": {"prompts": "what a tuning tried (log), and what changed from one prompt to another (diff)"},
+}
+COMMANDS = {name: line for lines in HEADINGS.values() for name, line in lines.items()} | {
+    f"{first} {name}": line for first, lines in UNDER.items() for name, line in lines.items()
 }
 
+# Headings of other commands alone have no file of their own.
+_FILES = frozenset(COMMANDS) - {"runs"}
 # Commands that compute and end.
 _ANALYSES = frozenset(
     ("agreement", "audit", "calibrate", "compare", "estimate", "gate", "rank", "report", "triage", "validate")
@@ -123,14 +145,19 @@ def _parsed(
     parser: argparse.ArgumentParser, words: Sequence[str]
 ) -> tuple[argparse.Namespace, argparse.ArgumentParser]:
     """What was asked for, and the parser of its command; what cannot be understood ends here."""
-    if words and words[0] not in COMMANDS and not words[0].startswith("-"):
+    first = words[0] if words else ""
+    if first and first not in COMMANDS and not first.startswith("-"):
         from medjury.cli._unknown_words import meant
 
-        parser.error(
-            f"there is no command {words[0]!r}{meant(words[0], COMMANDS)}; `medjury --help` lists them"
-        )
-    command = add_commands(parser, words[0] if words and words[0] in COMMANDS else None)
+        moved = [name for name in COMMANDS if name.endswith(f" {first}")]
+        told = f" (did you mean {moved[0]}?)" if moved else meant(first, COMMANDS)
+        parser.error(f"there is no command {first!r}{told}; `medjury --help` lists them")
+    two = " ".join(words[:2])
+    chosen = two if two in COMMANDS else first if first in COMMANDS else None
+    command = add_commands(parser, chosen)
     options, unknown = parser.parse_known_args(words)
+    if chosen is None:
+        parser.error("say what to do: `medjury --help` lists the commands")
     if unknown:
         from medjury.cli._unknown_words import refuse_unknown
 
@@ -140,13 +167,36 @@ def _parsed(
 
 def add_commands(parser: argparse.ArgumentParser, chosen: str | None) -> argparse.ArgumentParser:
     """Every command with its one line; with `chosen`, that one alone with all its options, which is returned."""
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name in COMMANDS if chosen is None else (chosen,):
-        command = subparsers.add_parser(name, help=COMMANDS[name], description=COMMANDS[name])
-        if name == chosen:
-            importlib.import_module(_module(name)).add_arguments(command)
-            complete_options(command)
+    if chosen is None:
+        parser.usage = "medjury [-h] [-V] COMMAND ..."
+        for heading, lines in HEADINGS.items():
+            group = parser.add_argument_group(heading)
+            for name, line in lines.items():
+                group.add_argument(name, nargs="?", help=line).metavar = name
+        return parser
+    first, _, second = chosen.partition(" ")
+    command = _added(parser.add_subparsers(dest="command", metavar="COMMAND", required=True), first, first)
+    if second:
+        command = _added(
+            command.add_subparsers(dest="command", metavar="COMMAND", required=True), second, chosen
+        )
+    elif first not in _FILES:
+        inside = command.add_subparsers(dest="command", metavar="COMMAND", required=True)
+        for name in UNDER[first]:
+            _added(inside, name, f"{first} {name}")
+        return command
+    importlib.import_module(_module(second or first)).add_arguments(command)
+    complete_options(command)
+    if not second and first in UNDER:
+        others = [f"`medjury {first} {name}` ({line})" for name, line in UNDER[first].items()]
+        command.epilog = "\n\n".join(filter(None, (command.epilog, f"See also {', '.join(others)}.")))
     return command
+
+
+def _added(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, whole: str
+) -> argparse.ArgumentParser:
+    return commands.add_parser(name, help=COMMANDS[whole], description=COMMANDS[whole])
 
 
 def _run(options: argparse.Namespace, command: argparse.ArgumentParser) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from medjury.cli._main import COMMANDS, add_commands
+from medjury.cli._main import COMMANDS, UNDER, add_commands
 from medjury.cli._output import add_json, print_json
 from medjury.cli._terminal import Paragraphs
 from medjury.cli._terminal.shells import SHELLS, Offered
@@ -27,10 +27,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    offered: Offered = {(): ["--help", "--version", *COMMANDS]}
+    offered: Offered = {(): ["--help", "--version", *(name for name in COMMANDS if " " not in name)]}
     for name in COMMANDS:
         command = add_commands(argparse.ArgumentParser(prog="medjury"), name)
-        offered |= dict(_below((name,), command))
+        offered |= dict(_below(tuple(name.split()), command))
+    for first, lines in UNDER.items():
+        offered[(first,)] = list(dict.fromkeys([*lines, *offered[(first,)]]))
     script = SHELLS[options.shell](offered)
     if options.json:
         after = {" ".join(path): words for path, words in offered.items()}

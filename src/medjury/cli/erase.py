@@ -1,4 +1,4 @@
-"""`medjury erase`: delete everything of one patient, of cases, of a run, or older than a day from a store."""
+"""`medjury runs erase`: delete everything of one patient, of cases, of a run, or older than a day from a store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`medjury prompts log FOLDER | diff FOLDER [A B] | diff FILE FILE`: what was tried, and what changed."""
+"""`medjury tune prompts log FOLDER | diff FOLDER [A B] | diff FILE FILE`: what was tried, and what changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`medjury ratings`: import clinicians' ratings, export ratings, list the runs in a store."""
+"""`medjury runs ratings`: import clinicians' ratings, export ratings, list the runs in a store."""
 
 from __future__ import annotations
 

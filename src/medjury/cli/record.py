@@ -1,4 +1,4 @@
-"""`medjury record`: the answers of a finished run in one file, to run its study again without asking anybody."""
+"""`medjury runs record`: the answers of a finished run in one file, to run its study again without a call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`medjury redact CASES`: preview, or write, cases with identifiers replaced by placeholders."""
+"""`medjury cases redact CASES`: preview, or write, cases with identifiers replaced by placeholders."""
 
 from __future__ import annotations
 

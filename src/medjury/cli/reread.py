@@ -1,4 +1,4 @@
-"""`medjury reread`: the stored replies of a run, read again without a call."""
+"""`medjury runs reread`: the stored replies of a run, read again without a call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`medjury simulate-jury`: replay a full jury's stored votes under rules that stop early, and choose one."""
+"""`medjury plan simulate-jury`: replay a full jury's stored votes under rules that stop early, and choose one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`medjury store`: copy a store into another, from SQLite to PostgreSQL or back."""
+"""`medjury runs store`: copy a store into another, from SQLite to PostgreSQL or back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`medjury verify`: is this run folder as the run left it, and who says so?"""
+"""`medjury runs verify`: is this run folder as the run left it, and who says so?"""
 
 from __future__ import annotations
 

@@ -163,7 +163,8 @@ async def _open_to_the_end(
 
     watching = aiohttp.TraceConfig()
     watching.on_request_headers_sent.append(_note)
-    yield open_session(seconds, largest_body=largest_body, keeps=keeps, watching=watching)
+    async with open_session(seconds, largest_body=largest_body, keeps=keeps, watching=watching) as session:
+        yield session
 
 
 async def _note(_session: object, context: SimpleNamespace, _sent: object) -> None:

@@ -90,7 +90,7 @@ KINDS: Mapping[str, Kind] = {
         {**_FOLDER, "gpu_memory": _NUMBER, "tensor_parallel": _WHOLE}, ("weights",),
     ),
     "recorded": Kind(
-        "answers that another run was given, from the file that `medjury record` writes; no network, no key",
+        "answers that another run was given, from the file that `medjury runs record` writes; no network, no key",
         "_recorded.recorded", "RecordedModel",
         {"file": _TEXT, "model": _TEXT, "vendor": _TEXT, "context_window": _WHOLE, **_SAMPLING}, ("file",),
     ),

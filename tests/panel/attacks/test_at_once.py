@@ -48,7 +48,7 @@ def test_two_coordinators_and_a_rater_at_once_leave_a_whole_run(tmp_path: Path) 
         thread.join(120)
     assert told == [200] * 6
     included(0)
-    assert main(["verify", str(tmp_path / "runs" / "ward")]) == 0
+    assert main(["runs", "verify", str(tmp_path / "runs" / "ward")]) == 0
     table = open_run(tmp_path / "runs" / "ward")
     assert len([name for name, kind in table.raters.items() if kind == "clinician"]) == 3
 

@@ -62,7 +62,7 @@ def test_ratings_come_into_the_run_without_asking_anybody(
     ]
     page = (tmp_path / "runs" / "ward" / "report.html").read_text()
     assert "2 clinicians" in page and "Wallaby" not in page
-    assert main(["verify", str(tmp_path / "runs" / "ward")]) == 0
+    assert main(["runs", "verify", str(tmp_path / "runs" / "ward")]) == 0
 
 
 def test_a_grade_that_was_taken_back_is_gone_from_the_next_inclusion(tmp_path: Path) -> None:

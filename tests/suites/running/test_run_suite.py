@@ -176,7 +176,7 @@ def test_open_answers_are_judged_by_an_ordinary_study_score_first(
     assert list(axis) == ["accuracy", "completeness", "clarity"]
     assert next(iter(axis["accuracy"]["properties"])) == "score"
     folder = tmp_path / "out" / "open" / OPEN / "run"
-    assert main(["verify", str(folder)]) == 0
+    assert main(["runs", "verify", str(folder)]) == 0
     table = polars.read_parquet(folder / "ratings.parquet")
     votes = table.filter(rater_kind="judge", system="one").filter(
         polars.col("dimension").is_in(["accuracy", "completeness", "clarity"])

@@ -233,7 +233,7 @@ class AdaptiveJury(PlainRater):
 
     def expected(self, unit: Unit) -> Expected | Unscored:
         """As if half of the calls beyond the minimum were made: how many will be is not known before the votes are.
-        `medjury simulate-jury` tells what share to expect."""
+        `medjury plan simulate-jury` tells what share to expect."""
         usual, most = Used(), Used()
         likely = self.rule.minimum + -(-(self.most_calls - self.rule.minimum) // 2)
         for turn in range(self.most_calls):

@@ -1,4 +1,4 @@
-"""A rule for an adaptive jury as a file: what `medjury simulate-jury` writes and a study file names."""
+"""A rule for an adaptive jury as a file: what `medjury plan simulate-jury` writes and a study file names."""
 
 from __future__ import annotations
 
@@ -73,9 +73,13 @@ def load_adaptive_rule(path: str | Path) -> SavedAdaptiveRule:
     except OSError as error:
         raise MedjuryError(f"{path} cannot be read: {error.strerror or error}") from error
     except ValueError:
-        raise MedjuryError(f"{path} is not JSON; `medjury simulate-jury --rule FILE` writes rules") from None
+        raise MedjuryError(
+            f"{path} is not JSON; `medjury plan simulate-jury --rule FILE` writes rules"
+        ) from None
     if not isinstance(content, dict) or content.get("kind") != _KIND:
-        raise MedjuryError(f"{path} holds no adaptive rule; `medjury simulate-jury --rule FILE` writes one")
+        raise MedjuryError(
+            f"{path} holds no adaptive rule; `medjury plan simulate-jury --rule FILE` writes one"
+        )
     if content.get("version") != _VERSION:
         raise MedjuryError(
             f"{path} is of version {content.get('version')}, not {_VERSION}; simulate the jury again"

@@ -155,7 +155,7 @@ def _checked(validate: Callable[[Any], _Checked], line: bytes, path: Path, numbe
     except (ValueError, RecursionError):  # a ValidationError is one; its words may quote an answer
         what = "the first line says no models" if number == 1 else "this is no recorded answer"
         raise MedjuryError(
-            f"{path}, line {number}: {what}; a file of recorded answers is written by `medjury record`"
+            f"{path}, line {number}: {what}; a file of recorded answers is written by `medjury runs record`"
         ) from None
 
 

@@ -20,7 +20,7 @@ from medjury.models._tokens import least_request_tokens
 
 
 class RecordedModel(PlainModel):
-    """Answers from the `file` that `medjury record` wrote, and asks nobody.
+    """Answers from the `file` that `medjury runs record` wrote, and asks nobody.
 
     It is the recorded model in everything that determines a question or an answer: its identity, its window, its
     maker. So the same study asks the same questions, under the same keys. `model` says which of the file's models

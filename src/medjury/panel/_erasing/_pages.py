@@ -63,7 +63,7 @@ _WORDS = {
 _NOT_REACHED = (
     "This does not reach, and you must see to:",
     "- the files of cases, and other files that the study file names: take the cases out there;",
-    "- the study's store and its run folders: `medjury erase STORE --patient ID --cases FILE`;",
+    "- the study's store and its run folders: `medjury runs erase STORE --patient ID --cases FILE`;",
     "- what programs sent to the jury of a passport: its store is in the folder STUDY.jury;",
     "- files that somebody downloaded in a browser, and copies of files;",
     "- what people wrote of the patient elsewhere: in comments on other cases, or on the definitions of a round;",

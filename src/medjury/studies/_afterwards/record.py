@@ -44,7 +44,7 @@ def replayed_study(study: Path, answers: Path, replay: Path) -> str:
     settings["judges"] = [_named(_swapped(each, file), each, "name") for each in judges]
     if "drafting" in settings:
         settings["drafting"] = _named(_swapped(settings["drafting"], file), settings["drafting"], "system")
-    top = f"# Written by `medjury record`: the models answer from {file}.\n"
+    top = f"# Written by `medjury runs record`: the models answer from {file}.\n"
     return top + yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
 
 

@@ -92,7 +92,7 @@ class Registered:
         lines.append(
             "The hash proves what was registered. That it was registered now, and first, only somebody else can "
             "prove: send the line to your ethics board or your statistician, or put it into a public registry. "
-            "`medjury verify RUN --anchor LINE` checks it."
+            "`medjury runs verify RUN --anchor LINE` checks it."
         )
         return "\n".join(lines)
 

@@ -78,7 +78,7 @@ _OF_TRANSCRIPTS = (
 )  # fmt: skip
 _OF_RUNS = (
     Question("May this jury be trusted, and for what?", "medjury report", lambda facts: ""),
-    Question("Is the folder as it was written?", "medjury verify", lambda facts: ""),
+    Question("Is the folder as it was written?", "medjury runs verify", lambda facts: ""),
 )  # fmt: skip
 _QUESTIONS = {"ratings": _OF_RATINGS, "store": _OF_RATINGS, "cases": _OF_CASES, "transcript": _OF_TRANSCRIPTS,
               "run": _OF_RUNS}  # fmt: skip

@@ -16,7 +16,7 @@ _NOT_REACHED = (
     "- the run folders{runs}: ratings, records, drafts, patients, tables and reports lie there as files. Take the "
     "cases out of the file of cases and run the study again (nothing is paid twice), or delete the folders. Their "
     "audit.jsonl holds hashes only and stays whole;",
-    "- the files of cases, exports, answers written by `medjury record`, files for training, prompts with "
+    "- the files of cases, exports, answers written by `medjury runs record`, files for training, prompts with "
     "examples;",
     "- batch jobs that are still with a provider: their answers come with the next run of their study;",
     "- the database of the panel, if clinicians rated there: `medjury panel erase STUDY --patient ID`;",

@@ -1,4 +1,4 @@
-"""Ratings from files into a store or into one file: what `medjury ratings import` does."""
+"""Ratings from files into a store or into one file: what `medjury runs ratings import` does."""
 
 from __future__ import annotations
 

@@ -226,7 +226,7 @@ def refuse_foreign(tables: Collection[str], place: str) -> None:
     """Somebody else's database is not ours to write in."""
     if tables and "schema_version" not in tables:
         raise StoreError(
-            f"{place} is a database, but not a medjury store: it holds {', '.join(sorted(tables)[:5])}. "
+            f"{place} is a database, but not a medjury runs store: it holds {', '.join(sorted(tables)[:5])}. "
             "Name another file or database."
         )
 
