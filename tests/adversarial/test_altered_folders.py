@@ -1,4 +1,4 @@
-"""`medjury runs verify` tells a run folder that is as the run left it from one in which something was cut or edited."""
+"""`medjury runs verify` tells a run folder as the run left it from one in which something was cut or edited."""
 
 from __future__ import annotations
 

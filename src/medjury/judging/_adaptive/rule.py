@@ -2,7 +2,8 @@
 
 Everything is measured as a share of the scale, so that one tolerance serves a dimension graded 1 to 5 (0.25 is
 one grade) and one graded 0 or 1. The doubt about a dimension says how far its score may still move. It comes
-from the votes alone, or from a table of conformal widths that `medjury plan simulate-jury` learnt on stored ratings.
+from the votes alone, or from a table of conformal widths that `medjury plan simulate-jury` learnt on stored
+ratings.
 """
 
 from __future__ import annotations
