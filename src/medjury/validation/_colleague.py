@@ -360,10 +360,10 @@ def missed_bounds(beside: Beside, sums: Sums, tail: float) -> tuple[float, float
     return low, high, clusters
 
 
-# Each bound is one-sided at this level: all lines must hold, so that none is corrected for the others. With few
-# clusters a resampled bound errs more often than it says (7.5 % with 33, drawn a thousand times): so it is read
-# farther out.
-TAIL, TAIL_OF_FEW, FEW_CLUSTERS = 0.05, 0.035, 60
+# Each bound is one-sided at this level: all lines must hold, so that none is corrected for the others. A resampled
+# bound errs more often than it says, most with few clusters (7.5 % with 33 and up to 6.9 % with more, each drawn a
+# thousand times): it is read farther out.
+TAIL, RESAMPLED, RESAMPLED_OF_FEW, FEW_CLUSTERS = 0.05, 0.04, 0.03, 60
 # With fewer clusters no bound of ours was seen to hold; with fewer cases that have several answers, none can be set
 # beside another.
 FEWEST_CLUSTERS, FEWEST_SHARED = 10, 10
@@ -435,7 +435,7 @@ def _bounds(name: str, value: float, drawn: Floats, left: Floats) -> tuple[float
     if not math.isfinite(value) or len(known) < len(drawn) / 2 or not len(known):
         return None
     scale = "pearson" if name == "colleagues" else ""  # a coefficient, not a difference of two
-    tail = TAIL_OF_FEW if len(left) < FEW_CLUSTERS else TAIL
+    tail = RESAMPLED_OF_FEW if len(left) < FEW_CLUSTERS else RESAMPLED
     low, high, _ = interval(
         value, known, left, np.ones(len(left)), method="bca_t", confidence=1 - 2 * tail, name=scale
     )
