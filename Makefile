@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: help install demo test test-simulations test-learned test-interop test-ray browser check bench mutants lock sbom docs clean
+.PHONY: help install demo test test-simulations test-learned test-interop test-ray browser check bench size mutants lock sbom docs clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -58,6 +58,9 @@ docs: install ## write the documentation as a site: build/docs/index.html, no ne
 
 bench: install ## measure speed beside the peers, as ratios (BEFORE=folder: beside an older checkout too)
 	$(BIN)/python -m benchmarks $(if $(BEFORE),--before $(BEFORE))
+
+size: ## lines, files, exported names, dataclasses and rooms, now and at a commit (BEFORE=f4d8ced4)
+	$(PYTHON) benchmarks/_size.py $(or $(BEFORE),f4d8ced4)
 
 mutants: install ## change the rooms that decide, one thing at a time: do the tests notice? (SAMPLE=100 of each room; hours for all)
 	$(BIN)/python -m benchmarks._mutants $(or $(SAMPLE),0) $(SEED) $(ROOMS)

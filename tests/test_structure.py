@@ -169,8 +169,8 @@ def test_every_room_within_a_room_says_what_it_holds_and_has_a_line_in_the_plan_
     plan = (PACKAGE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
     for door in PACKAGE.glob("*/**/__init__.py"):
         name = str(door.parent.relative_to(PACKAGE))
-        if "/" in name:
-            assert ast.get_docstring(ast.parse(door.read_text(encoding="utf-8"))), f"{name} says nothing"
+        assert ast.get_docstring(ast.parse(door.read_text(encoding="utf-8"))), f"{name} says nothing"
+        if "/_" not in name:
             assert f"`{name}/`" in plan, f"docs/architecture.md does not name {name}"
 
 
