@@ -29,7 +29,7 @@ from medjury.foundation.clock import utc_now
 from medjury.models._gate.audit_chain import FIRST, HASH, AuditError, entry_of, position
 
 _SYNC_SECONDS = 1.0
-_JSON = json.JSONEncoder(separators=(",", ":"))
+_JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 _TAIL = 1 << 16
 
 
@@ -165,7 +165,7 @@ class AuditLog:
         parts, digest = [before], self._previous
         for number, entry in enumerate(entries, self._number + 1):
             whole = {"n": number, "at": now, **entry, **self._mark, "previous": digest}
-            body = _JSON.encode(whole).encode()[:-1]
+            body = _bytes(whole)[:-1]
             digest = hashlib.sha256(body).hexdigest()
             parts.append(b'%b%b%b"}\n' % (body, HASH, digest.encode()))
         text = b"".join(parts)
@@ -217,3 +217,10 @@ def _locked(descriptor: int) -> Iterator[None]:
         yield
     finally:
         fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+def _bytes(entry: Mapping[str, Any]) -> bytes:
+    try:
+        return _JSON.encode(entry).encode()
+    except UnicodeEncodeError:  # half a surrogate pair: only an escape can stand for it
+        return json.dumps(entry, separators=(",", ":")).encode()
