@@ -17,7 +17,7 @@ from tests.loopback import Call, LoopbackServer
 from medjury.models import AnswerFile, RecordedAs, RecordedFailure, Reply, write_answers
 from medjury.studies import load_study, record_run, run_study
 
-PACKAGED = Path(__file__).parent.parent / "src" / "medjury" / "recipes"
+PACKAGED = Path(__file__).parent.parent / "src" / "medjury" / "studies" / "recipes"
 ANSWERS = "answers.jsonl.gz"
 FIRST_RATING = "2026-01-01T00:00:00.000+00:00"  # always the same, and before anybody who runs a recipe
 

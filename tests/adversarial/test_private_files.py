@@ -180,12 +180,12 @@ def test_a_store_is_its_owners_alone_with_its_log(tmp_path: Path, umask: int) ->
 
 # Where files may be opened for writing without `medjury.foundation.files`, and why.
 ELSEWHERE = {
-    "files.py": "the one place",
-    "ratings/_export.py": "writes into a part that `medjury.foundation.files` made",
+    "foundation/files.py": "the one place",
+    "store/ratings/_export.py": "writes into a part that `medjury.foundation.files` made",
     "models/_gate/audit.py": "appends; the run folder makes it first",
     "tuning/_search/lineage.py": "appends to a file that `medjury.foundation.files` made for its owner",
     "models/_embedded/weights.py": "the public weights of the embedded model",
-    "ratings/_pseudonyms.py": "a secret, with rights of its own",
+    "store/ratings/_pseudonyms.py": "a secret, with rights of its own",
     "cli/init.py": "a template without data",
     "studies/_demonstration.py": "synthetic cases",
     "suites/_loaders/_reading/fetch.py": "writes into a part that `medjury.foundation.files` made",

@@ -10,7 +10,6 @@ import pytest
 from tests.agreement.rating_rows import likert
 from tests.tables.run_folders import DIMENSIONS, rows_of, run_folder
 
-import medjury.analysis.agreement as room
 from medjury.analysis.agreement import AgreementTable, agreement, icc_statistics, non_inferiority
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
@@ -223,11 +222,6 @@ def test_the_jury_is_formed_by_more_than_half_and_what_it_lost_is_counted(
     assert found.unscored["jury"] == {"no_quorum": 3 * missed}
     assert plain.find("rmse", dimension="accuracy", reference="consensus", rater="jury").estimate.n == 36
     assert "jury" not in plain.unscored
-
-
-def test_the_room_can_be_called_by_its_own_name(folder: Path, plain: AgreementTable) -> None:
-    assert room(folder, resamples=0).to_json() == plain.to_json()
-    assert room.agreement is agreement
 
 
 def test_the_command_prints_the_numbers_of_the_function(

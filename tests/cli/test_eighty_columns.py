@@ -13,7 +13,7 @@ from tests.report.planted import planted_frame, write_run
 from medjury.cli import main
 
 RUN = "a-run"
-IN_A_TERMINAL = (f"agreement {RUN} --statistics kappa_quadratic,offset", f"verify {RUN}")
+IN_A_TERMINAL = (f"agreement {RUN} --statistics kappa_quadratic,offset", f"runs verify {RUN}")
 BY_VARIABLE = (
     f"triage {RUN} --dimension accuracy",
     f"rank {RUN}",

@@ -23,7 +23,7 @@ def test_a_wheel_carries_the_library_and_says_its_platform() -> None:
     data, made = build_data(), hook(ROOT)
     made.initialize("standard", data)
     (source, target), *rest = data["force_include"].items()
-    assert not rest and target.startswith("medjury/metrics/_kernels.") and Path(source).is_file()
+    assert not rest and target.startswith("medjury/texts/metrics/_kernels.") and Path(source).is_file()
     assert data["tag"].startswith("py3-none-") and "any" not in data["tag"]
     assert data["pure_python"] is False
     made.finalize("standard", data, "")

@@ -92,7 +92,7 @@ def test_the_built_packages_hold_every_file_of_every_recipe(tmp_path: Path) -> N
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
     (wheel,), (source,) = tmp_path.glob("*.whl"), tmp_path.glob("*.tar.gz")
-    wanted = {f"medjury/recipes/{file}" for file in files_in(PACKAGED) if "__pycache__" not in file}
+    wanted = {f"medjury/studies/recipes/{file}" for file in files_in(PACKAGED) if "__pycache__" not in file}
     assert len(wanted) > 5
     assert wanted <= set(zipfile.ZipFile(wheel).namelist())
     with tarfile.open(source) as archive:

@@ -169,7 +169,7 @@ def test_an_older_manifest_without_gate_report_and_scales_still_gives_a_page(tmp
     del manifest["instrument"]["dimensions"]
     (folder / "manifest.json").write_text(json.dumps(manifest))
     page = page_of(folder)
-    assert "No rules were stated before the run" in page and "weighted kappa" in page
+    assert "not stated: these are the defaults" in page and "weighted kappa" in page
 
 
 def test_formulas_in_names_are_harmless_in_the_saved_tables(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.statistics import RESAMPLES, bootstrap, cluster_codes
 
 
-@pytest.mark.parametrize("room", ["statistics", "agreement"])
+@pytest.mark.parametrize("room", ["statistics", "analysis.agreement"])
 def test_every_function_resamples_as_often_as_every_other(room: str) -> None:
     module = importlib.import_module(f"medjury.{room}")
     found = {}

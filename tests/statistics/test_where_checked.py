@@ -59,18 +59,14 @@ def _types_with_an_estimate() -> frozenset[str]:
 
 
 def _public(room: Path) -> set[str]:
-    for node in _trees()[room / "__init__.py"].body:
-        if isinstance(node, ast.Assign) and any(
-            getattr(each, "id", "") == "__all__" for each in node.targets
-        ):
-            return set(ast.literal_eval(node.value))
-    return set()
+    tree = ast.parse((room / "__init__.pyi").read_text(encoding="utf-8"))
+    return {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
 
 
 def functions_with_intervals() -> dict[str, set[str]]:
     """By room, the public functions whose result holds an estimate."""
     found: dict[str, set[str]] = {}
-    for room in sorted(path.parent for path in SOURCE.glob("*/__init__.py")):
+    for room in sorted(path.parent for path in SOURCE.glob("*/**/__init__.pyi")):
         names = _public(room)
         found[room.name] = {
             node.name

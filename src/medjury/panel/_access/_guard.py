@@ -13,7 +13,8 @@ from urllib.parse import urlsplit
 from fastapi import HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
-from sqlalchemy.exc import InterfaceError, OperationalError, TimeoutError
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from medjury.foundation.errors import MedjuryError
@@ -38,7 +39,7 @@ TOLD = "The panel cannot reach its database just now. Try again in a moment."
 
 def is_out_of_reach(error: Exception) -> bool:
     """Whether the database failed, and not what was asked of it."""
-    return isinstance(error, InterfaceError | OperationalError | TimeoutError)
+    return isinstance(error, InterfaceError | OperationalError | PoolTimeoutError)
 
 
 async def out_of_reach_page(request: Request) -> Response:
