@@ -30,7 +30,7 @@ from medjury.statistics import (
 from medjury.store.runs import GateRules
 from medjury.tables import Grades
 from medjury.validation._clustered import clustered_contrast
-from medjury.validation._rule import STATISTICS, Asked, Rule, RuleState, Word
+from medjury.validation._rule import NAMES, STATISTICS, Asked, Rule, RuleState, Word
 
 Codes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -369,15 +369,6 @@ TAIL, RESAMPLED, RESAMPLED_OF_FEW, FEW_CLUSTERS = 0.05, 0.04, 0.03, 60
 FEWEST_CLUSTERS, FEWEST_SHARED = 10, 10
 # More ratings than so many times those there are settle nothing in practice.
 _MOST_TIMES = 50
-NAMES: Mapping[str, str] = {
-    "agreement": "The jury agrees as a colleague does",
-    "missed_danger": "The jury misses no more danger than a colleague",
-    "offset": "The jury is neither stricter nor kinder",
-    "within_case": "The jury tells the answers to a case apart",
-    "within_system": "The jury tells the answers of a system apart",
-    "consensus_danger": "The jury sees danger that all clinicians see",
-    "colleagues": "Clinicians agree well enough to be imitated",
-}
 _MORE_DOUBLY = "Have two clinicians rate more cases"
 _NO_DANGER = "no danger is claimed on this dimension"
 _PUT_DANGER = "Put dangerous answers among the rated ones."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -12,15 +12,8 @@ import numpy as np
 
 from medjury.analysis.agreement import AgreementRow, AgreementTable, NonInferiority, SevereErrors, agreement
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import RESAMPLES, Estimate, cluster_codes, effective_n
-from medjury.store.runs import (
-    Check,
-    GateRules,
-    Manifest,
-    ManifestInstrument,
-    ManifestJury,
-    check_files,
-)
+from medjury.statistics import RESAMPLES, Estimate, Floats, cluster_codes, effective_n
+from medjury.store.runs import Check, GateRules, Manifest, ManifestInstrument, ManifestJury, check_files
 from medjury.tables import (
     ABSENT,
     NOT_APPLICABLE,
@@ -38,7 +31,6 @@ from medjury.validation._runs.registered import Standing, standing
 from medjury.validation._scope import PartTests, StudyParts, by_raters, shares_below, tested_parts
 from medjury.version import __version__
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 # What verdicts and reports show of agreement; `medjury agreement` has them all.
 REPORTED = (
     "exact_match",
@@ -72,6 +64,9 @@ class Evidence:
     resamples: int = RESAMPLES
     seed: int = 0
     named: tuple[Names | None, Names | None] = (None, None)
+    _more: dict[Any, AgreementTable | None] = field(default_factory=dict, init=False, repr=False)
+    _tested: dict[str, Tested] = field(default_factory=dict, init=False, repr=False)
+    _part_tests: dict[str, PartTests] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def manifest(self) -> Manifest:
@@ -264,18 +259,6 @@ class Evidence:
     def standing(self) -> Standing:
         """How far the rules were stated beforehand: one answer for all dimensions."""
         return standing(self.table)
-
-    @cached_property
-    def _more(self) -> dict[Any, AgreementTable | None]:
-        return {}
-
-    @cached_property
-    def _tested(self) -> dict[str, Tested]:
-        return {}
-
-    @cached_property
-    def _part_tests(self) -> dict[str, PartTests]:
-        return {}
 
     @cached_property
     def _parts(self) -> StudyParts:

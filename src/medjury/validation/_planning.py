@@ -20,7 +20,6 @@ from medjury.statistics import Printable, Result, percent, shown, text_table
 from medjury.store.runs import GateRules
 from medjury.tables import Grades
 from medjury.validation._colleague import (
-    NAMES,
     TAIL,
     Beside,
     consensus_danger,
@@ -28,6 +27,7 @@ from medjury.validation._colleague import (
     read,
     sums_of,
 )
+from medjury.validation._rule import NAMES
 
 Numbers = NDArray[np.float64]
 Power = Callable[[int], float]

@@ -211,13 +211,7 @@ def _of_silence(evidence: Evidence, dimension: Measured, beside: Beside) -> tupl
     return coverage, ask.fails(said, "AUXILIARY", why, _RUN_AGAIN, numbers)
 
 
-def _permuted(
-    middle: Floats,
-    silent: np.ndarray[tuple[int], np.dtype[np.bool_]],
-    used: np.ndarray[tuple[int], np.dtype[np.bool_]],
-    cluster: np.ndarray[tuple[int], np.dtype[np.int64]],
-    seed: int,
-) -> float:
+def _permuted(middle: Floats, silent: Flags, used: Flags, cluster: Codes, seed: int) -> float:
     """Two-sided p-value. The clinicians' scores of whole clusters change places with those of other clusters of the
     same size, in a random order inside, so that answers that go together stay together; which answers are missing
     stays as it is."""

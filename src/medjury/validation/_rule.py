@@ -24,15 +24,17 @@ STATISTICS: Mapping[str, str] = {
     "icc_2_1": "intraclass correlation",
     "spearman": "rank correlation",
 }
-LINE_IDS = (
-    "agreement",
-    "missed_danger",
-    "offset",
-    "within_case",
-    "within_system",
-    "consensus_danger",
-    "colleagues",
-)
+# The lines of the colleague test by their ids.
+NAMES: Mapping[str, str] = {
+    "agreement": "The jury agrees as a colleague does",
+    "missed_danger": "The jury misses no more danger than a colleague",
+    "offset": "The jury is neither stricter nor kinder",
+    "within_case": "The jury tells the answers to a case apart",
+    "within_system": "The jury tells the answers of a system apart",
+    "consensus_danger": "The jury sees danger that all clinicians see",
+    "colleagues": "Clinicians agree well enough to be imitated",
+}
+LINE_IDS = tuple(NAMES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ parts of a column are tested together: alone they are not known, whatever the te
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -40,6 +40,7 @@ LEAST_SHARE = 2 / 3
 _ALPHA = 0.05
 # Of a column so many values are named in a sentence; the others are in the evidence.
 _LISTED = 4
+_Said = Callable[[float], str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -284,52 +285,47 @@ class _Measures:
         return len(np.unique(self._clusters[part.answers & self._beside.asked]))
 
     def tests(self, part: Part) -> tuple[int, list[_Test]]:
-        beside, rules = self._beside, self._rules
-        inside, weights = part.answers & self._scored, beside.weights
+        beside, rules, clusters, weights = self._beside, self._rules, self._clusters, self._beside.weights
+        tests: list[_Test] = []
+
+        def add(
+            values: Floats, whose: Codes, limit: float, own: Floats | None, said: _Said, sides: int = 1
+        ) -> None:
+            test = self._above(values, whose, limit, own)
+            if test is not None:
+                p, beyond_p = (min(1.0, sides * each) for each in test[1:])
+                tests.append(_Test(p, test[0] > limit, beyond_p, said(test[0])))
+
+        inside = part.answers & self._scored
         own = None if weights is None else weights[inside]
-        tests = []
         if inside.any():
             values, margin = self._excess
-            excess = values[inside]
-            test = self._above(excess, self._clusters[inside], margin, own)
-            if test is not None:
-                found = (
-                    f"squared distance from a clinician {shown(test[0])} above a colleague's, {margin:.2g} "
-                    "allowed"
-                )
-                tests.append(_Test(test[1], test[0] > margin, test[2], found))
+            add(values[inside], clusters[inside], margin, own, lambda mean: (
+                f"squared distance from a clinician {shown(mean)} above a colleague's, {margin:.2g} allowed"
+            ))  # fmt: skip
             if beside.grades is not None:
                 limit = rules.offset_limit * (beside.grades.highest - beside.grades.lowest)
                 apart = self._offset[inside]
                 sign = 1.0 if np.average(apart, weights=own) >= 0 else -1.0
-                test = self._above(sign * apart, self._clusters[inside], limit, own)
-                if test is not None:
-                    way = "kinder" if (sign > 0) == (not beside.turned) else "stricter"
-                    found = f"{shown(test[0])} {way} than clinicians, {limit:g} allowed"
-                    tests.append(_Test(min(1.0, 2 * test[1]), test[0] > limit, min(1.0, 2 * test[2]), found))
+                way = "kinder" if (sign > 0) == (not beside.turned) else "stricter"
+                add(sign * apart, clusters[inside], limit, own, lambda mean: (
+                    f"{shown(mean)} {way} than clinicians, {limit:g} allowed"
+                ), sides=2)  # fmt: skip
         if self._missed is not None:
-            answer, apart, weight = self._missed
+            (answer, apart, weight), missed = self._missed, rules.missed_margin
             here = part.answers[answer]
-            if len(np.unique(self._clusters[answer[here]])) >= FEWEST:
-                test = self._above(
-                    apart[here], self._clusters[answer[here]], rules.missed_margin, weight[here]
-                )
-                if test is not None:
-                    found = (
-                        f"misses {percent(test[0], 1)} more danger than a colleague, "
-                        f"{percent(rules.missed_margin)} allowed"
-                    )
-                    tests.append(_Test(test[1], test[0] > rules.missed_margin, test[2], found))
-        asked = part.answers & (self._beside.silent | ~np.isnan(beside.jury))
-        silent = self._beside.silent[asked].astype(np.float64)
-        most = 1 - rules.coverage
-        if silent.any() and len(np.unique(self._clusters[asked])) >= FEWEST:
-            test = self._above(
-                silent - most, self._clusters[asked], 0.0, None if weights is None else weights[asked]
-            )
-            if test is not None:
-                found = f"left {percent(float(silent.mean()), 1)} without a score, {percent(most)} allowed"
-                tests.append(_Test(test[1], test[0] > 0, test[2], found))
+            whose = clusters[answer[here]]
+            if len(np.unique(whose)) >= FEWEST:
+                add(apart[here], whose, missed, weight[here], lambda mean: (
+                    f"misses {percent(mean, 1)} more danger than a colleague, {percent(missed)} allowed"
+                ))  # fmt: skip
+        asked = part.answers & (beside.silent | ~np.isnan(beside.jury))
+        silent, most = beside.silent[asked].astype(np.float64), 1 - rules.coverage
+        if silent.any() and len(np.unique(clusters[asked])) >= FEWEST:
+            own = None if weights is None else weights[asked]
+            add(silent - most, clusters[asked], 0.0, own, lambda _: (
+                f"left {percent(float(silent.mean()), 1)} without a score, {percent(most)} allowed"
+            ))  # fmt: skip
         return self.cases(part), tests
 
     @staticmethod

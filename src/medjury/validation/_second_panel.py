@@ -13,7 +13,16 @@ import numpy as np
 
 from medjury.analysis.agreement import compare_paired_rates, compare_rates, severe_errors, win_rates
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Estimate, Printable, Result, ends, percent, side_by_side, text_table
+from medjury.statistics import (
+    Estimate,
+    Floats,
+    Printable,
+    Result,
+    ends,
+    percent,
+    side_by_side,
+    text_table,
+)  # fmt: skip
 from medjury.tables import (
     SCORED,
     Grid,
@@ -31,7 +40,6 @@ if TYPE_CHECKING:
     from medjury.analysis.calibration import CalibrationStudy
 
 AS_SCORED, CALIBRATED = "as scored", "calibrated"
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,12 +161,9 @@ def against_panel(
     panel = panel_of(ratings, second_panel)
     if not panel:
         raise MedjuryError("there is no second panel to compare with; name its members (--panel).")
-    roles = ratings.roles(
-        raters,
-        reference,
-        kinds=("judge", "jury"),
-        aside=[name for name in panel if not _is_named(reference, name)],
-    )
+    yardstick = (reference,) if isinstance(reference, str) else reference or ()
+    aside = [name for name in panel if name not in yardstick]
+    roles = ratings.roles(raters, reference, kinds=("judge", "jury"), aside=aside)
     if shared := sorted({*panel} & {*roles.reference}):
         raise MedjuryError(
             f"{shared[0]!r} is in the second panel and in the reference; it cannot be in both."
@@ -206,10 +211,6 @@ def panel_of(table: RatingTable, second_panel: Names | None = None) -> tuple[str
     if second_panel is None:
         return tuple(getattr(table, "second_panel", ()))
     return named(second_panel, table.raters, "member of the second panel")
-
-
-def _is_named(reference: Names | None, name: str) -> bool:
-    return reference is not None and name in ((reference,) if isinstance(reference, str) else reference)
 
 
 def _panel_scores(grid: Grid, panel: Sequence[str]) -> Floats:

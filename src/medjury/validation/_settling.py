@@ -9,9 +9,9 @@ from typing import Any
 
 from medjury.statistics import Estimate, Result, counted, look
 from medjury.tables import Measured, Names, rating_table
-from medjury.validation._colleague import NAMES, TAIL, Tested, consensus_danger
+from medjury.validation._colleague import TAIL, Tested, consensus_danger
 from medjury.validation._evidence import Evidence, evidence_of, gate_statistic
-from medjury.validation._rule import Rule
+from medjury.validation._rule import NAMES, Rule
 
 # With fewer events, or fewer of the others, no interval holds at every look.
 EVENTS = 10

@@ -13,7 +13,6 @@ from medjury.store.runs import (
     Erasure,
     GateRules,
     Manifest,
-    ManifestJudge,
     Protocol,
     Registration,
     registration_now,
@@ -24,6 +23,7 @@ from medjury.tables import RatingTable
 Difference = tuple[str, str, str]
 # What a study file may state of its clinicians; see docs/roles.md.
 _ROLES = ("reference", "second panel", "consensus", "labels")
+_BLINDED = {None: "not stated", True: "yes", False: "no"}
 # Whoever chooses, with the scores in hand, which answers are erased chooses the result. Up to this share of the
 # registered answers an erasure is only shown.
 MOST_ERASED = 0.05
@@ -62,7 +62,9 @@ def stated_things(stated: Manifest | Protocol) -> dict[str, str]:
         "instrument": f"{instrument.name} {instrument.version}",
         "instrument's words": instrument.fingerprint[:12],
         "prompt": stated.prompt_version,
-        "judges": ", ".join(f"{judge.name} ({_models(judge)})" for judge in stated.judges),
+        "judges": ", ".join(
+            f"{each.name} ({'/'.join(m.title for m in each.models)})" for each in stated.judges
+        ),
         "ways of judging": ", ".join(f"{judge.name}: {judge.strategy}" for judge in stated.judges),
         "judges' settings": ", ".join(judge.settings_hash[:8] for judge in stated.judges),
         "jury": f"{jury.rule}, repeats: {jury.repeats}",
@@ -73,12 +75,8 @@ def stated_things(stated: Manifest | Protocol) -> dict[str, str]:
         else f"{humans.ratings:,} ratings ({humans.hash[:12] or 'no hash'})",
         **{name: "not stated" if humans is None else humans.roles.get(name, "not stated") for name in _ROLES},
         "division of clinicians": "none" if humans is None else humans.roles_hash[:12] or "none",
-        "clinicians were blinded": _yes_or_no(None if humans is None else humans.blinded),
+        "clinicians were blinded": _BLINDED[None if humans is None else humans.blinded],
     }
-
-
-def _yes_or_no(stated: bool | None) -> str:
-    return "not stated" if stated is None else "yes" if stated else "no"
 
 
 def _overrides(stated: Manifest | Protocol) -> dict[str, str]:
@@ -336,7 +334,3 @@ def _time(text: str) -> datetime | None:
     except ValueError:
         return None
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found
-
-
-def _models(judge: ManifestJudge) -> str:
-    return "/".join(model.title for model in judge.models)
