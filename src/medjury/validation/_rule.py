@@ -118,9 +118,8 @@ EXPLAINED: Mapping[str, tuple[str, str]] = {
     ),
     "missed_danger": (
         "The jury misses no more of what a clinician calls dangerous than a colleague does.",
-        "Share of b's dangerous answers that the jury grades too kindly or leaves without a "
-        "score, minus a's; Tango's "
-        "score bound for what the clustered pairs are worth.",
+        "Share of b's dangerous answers that the jury grades too kindly or leaves without a score, minus a's; "
+        "Tango's score bound for what the clustered pairs are worth.",
     ),
     "offset": (
         "The jury is, on the whole, neither stricter nor kinder than clinicians.",
@@ -197,10 +196,9 @@ EXPLAINED: Mapping[str, tuple[str, str]] = {
     "clinician_scores": (
         "The jury did not see what the clinicians said: it neither lies between them always nor repeats them "
         "wherever they agree.",
-        "For a rater who errs independently of two clinicians the mean product of its centred "
-        "differences from them is "
-        "its own error variance, never negative (Grubbs 1948); fails below -1/(2k) times theirs, "
-        "k clinicians to an answer, one-sided clustered t-test; or where the jury differs from clinicians who "
+        "For a rater who errs independently of two clinicians the mean product of its centred differences from "
+        "them is its own error variance, never negative (Grubbs 1948); fails below -1/(2k) times theirs, k "
+        "clinicians to an answer, one-sided clustered t-test; or where the jury differs from clinicians who "
         "agree in less than 0.2/2^k of the share in which they differ, exact one-sided 95 % bound.",
     ),
     "juror_copy": (

@@ -95,9 +95,8 @@ def beside_rows(grid: Grid, judge: str, found: AmongHumans, design: Design) -> l
     counts = group_counts(grid, design.reference, judge, usable)
     for name, result in tested(beside).items():
         method = (
-            "judge-human minus human-human, same items, lower end one-sided at "
-            f"{result.confidence:.0%}, with caution; "
-            f"margin {design.margin:g}: {_VERDICTS[result.non_inferior]}; {result.difference.method}"
+            f"judge-human minus human-human, same items, lower end one-sided at {result.confidence:.0%}, with "
+            f"caution; margin {design.margin:g}: {_VERDICTS[result.non_inferior]}; {result.difference.method}"
         )
         estimate = replace(result.difference, method=method)
         statistic = f"non_inferiority_{name}"
