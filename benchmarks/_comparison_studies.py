@@ -36,7 +36,7 @@ from medjury.suites._baselines._beats import above_baseline
 from medjury.texts.metrics._impact.check import rates
 from medjury.texts.metrics._meta_evaluation import enrichment_of
 from medjury.validation._clustered import clustered_contrast
-from medjury.validation._runs.run_changes import Drawing, _both, _means
+from medjury.validation._run_changes import Drawing, _both, _means
 
 SYSTEMS, BETTER = 6, np.linspace(0.6, 0.0, 6)
 

@@ -28,7 +28,7 @@ from medjury.analysis.agreement._pairs.pair import Pair, Settings
 from medjury.analysis.audits import drift
 from medjury.statistics import Estimate, combined
 from medjury.tables import Grades
-from medjury.validation._tallies.loop_gains import gain_estimates
+from medjury.validation._loop_gains import gain_estimates
 
 if TYPE_CHECKING:
     import polars

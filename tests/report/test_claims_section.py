@@ -31,7 +31,7 @@ from medjury.report._exhibits import Exhibits
 from medjury.report._sections import claims
 from medjury.tables import open_run
 from medjury.validation import evidence_of
-from medjury.validation._tallies.claims_roc import share_curve
+from medjury.validation._claims_roc import share_curve
 
 INSTRUMENT = {
     "name": "concordance",

@@ -19,7 +19,7 @@ from medjury.report._sections import closed_loop
 from medjury.statistics import Estimate
 from medjury.tables import Grades, Measured, open_run
 from medjury.validation import evidence_of, validation_of
-from medjury.validation._tallies.loop_gains import Gain
+from medjury.validation._loop_gains import Gain
 
 ACCURACY = Measured("accuracy", "Accuracy", Grades((1.0, 2.0, 3.0, 4.0, 5.0), "test"))
 

@@ -17,7 +17,7 @@ from medjury.store.ratings import Pseudonyms
 from medjury.store.runs import read_manifest
 from medjury.studies import check_study, load_study, register_study, run_study
 from medjury.tables import open_run
-from medjury.validation._runs.registered import changed_since
+from medjury.validation._registered import changed_since
 
 Write = Callable[..., Path]
 

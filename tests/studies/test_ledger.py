@@ -19,7 +19,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.store.runs import LEDGER, Manifest, Protocol, protocols_in, read_ledger, read_manifest
 from medjury.studies import Registered, load_study, record_erasure, register_study, run_study
 from medjury.tables import open_run
-from medjury.validation._runs.registered import Standing, standing
+from medjury.validation._registered import Standing, standing
 
 WriteStudy = Callable[..., Path]
 STRICT, LAX = {"floor": 0.6}, {"floor": 0.1}

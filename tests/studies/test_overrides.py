@@ -12,7 +12,7 @@ from tests.loopback import LoopbackServer
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.studies import load_study
-from medjury.validation._runs.registered import standing
+from medjury.validation._registered import standing
 
 Write = Callable[..., Path]
 UNKNOWN = "no such setting here; remove it or correct its name"

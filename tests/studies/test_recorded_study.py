@@ -22,7 +22,7 @@ from medjury.intake.cases import case_to_row
 from medjury.report import write_page
 from medjury.studies import load_study, record_run, run_study
 from medjury.tables import rating_table
-from medjury.validation._runs.registered import standing
+from medjury.validation._registered import standing
 
 Write = Callable[..., Path]
 DIMENSIONS = ("accuracy", "completeness", "clarity")

@@ -17,7 +17,7 @@ from medjury.validation import (
     LoopRun,
     loop_gains,
 )
-from medjury.validation._tallies.loop_gains import gain_estimates
+from medjury.validation._loop_gains import gain_estimates
 
 ANNA = [1 + place % 5 for place in range(40)]
 

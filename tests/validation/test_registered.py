@@ -12,7 +12,7 @@ from tests.tables.run_folders import rows_of
 
 from medjury.store.runs import GateRules, Manifest, Protocol
 from medjury.tables import RatingTable, rating_table
-from medjury.validation._runs.registered import (
+from medjury.validation._registered import (
     Standing,
     changed_since,
     differences,

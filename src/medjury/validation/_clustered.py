@@ -33,14 +33,14 @@ def clustered_share(
 
 def clustered_contrast(
     values: Floats,
-    groups: NDArray[np.int64],
+    groups: NDArray[np.int64] | None,
     clusters: NDArray[Any],
     *,
     confidence: float = 0.95,
     span: float | None = None,
     weights: Floats | None = None,
 ) -> tuple[Estimate, float]:
-    """The mean of the values in group 1 less that in group 0 (or the mean itself where all are in group 1), with a
+    """The mean of the values in group 1 less that in group 0 (or the mean itself, without groups), with a
     t interval and the one-sided p-value of "not below zero"; other groups do not count.
 
     Where no case differs from the mean, t would be certain of it. Where a value cannot be farther from it than
@@ -51,12 +51,12 @@ def clustered_contrast(
     `weights`, one over the probability of each value, means and sums are weighted, and the degrees of freedom are
     those of as many equal clusters as the weights are worth.
 
-    >>> found, p = clustered_contrast(np.array([1.0, 2, 3, 2]), np.ones(4, dtype=int), np.arange(4))
+    >>> found, p = clustered_contrast(np.array([1.0, 2, 3, 2]), None, np.arange(4))
     >>> found.value, round(found.low, 2), round(found.high, 2), round(p, 3)
     (2.0, 0.7, 3.3, 0.992)
     """
-    pull = np.zeros(len(values))
-    difference = 0.0
+    groups = np.ones(len(values), dtype=np.int64) if groups is None else groups
+    pull, difference = np.zeros(len(values)), 0.0
     for group, sign in ((1, 1.0), (0, -1.0)):
         inside = groups == group
         if inside.any():

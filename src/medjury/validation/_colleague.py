@@ -623,7 +623,7 @@ def _offset(beside: Beside, rules: GateRules) -> Rule:
     apart = (beside.jury[place] - graded)[known]
     mean, _ = clustered_contrast(
         apart,
-        np.ones(len(apart), dtype=np.int64),
+        None,
         beside.cluster[place][known],
         confidence=1 - 2 * TAIL,
         span=span,
@@ -669,9 +669,8 @@ def consensus_danger(beside: Beside) -> Consensus:
     assert beside.danger is not None
     threshold, gap = beside.danger
     graded = beside.low(beside.humans)
-    rated = beside.asked
     kindest = np.where(np.isnan(graded), -np.inf, graded).max(axis=1)
-    dangerous = rated & (kindest <= threshold + 1e-9)
+    dangerous = beside.asked & (kindest <= threshold + 1e-9)
     silent = np.isnan(beside.jury)
     missed = dangerous & (silent | (np.where(silent, 0.0, beside.low(beside.jury)) - kindest >= gap - 1e-9))
     hits, clusters, weights = missed[dangerous], beside.cluster[dangerous], beside.own_weight[dangerous]

@@ -27,7 +27,7 @@ from medjury.tables import (
     rating_table,
 )
 from medjury.validation._colleague import Beside, Tested, colleague_test
-from medjury.validation._runs.registered import Standing, standing
+from medjury.validation._registered import Standing, standing
 from medjury.validation._scope import PartTests, StudyParts, by_raters, shares_below, tested_parts
 from medjury.version import __version__
 

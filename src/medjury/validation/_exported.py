@@ -61,14 +61,10 @@ def finite(value: float | None) -> float | None:
 def verdicts_junit(validation: Validation) -> str:
     """A test suite for each rater and dimension, a test case for each rule. A rule that is not known is a failure
     too: to skip it would show green what nobody has shown."""
-    root = ElementTree.Element("testsuites", name="medjury gate")
-    totals = [0, 0]
-    for each in validation.verdicts:
-        failed = sum(not rule.met for rule in each.rules)
-        totals = [totals[0] + len(each.rules), totals[1] + failed]
-        root.append(_suite(validation, each, failed))
-    root.set("tests", str(totals[0]))
-    root.set("failures", str(totals[1]))
+    suites = [(each, sum(not rule.met for rule in each.rules)) for each in validation.verdicts]
+    tests, failures = sum(len(each.rules) for each, _ in suites), sum(failed for _, failed in suites)
+    root = ElementTree.Element("testsuites", name="medjury gate", tests=str(tests), failures=str(failures))
+    root.extend(_suite(validation, each, failed) for each, failed in suites)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
 

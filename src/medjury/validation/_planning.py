@@ -29,7 +29,6 @@ from medjury.validation._colleague import (
 )
 from medjury.validation._rule import NAMES
 
-Numbers = NDArray[np.float64]
 Power = Callable[[int], float]
 _DRAWN, _MOST = 12_000, 200_000
 _REACH = float(special.ndtri(1 - TAIL))

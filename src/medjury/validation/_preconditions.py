@@ -322,9 +322,8 @@ def _follows(beside: Beside, place: int) -> bool:
         return np.asarray(np.abs(one - other) > 1e-9, dtype=np.float64)
 
     weights = None if beside.weights is None else rows.weight[which]
-    ones = np.ones(len(clusters), dtype=np.int64)
     return all(
-        clustered_contrast(differ(jury, own) - half, ones, clusters, weights=weights)[1] < _ALPHA
+        clustered_contrast(differ(jury, own) - half, None, clusters, weights=weights)[1] < _ALPHA
         for half in (differ(colleague, own) / 2, differ(jury, colleague) / 2)
     )
 
@@ -341,8 +340,7 @@ def _clinician_scores(beside: Beside) -> Rule:
         return ask.idle("clinicians differ on too few cases")
     share = 0.5 / float(beside.number[beside.doubly].mean())
     lacking = products + share * squares / 2
-    ones = np.ones(len(lacking), dtype=np.int64)
-    _, p = clustered_contrast(lacking, ones, whose, weights=None if beside.weights is None else weights)
+    _, p = clustered_contrast(lacking, None, whose, weights=None if beside.weights is None else weights)
     own = float(np.average(products, weights=weights) / (np.average(squares, weights=weights) / 2))
     said = f"its own error variance is {shown(own)} times the clinicians'; -{share:.2g} or less cannot be its own"
     numbers = f"error variance {shown(own)} times theirs"

@@ -333,11 +333,10 @@ class _Measures:
         values: Floats, clusters: Codes, limit: float, weights: Floats | None
     ) -> tuple[float, float, float] | None:
         """The mean, the one-sided p that it is not above 0, and that it is not above the limit."""
-        groups = np.ones(len(values), dtype=np.int64)
-        found, below = clustered_contrast(values, groups, clusters, weights=weights)
+        found, below = clustered_contrast(values, None, clusters, weights=weights)
         if found.value is None or found.low is None:
             return None
-        _, under = clustered_contrast(values - limit, groups, clusters, weights=weights)
+        _, under = clustered_contrast(values - limit, None, clusters, weights=weights)
         if found.value <= 1e-9:
             return found.value, 1.0, 1.0
         return found.value, 1.0 - below, 1.0 - under if found.value > limit + 1e-9 else 1.0
@@ -529,8 +528,7 @@ def scale_use(beside: Beside, rules: GateRules) -> Rule:
     for grade in np.unique(given):
         inside = given == grade
         if len(np.unique(clusters[inside])) >= FEWEST:
-            ones = np.ones(int(inside.sum()), dtype=np.int64)
-            mean, below = clustered_contrast(apart[inside], ones, clusters[inside], weights=weight[inside])
+            mean, below = clustered_contrast(apart[inside], None, clusters[inside], weights=weight[inside])
             tests.append((float(grade), mean.value or 0.0, 2 * min(below, 1 - below)))
     if not tests:
         return ask.idle("no grade has enough cases that two clinicians rated")

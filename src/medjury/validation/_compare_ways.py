@@ -13,7 +13,7 @@ from medjury.statistics import Estimate, Replicates, error_rate, paired_rate_dif
 from medjury.store.runs import Manifest, ManifestJudge
 from medjury.tables import ABSENT, SCORED, Measured, Names, RatingTable, Roles, rating_table
 from medjury.validation._evidence import coverage_of, roles_of
-from medjury.validation._ways.same_answers import (
+from medjury.validation._same_answers import (
     SameAnswers,
     Unit,
     agreement_key,
@@ -23,7 +23,7 @@ from medjury.validation._ways.same_answers import (
     resampled,
     same_answers,
 )
-from medjury.validation._ways.ways import OnDimension, Spent, Way, Ways, sharing, spending, spent
+from medjury.validation._ways import OnDimension, Spent, Way, Ways, sharing, spending, spent
 
 # Which ways of judging are unbeaten: nobody agrees at least as well for at most the price.
 

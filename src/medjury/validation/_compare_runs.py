@@ -13,8 +13,8 @@ from medjury.statistics import moment, percent
 from medjury.store.runs import GateRules, Manifest, ManifestJudge, check_files
 from medjury.tables import RatingTable, open_run, rating_table
 from medjury.validation._evidence import coverage_of, roles_of
-from medjury.validation._runs.registered import Difference, differences, rule_shown, stated_things
-from medjury.validation._runs.run_changes import Drawing, RunChange, RunComparison, Side, changes_of, taken
+from medjury.validation._registered import Difference, differences, rule_shown, stated_things
+from medjury.validation._run_changes import Drawing, RunChange, RunComparison, Side, changes_of, taken
 from medjury.validation._validate import Validation, validate
 
 # All that two runs or two tables of ratings may have otherwise: rules, data, judges, prices, people, scales.

@@ -32,7 +32,7 @@ from medjury.statistics import (
     undefined,
 )
 from medjury.tables import ABSENT, Grades, Measured, RatingTable, Roles
-from medjury.validation._ways.ways import AMOUNTS, spent, together
+from medjury.validation._ways import AMOUNTS, spent, together
 
 # What a comparison of two runs comes to, and how it is told: in a terminal, as JSON, in a notebook.
 

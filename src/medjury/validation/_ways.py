@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from medjury.analysis.agreement import SevereErrors
 from medjury.statistics import Estimate, Result, ends, undefined
 from medjury.tables import RatingTable
-from medjury.validation._ways.same_answers import SameAnswers
+from medjury.validation._same_answers import SameAnswers
 
 if TYPE_CHECKING:
     import polars

@@ -1,1 +1,0 @@
-"""What became of the steps of a way of judging, counted record by record."""

@@ -1,1 +1,0 @@
-"""Ways of judging beside each other, on the same answers."""
