@@ -219,6 +219,18 @@ def column(name: str, value: str) -> Inside:
     return lambda made: made.columns[name] == value
 
 
+def in_no_order(seed: int) -> World:
+    """The file of cases is not in the order of their dates."""
+    made = world(seed, cases=400)
+    dates = made.columns["date"][np.unique(made.case, return_index=True)[1]]
+    made.columns["date"] = np.random.default_rng([seed, 31]).permutation(dates)[made.case]
+    return made
+
+
+def since_september(made: World) -> Any:
+    return made.columns["date"] >= "2026-09-01"
+
+
 def longest(share: float) -> Inside:
     def inside(made: World) -> Any:
         length = made.columns["length"].astype(float)
@@ -398,6 +410,7 @@ SMALL = Setting(
     "a specialty of 60 in 600 cases",
     partial(world, cases=600, systems=(0.0,), shares=(0.3, 0.25, 0.2, 0.15, 0.1)),
 )
+UNORDERED = Setting("no danger claimed, dates in no order", in_no_order, dimension="completeness")
 RARE = Setting("5 % danger", partial(world, cases=700, danger=0.05, noise=0.3))
 
 BAD = (
@@ -592,6 +605,9 @@ BAD = (
     Kind("one clinician only", Setting("one clinician", one_clinician), truth),
     Kind("as clinicians who hardly agree", Setting(
         "clinicians who hardly agree", partial(world, noise=2.2)), one_as(2.2)),
+    Kind("0.9 of a grade kinder to the longest third", UNORDERED, kinder_where(longest(1 / 3), 0.9, 0.3), parts=(
+        "length=highest third",)),
+    Kind("0.9 of a grade kinder since September", UNORDERED, kinder_where(since_september, 0.9, 0.3)),
     Kind("misses what others call dangerous, worse than a colleague", WARD, kind_to(dangerous, 0.12, 2.0, 0.4)),
 )  # fmt: skip
 

@@ -60,6 +60,14 @@ def test_a_part_that_is_a_grade_off_is_outside_the_scope_even_in_small_clinics(t
     assert set(KNOWN[name].parts) <= {*verdict.scope.fails}
 
 
+def test_a_length_and_a_date_with_many_values_are_looked_at_too(tmp_path: Path) -> None:
+    """No other line sees them: no danger is claimed, and the file is in no order of time."""
+    long, since = "0.9 of a grade kinder to the longest third", "0.9 of a grade kinder since September"
+    found = verdicts({long: "", since: ""}, tmp_path)
+    assert "length=highest third" in found[long].scope.fails
+    assert not found[since].rule("steady").met and found[since].word != "VALIDATED"
+
+
 def test_each_kind_has_its_own_name_and_a_row_in_the_table() -> None:
     names = [kind.name for kind in (*BAD, *GOOD)]
     assert len(set(names)) == len(names) and len(BAD) >= 27 + 25

@@ -69,6 +69,37 @@ def test_a_column_with_forty_values_is_kept_and_one_with_forty_one_is_not(write_
     assert pl.read_csv(folder / "parts.csv").columns == ["item", "forty"]
 
 
+def test_of_many_numbers_and_of_dates_only_the_place_in_their_order_is_written(write_study: Write) -> None:
+    """A jury that is kind to long answers, or since a date, would be in no part else; and the folder may travel."""
+    cases = [
+        case(
+            f"v{place:02}",
+            length=1000 + place,
+            date=f"2026-{1 + place // 10:02}-{1 + place % 10:02}",
+            mrn=7000 + place,
+        )
+        for place in range(72)
+    ]
+    folder = run_study(load_study(write_study(cases=cases))).folder
+    written = pl.read_csv(folder / "parts.csv", schema_overrides={"date": pl.String})
+    assert written.columns == ["item", "date", "length"]
+    assert dict(written["length"].value_counts().iter_rows()) == {
+        "lowest third": 24,
+        "middle third": 24,
+        "highest third": 24,
+    }
+    assert written.sort("item")["date"].to_list() == [f"{1 + place // 3:02}" for place in range(72)]
+    text = (folder / "parts.csv").read_text()
+    assert "2026" not in text and "1010" not in text and "7010" not in text
+    assert "length" in case_columns(open_run(folder))
+
+
+def test_a_column_of_numbers_in_which_a_text_stands_has_no_order(write_study: Write) -> None:
+    cases = [case(f"v{place}", weight="heavy" if place == 60 else place) for place in range(72)]
+    folder = run_study(load_study(write_study(cases=cases))).folder
+    assert not (folder / "parts.csv").exists()
+
+
 def test_numbers_of_one_patient_each_are_an_id_though_every_patient_has_two_cases(write_study: Write) -> None:
     cases = [
         {**case(f"v{place}", house=f"h{place // 2}", sex="fm"[place % 4 // 2]), "patient": f"p{place // 2}"}

@@ -1,6 +1,7 @@
 from ._answers import answers_of as answers_of
 from ._case_columns import CASE_PARTS as CASE_PARTS
 from ._case_columns import MOST_GROUPS as MOST_GROUPS
+from ._case_columns import identifies as identifies
 from ._case_columns import tells_groups as tells_groups
 from ._clean import clean_rows as clean_rows
 from ._consensus import ConsensusRule as ConsensusRule

@@ -378,7 +378,8 @@ class StudyParts:
         columns = {SYSTEM: grid.systems.tolist(), **self._attributes(grid)}
         parts = tuple(part for name, values in columns.items() for part in _split(name, values))
         stated = self._table.rules.parts or ()
-        unknown = tuple(name for name in stated if name not in columns or not any(columns[name]))
+        own = {name: TIME if name == "date" else name for name in stated}
+        unknown = tuple(name for name, column in own.items() if not any(columns.get(column, ())))
         self._found.append((grid, parts, unknown))
         return parts, unknown
 

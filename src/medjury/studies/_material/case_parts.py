@@ -1,19 +1,25 @@
 """What tells groups of cases apart (specialty, site, sex) is written into the run folder, and nothing else that is
-known of a case: a run folder may travel."""
+known of a case: a run folder may travel. Of numbers and dates with many values only the place in their order is
+written: the third of a number, the twenty-fourth of a date."""
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from collections.abc import Collection, Mapping
+from datetime import date, datetime
 from pathlib import Path
 
 from medjury.foundation.files import whole_file
 from medjury.intake.cases import Case
 from medjury.store.ratings import guard_frame
 from medjury.store.runs import files
-from medjury.tables import MOST_GROUPS, tells_groups
+from medjury.tables import MOST_GROUPS, identifies, tells_groups
 
 Answer = tuple[str, str]  # a case and a system
 PartsOfCases = Mapping[str, Mapping[Answer, str]]  # by name
+_THIRDS = ("lowest third", "middle third", "highest third")
+_DATE, _DATES = "date", 24  # the column that orders cases in time, and into how many shares
 
 
 class CaseParts:
@@ -25,6 +31,8 @@ class CaseParts:
         self._closed = (set(set_aside) - self._asked) | {"item", "system"}  # the key of the file
         self._values: dict[str, dict[str, str]] = {}
         self._of: dict[str, dict[Answer, str]] = {}
+        self._ordered: dict[str, dict[Answer, float]] = {}  # numbers, and dates as numbers
+        self._many: set[str] = set()  # names of these with more values than make groups
         self._clusters: set[str] = set()
 
     def add(self, case: Case) -> None:
@@ -34,23 +42,54 @@ class CaseParts:
             value = str(stated).strip()
             if name in self._closed or not value:
                 continue
+            answer, number = (case.id, case.system), _number(name, value)
+            if number is not None:
+                self._ordered.setdefault(name, {})[answer] = number
+            elif name in self._many:  # a text among very many numbers: nobody knows its place
+                self._closed.add(name)
+            if name in self._many:
+                continue
             values = self._values.setdefault(name, {})
             kept = values.setdefault(value, value)  # one object for all cases that have it
             if len(values) > MOST_GROUPS and name not in self._asked:
-                self._closed.add(name)
+                (self._closed if number is None else self._many).add(name)
                 self._of.pop(name, None)
                 continue
-            self._of.setdefault(name, {})[case.id, case.system] = kept
+            self._of.setdefault(name, {})[answer] = kept
 
     @property
     def found(self) -> PartsOfCases:
         """By name, what each answer's case says, of those names that make groups."""
         clusters = len(self._clusters)
-        return {
+        found = {
             name: of
-            for name, of in sorted(self._of.items())
+            for name, of in self._of.items()
             if name in self._asked or tells_groups(name, self._values[name], clusters)
         }
+        for name, numbers in self._ordered.items():
+            if name not in found and name not in self._closed and (name == _DATE or name in self._many):
+                found[name] = _places(numbers, name)
+        return dict(sorted(found.items()))
+
+
+def _number(name: str, value: str) -> float | None:
+    """A number, or the day of the column `date`; None for anything else, and for numbers that only name a case."""
+    try:
+        if name == _DATE:
+            return float(date.toordinal(datetime.fromisoformat(value)))
+        if identifies(name):
+            return None
+        return found if math.isfinite(found := float(value)) else None
+    except ValueError:
+        return None
+
+
+def _places(numbers: Mapping[Answer, float], name: str) -> dict[Answer, str]:
+    """Each answer's share in the order; equal numbers are in the same one."""
+    shares = [f"{share:02}" for share in range(1, _DATES + 1)] if name == _DATE else _THIRDS
+    order = sorted(numbers.values())
+    starts = [order[round(len(order) * share / len(shares))] for share in range(1, len(shares))]
+    return {answer: shares[bisect_right(starts, number)] for answer, number in numbers.items()}
 
 
 def write_parts(parts: PartsOfCases, folder: Path) -> list[str]:
