@@ -88,7 +88,7 @@ def _places(numbers: Mapping[Answer, float], name: str) -> dict[Answer, str]:
     """Each answer's share in the order; equal numbers are in the same one."""
     shares = [f"{share:02}" for share in range(1, _DATES + 1)] if name == _DATE else _THIRDS
     order = sorted(numbers.values())
-    starts = [order[round(len(order) * share / len(shares))] for share in range(1, len(shares))]
+    starts = [order[len(order) * share // len(shares)] for share in range(1, len(shares))]
     return {answer: shares[bisect_right(starts, number)] for answer, number in numbers.items()}
 
 
