@@ -76,3 +76,4 @@ from ._tokens import TOKEN_BYTES as TOKEN_BYTES
 from ._tokens import cautious_tokens as cautious_tokens
 from ._tokens import estimate_tokens as estimate_tokens
 from ._tokens import most_tokens as most_tokens
+from ._wording import worded as worded

@@ -246,8 +246,7 @@ class TestServing:
     def test_a_trained_model_is_an_ordinary_judge(
         self, write_study: Write, tiny: Path, tmp_path: Path
     ) -> None:
-        """It learned one answer by heart. Every question shows a token of its own, at which so small a model often
-        stumbles: what it scores is what it was taught, and where it stumbles nothing is scored."""
+        """It learned one answer by heart, and gives it to whoever asks; where it stumbles, nothing is scored."""
         items = {f"case {n}": GOOD for n in range(8)}
         study = write_study({"ann": items, "ben": items})
         settings = sft(300, rank=64, alpha=128, save_steps=1000)
@@ -262,10 +261,10 @@ class TestServing:
         ratings = polars.read_parquet(tmp_path / "runs" / "taught" / "ratings.parquet")
         rows = ratings.filter(rater_kind="judge")
         scored = rows.filter(status="scored")
-        assert rows.height == 32 and {*rows["dimension"]} == {*GOOD}
-        for name, grade in scored.select("dimension", "score").unique().iter_rows():
-            assert grade == GOOD[name]
-        assert {*rows.filter(status="unscored")["reason"]} <= {"parse"}
+        assert rows.height == 32 and scored.height >= 16
+        assert dict(scored.select("dimension", "score").unique().iter_rows()) == {
+            name: float(grade) for name, grade in GOOD.items()
+        }
 
     def test_a_question_beyond_the_window_is_refused_as_such(self, tiny: Path) -> None:
         base = load_base(tiny)

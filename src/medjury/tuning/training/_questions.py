@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Explain, Instrument, Unscored
 from medjury.intake.cases import Case, content_marks
 from medjury.judging import Judge, Rater, Repeats, worked_messages
-from medjury.models import Message
+from medjury.models import Message, Request, worded
 from medjury.store.ratings import Rating
 
 NO_QUESTION = "the case lacks an input that the instrument needs"
@@ -81,13 +82,22 @@ def questions(
                     content_marks(case),
                     part,
                     judge.explain,
-                    request.messages,
+                    _as_asked(request, case),
                     own,
                 )
             )
     if said:
         left_out["there is no such case"] += len(said)
     return found
+
+
+def _as_asked(request: Request, case: Case) -> tuple[Message, ...]:
+    """The question with a token of its own, as every question of a run has one. An answer that is the object alone
+    needs none, and that is what is taught."""
+    if request.plain:
+        return request.messages
+    token = hashlib.sha256(f"lesson {case.fingerprint()}".encode()).hexdigest()[:10]
+    return worded(replace(request, token=token), native=True)
 
 
 def part_of(instrument: Instrument, dimensions: Sequence[str]) -> Instrument:
