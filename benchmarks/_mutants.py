@@ -35,7 +35,7 @@ def main(sample: int, seed: int, rooms: Sequence[str]) -> int:
     _keep_the_quickest()
     by_room: dict[str, list[str]] = {}
     for name in sorted(_states()):
-        by_room.setdefault(name.split(".")[1], []).append(name)
+        by_room.setdefault(_room(name), []).append(name)
     chosen = {
         room: random.Random(seed).sample(names, min(sample or len(names), len(names)))
         for room, names in by_room.items()
@@ -59,13 +59,19 @@ def main(sample: int, seed: int, rooms: Sequence[str]) -> int:
     return 0 if enough else 1
 
 
+def _room(name: str) -> str:
+    """The room that a mutant is in. `in_use` holds two."""
+    first, second = name.split(".")[1:3]
+    return second if first == "in_use" else first
+
+
 def _keep_the_quickest() -> None:
     """Of the tests that reach a function, those that fit into the budget: its own room's and the quickest first."""
     stats = json.loads(STATS.read_text())
     seconds = stats["duration_by_test"]
     reached = stats["tests_by_mangled_function_name"]
     for function, tests in reached.items():
-        kept, spent, room = [], 0.0, f"tests/{function.split('.')[1]}/"
+        kept, spent, room = [], 0.0, f"tests/{_room(function)}/"
         for test in sorted(tests, key=lambda name: (not name.startswith(room), seconds.get(name, 0.0))):
             spent += seconds.get(test, 0.0)
             if kept and spent > BUDGET:
