@@ -47,7 +47,9 @@ from ._resample import Floats as Floats
 from ._resample import cluster_codes as cluster_codes
 from ._resample import sample as sample
 from ._result import Result as Result
+from ._result import Row as Row
 from ._result import ends as ends
+from ._result import flat as flat
 from ._result import html_table as html_table
 from ._scores import Level as Level
 from ._scores import Pairs as Pairs

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from medjury.statistics._estimate import Estimate
@@ -17,11 +18,26 @@ if TYPE_CHECKING:
 
 
 class Row(Protocol):
-    """One line of a result."""
+    """One line of a result. A dataclass that inherits from it is written by its fields."""
+
+    __slots__ = ()
 
     def as_dict(self) -> Mapping[str, Any]:
         """Flat names and values, as `--json` prints them."""
-        ...
+        return flat(self)
+
+
+def flat(row: Any, *names: str) -> dict[str, Any]:
+    """The fields of a dataclass, or those that are named, as flat values: an estimate as its value and its ends, a
+    number that does not exist as None."""
+    found: dict[str, Any] = {}
+    for name in names or [field.name for field in fields(row)]:
+        value = getattr(row, name)
+        if isinstance(value, Estimate):
+            found |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
+        else:
+            found[name] = None if isinstance(value, float) and value != value else value
+    return found
 
 
 RowType = TypeVar("RowType", bound=Row)

@@ -18,9 +18,9 @@ from medjury.analysis.calibration._maps.calibrator import Calibrator, Floats, on
 from medjury.analysis.calibration._maps.cross_fit import FINAL, apply_folds, calibrator_kind
 from medjury.analysis.calibration._maps.folds import Cases
 from medjury.analysis.calibration._study_result import CalibrationStudy, RaterCalibration, Refusal
-from medjury.analysis.calibration._written import as_json, flat, of_rater, write_text
+from medjury.analysis.calibration._written import as_json, of_rater, write_text
 from medjury.foundation.errors import MedjuryError, no_such
-from medjury.statistics import Result
+from medjury.statistics import Result, flat
 from medjury.tables import JuryName, JuryRule
 from medjury.version import __version__
 

@@ -13,8 +13,8 @@ from medjury.analysis.calibration._before_after import before_after
 from medjury.analysis.calibration._maps.cross_fit import CrossFitted, OutOfFold
 from medjury.analysis.calibration._part import Part
 from medjury.analysis.calibration._reliability import Reliability, calibration_curve, reliability
-from medjury.analysis.calibration._written import as_json, flat, of_rater
-from medjury.statistics import Estimate, Printable, Result, seen
+from medjury.analysis.calibration._written import as_json, of_rater
+from medjury.statistics import Estimate, Printable, Result, flat, seen
 from medjury.tables import JuryRule
 
 if TYPE_CHECKING:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import whole_part, write_whole
-from medjury.statistics import Estimate
+from medjury.statistics import flat
 
 if TYPE_CHECKING:
     import polars
@@ -50,21 +49,8 @@ def as_json(content: object) -> str:
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
 
 
-def flat(row: Any, *names: str) -> dict[str, Any]:
-    """The fields of a dataclass, or those that are named, as flat values: an estimate as its value and its ends, a
-    number that does not exist as None."""
-    found: dict[str, Any] = {}
-    for name in names or [field.name for field in fields(row)]:
-        value = getattr(row, name)
-        if isinstance(value, Estimate):
-            found |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
-        else:
-            found[name] = None if isinstance(value, float) and value != value else value
-    return found
-
-
 def of_rater(row: Any, *names: str) -> dict[str, Any]:
-    """The same for a row with a `rater`, who was called `judge` in earlier versions and still is."""
+    """The flat values of a row with a `rater`, who was called `judge` in earlier versions and still is."""
     return {"rater": row.rater, "judge": row.rater, **flat(row, *names)}
 
 

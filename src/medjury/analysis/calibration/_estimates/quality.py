@@ -16,9 +16,9 @@ from medjury.analysis.calibration._estimates.quality_asked import EVERY_SYSTEM, 
 from medjury.analysis.calibration._estimates.strata import check_shares, levels
 from medjury.analysis.calibration._maps.calibrator import check_confidence
 from medjury.analysis.calibration._part import Marks, Part, judging_roles, jurors_of, jury_of, parts_of
-from medjury.analysis.calibration._written import as_json, flat
+from medjury.analysis.calibration._written import as_json
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Estimate, Printable, Result, counted
+from medjury.statistics import Estimate, Printable, Result, counted, flat
 from medjury.tables import Names, rating_table
 
 _ESTIMATORS = {

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from medjury.analysis.calibration._jury_simulation.result import JuryCurvePoint, SimulatedJury
-from medjury.analysis.calibration._written import as_json, flat
-from medjury.statistics import NOTHING, Estimate, Printable, Result, ends, percent, shown, text_table
+from medjury.analysis.calibration._written import as_json
+from medjury.statistics import NOTHING, Estimate, Printable, Result, ends, flat, percent, shown, text_table
 
 # The figure of a simulated jury: agreement lost against what is spent, as SVG.
 

@@ -21,9 +21,9 @@ from medjury.analysis.calibration._stored_triage.rule import StoredTriage
 from medjury.analysis.calibration._triage.review_order import lessons
 from medjury.analysis.calibration._triage.signals import Items, spread_of
 from medjury.analysis.calibration._triage.triage_result import TriageRow, number_or_none
-from medjury.analysis.calibration._written import as_json, flat
+from medjury.analysis.calibration._written import as_json
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Result, counted, percent, shown, text_table
+from medjury.statistics import Result, counted, flat, percent, shown, text_table
 from medjury.tables import ABSENT, Grades, Grid, Names, RatingTable, add_jury, rating_table
 
 # What a stored triage rule comes to on new cases: whom to read, what that promises, and how good the cases are.

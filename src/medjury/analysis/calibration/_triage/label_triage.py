@@ -16,9 +16,8 @@ from medjury.analysis.calibration._maps.calibrator import Floats
 from medjury.analysis.calibration._part import Part
 from medjury.analysis.calibration._triage.review_curve import ReviewCurve, review_curves
 from medjury.analysis.calibration._triage.routine_disagreement import RoutineDisagreement, disagreement_curve
-from medjury.analysis.calibration._written import flat
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import ends, percent, shown
+from medjury.statistics import ends, flat, percent, shown
 
 _ORDER = "jury"
 

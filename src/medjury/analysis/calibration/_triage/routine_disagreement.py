@@ -21,9 +21,9 @@ from medjury.analysis.calibration._maps.calibrator import Floats, check_confiden
 from medjury.analysis.calibration._part import judging_roles, jury_of
 from medjury.analysis.calibration._triage.logistic import fit_logistic
 from medjury.analysis.calibration._triage.oriented import one_dimension, oriented_part
-from medjury.analysis.calibration._written import as_json, flat
+from medjury.analysis.calibration._written import as_json
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Estimate, Printable, Result, counted_share, ends, p_value, shown
+from medjury.statistics import Estimate, Printable, Result, counted_share, ends, flat, p_value, shown
 from medjury.tables import Names, RatingTable, rating_table
 
 _CASES = 10

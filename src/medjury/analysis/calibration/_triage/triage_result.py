@@ -14,8 +14,8 @@ from medjury.analysis.calibration._triage.automatic import AutomaticDecisions
 from medjury.analysis.calibration._triage.label_triage import LabelTriage
 from medjury.analysis.calibration._triage.review_curve import ReviewCurve
 from medjury.analysis.calibration._triage.review_order import ReviewOrder
-from medjury.analysis.calibration._written import as_json, flat
-from medjury.statistics import Printable, Result, counted, ends, percent, seen, shown, text_table
+from medjury.analysis.calibration._written import as_json
+from medjury.statistics import Printable, Result, counted, ends, flat, percent, seen, shown, text_table
 from medjury.tables import JuryRule
 
 if TYPE_CHECKING:
