@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import statistics
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from medjury.instruments import NotApplicable, Outcome, Reason, Score, Unscored
-from medjury.judging import RULES, Rule, combine
+from medjury.judging import RULES, Rule, combine, combine_columns
 
 FAILED = Unscored(Reason.PARSE, "not JSON")
 OUTCOMES = st.one_of(
@@ -86,3 +87,28 @@ def test_a_score_lies_between_the_lowest_and_the_highest_vote(votes: list[Outcom
         assert min(scores) <= outcome.value <= max(scores)
         if rule == "mean":
             assert outcome.value == statistics.fmean(sorted(scores))
+
+
+@given(
+    st.integers(1, 6).flatmap(
+        lambda seats: st.lists(st.lists(OUTCOMES, min_size=seats, max_size=seats), min_size=1)
+    ),
+    st.sampled_from(RULES),
+    st.none() | st.integers(1, 4),
+)
+def test_many_answers_at_once_are_combined_by_the_same_rule(
+    ballots: list[list[Outcome]], rule: Rule, quorum: int | None
+) -> None:
+    scores = np.array(
+        [[each.value if isinstance(each, Score) else np.nan for each in row] for row in ballots]
+    )
+    excused = np.array([[isinstance(each, NotApplicable) for each in row] for row in ballots])
+    found = combine_columns(scores, excused, rule=rule, quorum=quorum)
+    for place, row in enumerate(ballots):
+        expected = combine(row, seats=len(row), rule=rule, quorum=quorum)
+        assert np.array_equal(
+            found.scores[place], expected.value if isinstance(expected, Score) else np.nan, equal_nan=True
+        )
+        assert bool(found.not_applicable[place]) == isinstance(expected, NotApplicable)
+        assert bool(found.no_quorum[place]) == (reason(expected) is Reason.NO_QUORUM)
+        assert bool(found.tie[place]) == (reason(expected) is Reason.TIE)

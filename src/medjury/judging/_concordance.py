@@ -27,7 +27,7 @@ from medjury.instruments import (
 )
 from medjury.intake.cases import Case, clean_text
 from medjury.judging._asking import Asked, Speaker, Unusable, ask_for
-from medjury.judging._examples.drawn import DrawnExamples
+from medjury.judging._drawn_examples import DrawnExamples
 from medjury.judging._judge import Judge
 from medjury.judging._most import most_prompt, most_question
 from medjury.judging._prompt import FIRST_VERSION, PROMPT_VERSION, input_block, text_block

@@ -20,7 +20,7 @@ from medjury.instruments import (
 )
 from medjury.intake.cases import Case
 from medjury.judging._asking import Speaker, ask_for
-from medjury.judging._examples.drawn import DrawnExamples
+from medjury.judging._drawn_examples import DrawnExamples
 from medjury.judging._most import COMPLAINT, FRAME, most_question
 from medjury.judging._outcomes import whole
 from medjury.judging._prompt import (

@@ -19,7 +19,7 @@ from medjury.judging._asking import Speaker
 from medjury.judging._deliberation.course import Course
 from medjury.judging._deliberation.prompts import DELIBERATION_VERSION
 from medjury.judging._deliberation.rules import Agent, WhenAgreed
-from medjury.judging._examples.drawn import DrawnExamples
+from medjury.judging._drawn_examples import DrawnExamples
 from medjury.judging._judge import groups_of
 from medjury.judging._most import COMPLAINT, FRAME, most_prompt, most_question
 from medjury.judging._prompt import FIRST_VERSION, Prompt

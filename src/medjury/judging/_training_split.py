@@ -1,7 +1,7 @@
 """The training side of a study: cases that clinicians graded and that judges may be shown as examples.
 
-A split never parts what belongs together: the answers of all systems to one item, all items of one patient,
-and items that share a record or a note. What is on the training side is never counted in a validation.
+What clinicians say together about an answer is what its worked example shows. What is on the training side is never
+counted in a validation.
 """
 
 from __future__ import annotations
@@ -10,24 +10,119 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 from medjury.foundation.errors import MedjuryError
-from medjury.instruments import Instrument, Unscored
+from medjury.instruments import (
+    Dimension,
+    Instrument,
+    NotApplicable,
+    Outcome,
+    Score,
+    Unscored,
+    apply_skips,
+    derive,
+    read_grade,
+)
 from medjury.intake.cases import Case, Redactor
-from medjury.judging._examples.consensus import Consensus, consensus_of
-from medjury.judging._examples.sketch import sketch_of
+from medjury.judging._counting.combine import combine
+from medjury.judging._families import Family, deal_families, families_of, kin_of, record_sketch
 from medjury.judging._prompt import question_text
 from medjury.store.ratings import Rating
 
-# Two items that share a note, or all that is known beside the answer, of at least this many characters are taken
-# for the same patient's. Shorter texts (a specialty, a standing instruction) are shared by cases that have nothing
-# to do with each other; the whole of a record is less often so than one note.
-_TELLING_NOTE, _TELLING_RECORD = 400, 100
 _MOST_COMPARED = 1_000
-_ITEM = "item "
+
+
+@dataclass(frozen=True, slots=True)
+class Consensus:
+    """One grade per dimension (None: not applicable), and in the clinicians' own words why."""
+
+    scores: Mapping[str, int | None]
+    explanations: Mapping[str, str]
+
+
+def consensus_of(instrument: Instrument, ratings: Sequence[Rating], clinicians: int) -> Consensus | str:
+    """The consensus on one answer from its clinicians' rows, or why there is none.
+
+    On each dimension it is the median of the clinicians, taken half up to the nearest grade of the scale (2.5
+    is shown as 3); it does not apply where more than half of them say so. It takes `clinicians` of them.
+    """
+    scores: dict[str, int | None] = {}
+    explanations: dict[str, str] = {}
+    for dimension in instrument.dimensions:
+        rows = [row for row in ratings if row.dimension == dimension.name]
+        words = _words(rows)
+        if len(words) < clinicians:
+            some = "one clinician" if clinicians == 1 else f"{clinicians} clinicians"
+            return f"fewer than {some} rated every dimension"
+        together = combine(words, seats=len(words), rule="median", quorum=clinicians)
+        if isinstance(together, Unscored):
+            return "the clinicians are divided over whether a dimension applies"
+        grade = nearest_grade(dimension, together.value) if isinstance(together, Score) else None
+        scores[dimension.name] = grade
+        explanations[dimension.name] = _why(dimension, grade, rows)
+    if not _allowed(instrument, scores):
+        return "the consensus is no answer the instrument allows (not applicable, skip rules)"
+    return Consensus(scores, explanations)
+
+
+def nearest_grade(dimension: Dimension, value: float) -> int:
+    """The grade nearest to a number; of two that are as near, the higher."""
+    return min(dimension.values, key=lambda grade: (abs(grade - value), -grade))
+
+
+def level_of(instrument: Instrument, scores: Mapping[str, int | None], dimension: str | None) -> float | None:
+    """How good an answer is: its score on a dimension or composite or, where none is named, the mean of all its
+    dimensions, each brought to a scale from 0 (bad) to 1 (good). None where it does not apply."""
+    if dimension is None:
+        parts = [
+            _goodness(instrument.dimension(name), grade)
+            for name, grade in scores.items()
+            if grade is not None
+        ]
+        return sum(parts) / len(parts) if parts else None
+    outcomes: dict[str, Outcome] = {
+        name: NotApplicable() if grade is None else Score(grade) for name, grade in scores.items()
+    }
+    found = {**outcomes, **derive(instrument, outcomes)}[dimension]
+    return found.value if isinstance(found, Score) else None
+
+
+def _goodness(dimension: Dimension, grade: int) -> float:
+    if dimension.lowest == dimension.highest:
+        return 1.0
+    share = (grade - dimension.lowest) / (dimension.highest - dimension.lowest)
+    return share if dimension.higher_is_better else 1.0 - share
+
+
+def _words(rows: Iterable[Rating]) -> list[Outcome]:
+    """One word of each clinician who gave one; somebody who rated twice is heard once, by the median."""
+    by_clinician: dict[str, list[Outcome]] = {}
+    for row in rows:
+        by_clinician.setdefault(row.rater, []).append(row.outcome)
+    heard = [combine(said, seats=len(said), rule="median") for said in by_clinician.values()]
+    return [word for word in heard if not isinstance(word, Unscored)]
+
+
+def _why(dimension: Dimension, grade: int | None, rows: Sequence[Rating]) -> str:
+    """The fullest comment of a clinician who said this very thing; without one, the rubric's line for the grade,
+    since an empty explanation would teach a judge to give none."""
+    said = "not_applicable" if grade is None else "scored"
+    comments = [row.explanation.strip() for row in rows if row.status == said and row.score == grade]
+    comment = max(comments, key=lambda text: (len(text), text), default="")
+    if comment:
+        return comment
+    return "This does not apply here." if grade is None else dimension.grades[grade]
+
+
+def _allowed(instrument: Instrument, scores: Mapping[str, int | None]) -> bool:
+    outcomes = {name: read_grade(instrument.dimension(name), grade) for name, grade in scores.items()}
+    settled = apply_skips(instrument, outcomes)
+    return all(
+        settled[name] == outcome and not isinstance(outcome, Unscored) for name, outcome in outcomes.items()
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,40 +164,6 @@ class TrainingSplit:
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def kin_of(case: Case, instrument: Instrument) -> frozenset[str]:
-    """The marks by which a case is known to belong to another: its item, its patient and, hashed, the whole of its
-    record and each note of it, where they are long enough to be nobody else's."""
-    marks = [f"{_ITEM}{case.id}"]
-    if case.patient:
-        marks.append(f"patient {case.patient}")
-    # A note tells whose case it is, whether or not the instrument shows it.
-    marks += [mark for note in case.notes if (mark := _mark("note", note.text, _TELLING_NOTE))]
-    whole = _mark("record", record_of(case, instrument), _TELLING_RECORD)
-    return frozenset([*marks, whole] if whole else marks)
-
-
-def record_of(case: Case, instrument: Instrument) -> str:
-    """All that the instrument shows of a case but the answer under judgement."""
-    record: list[str] = []
-    for wanted in instrument.inputs:
-        value = None if wanted.name == "candidate" else case.input(wanted.name)
-        record += [value] if isinstance(value, str) else [note.text for note in value or ()]
-    return " ".join(record)
-
-
-def record_sketch(case: Case, instrument: Instrument) -> frozenset[int]:
-    """The sketch of a record; empty where it is too short to tell."""
-    record = record_of(case, instrument)
-    return sketch_of(record) if len(record) >= _TELLING_RECORD else frozenset()
-
-
-def _mark(kind: str, text: str, least: int) -> str:
-    if len(text) < least:
-        return ""
-    plain = " ".join(text.casefold().split()).encode("utf-8", "surrogatepass")
-    return f"{kind} {hashlib.sha256(plain).hexdigest()[:16]}"
-
-
 def split_training(
     cases: Iterable[Case],
     ratings: Iterable[Rating],
@@ -128,7 +189,11 @@ def split_training(
     families, there = families_of(cases, instrument, rated)
     left_out["there is no such case"] += len(agreed.keys() - there)
     agreed = {answer: said for answer, said in agreed.items() if answer in there}
-    chosen = _drawn(families, agreed, share, seed) if items is None else _named(families, items)
+    if items is None:
+        wanted = math.ceil(share * len(agreed) - 1e-9)
+        chosen, _ = deal_families(families, Counter(item for item, _ in agreed), [wanted], seed=seed)
+    else:
+        chosen = _named(families, items)
     training = {item for family in chosen for item in family.items}
     shown = training if items is None else set(items)
     kin = {item: family.marks for family in chosen for item in family.items}
@@ -145,17 +210,6 @@ def split_training(
     return TrainingSplit(
         tuple(examples), tuple(sorted(training)), len(rated), dict(+left_out), len(everyone - training)
     )
-
-
-@dataclass(slots=True)
-class Family:
-    """Items that belong together, and every mark that any of their cases bears."""
-
-    items: set[str]
-    marks: frozenset[str]
-
-
-Answers = Mapping[tuple[str, str], Consensus]
 
 
 def _agreed(
@@ -175,64 +229,6 @@ def _agreed(
         else:
             agreed[answer] = found
     return agreed, left_out, set(rows)
-
-
-def families_of(
-    cases: Iterable[Case], instrument: Instrument, rated: Collection[tuple[str, str]]
-) -> tuple[list[Family], set[tuple[str, str]]]:
-    """The rated items, grouped so that any two that share a mark, at whatever remove, are together; and the
-    rated answers that are really there."""
-    items = {item for item, _ in rated}
-    parent: dict[str, str] = {}
-
-    def head(mark: str) -> str:
-        while parent[mark] != mark:
-            parent[mark] = mark = parent[parent[mark]]
-        return mark
-
-    found: set[tuple[str, str]] = set()
-    others_there = False
-    for case in cases:
-        if case.id not in items:
-            others_there = True
-            continue
-        if (case.id, case.system) in rated:
-            found.add((case.id, case.system))
-        first, *others = kin_of(case, instrument)
-        parent.setdefault(first, first)
-        for mark in others:
-            parent.setdefault(mark, mark)
-            parent[head(mark)] = head(first)
-    if others_there:  # a case that nobody rated may tell that two rated ones are of one patient
-        for case in cases:
-            if case.id not in items:
-                known = [mark for mark in kin_of(case, instrument) if mark in parent]
-                for mark in known[1:]:
-                    parent[head(mark)] = head(known[0])
-    together: dict[str, set[str]] = {}
-    for mark in parent:
-        together.setdefault(head(mark), set()).add(mark)
-    families = [
-        Family({mark.removeprefix(_ITEM) for mark in marks if mark.startswith(_ITEM)}, frozenset(marks))
-        for marks in together.values()
-    ]
-    return sorted(families, key=lambda family: min(family.items)), found
-
-
-def _drawn(families: Iterable[Family], agreed: Answers, share: float, seed: int) -> list[Family]:
-    """Families in an order that the seed alone decides, until the share of the answers is reached. A family's
-    place does not depend on what else is in the study."""
-    answers: Counter[str] = Counter(item for item, _ in agreed)
-    able = [family for family in families if any(answers[item] for item in family.items)]
-    wanted = math.ceil(share * len(agreed) - 1e-9)  # 0.3 of 10 is 3
-    chosen: list[Family] = []
-    taken = 0
-    for family in sorted(able, key=lambda each: chance(seed, min(each.items))):
-        if taken >= wanted:
-            break
-        taken += sum(answers[item] for item in family.items)
-        chosen.append(family)
-    return chosen
 
 
 def _named(families: Iterable[Family], items: Collection[str]) -> list[Family]:
@@ -260,8 +256,3 @@ def _work(
     return WorkedExample(
         case.id, case.system, question, said.scores, dict(explanations), kin, record_sketch(case, instrument)
     )
-
-
-def chance(seed: int, *words: str) -> str:
-    """A place in an order that is random, the same on every machine, and independent of the other places."""
-    return hashlib.sha256("\0".join([str(seed), *words]).encode("utf-8", "surrogatepass")).hexdigest()

@@ -15,10 +15,9 @@ from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Explain, Instrument, Reason, Unscored
 from medjury.intake.cases import Case
-from medjury.judging._examples.consensus import level_of
-from medjury.judging._examples.sketch import nearly_the_same
-from medjury.judging._examples.split import TrainingSplit, WorkedExample, chance, kin_of, record_sketch
+from medjury.judging._families import chance, kin_of, nearly_the_same, record_sketch
 from medjury.judging._prompt import question_text, worked_messages
+from medjury.judging._training_split import TrainingSplit, WorkedExample, level_of
 from medjury.models import Message
 
 # Which worked examples read most like a case: cosine of word vectors, rare words weighing more.
