@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: help install demo test test-simulations test-learned test-interop test-ray browser check bench size mutants lock sbom docs clean
+.PHONY: help install demo test test-simulations test-learned test-interop test-ray browser check bench size same-numbers mutants lock sbom docs clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
@@ -61,6 +61,9 @@ bench: install ## measure speed beside the peers, as ratios (BEFORE=folder: besi
 
 size: ## lines, files, exported names, dataclasses and rooms, now and at a commit (BEFORE=f4d8ced4)
 	$(PYTHON) benchmarks/_size.py $(or $(BEFORE),f4d8ced4)
+
+same-numbers: install ## do the demonstration and the recipes print the numbers of an earlier commit? (BEFORE=commit)
+	$(BIN)/python benchmarks/_same_numbers.py $(BEFORE)
 
 mutants: install ## change the rooms that decide, one thing at a time: do the tests notice? (SAMPLE=100 of each room; hours for all)
 	$(BIN)/python -m benchmarks._mutants $(or $(SAMPLE),0) $(SEED) $(ROOMS)
