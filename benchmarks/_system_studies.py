@@ -17,8 +17,8 @@ from medjury.analysis.agreement._pairs.system_estimates import (
     system_rows,
 )
 from medjury.analysis.ranking import rank
-from medjury.analysis.ranking._agreement import ranking_agreement
-from medjury.analysis.ranking._benchmark_scores import benchmark_scores
+from medjury.analysis.ranking._rank import ranking_agreement
+from medjury.analysis.ranking._scores import benchmark_scores
 from medjury.statistics import Estimate, replicates
 
 BETTER = np.linspace(0.6, 0.0, 6)

@@ -9,9 +9,8 @@ import numpy as np
 import polars as pl
 
 from medjury import tables
-from medjury.analysis.ranking._benchmark_scores import benchmark_scores
 from medjury.analysis.ranking._ranked import ranked_by
-from medjury.analysis.ranking._scores import SystemScores
+from medjury.analysis.ranking._scores import SystemScores, benchmark_scores
 
 
 def scores_of(

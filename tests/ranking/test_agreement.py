@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 from tests.ranking.tables import benchmark_table, rating_table, scores_of
 
-from medjury.analysis.ranking._agreement import ranking_agreement
-from medjury.analysis.ranking._drawn import Measure
+from medjury.analysis.ranking._measures import Measure
+from medjury.analysis.ranking._rank import ranking_agreement
 from medjury.foundation.errors import MedjuryError
 
 QUALITY = {"A": 0.0, "B": 0.1, "C": 0.2, "D": 0.4, "E": 0.7, "F": 1.0}

@@ -10,7 +10,7 @@ import pytest
 from tests.ranking.tables import benchmark_table, rating_table, scores_of
 
 from medjury.analysis.ranking import rank
-from medjury.analysis.ranking._detectable import detectable_effects
+from medjury.analysis.ranking._rank_scores import detectable_effects
 from medjury.foundation.errors import MedjuryError
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from medjury.analysis.ranking._win_rate import Ties, rival_win_rates, win_shares
+from medjury.analysis.ranking._measures import Ties, rival_win_rates, win_shares
 from medjury.foundation.errors import MedjuryError
 
 SCORES = st.tuples(st.integers(2, 6), st.integers(1, 8)).flatmap(

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from medjury.analysis.calibration import powered_means
-from medjury.analysis.ranking._agreement import RankingAgreement, ranking_agreement
-from medjury.analysis.ranking._benchmark_scores import benchmark_scores, score_table
-from medjury.analysis.ranking._drawn import MACRO, Measure
+from medjury.analysis.ranking._measures import MACRO, SAME, Measure, Ties, win_shares
 from medjury.analysis.ranking._rank_scores import rank_scores
 from medjury.analysis.ranking._ranked import Ranked, ranked_by
-from medjury.analysis.ranking._ranking import Part, Ranking
-from medjury.analysis.ranking._scores import Missing
+from medjury.analysis.ranking._ranking import Part, Ranking, RankingAgreement, ReferenceStanding
+from medjury.analysis.ranking._scores import Missing, SystemScores, benchmark_scores, score_table
 from medjury.analysis.ranking._ties import rank_limits, separate, tie_groups
-from medjury.analysis.ranking._win_rate import SAME, Ties
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Composite
-from medjury.statistics import Estimate, Printable, ends
+from medjury.statistics import Estimate, Floats, undefined
 from medjury.tables import UNSCORED, Names, RatingTable, rating_table
 
 if TYPE_CHECKING:
@@ -32,30 +29,6 @@ if TYPE_CHECKING:
 # A jury's own ranks say what the jury thinks, however many cases it judges. Where clinicians labelled some cases,
 # the mean of every system is prediction-powered, so its error is right however biased the jury is, and the ranks
 # that the separations leave open are ranks by the clinicians.
-
-
-@dataclass(frozen=True, slots=True)
-class ReferenceStanding:
-    """One system as the reference would rank it: the best and worst rank left open, and its mean over
-    dimensions."""
-
-    system: str
-    rank: int
-    rank_low: int
-    rank_high: int
-    mean: Estimate
-    tie_group: str
-    labels: int
-
-    def as_dict(self) -> dict[str, Any]:
-        return {**self._ranks(), **ends(self.mean, "mean"), "tie_group": self.tie_group, "labels": self.labels,
-                "method": self.mean.method}  # fmt: skip
-
-    def shown(self) -> Mapping[str, Printable]:
-        return {**self._ranks(), "mean": self.mean, "tie_group": self.tie_group, "labels": self.labels}
-
-    def _ranks(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("system", "rank", "rank_low", "rank_high")}
 
 
 def reference_ranks(
@@ -123,6 +96,57 @@ def _answers(ranked: Ranked) -> tuple[list[float], list[float], list[str], list[
 
 def _group(system: str, dimension: str) -> str:
     return f"{system}, {dimension}"
+
+
+# Two rankings of the same systems: does the jury order them as the clinicians do?
+
+NO_SPREAD = "all systems tie in one of the rankings"
+NO_INTERVAL = (
+    "no interval: systems that lie close change places by chance, and resampling does not show how often; the tie "
+    "groups say which systems are told apart"
+)
+
+
+def ranking_agreement(
+    first: SystemScores,
+    second: SystemScores,
+    *,
+    by: Measure = MACRO,
+    ties: Ties = "half",
+) -> RankingAgreement:
+    """Kendall's tau-b between two rankings of the same systems, such as a jury's and the clinicians'.
+
+    It has no interval. An order is a step: systems that lie close change places with the smallest change of a mean.
+    Resampling adds noise to noise, so resampled orders are more alike by chance than the systems are. Quantiles of
+    resampled taus held the true one in 99 to 100 % of simulated studies of three systems, in 64 to 100 % with five,
+    and in none with eight. Read it beside the tie groups, which say which systems can be told apart.
+    """
+    if set(first.systems) != set(second.systems):
+        odd = sorted(set(first.systems) ^ set(second.systems))
+        raise MedjuryError(f"the rankings must hold the same systems; only one of them has {odd[0]!r}.")
+    systems = first.systems
+    one, two = (_signs(_measure(each.means, by, ties)) for each in (first, second))
+    signs = np.triu(one * two, 1)
+    pairs = len(systems) * (len(systems) - 1) // 2
+    counts = int((signs > 0).sum()), int((signs < 0).sum())
+    untied = float(np.sqrt((one**2).sum()) * np.sqrt((two**2).sum()))
+    value = float(np.clip((one * two).sum() / untied, -1.0, 1.0)) if untied > 0 else np.nan
+    cases = {name for each in (first, second) for block in each.blocks for name in block.clusters}
+    n = len(cases) or len(first.benchmarks)
+    tau = undefined(NO_SPREAD, n, NO_INTERVAL)
+    if np.isfinite(value):
+        tau = Estimate(value, None, None, n, NO_INTERVAL)
+    return RankingAgreement(tau, systems, *counts, pairs - sum(counts))
+
+
+def _measure(means: Floats, by: Measure, ties: Ties) -> Floats:
+    """From `(systems, benchmarks)` to what ranks the systems."""
+    return np.asarray((means if by == MACRO else win_shares(means, ties)).mean(axis=1))
+
+
+def _signs(values: Floats) -> Floats:
+    difference = values[:, np.newaxis] - values[np.newaxis, :]
+    return np.asarray(np.where(np.abs(difference) <= SAME, 0.0, np.sign(difference)))
 
 
 _UNPAIRED = (

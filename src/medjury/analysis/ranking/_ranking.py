@@ -1,29 +1,15 @@
-"""What a ranking says: the systems from best to worst, every two of them compared, and what goes with it."""
+"""What a ranking reports: the systems from best to worst, every two of them compared, and what goes with it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
-from medjury.analysis.ranking._agreement import RankingAgreement
-from medjury.analysis.ranking._cost_point import CostPoint
-from medjury.analysis.ranking._detectable import DetectableEffect
-from medjury.analysis.ranking._drawn import Measure
-from medjury.analysis.ranking._win_rate import Ties
+from medjury.analysis.ranking._measures import Measure, Ties
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import FEWEST_CLUSTERS, Estimate, Printable, Result, ends, p_value, text_table
+from medjury.statistics import FEWEST_CLUSTERS, Estimate, Printable, Result, Row, flat, p_value, text_table
 
-
-class Shown(Protocol):
-    """A row that says what of it fits on a screen."""
-
-    def as_dict(self) -> Mapping[str, Any]: ...
-
-    def shown(self) -> Mapping[str, Printable]: ...
-
-
-ShownRow = TypeVar("ShownRow", bound=Shown)
 # What to give where a part was not made.
 NEEDS = {
     "agreement": "--reference",
@@ -33,8 +19,20 @@ NEEDS = {
 }
 
 
+class RankingRow(Row):
+    """A row of one of the tables; what a reader sees of it may be less than what a program gets."""
+
+    __slots__ = ()
+
+    def shown(self) -> Mapping[str, Printable]:
+        return self.as_dict()
+
+
+RowType = TypeVar("RowType", bound=RankingRow)
+
+
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(RankingRow):
     """One system. `win_sd` and `macro_sd` are standard deviations (n − 1) over benchmarks, None with a single
     one; `win_sd_rivals` is that of its win rates against each rival. `tie_group` holds letters: systems that
     share one are not separated. `rank_low` and `rank_high` are the best and worst rank left open."""
@@ -53,40 +51,36 @@ class Standing:
     n_unscored: int
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "system": self.system,
-            "rank": self.rank,
-            "rank_low": self.rank_low,
-            "rank_high": self.rank_high,
-            **ends(self.win_rate, "win_rate"),
-            "win_sd": self.win_sd,
-            "win_sd_rivals": self.win_sd_rivals,
-            **ends(self.macro_average, "macro_average"),
-            "macro_sd": self.macro_sd,
-            "tie_group": self.tie_group,
-            "n": self.n,
-            "n_unscored": self.n_unscored,
-            "method": self.win_rate.method,
-        }
+        return {**flat(self), "method": self.win_rate.method}
 
     def shown(self) -> dict[str, Printable]:
-        return {
-            "system": self.system,
-            "rank": self.rank,
-            "rank_low": self.rank_low,
-            "rank_high": self.rank_high,
-            "macro_average": self.macro_average,
-            "macro_sd": self.macro_sd,
-            "win_rate": self.win_rate,
-            "win_sd": self.win_sd,
-            "tie_group": self.tie_group,
-            "n": self.n,
-            "n_unscored": self.n_unscored,
-        }
+        names = ("system", "rank", "rank_low", "rank_high", "macro_average", "macro_sd", "win_rate", "win_sd",
+                 "tie_group", "n", "n_unscored")  # fmt: skip
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True)
-class PairDifference:
+class ReferenceStanding(RankingRow):
+    """One system as the reference would rank it: the best and worst rank left open, and its mean over
+    dimensions."""
+
+    system: str
+    rank: int
+    rank_low: int
+    rank_high: int
+    mean: Estimate
+    tie_group: str
+    labels: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**flat(self), "method": self.mean.method}
+
+    def shown(self) -> dict[str, Printable]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class PairDifference(RankingRow):
     """The better of two systems less the other, with `p_adjusted` over all pairs; `separated` is the verdict."""
 
     better: str
@@ -96,16 +90,15 @@ class PairDifference:
     separated: bool
 
     def as_dict(self) -> dict[str, Any]:
+        found = self.difference
         return {
-            "better": self.better,
-            "other": self.other,
-            "difference": self.difference.value,
-            "low": self.difference.low,
-            "high": self.difference.high,
-            "p_adjusted": self.p_adjusted,
-            "separated": self.separated,
-            "n": self.difference.n,
-            "method": self.difference.method,
+            **flat(self, "better", "other"),
+            "difference": found.value,
+            "low": found.low,
+            "high": found.high,
+            **flat(self, "p_adjusted", "separated"),
+            "n": found.n,
+            "method": found.method,
         }
 
     def shown(self) -> dict[str, Printable]:
@@ -119,12 +112,89 @@ class PairDifference:
         }
 
 
-class _Titled(Result[ShownRow]):
-    """Rows under a title."""
+@dataclass(frozen=True, slots=True)
+class RankingAgreement(RankingRow):
+    """Kendall's tau-b of two rankings, and how many pairs of systems they order alike, against each other, or
+    tie in one of them. `rater` is whose ranking is compared, `calibration` "before" or "after" where there is
+    one."""
 
-    __slots__ = ()
+    tau: Estimate
+    systems: tuple[str, ...]
+    concordant: int
+    discordant: int
+    tied: int
+    rater: str = ""
+    calibration: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "rater": self.rater,
+            "calibration": self.calibration,
+            "kendall_tau_b": self.tau.value,
+            "low": self.tau.low,
+            "high": self.tau.high,
+            "systems": len(self.systems),
+            "concordant": self.concordant,
+            "discordant": self.discordant,
+            "tied": self.tied,
+            "n": self.tau.n,
+            "method": self.tau.method,
+            "reason": self.tau.reason,
+        }
+
+    def shown(self) -> dict[str, Printable]:
+        left_out = ("low", "high", "method", "reason")
+        kept = {name: value for name, value in self.as_dict().items() if name not in left_out}
+        return kept | {"kendall_tau_b": self.tau}
+
+
+@dataclass(frozen=True, slots=True)
+class DetectableEffect(RankingRow):
+    """Minimum detectable effect (MDE) of one benchmark: mean and standard deviation over pairs of systems, the
+    largest and whose it is, and how many pairs differ by more than their own MDE. `n` is the smallest number of
+    cases that a pair shares, or that one of it has where they share none."""
+
+    benchmark: str
+    mde: float
+    mde_sd: float | None
+    largest: float
+    largest_pair: tuple[str, str]
+    beyond: int
+    pairs: int
+    n: int
+    method: str
+
+    def as_dict(self) -> dict[str, Any]:
+        found = {"pairs_beyond" if name == "beyond" else name: value for name, value in flat(self).items()}
+        return found | {"largest_pair": list(self.largest_pair)}
+
+    def shown(self) -> dict[str, Printable]:
+        kept = {name: value for name, value in self.as_dict().items() if name != "method"}
+        return kept | {"largest_pair": " − ".join(self.largest_pair)}
+
+
+@dataclass(frozen=True, slots=True)
+class CostPoint(RankingRow):
+    """One system. `on_front` where no other is at least as good for at most the price, and better in one of the
+    two; else `dominated_by` names the cheapest that is. `cheapest_of_best` marks the cheapest system that is not
+    separated from the best one: what a careful buyer takes."""
+
+    system: str
+    cost: float
+    performance: float
+    on_front: bool
+    dominated_by: str
+    level_with_best: bool
+    cheapest_of_best: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Result[RowType]):
+    """One table of a ranking, under its title."""
 
     title: str
+    rows: tuple[RowType, ...]
+    warnings: tuple[str, ...] = ()
 
     def text(self) -> str:
         return "\n".join(
@@ -135,37 +205,25 @@ class _Titled(Result[ShownRow]):
         return [row.shown() for row in self.rows]
 
 
-@dataclass(frozen=True, slots=True)
-class Part(_Titled[ShownRow]):
-    """One table of a ranking."""
-
-    title: str
-    rows: tuple[ShownRow, ...]
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking(_Titled[Standing]):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking(Part[Standing]):
     """The systems from best to worst by `by`: its `rows`. `raters` are those whose scores rank them, `scale` says
     what a mean score is in, and `unit` what was resampled. The other tables: `pairs`, every two systems;
     `reference_ranks`, as the reference would rank them; `agreement` with the order that the reference gives; the
     smallest `detectable` differences; `cost`. None where there is nothing to make one of. It is not `paired` where
     every case has the answer of one system."""
 
-    title: str
-    rows: tuple[Standing, ...]
     pairs: Part[PairDifference]
     agreement: Part[RankingAgreement] | None
     detectable: Part[DetectableEffect] | None
     cost: Part[CostPoint] | None
-    reference_ranks: Part[Any] | None
+    reference_ranks: Part[ReferenceStanding] | None
     by: Measure
     ties: Ties
     scale: str
     unit: str
     benchmarks: tuple[str, ...]
     raters: tuple[str, ...]
-    warnings: tuple[str, ...]
     paired: bool = True
 
     @property

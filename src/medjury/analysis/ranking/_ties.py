@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-Floats = NDArray[np.float64]
+from medjury.statistics import Floats
+
 Kind = Literal["scores", "wins", "steps"]
 # With fewer resampled units the bootstrap of the largest difference cannot be trusted (measured): Bonferroni.
 FEW_UNITS = 20
