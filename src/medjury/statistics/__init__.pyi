@@ -24,10 +24,15 @@ from ._group_ranks import GroupRanks as GroupRanks
 from ._group_ranks import Groups as Groups
 from ._interval import SAME as SAME
 from ._interval import interval as interval
+from ._mixed_model import MixedModel as MixedModel
+from ._mixed_model import fit_mixed_model as fit_mixed_model
+from ._mixed_model import identified as identified
+from ._mixed_model import independent as independent
 from ._options import Analytic as Analytic
 from ._options import Options as Options
 from ._options import estimates as estimates
 from ._options import kept_clusters as kept_clusters
+from ._ordinal import fit_ordinal as fit_ordinal
 from ._printing.printing import NOTHING as NOTHING
 from ._printing.printing import Printable as Printable
 from ._printing.printing import counted as counted
@@ -83,5 +88,7 @@ from ._shares.weighted import weighted_mean as weighted_mean
 from ._shares.weighted import weighted_proportion as weighted_proportion
 from ._symmetric import FEWEST_CLUSTERS as FEWEST_CLUSTERS
 from ._symmetric import fewest_items as fewest_items
+from ._variance_components import components_without as components_without
+from ._variance_components import variance_components as variance_components
 from ._workers import one_thread_each as one_thread_each
 from ._workers import side_by_side as side_by_side

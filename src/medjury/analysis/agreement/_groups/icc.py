@@ -8,7 +8,6 @@ from typing import Literal, Unpack, get_args
 import numpy as np
 from scipy import special
 
-from medjury.analysis.agreement._groups.icc_components import all_cells_mean_squares
 from medjury.analysis.agreement._groups.mean_squares import MeanSquares, mean_squares
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
@@ -24,6 +23,7 @@ from medjury.statistics import (
     estimates,
     read_scores,
     undefined,
+    variance_components,
 )
 
 IccForm = Literal["icc_1_1", "icc_2_1", "icc_3_1", "icc_1_k", "icc_2_k", "icc_3_k"]
@@ -196,7 +196,7 @@ def _from_all_cells(table: Floats, forms: list[IccForm], **options: Unpack[Optio
     if table.shape[1] < 2 or n < 2 or not shared.any() or np.nanmax(table) == np.nanmin(table):
         reason = "all-cells ICC needs two raters, two items, an item scored twice and some spread"
         return {form: undefined(reason, n, method) for form in forms}
-    squares = all_cells_mean_squares(present)
+    squares = _all_cells_mean_squares(present)
     found: dict[str, Estimate] = {}
     for form in forms:
         value = float(coefficient(squares, form)[0])
@@ -211,3 +211,17 @@ def _from_all_cells(table: Floats, forms: list[IccForm], **options: Unpack[Optio
                 value, low, high, n, f"{100 * confidence:g} % approximate {name}, {method}"
             )
     return found
+
+
+def _all_cells_mean_squares(scores: Floats) -> MeanSquares:
+    """Mean squares that a complete table with the same variance components would have."""
+    n, k = scores.shape
+    item, rater, error = variance_components(scores)
+    return MeanSquares(
+        items=np.array([k * item + error]),
+        raters=np.array([n * rater + error]),
+        error=np.array([error]),
+        within=np.array([error + rater]),
+        n=np.array([float(n)]),
+        k=k,
+    )

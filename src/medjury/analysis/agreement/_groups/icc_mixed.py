@@ -20,124 +20,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from medjury.analysis.agreement._groups.icc import FORMS, IccForm
-from medjury.analysis.agreement._groups.icc_components import Components, variance_components
-from medjury.statistics import Clusters, Estimate, Floats, Scores, read_scores, undefined
-
-# Variance components with groups of items left out: all fits of a jackknife in one go.
-#
-# The model is that of `variance_components`. Its deviance is a smooth function of two ratios, u of items' and v of
-# raters' to error variance, from zero up, and left-out fits lie close to that of all items. So Newton's method
-# finds them in a few steps, side by side, with derivatives from differences on the upper side (where a ratio is
-# zero there is no other side). What does not settle is fitted alone.
-
-_STEPS, _HALVINGS = 25, 6
-_APART, _SETTLED = 1e-3, 1e-6
-# Where the deviance is asked for around a point, in steps of each ratio.
-_AROUND = np.array([[0, 0], [1, 0], [2, 0], [0, 1], [0, 2], [1, 1]], dtype=np.float64)
-
-
-def components_without(
-    scores: Floats, groups: list[NDArray[np.bool_]], whole: Components
-) -> tuple[Components, ...]:
-    """The variances of items, raters and error without each of these groups of items."""
-    if whole[2] <= 0:
-        return tuple(variance_components(scores[~group]) for group in groups)
-    table = _Table(scores, ~np.array(groups))
-    least = np.array([1.0 / (1.0 + table.by_item.mean()), 1.0 / (1.0 + table.by_rater.mean())])
-    start = np.array([whole[0], whole[1]]) / whole[2]
-    ratios = np.tile(start, (len(groups), 1))
-    settled = np.zeros(len(groups), dtype=bool)
-    for _ in range(_STEPS):
-        open_ = np.flatnonzero(~settled)
-        if not open_.size:
-            break
-        here = ratios[open_]
-        moved, now = _newton(table, open_, here, least)
-        moved = _downhill(table, open_, here, moved, now)
-        settled[open_] = (np.abs(moved - here) <= _SETTLED * (here + least)).all(axis=1)
-        ratios[open_] = moved
-    errors = table.fit(np.arange(len(groups)), ratios)[1] * table.spread**2
-    return tuple(
-        (float(u * error), float(v * error), float(error))
-        if done and np.isfinite(error)
-        else variance_components(scores[~group])
-        for (u, v), error, done, group in zip(ratios, errors, settled, groups, strict=True)
-    )
-
-
-class _Table:
-    """The scores, standardised, and in each fit the items that are `kept`."""
-
-    def __init__(self, scores: Floats, kept: NDArray[np.bool_]) -> None:
-        present = ~np.isnan(scores)
-        self.spread = float(np.nanstd(scores)) or 1.0
-        cells = np.where(present, (np.nan_to_num(scores) - np.nanmean(scores)) / self.spread, 0.0)
-        self.mask, self.kept = present.astype(np.float64), kept.astype(np.float64)
-        self.sums, self.by_item = cells.sum(axis=1), self.mask.sum(axis=1)
-        self.by_rater, self.rater_sums = self.kept @ self.mask, self.kept @ cells
-        self.size, self.squares = self.kept @ self.by_item, self.kept @ (cells**2).sum(axis=1)
-
-    def fit(self, which: NDArray[np.int64], ratios: Floats) -> tuple[Floats, Floats]:
-        """Deviance and error variance of these fits at these ratios. The item effects are absorbed; rows of
-        raters are multiplied, and columns divided, by √v, so that zero is a ratio like any other."""
-        u, v = ratios.T
-        absorbed = u[:, np.newaxis] * self.by_item + 1.0
-        weight = self.kept[which] / absorbed
-        k = self.mask.shape[1]
-        both = np.stack([(self.mask * each[:, np.newaxis]).T @ self.mask for each in weight])
-        linked = self.by_rater[which] - u[:, np.newaxis] * ((weight * self.by_item) @ self.mask)
-        left = np.empty((len(u), k + 1, k + 1))
-        left[:, :k, :k] = -(u * v)[:, np.newaxis, np.newaxis] * both
-        diagonal = np.arange(k)
-        left[:, diagonal, diagonal] += 1.0 + v[:, np.newaxis] * self.by_rater[which]
-        left[:, :k, k], left[:, k, :k] = v[:, np.newaxis] * linked, linked
-        left[:, k, k] = self.size[which] - u * (weight @ self.by_item**2)
-        right = self.rater_sums[which] - u[:, np.newaxis] * ((weight * self.sums) @ self.mask)
-        whole = self.rater_sums[which].sum(axis=1) - u * (weight @ (self.by_item * self.sums))
-        above = np.column_stack([right, whole])
-        solved = np.linalg.solve(left, np.column_stack([v[:, np.newaxis] * right, whole])[..., np.newaxis])
-        explained = u * (weight @ self.sums**2) + (above * solved[..., 0]).sum(axis=1)
-        free = self.size[which] - 1.0
-        error = np.maximum(self.squares[which] - explained, np.finfo(float).tiny) / free
-        logarithms = (self.kept[which] * np.log(absorbed)).sum(axis=1) + np.linalg.slogdet(left)[1]
-        return logarithms + free * np.log(error), error
-
-
-def _newton(table: _Table, which: NDArray[np.int64], here: Floats, least: Floats) -> tuple[Floats, Floats]:
-    """Where Newton's step leads, not below zero, and the deviance here."""
-    apart = _APART * (here + least)
-    points = here[:, np.newaxis] + _AROUND * apart[:, np.newaxis]
-    found = table.fit(np.repeat(which, len(_AROUND)), points.reshape(-1, 2))[0].reshape(-1, len(_AROUND))
-    now, one, far, other, further, both = found.T
-    slope = np.column_stack([4 * one - 3 * now - far, 4 * other - 3 * now - further]) / (2 * apart)
-    bend = np.column_stack([now - 2 * one + far, now - 2 * other + further]) / apart**2
-    mixed = (both - one - other + now) / apart.prod(axis=1)
-    held = (here <= 0) & (slope > 0)
-    mixed = np.where(held.any(axis=1), 0.0, mixed)
-    determinant = bend.prod(axis=1) - mixed**2
-    curved = np.asarray((bend > 0).all(axis=1) & (determinant > 0) & ~held.any(axis=1))
-    steps = -slope / np.where(np.abs(bend) > 0, np.abs(bend), 1.0)
-    together = (mixed[:, np.newaxis] * slope[:, ::-1] - bend[:, ::-1] * slope) / np.where(
-        curved, determinant, 1.0
-    )[:, np.newaxis]
-    steps = np.where(curved[:, np.newaxis], together, steps)
-    reach = 2.0 * (here + least)
-    return np.maximum(here + np.where(held, 0.0, np.clip(steps, -reach, reach)), 0.0), now
-
-
-def _downhill(table: _Table, which: NDArray[np.int64], here: Floats, moved: Floats, now: Floats) -> Floats:
-    """The step, halved until the deviance does not rise."""
-    for _ in range(_HALVINGS):
-        rises = np.flatnonzero(table.fit(which, moved)[0] > now + 1e-10 * np.abs(now))
-        if not rises.size:
-            break
-        moved[rises] = (moved[rises] + here[rises]) / 2.0
-    return moved
-
+from medjury.statistics import (
+    Clusters,
+    Estimate,
+    Floats,
+    Scores,
+    components_without,
+    read_scores,
+    undefined,
+    variance_components,
+)
 
 # Fewer doubly scored items than this say nothing of the variances.
 FEWEST_DOUBLY = 10
@@ -148,8 +43,8 @@ _GROUPS = 30
 class _Fit:
     """The components of the whole table and with each group of clusters left out."""
 
-    whole: Components
-    without: tuple[Components, ...]
+    whole: tuple[float, float, float]
+    without: tuple[tuple[float, float, float], ...]
     raters_per_item: float
     n: int
     note: str
@@ -229,7 +124,7 @@ def _single(fit: _Fit, form: IccForm, confidence: float, method: str) -> Estimat
     return Estimate(value, max(low, 0.0), high, fit.n, named)
 
 
-def _ratio(components: Components, form: IccForm) -> float | None:
+def _ratio(components: tuple[float, float, float], form: IccForm) -> float | None:
     item, rater, error = components
     total = item + error + (0.0 if form.startswith("icc_3") else rater)
     return item / total if item > 1e-9 * total else None
