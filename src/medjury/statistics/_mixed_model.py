@@ -227,8 +227,9 @@ class _Crossed:
 
     def _reduced(self, ratios: Floats) -> tuple[Floats, Floats, Floats]:
         scale: Floats = np.repeat(np.sqrt(ratios), self.sizes)
-        lower: Floats = np.linalg.cholesky(scale[:, None] * self.squares * scale + np.eye(len(scale)))
-        return scale, lower, np.linalg.solve(lower, scale[:, None] * self.mixed)
+        lower = np.linalg.cholesky(scale[:, None] * self.squares * scale + np.eye(len(scale)))
+        half = np.linalg.solve(lower, scale[:, None] * self.mixed)
+        return scale, np.asarray(lower, dtype=np.float64), np.asarray(half, dtype=np.float64)
 
     def whitened(self, ratios: Floats) -> tuple[Floats, float]:
         _, lower, half = self._reduced(ratios)
