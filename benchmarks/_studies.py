@@ -23,8 +23,8 @@ from medjury.analysis.agreement import (
     non_inferiority,
     severe_errors,
 )
-from medjury.analysis.agreement._pairs.estimates import pair_estimates
-from medjury.analysis.agreement._pairs.pair import Pair, Settings
+from medjury.analysis.agreement._pair_estimates import pair_estimates
+from medjury.analysis.agreement._pair_statistics import Pair, Settings
 from medjury.analysis.audits import drift
 from medjury.statistics import Estimate, combined
 from medjury.tables import Grades

@@ -10,8 +10,8 @@ from functools import cache
 import numpy as np
 
 from benchmarks._studies import CLINICIAN, JURY, RESAMPLES, SHARED, STRICT, Scores, Truthful, graded
-from medjury.analysis.agreement._pairs.pair import Settings
-from medjury.analysis.agreement._pairs.system_estimates import (
+from medjury.analysis.agreement._pair_statistics import Settings
+from medjury.analysis.agreement._systems import (
     between_and_within,
     estimates_by_system,
     system_rows,

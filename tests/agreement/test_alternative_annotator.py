@@ -8,7 +8,7 @@ from scipy.stats import ttest_1samp
 from statsmodels.stats.multitest import multipletests
 
 from medjury.analysis.agreement import alternative_annotator_test
-from medjury.analysis.agreement._among_humans.alternative_annotator import benjamini_yekutieli
+from medjury.analysis.agreement._alternative_annotator import benjamini_yekutieli
 
 # Four kinds of items, eight of each. Left out against the two others, by the share of equal labels:
 #   kind  humans  judge   human 1      human 2      human 3

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.agreement.reference_values import reference
 
 from medjury.analysis.agreement import compare_paired_rates, compare_rates
-from medjury.analysis.agreement._pairs.beta_binomial import probability_lower
+from medjury.analysis.agreement._rate_comparison import probability_lower
 from medjury.foundation.errors import MedjuryError
 
 COUNTS = st.integers(0, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))

@@ -18,7 +18,7 @@ from medjury.analysis.agreement import (
     gwet_ac,
     krippendorff_alpha,
 )
-from medjury.analysis.agreement._groups.chance_corrected import chance_corrected, chance_statistics
+from medjury.analysis.agreement._chance_corrected import chance_corrected, chance_statistics
 from medjury.statistics import evaluate
 
 GWET = reference("gwet_ac_handbook_4raters_12units")

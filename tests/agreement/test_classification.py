@@ -10,7 +10,7 @@ from sklearn import metrics
 from tests.agreement.reference_values import reference
 
 from medjury.analysis.agreement import area_under_curve, classification, roc_curve
-from medjury.analysis.agreement._pairs.classification import classification_rates
+from medjury.analysis.agreement._classification import classification_rates
 from medjury.foundation.errors import MedjuryError
 
 R = reference("classification_metrics_auc")

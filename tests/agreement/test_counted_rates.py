@@ -7,10 +7,9 @@ import pytest
 from scipy.special import stdtrit
 
 from medjury.analysis.agreement import classification
-from medjury.analysis.agreement._pairs.classification import classification_statistics
-from medjury.analysis.agreement._pairs.estimates import pair_estimates
-from medjury.analysis.agreement._pairs.pair import Pair, Settings, counted
-from medjury.analysis.agreement._pairs.statistics import pair_statistics
+from medjury.analysis.agreement._classification import classification_statistics
+from medjury.analysis.agreement._pair_estimates import pair_estimates
+from medjury.analysis.agreement._pair_statistics import Pair, Settings, counted, pair_statistics
 from medjury.statistics import Estimate, proportion, replicates
 from medjury.tables import Grades
 

@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from medjury.analysis.agreement import cohen_kappa, gwet_ac, icc
-from medjury.analysis.agreement._pairs.weights import agreement_weights
+from medjury.analysis.agreement._kappa import agreement_weights
 from medjury.statistics import Estimate
 
 pytestmark = pytest.mark.simulation

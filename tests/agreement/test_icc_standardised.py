@@ -10,8 +10,8 @@ import pytest
 from tests.agreement.reference_values import reference
 
 from medjury.analysis.agreement import icc, icc_3_k_z, intraclass_correlations, mean_icc_3_k_z, pearson
-from medjury.analysis.agreement._groups.icc import coefficient
-from medjury.analysis.agreement._groups.icc_standardised import (
+from medjury.analysis.agreement._icc import coefficient
+from medjury.analysis.agreement._icc_standardised import (
     standardised_mean_squares,
     standardised_statistics,
 )

@@ -8,7 +8,7 @@ import pytest
 from tests.agreement.reference_values import reference
 
 from medjury.analysis.agreement import krippendorff_alpha
-from medjury.analysis.agreement._groups.krippendorff import alpha_statistics, krippendorff_alphas
+from medjury.analysis.agreement._krippendorff import alpha_statistics, krippendorff_alphas
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import evaluate
 

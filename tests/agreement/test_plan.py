@@ -17,9 +17,6 @@ from medjury.analysis.agreement import (
     simulate_icc,
     simulate_kappa,
 )
-from medjury.analysis.agreement._planning.f1 import plan_f1_by_simulation
-from medjury.analysis.agreement._planning.icc import plan_icc_by_simulation
-from medjury.analysis.agreement._planning.kappa import plan_kappa_by_simulation
 from medjury.foundation.errors import MedjuryError
 
 LIKERT = [0.05, 0.1, 0.2, 0.35, 0.3]
@@ -95,12 +92,13 @@ def test_rare_findings_cost_cases() -> None:
 
 
 def test_simulated_plans_are_near_the_formula_and_reproducible_by_seed() -> None:
-    kappa = plan_kappa_by_simulation(0.6, [0.3, 0.7], width=0.25, simulations=800, seed=4)
-    assert kappa == plan_kappa_by_simulation(0.6, [0.3, 0.7], width=0.25, simulations=800, seed=4)
-    assert kappa.cases == pytest.approx(plan_kappa(0.6, [0.3, 0.7], width=0.25).cases, rel=0.1)
-    icc = plan_icc_by_simulation(0.75, 3, null=0.6, simulations=500, seed=4)
+    asked = {"shares": [0.3, 0.7], "width": 0.25, "simulations": 800, "seed": 4}
+    kappa = plan_study("kappa", 0.6, **asked)
+    assert kappa == plan_study("kappa", 0.6, **asked)
+    assert kappa.rows[0].cases == pytest.approx(plan_kappa(0.6, [0.3, 0.7], width=0.25).cases, rel=0.1)
+    (icc,) = plan_study("icc", 0.75, raters=3, null=0.6, simulations=500, seed=4).rows
     assert icc.cases == pytest.approx(plan_icc(0.75, 3, null=0.6).cases, rel=0.15)
-    f1 = plan_f1_by_simulation(0.8, 0.4, width=0.15, simulations=800, seed=4)
+    (f1,) = plan_study("f1", 0.8, prevalence=0.4, width=0.15, simulations=800, seed=4).rows
     assert f1.cases == pytest.approx(plan_f1(0.8, 0.4, width=0.15).cases, rel=0.1)
 
 
@@ -124,7 +122,7 @@ def test_a_plan_that_cannot_be_meant_is_refused(ask: object, message: str) -> No
 
 
 def test_planned_joint_distribution_has_the_kappa_and_the_marginals() -> None:
-    from medjury.analysis.agreement._planning.joint_distribution import credit, joint_with_kappa, kappa_of
+    from medjury.analysis.agreement._joint_distribution import credit, joint_with_kappa, kappa_of
 
     for weights in ("none", "linear", "quadratic"):
         joint, _ = joint_with_kappa(0.55, LIKERT, weights)

@@ -26,7 +26,7 @@ from medjury.analysis.agreement import (
     spearman,
     two_raters,
 )
-from medjury.analysis.agreement._groups.krippendorff import krippendorff_alphas
+from medjury.analysis.agreement._krippendorff import krippendorff_alphas
 from medjury.statistics import Estimate
 
 SCALE = range(1, 6)

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from medjury.analysis.agreement import rater_pairs
-from medjury.analysis.agreement._pairs.correlation import correlation_statistics
-from medjury.analysis.agreement._pairs.kappa import kappa_statistics
-from medjury.analysis.agreement._pairs.rater_pairs import _alone, _values
+from medjury.analysis.agreement._correlation import correlation_statistics
+from medjury.analysis.agreement._kappa import kappa_statistics
+from medjury.analysis.agreement._rater_pairs import _alone, _values
 from medjury.tables import rating_table
 
 

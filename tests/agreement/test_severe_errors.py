@@ -7,7 +7,7 @@ import pytest
 from tests.agreement.reference_values import reference
 
 from medjury.analysis.agreement import error_overlap, severe_errors
-from medjury.analysis.agreement._pairs.beta_binomial import probability_lower
+from medjury.analysis.agreement._rate_comparison import probability_lower
 from medjury.foundation.errors import MedjuryError
 
 R = reference("severe_error_rate")

@@ -206,7 +206,7 @@ def test_rows_about_groups_carry_coverage_unscored_and_ceiling_too() -> None:
 def test_tau_of_very_many_distinct_scores_gets_fewer_resamples_and_says_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for module in ("_pairs.statistics", "_pairs.estimates"):
+    for module in ("_pair_statistics", "_pair_estimates"):
         monkeypatch.setattr(f"medjury.analysis.agreement.{module}.TAU_PRODUCTS", 1e6)
     generator = np.random.default_rng(0)
     truth = generator.normal(0, 1, 60)

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
 
-from medjury.analysis.agreement._pairs.pair import Settings
-from medjury.analysis.agreement._pairs.system_estimates import (
+from medjury.analysis.agreement._pair_statistics import Settings
+from medjury.analysis.agreement._systems import (
     between_and_within,
+    fold_of_clusters,
     of_system_means,
     system_rows,
+    tied_ranks,
 )
-from medjury.analysis.agreement._pairs.systems import fold_of_clusters, tied_ranks
 from medjury.statistics import evaluate
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.agreement.reference_values import reference, resample_indices
 
 from medjury.analysis.agreement import win_rates
-from medjury.analysis.agreement._pairs.win_rate import WinRate
+from medjury.analysis.agreement._win_rate import WinRate
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate
 

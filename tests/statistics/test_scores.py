@@ -18,7 +18,7 @@ from medjury.analysis.agreement import (
     two_raters,
     wilcoxon_signed_rank,
 )
-from medjury.analysis.agreement._groups.chance_corrected import chance_statistics
+from medjury.analysis.agreement._chance_corrected import chance_statistics
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import bootstrap
 

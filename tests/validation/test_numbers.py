@@ -15,7 +15,7 @@ from tests.mental_health import DATA, MAPPING, write_some_cases
 from tests.report.planted import planted_frame, rules, write_run
 
 from medjury.analysis.agreement import agreement, bland_altman, kappa_statistics, severe_errors
-from medjury.analysis.agreement._among_humans.non_inferiority import among_humans
+from medjury.analysis.agreement._non_inferiority import among_humans
 from medjury.report import write_page
 from medjury.statistics import shown
 from medjury.store.ratings import rating_frame, read_ratings

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from medjury.analysis.agreement._pairs.classification import classification_rates
+from medjury.analysis.agreement._classification import classification_rates
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Floats, Result
 from medjury.tables import Names, rating_table

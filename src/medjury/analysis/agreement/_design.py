@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from medjury.analysis.agreement._pairs.pair import Settings
+from medjury.analysis.agreement._pair_statistics import Settings
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.store.runs import DangerBy

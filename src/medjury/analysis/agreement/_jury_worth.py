@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from medjury.analysis.agreement._groups.icc import icc_statistics
-from medjury.analysis.agreement._pairs.correlation import correlation_statistics
-from medjury.analysis.agreement._pairs.kappa import kappa_statistics
+from medjury.analysis.agreement._correlation import correlation_statistics
+from medjury.analysis.agreement._icc import icc_statistics
+from medjury.analysis.agreement._kappa import kappa_statistics
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
     Estimate,

@@ -8,11 +8,14 @@ from itertools import combinations
 
 import numpy as np
 
-from medjury.analysis.agreement._agreement_row import AgreementRow
-from medjury.analysis.agreement._agreement_table import AgreementTable
-from medjury.analysis.agreement._among_humans.beside_rows import beside_humans, tested
-from medjury.analysis.agreement._among_humans.non_inferiority import AmongHumans
-from medjury.analysis.agreement._among_humans.rows import RATERS_FIRST, human_rows, standardised_rows
+from medjury.analysis.agreement._among_humans import (
+    RATERS_FIRST,
+    beside_humans,
+    human_rows,
+    standardised_rows,
+    tested,
+)
+from medjury.analysis.agreement._classification import BINARY
 from medjury.analysis.agreement._design import (
     AveragingLevel,
     By,
@@ -21,12 +24,13 @@ from medjury.analysis.agreement._design import (
     pooled_together,
     without,
 )
-from medjury.analysis.agreement._groups.many_raters import MANY_RATER_STATISTICS
-from medjury.analysis.agreement._pairs.class_rates import BINARY
-from medjury.analysis.agreement._pairs.pair import Settings
-from medjury.analysis.agreement._pairs.rows import pair_rows
-from medjury.analysis.agreement._pairs.safety_rows import severe_error_rows, severe_of, win_rate_rows
-from medjury.analysis.agreement._pairs.statistics import BY_SYSTEM, ORDER
+from medjury.analysis.agreement._many_raters import MANY_RATER_STATISTICS
+from medjury.analysis.agreement._non_inferiority import AmongHumans
+from medjury.analysis.agreement._pair_rows import pair_rows
+from medjury.analysis.agreement._pair_statistics import BY_SYSTEM, ORDER, Settings
+from medjury.analysis.agreement._row import AgreementRow
+from medjury.analysis.agreement._severe_errors import severe_error_rows, severe_of, win_rate_rows
+from medjury.analysis.agreement._table import AgreementTable
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import counted, side_by_side

@@ -1,1 +1,0 @@
-"""The judge among humans: the humans' own agreement, and what the judge changes in it."""

@@ -1,1 +1,0 @@
-"""Many raters at once: coefficients of a table of items by raters."""

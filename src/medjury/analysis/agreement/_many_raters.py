@@ -1,0 +1,256 @@
+"""Many raters: every coefficient of one table of items by raters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Unpack, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from medjury.analysis.agreement._chance_corrected import (
+    brennan_prediger,
+    conger_kappa,
+    fleiss_kappa,
+    gwet_ac,
+)
+from medjury.analysis.agreement._icc import (
+    FORMS,
+    MeanSquares,
+    coefficient,
+    f_interval,
+    intraclass_correlations,
+    mean_squares,
+    undefined_reason,
+)
+from medjury.analysis.agreement._icc_standardised import icc_3_k_z, standardised_mean_squares
+from medjury.analysis.agreement._krippendorff import AlphaLevel, krippendorff_alphas
+from medjury.foundation.errors import MedjuryError
+from medjury.statistics import (
+    Estimate,
+    Floats,
+    Level,
+    Options,
+    Read,
+    Scores,
+    Statistics,
+    centred_midranks,
+    complete_rows,
+    estimates,
+    levels_of,
+    read_scale,
+    read_scores,
+    undefined,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ConcordanceTest:
+    """χ² = m(n − 1)W of "the raters order the items at random"; None where W is undefined."""
+
+    w: float | None
+    chi_squared: float | None
+    degrees_of_freedom: int
+    p_value: float | None
+
+
+def kendall_w(scores: Scores, *, ties_corrected: bool = True, **options: Unpack[Options]) -> Estimate:
+    """W = 12 S/(m²(n³ − n) − m Σ(t³ − t)): S the spread of the items' rank sums, m raters, n items, t ties.
+
+    0 is no common order, 1 the same order. Kendall & Babington Smith (1939) Ann Math Stat 10:275-287. Items
+    that some rater did not score are left out. Without the correction for ties W is too low on a scale,
+    and more so in resamples, so it comes without an interval.
+
+    >>> round(kendall_w([[1, 2], [2, 1], [3, 3], [4, 4]]).value, 3)
+    0.9
+    """
+    table = read_scores(scores, None, 2)
+    kept = complete_rows(table) if table.size else np.zeros(len(table), dtype=np.bool_)
+    rows, lost = table[kept], int(np.count_nonzero(~kept))
+    if not ties_corrected:
+        options = {"interval": "none"}
+    return estimates(
+        rows,
+        concordance_statistics(ties_corrected=ties_corrected),
+        kept=kept,
+        reason=lambda _: _reason(rows),
+        note=f"; {lost} of {len(table)} items with missing scores left out" if lost else "",
+        **options,
+    )["kendall_w"]
+
+
+def kendall_w_test(scores: Scores, *, ties_corrected: bool = True) -> ConcordanceTest:
+    """Friedman's χ² test with the items as treatments: is there any common order at all?
+
+    >>> round(kendall_w_test([[1, 2], [2, 1], [3, 3], [4, 4]]).p_value, 3)
+    0.145
+    """
+    found = kendall_w(scores, ties_corrected=ties_corrected, interval="none")
+    raters = read_scores(scores, None, 2).shape[1]
+    if found.value is None:
+        return ConcordanceTest(None, None, max(found.n - 1, 0), None)
+    chi_squared = raters * (found.n - 1) * found.value
+    return ConcordanceTest(
+        found.value, chi_squared, found.n - 1, float(special.chdtrc(found.n - 1, chi_squared))
+    )
+
+
+def concordance_statistics(*, ties_corrected: bool = True) -> Statistics:
+    """Kendall's W for the bootstrap engine; rows are items by raters, incomplete ones do not count."""
+
+    def prepare(rows: Floats) -> Read:
+        complete = complete_rows(rows)
+        columns = [levels_of(column) for column in rows[complete].T]
+        raters = len(columns)
+
+        def read(weights: Floats) -> dict[str, Floats]:
+            drawn = weights[:, complete]
+            n = drawn.sum(axis=-1)
+            rank_sums = np.zeros_like(drawn)
+            ties = np.zeros_like(n)
+            for column in columns:
+                level = column.weights(drawn)
+                rank_sums += centred_midranks(level)[:, column.codes]
+                ties += (level**3 - level).sum(axis=-1)
+            spread = np.einsum("bq,bq,bq->b", drawn, rank_sums, rank_sums)
+            most = raters**2 * (n**3 - n) - (raters * ties if ties_corrected else 0.0)
+            exists = (most > 0) & (raters > 1)
+            return {"kendall_w": 12.0 * spread / np.where(exists, most, np.nan)}
+
+        return read
+
+    return prepare
+
+
+def _reason(rows: Floats) -> str:
+    if rows.ndim < 2 or rows.shape[1] < 2:
+        return "there are fewer than two raters"
+    if len(rows) < 2:
+        return "fewer than two items were scored by every rater"
+    return "no rater orders the items: each gave all the same score"
+
+
+# Many raters: every coefficient of one table of items by raters.
+
+
+# Cronbach's alpha: how consistent the mean of the raters (or of a questionnaire's parts) is.
+
+
+def cronbach_alpha(scores: Scores, *, standardised: bool = False, **options: Unpack[Options]) -> Estimate:
+    """α = k/(k − 1) · (1 − Σ variance of each column / variance of the sum), which is ICC(3,k).
+
+    `standardised` takes columns of equal variance: k r̄/(1 + (k − 1) r̄) with the mean correlation r̄. Cronbach
+    (1951) Psychometrika 16:297-334; the analytic interval is Feldt's (1965) Psychometrika 30:357-370, which
+    takes standard deviations as known where `standardised`. Rows with a missing cell are left out.
+
+    >>> round(cronbach_alpha([[1, 2, 2], [2, 3, 2], [3, 3, 4], [4, 5, 5]]).value, 3)
+    0.962
+    """
+    table = read_scores(scores, None, 2)
+    kept = complete_rows(table) if table.size else np.zeros(len(table), dtype=np.bool_)
+    rows, lost = table[kept], int(np.count_nonzero(~kept))
+
+    def squares_of(distinct: Floats) -> Callable[[Floats], MeanSquares]:
+        columns = np.arange(distinct.shape[1])
+        return standardised_mean_squares(distinct, columns) if standardised else mean_squares(distinct)
+
+    def statistics(distinct: Floats) -> Read:
+        squares = squares_of(distinct)
+        return lambda weights: {"cronbach_alpha": coefficient(squares(weights), "icc_3_k")}
+
+    def feldt(value: float, confidence: float) -> tuple[float, float, str] | None:
+        ends = f_interval(squares_of(rows)(np.ones((1, len(rows)))), "icc_3_k")(value, confidence)
+        return None if ends is None else (ends[0], ends[1], "F interval (Feldt 1965)")
+
+    return estimates(
+        rows,
+        statistics,
+        kept=kept,
+        analytic=lambda: {"cronbach_alpha": feldt},
+        reason=lambda _: undefined_reason(rows, lost),
+        note=f"; {lost} of {len(table)} items with missing scores left out" if lost else "",
+        **options,
+    )["cronbach_alpha"]
+
+
+ALPHAS = {f"krippendorff_alpha_{level}": level for level in get_args(AlphaLevel)}
+ON_LEVELS = (
+    "gwet_ac1",
+    "gwet_ac2_linear",
+    "gwet_ac2_quadratic",
+    "fleiss_kappa",
+    "conger_kappa",
+    "brennan_prediger",
+)
+ON_NUMBERS = ("icc_3_k_z", "kendall_w", "cronbach_alpha")
+# Ratio alpha is left to who asks for it: it needs a true zero, which a rating scale does not have.
+MANY_RATER_STATISTICS: tuple[str, ...] = (*FORMS, *list(ALPHAS)[:3], *ON_LEVELS, *ON_NUMBERS)
+
+
+def many_raters(
+    scores: Scores,
+    *,
+    scale: Sequence[Level] | ArrayLike | None = None,
+    statistics: Sequence[str] | None = None,
+    **options: Unpack[Options],
+) -> dict[str, Estimate]:
+    """Every many-rater coefficient of a table of items by raters, by name.
+
+    Each comes with its usual interval (F for Cronbach, the bootstrap for the rest) unless `interval` or
+    `clusters` asks for another. Coefficients of the scale's levels need `scale`, and a scale of words allows no
+    coefficient of numbers: these are undefined and say so.
+
+    >>> table = [[1, 2, 1], [2, 2, 3], [3, 3, 3], [4, 5, 4], [5, 4, 5]]
+    >>> found = many_raters(table, scale=range(1, 6), resamples=500)
+    >>> round(found["icc_2_1"].value, 3), round(found["gwet_ac2_quadratic"].value, 3)
+    (0.872, 0.871)
+    """
+    wanted = list(MANY_RATER_STATISTICS if statistics is None else statistics)
+    unknown = [name for name in wanted if name not in MANY_RATER_STATISTICS]
+    if unknown:
+        names = ", ".join(MANY_RATER_STATISTICS)
+        raise MedjuryError(f"There is no many-rater statistic {', '.join(unknown)}. There are {names}.")
+    known = None if scale is None else read_scale(scale)
+    table = read_scores(scores, known, 2)
+    words = known is not None and isinstance(known.levels[0], str)
+    found: dict[str, Estimate] = {}
+    for name in wanted:
+        if known is None and name in ON_LEVELS:
+            found[name] = undefined("it compares levels, and no scale was given", len(table), "none")
+        elif words and name not in (*ON_LEVELS, "krippendorff_alpha_nominal", "krippendorff_alpha_ordinal"):
+            found[name] = undefined("it needs numbers, and the scale has words", len(table), "none")
+    rest = [name for name in wanted if name not in found]
+    forms = [form for form in FORMS if form in rest]
+    if forms:
+        found |= intraclass_correlations(table, forms, **options)
+    alphas = [level for name, level in ALPHAS.items() if name in rest]
+    if alphas:
+        found |= krippendorff_alphas(table, alphas, **options)
+    positions = None if known is None else known.positions
+    for name in rest:
+        if name not in found:
+            found[name] = _reader(name, table, positions)(options)
+    return {name: found[name] for name in wanted}
+
+
+def _reader(name: str, table: Floats, levels: Floats | None) -> Callable[[Options], Estimate]:
+    if levels is not None and name in ON_LEVELS:
+        scale = levels
+        return {
+            "gwet_ac1": lambda options: gwet_ac(table, scale=scale, **options),
+            "gwet_ac2_linear": lambda options: gwet_ac(table, scale=scale, weights="linear", **options),
+            "gwet_ac2_quadratic": lambda options: gwet_ac(table, scale=scale, weights="quadratic", **options),
+            "fleiss_kappa": lambda options: fleiss_kappa(table, scale=scale, **options),
+            "conger_kappa": lambda options: conger_kappa(table, scale=scale, **options),
+            "brennan_prediger": lambda options: brennan_prediger(table, scale=scale, **options),
+        }[name]
+    if name == "icc_3_k_z":
+        if table.shape[1] < 2:
+            return lambda _: undefined("there are fewer than two raters", len(table), "none")
+        return lambda options: icc_3_k_z(*table.T, **options)
+    return {
+        "kendall_w": lambda options: kendall_w(table, **options),
+        "cronbach_alpha": lambda options: cronbach_alpha(table, **options),
+    }[name]

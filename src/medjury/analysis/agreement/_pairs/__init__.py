@@ -1,1 +1,0 @@
-"""Two raters: coefficients, tests and rows of one pair."""

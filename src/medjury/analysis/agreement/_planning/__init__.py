@@ -1,1 +1,0 @@
-"""How many cases and raters a study of agreement needs."""
