@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-FAKE_VLLM = Path(__file__).parent / "fake_vllm"
+TRACED = Path(__file__).parent / "traced"  # what stands in for libraries, on the path of a test's processes
 
 
 def write_weights(folder: Path, *, window: int = 2000) -> Path:
@@ -14,4 +14,5 @@ def write_weights(folder: Path, *, window: int = 2000) -> Path:
     (folder / "tokenizer_config.json").write_text(json.dumps({"chat_template": "{{ messages }}"}))
     (folder / "tokenizer.json").write_text("{}")
     (folder / "model.safetensors").write_bytes(b"weights")
+    (folder / "stand_in").touch()
     return folder

@@ -184,7 +184,7 @@ ELSEWHERE = {
     "store/ratings/_export.py": "writes into a part that `medjury.foundation.files` made",
     "models/_gate/audit.py": "appends; the run folder makes it first",
     "tuning/_search/lineage.py": "appends to a file that `medjury.foundation.files` made for its owner",
-    "models/_embedded/weights.py": "the public weights of the embedded model",
+    "models/_embedded_weights.py": "the public weights of the embedded model",
     "store/ratings/_pseudonyms.py": "a secret, with rights of its own",
     "cli/init.py": "a template without data",
     "studies/_demonstration.py": "synthetic cases",

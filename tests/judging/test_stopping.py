@@ -27,7 +27,7 @@ from medjury.models import (
     StoppedError,
     audit_totals,
 )
-from medjury.models._gate.announce import announce_request
+from medjury.models._gate.sending import announce_request
 from medjury.store.ratings import Rating
 
 INSTRUMENT = Instrument(

@@ -327,7 +327,7 @@ def test_the_settings_of_few_bits_reach_the_library(
 ) -> None:
     import transformers
 
-    monkeypatch.setattr("medjury.models._in_process.bits._NEEDED", ())
+    monkeypatch.setattr("medjury.models._folder_of_weights._NEEDED", ())
     told: dict[str, Any] = {}
     plain = transformers.AutoModel.from_pretrained
 

@@ -14,7 +14,7 @@ from tests.models.samples import SCHEMA, request
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models import EmbeddedModel, Message, ModelError, Request, make_model, weights_file
-from medjury.models._embedded.embedded import _question
+from medjury.models._embedded_model import _question
 
 NOTE = "A 71-year-old man was admitted with pneumonia, treated with amoxicillin for five days and sent home well."
 OTHER = (
@@ -157,7 +157,7 @@ def test_the_weights_hash_and_the_runtime_are_part_of_the_identity(tmp_path: Pat
 def test_layers_are_put_on_a_gpu_where_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     import xllamacpp
 
-    from medjury.models._embedded.runtime import Runtime
+    from medjury.models._embedded_runtime import Runtime
 
     loaded: list[Any] = []
     monkeypatch.setattr(xllamacpp, "Server", lambda settings: loaded.append(settings.n_gpu_layers))

@@ -13,7 +13,7 @@ from tests.models.samples import KEY, KINDS, VARIABLE, ask_once, request
 from medjury.instruments import Reason
 from medjury.models import ModelError, Reply
 from medjury.models._faults import Place, error_words, fault, retry_after_seconds, without_echo
-from medjury.models._sdks.sdk_call import bounded
+from medjury.models._sdk import bounded
 
 ELSEWHERE = "redirect:http://elsewhere.example/v1"
 

@@ -23,7 +23,6 @@ LEAST: dict[str, dict[str, Any]] = {
     "google": {"model": "gemini-2.5-flash"},
     "embedded": {},
     "transformers": {"weights": "no/such/folder"},
-    "vllm": {"weights": "no/such/folder"},
     "scripted": {"answers": "fine"},
 }
 
@@ -35,7 +34,7 @@ def test_every_kind_is_made_and_speaks_the_protocol(kind: str) -> None:
     assert model.name == "juror" and model.identity["kind"] == kind
     assert all(isinstance(value, str) for value in model.identity.values())
     assert make_model(kind, name="other", **LEAST[kind]).identity == model.identity
-    assert (model.host is None) == (kind in ("embedded", "transformers", "vllm", "scripted"))
+    assert (model.host is None) == (kind in ("embedded", "transformers", "scripted"))
 
 
 def test_a_recorded_model_speaks_the_protocol_and_is_the_model_that_was_recorded(tmp_path: Path) -> None:
@@ -55,6 +54,11 @@ def test_the_name_is_the_models_where_none_is_given() -> None:
     ("kind", "options", "words"),
     [
         ("opnai", {}, r"no endpoint kind 'opnai'; did you mean 'openai'\?"),
+        (
+            "vllm",
+            {"weights": "models/judge", "gpu_memory": 0.8},
+            r"`vllm serve FOLDER.*`kind: openai`, `url: ",
+        ),
         ("openai", {"url": "http://x/v1"}, "kind openai needs 'model'"),
         ("openai", {**LEAST["openai"], "modle": "x"}, r"no option 'modle'; did you mean 'model'\?"),
         ("openai", {**LEAST["openai"], "api_key": "sk-1"}, "api_key_env"),

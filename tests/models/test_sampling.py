@@ -22,7 +22,7 @@ from medjury.models import (
     request_key,
     write_answers,
 )
-from medjury.models._embedded.embedded import EmbeddedModel
+from medjury.models._embedded_model import EmbeddedModel
 
 QUESTION = Request(
     (Message("system", "Grade."), Message("user", "Is it so?")), {"type": "object"}, 100, 0.0, 3

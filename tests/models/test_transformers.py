@@ -22,7 +22,7 @@ from tests.tuning.training.tiny_model import write_tiny_model
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models import Gate, MemoryCache, Message, ModelError, Request, TransformersModel, make_model
-from medjury.models._in_process.transformers_model import TransformersEngine
+from medjury.models._transformers import TransformersEngine
 from medjury.studies._planning.loading import load_models
 
 WINDOW = 512
@@ -273,7 +273,7 @@ async def test_few_bits_without_a_gpu_are_refused(folder: Path, monkeypatch: pyt
 
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
-    monkeypatch.setattr("medjury.models._in_process.bits._NEEDED", ())
+    monkeypatch.setattr("medjury.models._folder_of_weights._NEEDED", ())
     small = make_model("transformers", name="x", weights=f"{folder}:4bit")
     assert small.identity["model"] == "tiny:4bit"
     with pytest.raises(MedjuryError, match="weights of 4 bits need a CUDA device"):

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from medjury.foundation.errors import MedjuryError
+from medjury.models import _embedded_weights as _weights
 from medjury.models import pull_weights, refuse_pickled, weights_file
-from medjury.models._embedded import weights as _weights
-from medjury.models._embedded.weights import FILE, weights_folder
+from medjury.models._embedded_weights import FILE, weights_folder
 from medjury.texts.metrics import sentence_embedder
 
 WEIGHTS = b"GGUF" + bytes(range(256)) * 50

@@ -30,7 +30,7 @@ PRICE = {"input": 1.0, "output": 4.0, "batch": 0.5}
 def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEDJURY_BATCH_POLL_SECONDS", "0.02")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
-    monkeypatch.setattr("medjury.models._batches.desk.LINGER_SECONDS", 0.05)
+    monkeypatch.setattr("medjury.models._batch_queue.LINGER_SECONDS", 0.05)
     monkeypatch.setattr("medjury.models._gate.gate._FIRST_WAIT", 0.01)
 
 
@@ -322,13 +322,13 @@ def test_a_run_that_is_stopped_hands_nothing_more_over_and_keeps_no_failure(
     study: Write, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Stopped while calls still gather."""
-    monkeypatch.setattr("medjury.models._batches.desk.LINGER_SECONDS", 0.5)
+    monkeypatch.setattr("medjury.models._batch_queue.LINGER_SECONDS", 0.5)
     file, stopper = study(), Stopper()
     threading.Timer(0.25, stopper).start()
     result = ran(file, stopper=stopper)
     assert result.status == "incomplete" and not server.endpoint.jobs.jobs
     assert ratings(file).is_empty() and audit_totals(log(file)).calls == 0
-    monkeypatch.setattr("medjury.models._batches.desk.LINGER_SECONDS", 0.05)
+    monkeypatch.setattr("medjury.models._batch_queue.LINGER_SECONDS", 0.05)
     assert ran(file).status == "complete"
     paid_once(server, 6)
 
@@ -337,7 +337,7 @@ def test_what_the_endpoint_does_not_take_is_left_out_of_the_next_job(
     write_study: Write, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A job leaves as soon as it is full, however slow the machine."""
-    monkeypatch.setattr("medjury.models._batches.desk.LINGER_SECONDS", 60.0)
+    monkeypatch.setattr("medjury.models._batch_queue.LINGER_SECONDS", 60.0)
     server.endpoint.rejects = ("temperature",)
     file = write_study(judge={"mode": "batch", "batch_size": 6, "url": server.base_url})
     assert ran(file).status == "complete" and len(server.endpoint.jobs.jobs) == 2

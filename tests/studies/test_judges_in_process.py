@@ -4,36 +4,34 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars
 import pytest
-from tests.folder_of_weights import FAKE_VLLM, write_weights
+from tests.folder_of_weights import write_weights
 from tests.loopback import LoopbackServer
+from tests.traced.stand_in import StandIn
 
 from medjury.cli import main
+from medjury.models import _transformers
 from medjury.studies import load_study
 
 Write = Callable[..., Path]
 
 
 @pytest.fixture
-def vllm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder of weights for the stand-in of vLLM, which is put in the way of imports."""
-    monkeypatch.syspath_prepend(str(FAKE_VLLM))
-    for name in ("VLLM_NO_USAGE_STATS", "HF_HUB_OFFLINE"):
-        monkeypatch.setenv(name, "0")
-    yield write_weights(tmp_path / "models" / "judge", window=4000)
-    for name in [each for each in sys.modules if each.partition(".")[0] == "vllm"]:
-        del sys.modules[name]
+def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of weights for the stand-in of transformers."""
+    monkeypatch.setattr(_transformers, "_LIBRARIES", ())
+    monkeypatch.setattr(_transformers.TransformersModel, "engine", lambda self: StandIn(self))
+    return write_weights(tmp_path / "models" / "judge", window=4000)
 
 
 def jury(server: LoopbackServer, **local: Any) -> list[dict[str, Any]]:
     paid = {"kind": "openai", "name": "paid", "url": server.url, "model": "m"}
-    return [paid, {"kind": "vllm", "name": "local", "weights": "models/judge", **local}]
+    return [paid, {"kind": "transformers", "name": "local", "weights": "models/judge", **local}]
 
 
 def ratings(study: Path) -> polars.DataFrame:
@@ -41,38 +39,38 @@ def ratings(study: Path) -> polars.DataFrame:
 
 
 def test_a_judge_in_process_rates_beside_others_and_is_loaded_once(
-    write_study: Write, server: LoopbackServer, vllm: Path
+    write_study: Write, server: LoopbackServer, weights: Path
 ) -> None:
     """Its folder lies beside the study file, wherever the command is given."""
     study = write_study(judges=jury(server))
-    assert load_study(study).workers["local"] == 128, "twice as many units as the engine takes at a time"
+    assert load_study(study).workers["local"] == 2, "twice as many units as the engine takes at a time"
     assert main(["run", str(study), "--quiet"]) == 0
     rows = ratings(study).filter(rater="local", dimension="clarity")
     assert rows["score"].to_list() == [1.0] * 6 and set(rows["model_answered"]) == {"judge"}
     assert rows["tokens_out"].min() > 0 and set(rows["cost"]) == {0.0}
     manifest = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
     [told] = [each for each in manifest["judges"] if each["name"] == "local"]
-    assert "vllm" in json.dumps(told)
-    assert (vllm / "loads.log").read_text().splitlines() == [f"{os.getpid()} {os.getppid()}"]
+    assert "transformers" in json.dumps(told)
+    assert (weights / "loads.log").read_text().splitlines() == [f"{os.getpid()} {os.getppid()}"]
     assert main(["run", str(study), "--quiet"]) == 0
-    assert len((vllm / "loads.log").read_text().splitlines()) == 1, "all is stored: nothing is loaded"
+    assert len((weights / "loads.log").read_text().splitlines()) == 1, "all is stored: nothing is loaded"
 
 
 def test_a_judge_that_cannot_be_loaded_is_a_refusal_before_anything_is_paid(
-    write_study: Write, server: LoopbackServer, vllm: Path, capsys: pytest.CaptureFixture[str]
+    write_study: Write, server: LoopbackServer, weights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (vllm / "broken").touch()
+    (weights / "broken").touch()
     study = write_study(judges=jury(server))
     assert main(["run", str(study), "--quiet"]) == 2
-    assert "vLLM cannot load" in capsys.readouterr().err
+    assert "cannot be loaded" in capsys.readouterr().err
     assert not server.calls, "not even the preflight"
     assert main(["run", str(study), "--dry-run"]) == 2, "nor does a dry run say that all is well"
-    (vllm / "broken").unlink()
+    (weights / "broken").unlink()
     assert main(["run", str(study), "--quiet"]) == 0
 
 
 def test_a_name_of_the_hub_is_refused_with_what_to_do(
-    write_study: Write, server: LoopbackServer, vllm: Path, capsys: pytest.CaptureFixture[str]
+    write_study: Write, server: LoopbackServer, weights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     study = write_study(judges=jury(server, weights="owner/some-model"))
     assert main(["run", str(study), "--quiet"]) == 2
@@ -82,10 +80,10 @@ def test_a_name_of_the_hub_is_refused_with_what_to_do(
 
 
 def test_answers_that_are_cut_or_do_not_fit_are_unscored(
-    write_study: Write, server: LoopbackServer, vllm: Path
+    write_study: Write, server: LoopbackServer, weights: Path
 ) -> None:
     cases = [
-        {"id": "long", "system": "a", "candidate": "word " * 900, "texts": {"context": "Note."}},
+        {"id": "long", "system": "a", "candidate": "word " * 1800, "texts": {"context": "Note."}},
         {"id": "fits", "system": "a", "candidate": "Well.", "texts": {"context": "Note."}},
     ]
     study = write_study(cases=cases, judges=jury(server, context_window=4000), max_unscored=1)

@@ -1,6 +1,7 @@
 """Judges in process and learned metrics on a real Ray cluster: loaded and scored where their GPUs and CPUs are.
 
-Needs Ray and torch (`make test-ray`). Of GPUs only the count is made up: Ray places by it. vLLM is a stand-in.
+Needs Ray and torch (`make test-ray`). Of GPUs only the count is made up: Ray places by it. A stand-in
+runs the judges in process, all but one.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 
 import polars
 import pytest
-from tests.folder_of_weights import FAKE_VLLM, write_weights
+from tests.folder_of_weights import TRACED, write_weights
 from tests.processes import endpoint, lines
 
 pytest.importorskip("ray")
@@ -36,7 +37,7 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Where every process of the cluster writes down what it scores."""
     file = tmp_path_factory.mktemp("trace") / "scored.log"
     before = dict(os.environ)
-    own = [str(FAKE_VLLM.parent / "traced"), str(FAKE_VLLM), os.environ.get("PYTHONPATH", "src")]
+    own = [str(TRACED), os.environ.get("PYTHONPATH", "src")]
     os.environ |= {"PYTHONPATH": os.pathsep.join(own), "MEDJURY_TRACE": str(file)}
     yield file
     os.environ.clear()
@@ -203,7 +204,7 @@ def test_a_judge_in_process_is_loaded_on_its_worker_and_never_here(
     with endpoint(tmp_path / "answered.log") as url:
         judges = [
             {"kind": "openai", "name": "paid", "url": url, "model": "m"},
-            {"kind": "vllm", "name": "local", "weights": "judge", "gpus": 1},
+            {"kind": "transformers", "name": "local", "weights": "judge", "gpus": 1},
         ]
         study = write_study(cases=cases(12), store=postgres_url, judges=judges)
         assert finished(start(study, cluster, "--dry-run"))[0] == 0
@@ -226,11 +227,11 @@ def test_a_judge_that_cannot_be_loaded_on_its_worker_ends_the_run_before_anythin
     with endpoint(log) as url:
         judges = [
             {"kind": "openai", "name": "paid", "url": url, "model": "m"},
-            {"kind": "vllm", "name": "local", "weights": "judge", "gpus": 1},
+            {"kind": "transformers", "name": "local", "weights": "judge", "gpus": 1},
         ]
         study = write_study(cases=cases(12), store=postgres_url, judges=judges)
         status, told = finished(start(study, cluster))
-        assert status == 2 and "vLLM cannot load" in told
+        assert status == 2 and "cannot be loaded" in told
         assert not lines(log) and not lines(log.with_name(f"{log.name}.arrived")), "nobody was asked"
         assert {parent for _, parent in loads(weights)} == {nodes(cluster)[1]}
 
@@ -239,11 +240,10 @@ def test_judges_that_need_the_same_gpu_are_proven_and_asked_one_after_another(
     cluster: Any, write_study: Write, postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(crew, "_PLACE_SECONDS", 5.0)
-    monkeypatch.syspath_prepend(str(FAKE_VLLM))
     judges = []
     for name in ("first", "second"):
         write_weights(tmp_path / name, window=4000)
-        judges.append({"kind": "vllm", "name": name, "weights": name, "gpus": 1})
+        judges.append({"kind": "transformers", "name": name, "weights": name, "gpus": 1})
     study = write_study(cases=cases(6), store=postgres_url, judges=judges)
     result = run_study(load_study(study), cluster=RayCluster(cluster.address, 2))
     assert result.status == "complete", result.why

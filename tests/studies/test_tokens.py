@@ -232,6 +232,6 @@ def test_a_batch_job_shows_the_tokens_of_its_calls(
     run: Callable[..., list[Rating]], server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEDJURY_BATCH_POLL_SECONDS", "0.02")
-    monkeypatch.setattr("medjury.models._batches.desk.LINGER_SECONDS", 0.05)
+    monkeypatch.setattr("medjury.models._batch_queue.LINGER_SECONDS", 0.05)
     rows = run(proven, judge={"mode": "batch", "url": server.base_url, "price": {"input": 1, "output": 1}})
     assert [row.score for row in rows] == [2] * 6

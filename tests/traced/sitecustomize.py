@@ -1,4 +1,5 @@
-"""On the path of a test's processes: what each of them scores with text metrics is written down as it is done.
+"""On the path of a test's processes: what each of them scores with text metrics is written down as it is done,
+and a folder of weights that are none is run by a stand-in.
 
 `MEDJURY_TRACE` names the file; `FILE.slow` holds the seconds that scoring is held up.
 """
@@ -16,14 +17,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-_MODULE = "medjury.texts.metrics"
+_METRICS, _TRANSFORMERS = "medjury.texts.metrics", "medjury.models._transformers"
 
 
 class Traced(importlib.abc.MetaPathFinder):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if name != _MODULE:
+        if name not in (_METRICS, _TRANSFORMERS):
             return None
         found = importlib.machinery.PathFinder.find_spec(name, path, target)
         assert found is not None and found.loader is not None
@@ -31,7 +32,12 @@ class Traced(importlib.abc.MetaPathFinder):
 
         def and_trace(module: ModuleType) -> None:
             execute(module)
-            _trace(module)
+            if name == _METRICS:
+                _trace(module)
+            else:
+                import stand_in
+
+                stand_in.put_in(module)
 
         found.loader.exec_module = and_trace  # type: ignore[method-assign]
         return found

@@ -1,9 +1,10 @@
+from ._answer import apply_skips as apply_skips
 from ._answer import faults as faults
 from ._answer import problems as problems
 from ._answer import read_answer as read_answer
 from ._answer import read_grade as read_grade
 from ._derive import derive as derive
-from ._derived_columns import derive_columns as derive_columns
+from ._derive import derive_columns as derive_columns
 from ._describe import describe_instrument as describe_instrument
 from ._instrument import Composite as Composite
 from ._instrument import Dimension as Dimension
@@ -32,4 +33,3 @@ from ._reader import needs_token as needs_token
 from ._reader import read_reply as read_reply
 from ._schema import Explain as Explain
 from ._schema import output_schema as output_schema
-from ._skip import apply_skips as apply_skips

@@ -119,8 +119,13 @@ def _load_built_in(name: str) -> Instrument:
 
 
 def _load_file(path: Path) -> Instrument:
-    from medjury.instruments._check import check_examples, check_file
-    from medjury.instruments._file import ExamplesFile, InstrumentFile, to_instrument
+    from medjury.instruments._file import (
+        ExamplesFile,
+        InstrumentFile,
+        check_examples,
+        check_file,
+        to_instrument,
+    )
 
     beside = path.with_name(path.name.removesuffix(path.suffix) + _EXAMPLES)
     more: list[ExamplePart] = []

@@ -7,9 +7,9 @@ import asyncio
 import os
 import socket
 import ssl
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import WeakSet
 
 from medjury.models._hosts import forbidden, is_allowed, is_local, is_loopback_address
@@ -17,7 +17,29 @@ from medjury.models._hosts import forbidden, is_allowed, is_local, is_loopback_a
 if TYPE_CHECKING:
     import aiohttp
 
+_Thing = TypeVar("_Thing")
+Opened = tuple[_Thing, Callable[[], Awaitable[object]]]  # something, and how it is closed
 _LONGEST_CONNECT = 30.0  # seconds until there is a connection, or none
+
+
+class PerLoop(Generic[_Thing]):
+    """What belongs to one event loop, a session or a client: made when it is first needed there, or was closed."""
+
+    def __init__(self, make: Callable[[], Opened[_Thing]]) -> None:
+        self._make = make
+        self._opened: Opened[_Thing] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def open(self) -> _Thing:
+        loop = asyncio.get_running_loop()
+        if self._opened is None or self._loop is not loop or getattr(self._opened[0], "closed", False):
+            self._opened, self._loop = self._make(), loop
+        return self._opened[0]
+
+    async def close(self) -> None:
+        if self._opened is not None and self._loop is asyncio.get_running_loop():
+            await self._opened[1]()
+        self._opened = None
 
 
 class GuardError(OSError):

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models._chat import ModelError
 from medjury.models._echo import without_echo
@@ -175,3 +176,7 @@ def retry_after_seconds(header: str | None, now: datetime | None = None) -> floa
         when = when if when.tzinfo else when.replace(tzinfo=UTC)
         seconds = (when - (now or datetime.now(UTC))).total_seconds()
     return max(0.0, seconds) if seconds == seconds and seconds != float("inf") else None
+
+
+def missing_package(name: str, extra: str) -> MedjuryError:
+    return MedjuryError(f"model {name}: this kind needs another package: pip install 'medjury[{extra}]'")

@@ -13,7 +13,7 @@ from typing import Any
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.models._chat import ChatModel
-from medjury.models._embedded.weights import weights_file
+from medjury.models._embedded_weights import weights_file
 
 _TEXT: tuple[type, ...] = (str,)
 _NUMBER: tuple[type, ...] = (int, float)
@@ -31,16 +31,15 @@ _HTTP = {
     "context_window": _WHOLE,
     **_SAMPLING,
 }
-_FOLDER = {
-    "weights": _TEXT,
-    "context_window": _WHOLE,
-    "dtype": _TEXT,
-    "template": _TABLE,
-    "vendor": _TEXT,
-    **_SAMPLING,
-}
 _BATCH = {"mode": _TEXT, "batch_size": _WHOLE}
 _OPEN = {"proxy": _TEXT, "headers": _TABLE, "extra": _TABLE}
+
+
+_SERVED = (
+    "vLLM is asked by its URL: start it where the GPU is (`vllm serve FOLDER --port 8000`) and write "
+    '`kind: openai`, `url: "http://127.0.0.1:8000/v1"` and `model: FOLDER`; to run a folder of weights inside this '
+    "process write `kind: transformers`"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,31 +66,29 @@ KINDS: Mapping[str, Kind] = {
     ),
     "anthropic": Kind(
         "Anthropic's models, through its SDK (pip install 'medjury[anthropic]')",
-        "_sdks.anthropic", "AnthropicModel", {"url": _TEXT, "prompt_cache": _FLAG, **_HTTP, **_BATCH}, ("model",),
+        "_anthropic", "AnthropicModel", {"url": _TEXT, "prompt_cache": _FLAG, **_HTTP, **_BATCH}, ("model",),
     ),
     "google": Kind(
         "Google's models, through its SDK (pip install 'medjury[google]')",
-        "_sdks.google", "GoogleModel", {"url": _TEXT, **_HTTP}, ("model",),
+        "_google", "GoogleModel", {"url": _TEXT, **_HTTP}, ("model",),
     ),
     "embedded": Kind(
         "a tiny model inside this process, no network (pip install 'medjury[local]'; medjury models pull)",
-        "_embedded.embedded", "EmbeddedModel",
+        "_embedded_model", "EmbeddedModel",
         {"weights": _TEXT, "context_window": _WHOLE, "threads": _WHOLE, "gpu_layers": _WHOLE, "vendor": _TEXT,
          **_SAMPLING},
         (),
     ),
     "transformers": Kind(
         "a model in a folder, run inside this process by transformers, no network (pip install 'medjury[neural]')",
-        "_in_process.transformers_model", "TransformersModel", {**_FOLDER, "device": _TEXT}, ("weights",),
-    ),
-    "vllm": Kind(
-        "a model in a folder, run inside this process by vLLM on a GPU, no network (pip install 'medjury[vllm]')",
-        "_in_process.vllm_model", "VllmModel",
-        {**_FOLDER, "gpu_memory": _NUMBER, "tensor_parallel": _WHOLE}, ("weights",),
+        "_transformers", "TransformersModel",
+        {"weights": _TEXT, "context_window": _WHOLE, "dtype": _TEXT, "device": _TEXT, "template": _TABLE,
+         "vendor": _TEXT, **_SAMPLING},
+        ("weights",),
     ),
     "recorded": Kind(
         "answers that another run was given, from the file that `medjury runs record` writes; no network, no key",
-        "_recorded.recorded", "RecordedModel",
+        "_recorded", "RecordedModel",
         {"file": _TEXT, "model": _TEXT, "vendor": _TEXT, "context_window": _WHOLE, **_SAMPLING}, ("file",),
     ),
     "scripted": Kind(
@@ -105,6 +102,8 @@ KINDS: Mapping[str, Kind] = {
 def make_model(kind: str, *, name: str | None = None, **options: Any) -> ChatModel:
     """The model that a study file describes. Nothing is opened and no key is read yet."""
     known = KINDS.get(kind)
+    if kind in ("vllm", "vLLM"):
+        raise MedjuryError(_SERVED)
     if known is None:
         raise MedjuryError(f"there is no endpoint kind {kind!r}; {nearest(kind, list(KINDS))}")
     for option, value in options.items():

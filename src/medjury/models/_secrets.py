@@ -6,13 +6,16 @@ record, the log, the manifest, the report or the store.
 
 from __future__ import annotations
 
+import os
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from urllib.parse import parse_qsl, quote, urlsplit
 
+from medjury.foundation.errors import MedjuryError
 from medjury.models._chat import ModelError, Reply
+from medjury.models._faults import Place
 
 MASKED = "***"
 _SECRET = re.compile("auth|code|key|pass|secret|sig|token")
@@ -68,3 +71,20 @@ def _pattern(secrets: Iterable[str], shortest: int) -> re.Pattern[str] | None:
 def secrets_of_address(url: str) -> dict[str, bool]:
     """What an address holds beside the place: the values of its query, of which some are called a secret."""
     return {value: _SECRET.search(name.lower()) is not None for name, value in parse_qsl(urlsplit(url).query)}
+
+
+def read_key(name: str, place: Place) -> str:
+    """The key from the environment; it is never kept anywhere else."""
+    key = os.environ.get(place.key_variable or "", "").strip()
+    if not key:
+        raise MedjuryError(
+            f"model {name}: the environment variable {place.key_variable} is not set; it must hold the key "
+            f"for {place.host} (export {place.key_variable}=... before the run; never write a key into a file)"
+        )
+    return key
+
+
+def known_secrets(place: Place, url: str) -> dict[str, bool]:
+    """What must not be repeated of how the endpoint is reached."""
+    key = os.environ.get(place.key_variable or "", "").strip()
+    return secrets_of_address(url) | ({key: True} if key else {})

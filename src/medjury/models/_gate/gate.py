@@ -10,13 +10,11 @@ from dataclasses import replace
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import VERDICT, Reason, Way
-from medjury.models._answer import Answer
-from medjury.models._answering import asked_name
-from medjury.models._batches.batch_job import PendingError
-from medjury.models._batches.desk import Batches
+from medjury.models._answers import Answer, asked_name
+from medjury.models._batch_jobs import PendingError
+from medjury.models._batch_queue import Batches
 from medjury.models._chat import ChatModel, ModelError, Reply, Request
 from medjury.models._faults import LostReplyError, NotSentError
-from medjury.models._gate.announce import announced_to
 from medjury.models._gate.budget import Budget, Reservation
 from medjury.models._gate.cache import ReplyCache, call_token, request_key
 from medjury.models._gate.context import (
@@ -27,11 +25,18 @@ from medjury.models._gate.context import (
     refused_by_endpoint,
     require_fit,
 )
-from medjury.models._gate.lane import Lane, MakePace
-from medjury.models._gate.limits import Bucket, Clock, Limits, Sleep
-from medjury.models._gate.request_log import RequestLog
-from medjury.models._gate.sending import Counting, Sending, log_entry
-from medjury.models._gate.stopping import Stopped, require_going_on, wait_unless
+from medjury.models._gate.limits import (
+    Bucket,
+    Clock,
+    Lane,
+    Limits,
+    MakePace,
+    Sleep,
+    Stopped,
+    require_going_on,
+    wait_unless,
+)
+from medjury.models._gate.sending import Counting, RequestLog, Sending, announced_to, log_entry
 from medjury.models._hosts import forbidden, hosts_allowed, is_local, normal_hosts, require_allowed
 from medjury.models._prices import PriceList
 from medjury.models._secrets import Mask

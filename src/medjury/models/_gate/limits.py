@@ -1,4 +1,4 @@
-"""How fast a model may be asked: calls at a time, requests and tokens per minute."""
+"""How fast a model may be asked: calls at a time, requests and tokens per minute; none once the run is to stop."""
 
 from __future__ import annotations
 
@@ -7,6 +7,40 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
+
+from medjury.instruments import Reason
+from medjury.models._chat import ChatModel, ModelError
+
+Stopped = Callable[[], bool]
+_LOOK_SECONDS = 0.2
+
+
+class StoppedError(ModelError):
+    """The run is to stop: the call was not begun, and another run makes it."""
+
+    def __init__(self) -> None:
+        super().__init__(Reason.PROVIDER, "was not asked: the run was stopped", fatal=True)
+
+
+def require_going_on(stopped: Stopped | None) -> None:
+    if stopped is not None and stopped():
+        raise StoppedError
+
+
+async def wait_unless(stopped: Stopped | None, waiting: Awaitable[None]) -> None:
+    """Wait, but no longer than until the run is to stop."""
+    if stopped is None:
+        await waiting
+        return
+    task = asyncio.ensure_future(waiting)
+    try:
+        while not (await asyncio.wait({task}, timeout=_LOOK_SECONDS))[0]:
+            require_going_on(stopped)
+        await task
+    finally:
+        task.cancel()
+    require_going_on(stopped)
+
 
 Clock = Callable[[], float]
 Sleep = Callable[[float], Awaitable[None]]
@@ -128,3 +162,37 @@ class Bucket:
         now = self._clock()
         self._level = min(self._most, self._level + (now - self._then) * self._rate)
         self._then = now
+
+
+MakePace = Callable[[str, float], Pace]  # by what is paced, and so much of it a minute
+
+
+class Lane:
+    """The pace of one model."""
+
+    def __init__(self, model: ChatModel, limits: Limits, pace: MakePace, clock: Clock, sleep: Sleep) -> None:
+        stated = model.batch.size if model.batch is not None else limits.concurrency or model.concurrency
+        self.places = AdaptiveConcurrency(stated)
+        requests, tokens = limits.requests_per_minute, limits.tokens_per_minute
+        self.requests = pace(f"{model.name}: requests", requests) if requests else None
+        self.tokens = pace(f"{model.name}: tokens", tokens) if tokens else None
+        self._clock, self._sleep = clock, sleep
+        self._closed_until = 0.0
+
+    def close(self, seconds: float) -> None:
+        """For every call to the model: its endpoint asked for a pause."""
+        self._closed_until = max(self._closed_until, self._clock() + seconds)
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether a call may have to wait for its turn."""
+        return self.requests is not None or self.tokens is not None or self._closed_until > self._clock()
+
+    async def turn(self, tokens: int) -> None:
+        """Wait for a call's turn: the pause that was asked for, then requests and tokens per minute."""
+        while (pause := self._closed_until - self._clock()) > 0:
+            await self._sleep(pause)
+        if self.requests:
+            await self.requests.take(1)
+        if self.tokens and tokens:
+            await self.tokens.take(tokens)

@@ -4,12 +4,51 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, Protocol
 
-from medjury.models._answering import readable_name
+from medjury.models._answers import readable_name
 from medjury.models._chat import ChatModel, Reply
 from medjury.models._gate.budget import Budget, Reservation
-from medjury.models._gate.request_log import RequestLog
+
+Announced = Callable[[], Awaitable[None]]
+_listener: ContextVar[Announced | None] = ContextVar("medjury_announced", default=None)
+
+
+async def announce_request() -> None:
+    """Adapters await this before each HTTP request they make, be it the first, a repetition or one in another
+    dialect. It returns when the request may leave; an earlier request of the same call is over by then."""
+    listener = _listener.get()
+    if listener is not None:
+        await listener()
+
+
+class announced_to:  # noqa: N801 - it reads as a function
+    """Requests made within are announced to this listener."""
+
+    __slots__ = ("_listener", "_token")
+
+    def __init__(self, listener: Announced) -> None:
+        self._listener = listener
+
+    def __enter__(self) -> None:
+        self._token = _listener.set(self._listener)
+
+    def __exit__(self, *_: object) -> None:
+        _listener.reset(self._token)
+
+
+class RequestLog(Protocol):
+    """Takes a line about every request before it leaves, and one about its end."""
+
+    async def announce(self, entry: Mapping[str, Any]) -> int:
+        """The number of an entry about what is to be done next; returns when it is safely written."""
+
+    async def append(self, entry: Mapping[str, Any]) -> None:
+        """The end of a request that was answered. It is safe no later than the reply that is stored next."""
+
+    def record(self, entry: Mapping[str, Any]) -> object:
+        """The end of a request without an answer."""
 
 
 def log_entry(model: ChatModel, key: str, attempt: int) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Any endpoint that speaks OpenAI chat completions: OpenAI, Azure, vLLM, Ollama, a hospital's gateway.
 
-One lean HTTP client per model (`models/_http/`; aiohttp where a proxy is named), the body serialised once, no
-framework between: this is the path on which a study makes nearly all its calls.
+One lean HTTP client per model, the body serialised once, no framework between: this is the path on which a study
+makes nearly all its calls.
 """
 
 from __future__ import annotations
@@ -10,16 +10,25 @@ import json
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.models._batches.batch_job import JobResult
-from medjury.models._batches.batch_mode import MOST_CALLS, asked_in_batches, batch_base, result_fault
-from medjury.models._batches.batch_wire import Wire
+from medjury.models._batch_jobs import (
+    MOST_CALLS,
+    BatchProvider,
+    Job,
+    JobResult,
+    JobState,
+    State,
+    Wire,
+    asked_in_batches,
+    batch_base,
+    result_fault,
+)
 from medjury.models._chat import ModelError, PlainModel, Reply, Request
 from medjury.models._echo import prompt_of
 from medjury.models._faults import (
@@ -30,15 +39,112 @@ from medjury.models._faults import (
 )
 from medjury.models._hosts import host_of, require_allowed
 from medjury.models._http import check_headers
-from medjury.models._openai.batches import OpenAIBatches
-from medjury.models._openai.context_server import Received, ServerTokenizer
 from medjury.models._openai.dialect import Dialect, adapt, build_body
 from medjury.models._openai.reply import read_reply
-from medjury.models._openai.sending import Sender
+from medjury.models._openai.sending import Received, Sender, ServerTokenizer
+from medjury.models._reply_fields import fields
 from medjury.models._sampling import stated_sampling, with_sampling
-from medjury.models._secrets import secrets_of_address
-from medjury.models._vendors import vendor_of
+from medjury.models._secrets import read_key, secrets_of_address
 from medjury.models._wording import worded
+
+_ENDPOINT = "/v1/chat/completions"
+_NAME = "medjury_job"  # in the job's metadata, by which it is found again
+_STATES: dict[str, State] = {
+    "completed": "ended", "cancelled": "ended", "expired": "expired", "failed": "failed",
+}  # fmt: skip
+_MOST_PAGES = 50
+
+
+class OpenAIBatches(BatchProvider):
+    """A file with a line for each call of a job; `made` gives the body of one call."""
+
+    async def submit(self, job: str, calls: Sequence[tuple[str, Request]]) -> str:
+        import aiohttp
+
+        lines = [
+            b'{"custom_id":"%s","method":"POST","url":"%s","body":%s}\n'
+            % (key.encode(), _ENDPOINT.encode(), self._made(request))
+            for key, request in calls
+        ]
+        self._note(calls)
+        form = aiohttp.FormData()
+        form.add_field("purpose", "batch")
+        form.add_field("file", b"".join(lines), filename=f"{job}.jsonl", content_type="application/jsonl")
+        file = await self._wire.told("POST", "/files", data=form)
+        asked = {
+            "input_file_id": file["id"],
+            "endpoint": _ENDPOINT,
+            "completion_window": "24h",
+            "metadata": {_NAME: job},
+        }
+        made = await self._wire.told("POST", "/batches", body=json.dumps(asked).encode())
+        return str(made["id"])
+
+    async def find(self, job: Job) -> str | None:
+        after = ""
+        for _ in range(_MOST_PAGES):
+            page = await self._wire.told("GET", f"/batches?limit=100{after}")
+            for each in page.get("data") or ():
+                if fields(fields(each).get("metadata")).get(_NAME) == job.id:
+                    return str(each["id"])
+            if not page.get("has_more") or not page.get("last_id"):
+                return None
+            after = f"&after={page['last_id']}"
+        return None
+
+    async def look(self, provider_id: str) -> JobState:
+        told = await self._wire.told("GET", f"/batches/{provider_id}")
+        errors = fields(told.get("errors")).get("data") or ()
+        why = "; ".join(str(fields(each).get("message", "")) for each in errors[:3])
+        return JobState(_STATES.get(str(told.get("status")), "open"), why)
+
+    async def results(self, provider_id: str) -> AsyncIterator[JobResult]:
+        told = await self._wire.told("GET", f"/batches/{provider_id}")
+        for name in ("output_file_id", "error_file_id"):
+            if file := told.get(name):
+                payload = await self._wire.send("GET", f"/files/{file}/content")
+                for result in self._results_in(payload, _result):
+                    yield result
+
+
+def _result(line: bytes) -> JobResult | None:
+    """What a line says of its call; None where it says nothing that can be read."""
+    try:
+        loaded = fields(json.loads(line))
+    except (ValueError, RecursionError):
+        return None
+    key, response, error = loaded.get("custom_id"), fields(loaded.get("response")), loaded.get("error")
+    if not isinstance(key, str):
+        return None
+    status = response.get("status_code")
+    if isinstance(status, int) and not error:
+        return JobResult(key, status, json.dumps(response.get("body")).encode())
+    expired = fields(error).get("code") == "batch_expired"
+    return JobResult(key, 0, json.dumps({"error": error}).encode(), expired)
+
+
+_VENDORS = (
+    ("gpt", "OpenAI"), ("o1", "OpenAI"), ("o3", "OpenAI"), ("o4", "OpenAI"), ("chatgpt", "OpenAI"),
+    ("claude", "Anthropic"), ("gemini", "Google"), ("gemma", "Google"), ("medgemma", "Google"),
+    ("llama", "Meta"), ("meta-llama", "Meta"), ("mistral", "Mistral AI"), ("mixtral", "Mistral AI"),
+    ("ministral", "Mistral AI"), ("qwen", "Alibaba"), ("qwq", "Alibaba"), ("deepseek", "DeepSeek"),
+    ("phi", "Microsoft"), ("command", "Cohere"), ("grok", "xAI"), ("smollm", "Hugging Face"),
+    ("kimi", "Moonshot AI"), ("glm", "Zhipu AI"), ("olmo", "Allen Institute for AI"), ("granite", "IBM"),
+)  # fmt: skip
+
+
+def vendor_of(model: str) -> str:
+    """The vendor, or an empty text where the name does not tell.
+
+    >>> vendor_of("meta-llama/Llama-3.3-70B-Instruct")
+    'Meta'
+    """
+    last = model.lower().rsplit("/", 1)[-1]
+    for start, vendor in _VENDORS:
+        if last.startswith(start):
+            return vendor
+    return ""
+
 
 _LARGEST_BODY = 8 * 1024 * 1024
 _MOST_ADAPTATIONS = 8
@@ -130,12 +236,8 @@ class OpenAIModel(PlainModel):
     def check(self) -> None:
         """Everything that can be known before the first call: keys are there, and headers can be sent."""
         _from_environment(self._own_headers)
-        variable = self._place.key_variable
-        if variable is not None and not os.environ.get(variable):
-            raise MedjuryError(
-                f"model {self.name}: the environment variable {variable} is not set; it must hold the key "
-                f"for {self.host} (export {variable}=... before the run; never write a key into a file)"
-            )
+        if self._place.key_variable is not None:
+            read_key(self.name, self._place)
         check_headers(self._headers())
 
     def secrets(self) -> Mapping[str, bool]:

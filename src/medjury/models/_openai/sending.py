@@ -1,16 +1,28 @@
-"""A request on its way: the connection it takes, where a redirect may lead it, and what its failures mean."""
+"""A request on its way: its connection, where a redirect may lead it, what its failures mean; and how a server that
+holds the model is asked to count tokens."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Mapping
-from urllib.parse import urljoin, urlsplit
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import urljoin, urlsplit, urlunsplit
 
+from medjury.foundation.documents import nearest
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.models._chat import ModelError
-from medjury.models._connection import ForbiddenHostError, TooLargeError
-from medjury.models._faults import LostReplyError, NotSentError, Place, redirect_fault, retry_after_seconds
-from medjury.models._gate.announce import announce_request
+from medjury.models._chat import Message, ModelError
+from medjury.models._connection import ForbiddenHostError, Opened, PerLoop, TooLargeError
+from medjury.models._faults import (
+    LostReplyError,
+    NotSentError,
+    Place,
+    error_words,
+    fault,
+    redirect_fault,
+    retry_after_seconds,
+)
+from medjury.models._gate.sending import announce_request
 from medjury.models._http import (
     BrokenError,
     Client,
@@ -19,7 +31,84 @@ from medjury.models._http import (
     Response,
     UntrustedError,
 )
-from medjury.models._openai.context_server import Received
+from medjury.models._openai.dialect import encode
+from medjury.models._tokens import told_tokens
+
+
+class Received(NamedTuple):
+    """What a server answered to a request."""
+
+    status: int
+    payload: bytes
+    retry_after: float | None
+    content_type: str
+
+
+Send = Callable[[bytes, str], Awaitable[Received]]
+SERVERS = ("vllm", "llama.cpp")
+
+
+class ServerTokenizer:
+    """Counts the tokens of messages, the chat template included, by a call to the server's tokenizer."""
+
+    def __init__(self, server: str, url: str, model: str) -> None:
+        if server not in SERVERS:
+            raise MedjuryError(
+                f"tokenize: there is no way to count called {server!r}; {nearest(server, SERVERS)}"
+            )
+        self._server = server
+        self._root = _root(url)
+        self._model = model
+
+    async def count(self, messages: Sequence[Message], place: Place, send: Send) -> int:
+        spoken = [{"role": each.role, "content": each.content} for each in messages]
+        prompt = [each.content for each in messages]
+
+        async def ask(path: str, body: dict[str, Any]) -> Any:
+            got = await send(encode(body), f"{self._root}/{path}")
+            status = got.status
+            if status in (404, 405, 501):
+                raise ModelError(
+                    Reason.PROVIDER,
+                    f"{place.host} answered {status} to /{path}: it does not count tokens the way of "
+                    f"{self._server}; take `tokenize` out of the study, or name the right server",
+                    fatal=True,
+                )
+            if status != 200:
+                raise fault(place, status, error_words(got.payload), prompt, got.retry_after)
+            try:
+                return json.loads(got.payload)
+            except (ValueError, RecursionError):
+                return None
+
+        if self._server == "vllm":
+            body = {"model": self._model, "messages": spoken, "add_generation_prompt": True}
+            found = _count(await ask("tokenize", body), "count")
+        else:
+            said = await ask("apply-template", {"messages": spoken})
+            text = said.get("prompt") if isinstance(said, dict) else None
+            body = {"content": text, "add_special": True, "parse_special": True}
+            found = None if not isinstance(text, str) else _count(await ask("tokenize", body), "tokens")
+        if found is None:
+            raise ModelError(
+                Reason.PROVIDER,
+                f"{place.host} did not say how many tokens the prompt has; take `tokenize` out of the study",
+                fatal=True,
+            )
+        return found
+
+
+def _count(answer: Any, field: str) -> int | None:
+    value = answer.get(field) if isinstance(answer, dict) else None
+    return told_tokens(len(value) if isinstance(value, list) else value)
+
+
+def _root(url: str) -> str:
+    """The server's own address: both servers count beside /v1, not below it."""
+    parts = urlsplit(url)
+    path = parts.path.rstrip("/").removesuffix("/chat/completions").removesuffix("/v1")
+    return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
+
 
 _MOST_REDIRECTS = 3
 
@@ -44,8 +133,7 @@ class Sender:
         self._timeout = timeout
         self._largest_body = largest_body
         self._proxy = proxy
-        self._client: Client | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._client = PerLoop(self._connect)
 
     async def send(self, body: bytes, address: str | None = None) -> Received:
         try:
@@ -54,13 +142,11 @@ class Sender:
             raise self._fault(error) from None
 
     async def close(self) -> None:
-        if self._client is not None and self._loop is asyncio.get_running_loop():
-            await self._client.close()
-        self._client = None
+        await self._client.close()
 
     async def _follow(self, body: bytes, address: str) -> Received:
         for _ in range(_MOST_REDIRECTS):
-            client = self._open()
+            client = self._client.open()
             await announce_request()
             response = await client.post(address, body)
             if 300 <= response.status < 400:
@@ -72,13 +158,9 @@ class Sender:
             Reason.PROVIDER, f"{self._place.host} redirects in a circle; correct the url", fatal=True
         )
 
-    def _open(self) -> Client:
-        loop = asyncio.get_running_loop()
-        if self._client is None or self._client.closed or self._loop is not loop:
-            headers = self._headers()
-            self._client = Client(self._address, self._timeout, headers, self._largest_body, self._proxy)
-            self._loop = loop
-        return self._client
+    def _connect(self) -> Opened[Client]:
+        client = Client(self._address, self._timeout, self._headers(), self._largest_body, self._proxy)
+        return client, client.close
 
     def _redirected(self, address: str, response: Response) -> str:
         """Where a redirect leads, if it stays with the very same server; anywhere else is refused by name."""

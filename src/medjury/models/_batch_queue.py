@@ -1,4 +1,4 @@
-"""The desk where calls wait until they make up a batch job, and until that has been answered.
+"""The queue where calls wait until they make up a batch job, and until that has been answered.
 
 Nothing is paid for twice: a job is written down before it is handed over (the intent), and with the provider's
 name for it afterwards. Whoever asks for the same call later, in this process or in another one days after, finds it
@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
 from medjury.instruments import Reason
-from medjury.models._batches.batch_job import BatchEndpoint, Job, JobCall, JobJournal, JobResult, PendingError
+from medjury.models._batch_jobs import BatchEndpoint, Job, JobCall, JobJournal, JobResult, PendingError
 from medjury.models._chat import ChatModel, ModelError, Reply, Request
 from medjury.models._faults import LostReplyError
 from medjury.models._gate.sending import Sending

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from medjury.foundation.errors import MedjuryError
-from medjury.models._embedded.weights import FILE, SHA256, file_sha256
+from medjury.models._embedded_weights import FILE, SHA256, file_sha256
 
 _lock = threading.Lock()
 _Key = tuple[str, int, int | None, int | None]

@@ -9,14 +9,31 @@ from typing import Any
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.models._chat import PlainModel, Reply, Request
+from medjury.models._answer_file import AnswerFile, RecordedAs, RecordedFailure
+from medjury.models._chat import ChatModel, ModelError, PlainModel, Reply, Request
 from medjury.models._faults import NotSentError
 from medjury.models._gate.cache import request_key
-from medjury.models._gate.context_windows import context_window
-from medjury.models._recorded.answer_file import AnswerFile, RecordedAs, RecordedFailure
-from medjury.models._recorded.failure import failure_of
+from medjury.models._gate.context import ContextError, context_window
 from medjury.models._sampling import stated_sampling
 from medjury.models._tokens import least_request_tokens
+
+
+def failure_text(error: ModelError, key: str) -> str:
+    """Why the call of this key has no reply, as a JSON object."""
+    told: dict[str, object] = {"reason": error.reason.value, "message": error.message, "key": key}
+    if isinstance(error, ContextError):  # a record that is too long is shortened by as much
+        told |= {"excess": error.excess, "sent": error.sent}
+    return json.dumps(told)
+
+
+def failure_of(text: str, model: ChatModel) -> ModelError:
+    """The same failure again."""
+    told = json.loads(text)
+    if "excess" not in told:
+        return ModelError(Reason(told["reason"]), told["message"])
+    error = ContextError(model, "", told["excess"], 0, 0, exact=True, sent=told["sent"])
+    error.message = told["message"]
+    return error
 
 
 class RecordedModel(PlainModel):

@@ -14,11 +14,11 @@ from typing import Any
 from medjury.foundation.errors import MedjuryError, no_such
 from medjury.instruments import Reason
 from medjury.models._chat import ModelError, PlainModel, Reply, Request
-from medjury.models._embedded.runtime import Runtime, runtime_version, shared_runtime
-from medjury.models._embedded.weights import EMBEDDED, SHA256, file_sha256, weights_file
+from medjury.models._embedded_runtime import Runtime, runtime_version, shared_runtime
+from medjury.models._embedded_weights import EMBEDDED, SHA256, file_sha256, weights_file
+from medjury.models._faults import missing_package
 from medjury.models._finish import Finish
 from medjury.models._sampling import stated_sampling, with_sampling
-from medjury.models._sdks.sdk_call import missing_package
 from medjury.models._wording import without_surrogates
 
 # The model's control words. Inside a text they must stay text, whoever wrote them there.

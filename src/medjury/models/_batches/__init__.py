@@ -1,1 +1,0 @@
-"""Batch jobs: many calls handed over at once, at half the price."""

@@ -1,1 +1,0 @@
-"""Answers that were given before, as a model."""

@@ -1,1 +1,0 @@
-"""Endpoints through their vendors' own packages."""
