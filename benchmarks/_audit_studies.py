@@ -24,12 +24,11 @@ from medjury.analysis.agreement import cronbach_alpha
 from medjury.analysis.audits import position
 from medjury.analysis.audits._consistency import _correlations as correlations
 from medjury.analysis.audits._groups import welch
-from medjury.analysis.audits._regressions.crossed_model import fit_crossed_model
-from medjury.analysis.audits._regressions.regression import slopes
-from medjury.analysis.audits._self_preference.same_vendor_model import model_findings
-from medjury.analysis.audits._self_preference.self_preference import contrast_findings
-from medjury.analysis.audits._self_preference.vendors import Vendors
+from medjury.analysis.audits._mixed_models import fit_crossed_model
+from medjury.analysis.audits._same_vendor_model import Vendors, model_findings
+from medjury.analysis.audits._self_preference import contrast_findings
 from medjury.analysis.audits._stability import repeats_needed, steadiness, sums_of
+from medjury.analysis.audits._text_effects import slopes
 from medjury.statistics import replicates
 from medjury.tables import SCORED, Grid
 

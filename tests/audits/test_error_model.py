@@ -15,8 +15,8 @@ from scipy.optimize import minimize
 from tests.report.planted import planted_frame, write_run
 
 from medjury.analysis.audits import error_model
-from medjury.analysis.audits._regressions.crossed_model import fit_crossed_model
-from medjury.analysis.audits._text_features import case_features
+from medjury.analysis.audits._mixed_models import fit_crossed_model
+from medjury.analysis.audits._text_effects import case_features
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case, Note

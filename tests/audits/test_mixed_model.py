@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from medjury.analysis.audits._regressions.mixed_model import MixedModel, fit_mixed_model
+from medjury.analysis.audits._mixed_models import MixedModel, fit_mixed_model
 from medjury.foundation.errors import MedjuryError
 
 REFERENCE = json.loads(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from medjury.analysis.audits import Finding
-from medjury.analysis.audits._multiplicity import adjust, adjusted
+from medjury.analysis.audits._finding import adjust, adjusted
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate
 

@@ -8,8 +8,8 @@ import pytest
 from tests.audits.simulated import JUDGES, SYSTEMS, judged
 
 from medjury.analysis.audits import Audit, self_preference
-from medjury.analysis.audits._audit import Finding
-from medjury.analysis.audits._self_preference.self_preference import CONTRAST_ONLY, DISAGREE, _cross_checked
+from medjury.analysis.audits._finding import Finding
+from medjury.analysis.audits._self_preference import CONTRAST_ONLY, DISAGREE, _cross_checked
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate
 
@@ -281,8 +281,8 @@ def test_the_placebo_says_how_many_rows_shuffled_vendors_would_flag() -> None:
 
 def test_the_placebo_warns_where_likings_are_so_uneven_that_shuffled_vendors_are_flagged() -> None:
     """The louder words need a table in which the test does not hold: one planted by hand."""
-    from medjury.analysis.audits._audit import Finding
-    from medjury.analysis.audits._self_preference.placebo import placebo_warnings
+    from medjury.analysis.audits._finding import Finding
+    from medjury.analysis.audits._same_vendor_model import placebo_warnings
     from medjury.statistics import Estimate
 
     shares = [Finding("", Estimate(share, None, None, 100, "")) for share in (0.04, 0.3)]
@@ -291,7 +291,7 @@ def test_the_placebo_warns_where_likings_are_so_uneven_that_shuffled_vendors_are
 
 
 def test_more_cases_than_there_is_room_for_are_drawn_from_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    from medjury.analysis.audits._self_preference import judge_by_system as _judge_by_system
+    from medjury.analysis.audits import _same_vendor_model as _judge_by_system
 
     monkeypatch.setattr(_judge_by_system, "LARGEST", 40 * 8 * 9 * 8)
     found = audit(judged(cases=80, preference=dict.fromkeys(JUDGES, 0.5)))

@@ -6,17 +6,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from medjury.analysis.audits._audit import Audit, Finding, Findings
 from medjury.analysis.audits._consistency import internal_consistency
 from medjury.analysis.audits._drift import drift
 from medjury.analysis.audits._error_model import error_model
+from medjury.analysis.audits._finding import Adjustment, Audit, Finding, Findings
 from medjury.analysis.audits._groups import group_differences
-from medjury.analysis.audits._multiplicity import Adjustment
 from medjury.analysis.audits._position import position
-from medjury.analysis.audits._self_preference.self_preference import self_preference
+from medjury.analysis.audits._self_preference import self_preference
 from medjury.analysis.audits._stability import stability
-from medjury.analysis.audits._text_effects import text_effects
-from medjury.analysis.audits._text_features import case_features
+from medjury.analysis.audits._text_effects import case_features, text_effects
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case
 from medjury.tables import Names, rating_table
@@ -98,36 +96,29 @@ def audit(
     unknown = [name for name in named if name not in AUDITS]
     if unknown:
         raise MedjuryError(f"there is no audit {unknown[0]!r}; there are {', '.join(AUDITS)}")
-    about: dict[str, Any] = {
-        "raters": raters,
-        "reference": reference,
-        "dimensions": dimensions,
-        "confidence": confidence,
-    }
-    drawn: dict[str, Any] = {"resamples": resamples, "seed": seed}
+    drawn: dict[str, Any] = {"raters": raters, "confidence": confidence, "resamples": resamples, "seed": seed}
+    asked: dict[str, Any] = {"reference": reference, "dimensions": dimensions, **drawn}
     features, values = (None, {}) if cases is None else case_features(cases, groups, notes=True)
 
     def make_position() -> Audit:
         if pairs is None:
             raise MedjuryError("give --pairs, a table with the columns item, first, second, preferred")
-        return position(pairs, raters=raters, confidence=confidence, adjustment=adjustment, **drawn)
+        return position(pairs, adjustment=adjustment, **drawn)
 
     def make_groups() -> Audit:
         if not groups:
             raise MedjuryError("give --group, such as --group specialty --group age=18,65")
         given = {name: None if name in table.rows.columns else values.get(name) for name in groups}
-        return group_differences(table, given, bands=bands, smallest=smallest, adjustment=adjustment, **about)
+        return group_differences(table, given, bands=bands, smallest=smallest, adjustment=adjustment, **asked)
 
     def make_errors() -> Audit:
         given = {name: None if name in table.rows.columns else values.get(name, {}) for name in groups}
-        return error_model(table, features, groups=given, adjustment=adjustment, **about, **drawn)
+        return error_model(table, features, groups=given, adjustment=adjustment, **asked)
 
     def make_drift() -> Audit:
         if earlier is None:
             raise MedjuryError("give --earlier, the earlier ratings of the same cases, or --versions")
-        return drift(
-            earlier, table, bound=bound, same_raters=same_raters, adjustment=adjustment, **about, **drawn
-        )
+        return drift(earlier, table, bound=bound, same_raters=same_raters, adjustment=adjustment, **asked)
 
     makers: dict[str, Callable[[], Audit]] = {
         "self-preference": lambda: self_preference(
@@ -136,17 +127,16 @@ def audit(
             system_vendors=system_vendors,
             own_models=own_models,
             adjustment=adjustment,
-            **about,
-            **drawn,
+            **asked,
         ),
-        "stability": lambda: stability(table, width=width, threshold=threshold, **about, **drawn),
+        "stability": lambda: stability(table, width=width, threshold=threshold, **asked),
         "text": lambda: text_effects(
-            table, features, within_systems=within_systems, adjustment=adjustment, **about, **drawn
+            table, features, within_systems=within_systems, adjustment=adjustment, **asked
         ),
         "errors": make_errors,
         "position": make_position,
         "groups": make_groups,
-        "consistency": lambda: internal_consistency(table, adjustment=adjustment, **about, **drawn),
+        "consistency": lambda: internal_consistency(table, adjustment=adjustment, **asked),
         "drift": make_drift,
     }
     done: list[Audit] = []

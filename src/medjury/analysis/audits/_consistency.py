@@ -6,19 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from medjury.analysis.agreement import correlation_statistics, cronbach_alpha
-from medjury.analysis.audits._audit import Audit, Finding
-from medjury.analysis.audits._audited import Audited, audited
-from medjury.analysis.audits._multiplicity import Adjustment, adjusted
-from medjury.analysis.audits._resampled import Floats, two_sided_p
+from medjury.analysis.audits._audited import Asked, Audited, audited, two_sided_p
+from medjury.analysis.audits._finding import Adjustment, Audit, Finding, adjusted
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Read, combined, replicates, side_by_side, undefined
-from medjury.tables import Names, rating_table
+from medjury.statistics import Floats, Read, combined, replicates, side_by_side, undefined
 
 if TYPE_CHECKING:
     import polars
@@ -37,13 +34,8 @@ VERDICTS = {
 def internal_consistency(
     table: object,
     *,
-    raters: Names | None = None,
-    reference: Names | None = None,
-    dimensions: Names | None = None,
-    confidence: float = 0.95,
-    resamples: int | None = None,
-    seed: int | None = None,
     adjustment: Adjustment = "holm",
+    **asked: Unpack[Asked],
 ) -> Audit:
     """The correlation matrix between dimensions of each rater, and of the reference raters' mean.
 
@@ -52,16 +44,8 @@ def internal_consistency(
     `cronbach_alpha`; with `reference` raters `spearman_less_reference`, the difference on the same resamples.
     Answers that lack one of two dimensions do not count for that pair.
     """
-    about = audited(
-        rating_table(table),
-        raters=raters,
-        reference=reference,
-        dimensions=dimensions,
-        confidence=confidence,
-        resamples=resamples,
-        seed=seed,
-        kinds=("judge", "jury"),  # a text metric has one number under every name
-    )
+    # A text metric has one number under every name.
+    about = audited(table, **asked, kinds=("judge", "jury"))
     if len(about.dimensions) < 2:
         raise MedjuryError("internal consistency needs two dimensions or more; the ratings have one.")
     tables = {rater: _table(about, [rater]) for rater in about.raters}
@@ -82,7 +66,7 @@ def internal_consistency(
         if wide[f"dimension {name}"].drop_nulls().n_unique() == 1
     ]
     findings = [finding for each in (*found, *apart) for finding in each]
-    judged = adjusted(findings, adjustment, confidence=confidence, verdicts=VERDICTS)
+    judged = adjusted(findings, adjustment, confidence=about.confidence, verdicts=VERDICTS)
     return about.result("internal_consistency", judged, METHOD, warnings)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Printable, Result, p_value, percent, shown
+from medjury.statistics import Floats, Printable, Result, Row, p_value, percent, shown
 from medjury.tables import CASE_PARTS, RatingTable, case_columns, rating_table
 
 if TYPE_CHECKING:
@@ -27,11 +27,10 @@ LENGTHS = {
 # More levels are ids or free text, and no groups; more numbers than this are measured, not grouped.
 MOST_LEVELS, MOST_NUMBERS = 40, 6
 SMALL = 5.0
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class CorpusRow:
+class CorpusRow(Row):
     """One line of the table in one group: the count and share of a `level`, or median and quartiles of a number
     (then `level` is empty). `p_value` is of "the groups do not differ" in this characteristic, by `test`."""
 
@@ -45,9 +44,6 @@ class CorpusRow:
     q3: float | None = None
     p_value: float | None = None
     test: str = ""
-
-    def as_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
 
     def cell(self) -> str:
         """As a paper prints it: `14 (35 %)` or `250 (179 to 414)`."""

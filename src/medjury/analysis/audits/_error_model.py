@@ -8,20 +8,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
-from medjury.analysis.audits._audit import Audit, Finding
-from medjury.analysis.audits._audited import Audited, audited
-from medjury.analysis.audits._multiplicity import Adjustment, adjusted
-from medjury.analysis.audits._regressions.columns import identified
-from medjury.analysis.audits._regressions.crossed_model import fit_crossed_model
+from medjury.analysis.audits._audited import Asked, Audited, audited
+from medjury.analysis.audits._finding import Adjustment, Audit, Finding, adjusted
+from medjury.analysis.audits._mixed_models import fit_crossed_model, identified
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Estimate
-from medjury.tables import Measured, Names, RatingTable, rating_table
+from medjury.statistics import Estimate, Floats
+from medjury.tables import Measured, RatingTable, rating_table
 
 if TYPE_CHECKING:
     import polars
@@ -36,33 +32,15 @@ METHOD = (
     "judge − clinician of every clinician, answer and graded dimension, turned so that above zero is too kind; one "
     "linear mixed model of all effects at once; intervals allow for what the ratings of one case share"
 )
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Errors:
-    """Of every judge − clinician difference: its size, the clinician, the dimension, the answer and its cluster."""
-
-    error: Floats
-    physician: list[str]
-    component: list[str]
-    item: list[str]
-    system: list[str]
-    cluster: list[str]
 
 
 def error_model(
     table: object,
     features: polars.DataFrame | None = None,
     *,
-    raters: Names | None = None,
-    reference: Names | None = None,
-    dimensions: Names | None = None,
-    confidence: float = 0.95,
-    resamples: int | None = None,
-    seed: int | None = None,
     groups: Mapping[str, Mapping[str, str] | None] | None = None,
     adjustment: Adjustment = "holm",
+    **asked: Unpack[Asked],
 ) -> Audit:
     """Audit every rater's error against single clinicians by a joint mixed model.
 
@@ -77,16 +55,7 @@ def error_model(
     The dimensions are those of the commonest scale, yes/no questions left out. `resamples` and `seed` have no
     part in it."""
     ratings = rating_table(table)
-    about = audited(
-        ratings,
-        raters=raters,
-        reference=reference,
-        dimensions=dimensions,
-        confidence=confidence,
-        resamples=resamples,
-        seed=seed,
-        kinds=("judge", "jury"),
-    )
+    about = audited(ratings, **asked, kinds=("judge", "jury"))
     if not about.reference:
         raise MedjuryError("an error needs a yardstick: name the clinicians (--reference).")
     chosen = _same_scale([ratings.dimension(name) for name in about.dimensions])
@@ -108,7 +77,7 @@ def error_model(
     judged = adjusted(
         findings,
         adjustment,
-        confidence=confidence,
+        confidence=about.confidence,
         verdicts={EFFECT: VERDICTS},
         family=lambda finding: finding.rater,
     )
@@ -166,37 +135,37 @@ def _lengths(about: Audited, features: polars.DataFrame | None) -> dict[str, dic
     return found
 
 
-def _errors(about: Audited, dimensions: Sequence[Measured], rater: str) -> _Errors:
-    parts: list[tuple[Floats, str, str, Any]] = []
+def _errors(about: Audited, dimensions: Sequence[Measured], rater: str) -> polars.DataFrame:
+    """A row for every judge − clinician difference: its size, whose it is, and the answer with its cluster."""
+    import polars as pl
+
+    parts = []
     for dimension in dimensions:
         grid = about.table.grid(dimension.name, about.roles)
-        said = dimension.oriented(grid.scores[rater])
+        given = dimension.oriented(grid.scores[rater])
         for physician in about.reference:
-            gap = said - dimension.oriented(grid.scores[physician])
+            gap = given - dimension.oriented(grid.scores[physician])
             known = ~np.isnan(gap)
-            parts.append((gap[known], physician, dimension.name, grid.where(known)))
-    sizes = [len(gap) for gap, *_ in parts]
-
-    def repeated(place: int) -> list[str]:
-        return [str(part[place]) for part, size in zip(parts, sizes, strict=True) for _ in range(size)]
-
-    def of_units(name: str) -> list[str]:
-        return [str(value) for *_, grid in parts for value in getattr(grid, name)]
-
-    error = np.concatenate([gap for gap, *_ in parts]) if parts else np.empty(0)
-    return _Errors(
-        error, repeated(1), repeated(2), of_units("items"), of_units("systems"), of_units("clusters")
-    )
+            here = grid.where(known)
+            units = {
+                "error": gap[known],
+                "item": here.items,
+                "system": here.systems,
+                "cluster": here.clusters,
+            }
+            names = {"physician": pl.lit(physician), "component": pl.lit(dimension.name)}
+            parts.append(pl.DataFrame(units).with_columns(**names))
+    return pl.concat(parts)
 
 
 def _fit(
     about: Audited,
     rater: str,
-    errors: _Errors,
+    errors: polars.DataFrame,
     factors: Mapping[str, Mapping[tuple[str, str], str]],
     lengths: Mapping[str, Mapping[tuple[str, str], float]],
 ) -> tuple[list[Finding], list[str]]:
-    answers = list(zip(errors.item, errors.system, strict=True))
+    answers = errors.select("item", "system").rows()
     known = np.array(
         [all(answer in each for each in (*factors.values(), *lengths.values())) for answer in answers]
     )
@@ -204,7 +173,8 @@ def _fit(
         raise MedjuryError(
             f"{rater} and the clinicians scored no common answer of which the groups are known."
         )
-    kept = [answer for answer, there in zip(answers, known, strict=True) if there]
+    rows = errors.filter(known)
+    kept = rows.select("item", "system").rows()
     columns: dict[str, Floats] = {}
     for name, levels in factors.items():
         values = [levels[answer] for answer in kept]
@@ -224,21 +194,17 @@ def _fit(
     if lost := [name for name, there in zip(columns, apart[1:], strict=True) if not there]:
         told.append(f"cannot be told apart from other effects, so left out: {', '.join(lost)}")
     columns = {name: column for name, column in columns.items() if name not in lost}
-    cut = {
-        name: [value for value, there in zip(getattr(errors, name), known, strict=True) if there]
-        for name in ("physician", "component", "cluster")
-    }
-    if (cases := len(set(cut["cluster"]))) < FEWEST_CLUSTERS:
+    if (cases := rows["cluster"].n_unique()) < FEWEST_CLUSTERS:
         raise MedjuryError(f"the error model needs {FEWEST_CLUSTERS} cases or more; there are {cases}.")
-    crossed = {name: cut[name] for name in ("physician", "component") if len(set(cut[name])) > 1}
+    crossed = {name: rows[name].to_list() for name in ("physician", "component") if rows[name].n_unique() > 1}
     if not crossed:
         raise MedjuryError("one clinician and one dimension leave nothing for random intercepts.")
     fitted = fit_crossed_model(
-        errors.error[known],
+        rows["error"].to_numpy(),
         np.column_stack([np.ones(len(kept)), *columns.values()]),
         [MEAN, *columns],
         groups=crossed,
-        clusters=cut["cluster"],
+        clusters=rows["cluster"].to_list(),
     )
     findings = [Finding(MEAN, fitted.estimate(MEAN, about.confidence), rater)]
     findings += [

@@ -6,18 +6,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from scipy import special
 
-from medjury.analysis.audits._audit import Audit, Finding, names
-from medjury.analysis.audits._audited import attribute, audited
-from medjury.analysis.audits._multiplicity import Adjustment, adjusted
-from medjury.analysis.audits._resampled import SMALLEST, Floats, sums_by_cluster
+from medjury.analysis.audits._audited import SMALLEST, Asked, attribute, audited, sums_by_cluster
+from medjury.analysis.audits._finding import Adjustment, Audit, Finding, adjusted, names
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Estimate, undefined
-from medjury.tables import Names, rating_table
+from medjury.statistics import Estimate, Floats, undefined
 
 if TYPE_CHECKING:
     import polars
@@ -35,13 +32,10 @@ def group_differences(
     table: object,
     groups: Mapping[str, Mapping[str, object] | None] | Sequence[str],
     *,
-    raters: Names | None = None,
-    reference: Names | None = None,
-    dimensions: Names | None = None,
-    confidence: float = 0.95,
     bands: Mapping[str, Sequence[float]] | None = None,
     smallest: int = 10,
     adjustment: Adjustment = "holm",
+    **asked: Unpack[Asked],
 ) -> Audit:
     """Audit differences between groups of cases, per rater and dimension, with adjusted p-values.
 
@@ -53,15 +47,7 @@ def group_differences(
     Findings, `group` naming the level: `group_difference`, in scores (patients may truly differ); with
     `reference` raters `group_difference_beyond_reference`, the difference of (judge − reference), which is
     what a bias would be. All comparisons of one statistic are adjusted together."""
-    about = audited(
-        rating_table(table),
-        raters=raters,
-        reference=reference,
-        dimensions=dimensions,
-        confidence=confidence,
-        resamples=0,
-        seed=None,
-    )
+    about = audited(table, **asked)
     known = _levels(about.rows, groups, bands or {})
     items = about.rows["item"].unique().to_list()
     warnings = [
@@ -77,11 +63,13 @@ def group_differences(
             sides[BEYOND] = beside.with_columns(beside["score"] - beside["reference"])
         for statistic, rows in sides.items():
             for name, values in known.items():
-                findings += _compare(rows, name, values, statistic, rater, dimension, smallest, confidence)
+                findings += _compare(
+                    rows, name, values, statistic, rater, dimension, smallest, about.confidence
+                )
     compared = sum(each.statistic == PLAIN for each in findings)
     return about.result(
         "group_differences",
-        adjusted(findings, adjustment, confidence=confidence, verdicts=VERDICTS),
+        adjusted(findings, adjustment, confidence=about.confidence, verdicts=VERDICTS),
         f"{METHOD}; p-values adjusted by {adjustment.replace('_', '-')} over {compared} comparisons",
         warnings,
     )

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from medjury.analysis.audits._audit import Audit, Finding
+from medjury.analysis.audits._finding import Audit, Finding
 from medjury.intake.cases import Case
 from medjury.statistics import Estimate, counted, undefined, weighted_mean
 from medjury.store.ratings import Rating

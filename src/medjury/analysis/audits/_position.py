@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medjury.analysis.audits._audit import Audit, Finding
-from medjury.analysis.audits._multiplicity import Adjustment, adjusted
-from medjury.analysis.audits._resampled import Floats, check_confidence, resampled_p, sums_by_cluster
+from medjury.analysis.audits._audited import check_confidence, resampled_p, sums_by_cluster
+from medjury.analysis.audits._finding import Adjustment, Audit, Finding, adjusted
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Read, Replicates, replicates
+from medjury.statistics import Floats, Read, Replicates, replicates
 from medjury.tables import Names, read_plain_table
 
 if TYPE_CHECKING:

@@ -6,17 +6,16 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from scipy import special
 
-from medjury.analysis.audits._audit import Audit, Finding
-from medjury.analysis.audits._audited import JUDGES, Audited, audited
-from medjury.analysis.audits._resampled import Floats, sums_by_cluster
+from medjury.analysis.audits._audited import JUDGES, Asked, Audited, audited, sums_by_cluster
+from medjury.analysis.audits._finding import Audit, Finding
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Estimate, Read, Replicates, counted_share, side_by_side
-from medjury.tables import Names, RatingTable, rating_table
+from medjury.statistics import Estimate, Floats, Read, Replicates, counted_share, side_by_side
+from medjury.tables import RatingTable, rating_table
 
 if TYPE_CHECKING:
     import polars
@@ -74,14 +73,9 @@ AMONG_CLINICIANS = "clinicians among themselves"
 def stability(
     table: object,
     *,
-    raters: Names | None = None,
-    reference: Names | None = None,
-    dimensions: Names | None = None,
-    confidence: float = 0.95,
-    resamples: int | None = None,
-    seed: int | None = None,
     width: float = 0.5,
     threshold: float | None = None,
+    **asked: Unpack[Asked],
 ) -> Audit:
     """Audit every judge that rated the same answers more than once, per dimension. Of a run folder the draws of
     judges that ask several times for one rating count too (see `with_draws`).
@@ -103,18 +97,8 @@ def stability(
 
     if width <= 0:
         raise MedjuryError(f"The width of an interval is above zero, not {width:g}.")
-    about = audited(
-        with_draws(rating_table(table)),
-        raters=raters,
-        reference=reference,
-        dimensions=dimensions,
-        confidence=confidence,
-        resamples=resamples,
-        seed=seed,
-        kinds=JUDGES,
-        formed_jury=False,
-    )
-    scored = pl.concat([about.rows, *([] if raters else [_people(about)])]).filter(
+    about = audited(with_draws(rating_table(table)), **asked, kinds=JUDGES, formed_jury=False)
+    scored = pl.concat([about.rows, *([] if asked.get("raters") else [_people(about)])]).filter(
         pl.col("status") == "scored"
     )
     answers = _answers(scored, threshold)

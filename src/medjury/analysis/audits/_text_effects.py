@@ -6,24 +6,166 @@ clinicians' (reference) scores of the same answers into account.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from medjury.analysis.audits._audit import Audit, Finding, names
-from medjury.analysis.audits._audited import Audited, audited
-from medjury.analysis.audits._multiplicity import Adjustment, adjusted
-from medjury.analysis.audits._regressions.regression import BEYOND, GIVEN, SLOPE, slopes
-from medjury.analysis.audits._resampled import resampled_p
-from medjury.analysis.audits._text_features import FEATURES
+import numpy as np
+
+from medjury.analysis.audits._audited import Asked, Audited, audited, resampled_p, sums_by_cluster
+from medjury.analysis.audits._finding import Adjustment, Audit, Finding, adjusted, names
+from medjury.analysis.audits._mixed_models import identified, independent
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import side_by_side
-from medjury.tables import Names, rating_table
+from medjury.intake.cases import Case
+from medjury.statistics import Floats, Read, side_by_side
 
 if TYPE_CHECKING:
     import polars
+
+
+# What a judge may reward in a text besides what it says: length, repetition, lists, headings, bold type.
+
+_WORD = re.compile(r"\w+(?:['’]\w+)*")
+_LIST_ITEM = re.compile(r"^\s*(?:[-*•–]|\d+[.)])\s+\S")
+_HEADING = re.compile(r"^\s*(?:#{1,6}\s+\S|\*\*[^*]+\*\*:?\s*$)")
+_BOLD = re.compile(r"\*\*[^*\n]+\*\*|__[^_\n]+__")
+
+FEATURES = ("length", "repetition", "lists", "headings", "bold")
+
+
+def text_features(text: str) -> dict[str, float]:
+    """The features of a text: `length` in words; `repetition`, the share of words that came before; `lists` and
+    `headings`, shares of the lines that are not empty; `bold`, bold stretches per 100 words. None without a word.
+
+    >>> found = text_features("# Plan\\n- rest\\n- rest and fluids")
+    >>> {name: round(value, 2) for name, value in found.items()}
+    {'length': 5.0, 'repetition': 0.2, 'lists': 0.67, 'headings': 0.33, 'bold': 0.0}
+    """
+    words = [word.casefold() for word in _WORD.findall(text)]
+    if not words:
+        return {}
+    lines = [line for line in text.splitlines() if line.strip()]
+    return {
+        "length": float(len(words)),
+        "repetition": 1.0 - len(set(words)) / len(words),
+        "lists": sum(bool(_LIST_ITEM.match(line)) for line in lines) / len(lines),
+        "headings": sum(bool(_HEADING.match(line)) for line in lines) / len(lines),
+        "bold": 100.0 * len(_BOLD.findall(text)) / len(words),
+    }
+
+
+def case_features(
+    cases: Iterable[Case], groups: Sequence[str] = (), *, notes: bool = False
+) -> tuple[polars.DataFrame, dict[str, dict[str, str]]]:
+    """A table `item, system` and the features of every case's candidate answer (answers without words are absent),
+    and of each of `groups` the value that a case's metadata give each item. With `notes` there is also
+    `note_length`, the words of the notes and texts that the answer was made from (null where there are none).
+
+    Only numbers and groups leave the cases, which are gone through once: no text is kept.
+    """
+    import polars as pl
+
+    rows: list[tuple[object, ...]] = []
+    values: dict[str, dict[str, str]] = {}
+    for case in cases:
+        found = text_features(case.candidate or "")
+        if found:
+            rows.append((case.id, case.system, *found.values(), *((_note_length(case),) if notes else ())))
+        for name in groups:
+            value = case.metadata.get(name)
+            if value is not None and values.setdefault(name, {}).setdefault(case.id, str(value)) != str(
+                value
+            ):
+                raise MedjuryError(f"the cases of item {case.id!r} have different values of {name}.")
+    numbers = (*FEATURES, "note_length") if notes else FEATURES
+    schema = {"item": pl.String, "system": pl.String} | dict.fromkeys(numbers, pl.Float64)
+    return pl.DataFrame(rows, schema=schema, orient="row"), values
+
+
+def _note_length(case: Case) -> float | None:
+    texts = (*(note.text for note in case.notes), *case.texts.values())
+    words = sum(len(_WORD.findall(text)) for text in texts)
+    return float(words) if words else None
+
+
+# Least squares on every resample of cases at once: the slopes of a score on features of the answer.
+
+SLOPE, GIVEN, BEYOND = "slope", "slope_given_reference", "slope_beyond_reference"
+
+
+def slopes(
+    score: Floats,
+    features: Floats,
+    labels: Sequence[str],
+    *,
+    reference: Floats | None,
+    systems: Sequence[str] | None,
+    clusters: Sequence[object],
+) -> tuple[Floats, Callable[[Floats], Read]]:
+    """Of every case the sums that the slopes are made of, and how to read those of all features at once, named
+    `STATISTIC FEATURE`.
+
+    `slope` is that of the score; with a `reference` score `slope_given_reference` holds it fixed and
+    `slope_beyond_reference` is the slope of score − reference. With `systems`, each has its own level. A feature
+    that does not vary, or that the others make up, has no slope (NaN) and leaves the others alone.
+    """
+    # Centred and scaled once: normal equations lose digits otherwise.
+    deviation = features.std(axis=0)
+    unit = np.where(deviation > 0, deviation, 1.0)
+    scaled = (features - features.mean(axis=0)) / unit
+    levels = sorted(set(systems or ()))[1:]
+    levels_in = [np.array([name == level for name in systems or ()], dtype=np.float64) for level in levels]
+    base = np.column_stack([np.ones(len(score)), *levels_in, scaled])
+    told_apart, kept = identified(base), independent(base)
+    first = 1 + len(levels)
+    place_of = {
+        label: kept.index(first + place) for place, label in enumerate(labels) if told_apart[first + place]
+    }
+    unit_of = dict(zip(labels, unit.tolist(), strict=True))
+    columns = [base[:, kept], (score - score.mean())[:, np.newaxis]]
+    if reference is not None:
+        gap = score - reference
+        columns += [(gap - gap.mean())[:, np.newaxis], (reference - reference.mean())[:, np.newaxis]]
+    design = np.hstack(columns)
+    width, plain = design.shape[1], list(range(len(kept)))
+    target, beyond, given = len(kept), len(kept) + 1, len(kept) + 2
+    products = (design[:, :, np.newaxis] * design[:, np.newaxis, :]).reshape(len(design), -1)
+
+    def statistics(rows: Floats) -> Read:
+        def read(weights: Floats) -> Mapping[str, Floats]:
+            cross = (weights @ rows).reshape(-1, width, width)
+            fits = {SLOPE: _solve(cross, plain, target)}
+            if reference is not None:
+                fits[GIVEN] = _solve(cross, [*plain, given], target)
+                fits[BEYOND] = _solve(cross, plain, beyond)
+            nothing = np.full(len(weights), np.nan)
+            return {
+                f"{name} {label}": fit[:, place_of[label]] / unit_of[label] if label in place_of else nothing
+                for name, fit in fits.items()
+                for label in labels
+            }
+
+        return read
+
+    return sums_by_cluster(products, clusters), statistics
+
+
+def _solve(cross: Floats, columns: Sequence[int], target: int) -> Floats:
+    """Coefficients for every resample; NaN where a resample cannot tell the columns apart."""
+    left = cross[:, columns][:, :, columns]
+    right = cross[:, columns, target]
+    size = np.sqrt(np.maximum(np.einsum("bii->bi", left), 1e-300))
+    correlation = left / (size[:, :, np.newaxis] * size[:, np.newaxis, :])
+    exists = np.linalg.eigvalsh(correlation)[:, 0] > 1e-9
+    found = np.full(right.shape, np.nan)
+    if exists.any():
+        solved = np.linalg.solve(correlation[exists], (right[exists] / size[exists])[..., np.newaxis])
+        found[exists] = solved[..., 0] / size[exists]
+    return found
+
 
 VERDICTS = ("rewards it", "punishes it", "not shown")
 METHOD = "least squares, all features at once; intervals resample cases"
@@ -33,15 +175,10 @@ def text_effects(
     table: object,
     features: polars.DataFrame | None = None,
     *,
-    raters: Names | None = None,
-    reference: Names | None = None,
-    dimensions: Names | None = None,
-    confidence: float = 0.95,
-    resamples: int | None = None,
-    seed: int | None = None,
     columns: Sequence[str] | None = None,
     within_systems: bool = False,
     adjustment: Adjustment = "holm",
+    **asked: Unpack[Asked],
 ) -> Audit:
     """Audit how scores move with features of the answer's text, per rater and dimension.
 
@@ -57,15 +194,7 @@ def text_effects(
     than the reference: the verdict needs both."""
     import polars as pl
 
-    about = audited(
-        rating_table(table),
-        raters=raters,
-        reference=reference,
-        dimensions=dimensions,
-        confidence=confidence,
-        resamples=resamples,
-        seed=seed,
-    )
+    about = audited(table, **asked)
     measured, chosen = _features(about.rows, features, columns)
     scored = about.answers.filter(pl.col("rater").is_in(about.raters)).height
     parts = {
@@ -98,7 +227,7 @@ def text_effects(
     findings = [finding for each in found for finding in each]
     return about.result(
         "text_effects",
-        _judged(findings, adjustment, confidence),
+        _judged(findings, adjustment, about.confidence),
         METHOD + (", within systems" if within_systems else ""),
         warnings,
         n=used.height,

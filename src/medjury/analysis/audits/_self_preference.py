@@ -12,20 +12,26 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.analysis.audits._audit import Audit, Finding, names
-from medjury.analysis.audits._audited import JUDGES, Audited, audited
-from medjury.analysis.audits._multiplicity import Adjustment, adjusted
-from medjury.analysis.audits._self_preference.judge_by_system import LEAST_FREEDOM, Cells, Effect, Floats
-from medjury.analysis.audits._self_preference.placebo import placebo_findings, placebo_warnings
-from medjury.analysis.audits._self_preference.same_vendor_model import model_findings
-from medjury.analysis.audits._self_preference.vendors import Vendors, read_vendors
+from medjury.analysis.audits._audited import JUDGES, Asked, Audited, audited
+from medjury.analysis.audits._finding import Adjustment, Audit, Finding, adjusted, names
+from medjury.analysis.audits._same_vendor_model import (
+    LEAST_FREEDOM,
+    Cells,
+    Effect,
+    Vendors,
+    model_findings,
+    placebo_findings,
+    placebo_warnings,
+    read_vendors,
+)
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import side_by_side, undefined
-from medjury.tables import SCORED, Grid, Names, rating_table
+from medjury.statistics import Floats, side_by_side, undefined
+from medjury.tables import SCORED, Grid
 
 # The paired contrast: does a judge raise its own vendor's answers above what other judges see in them?
 #
@@ -198,16 +204,11 @@ CEILING = 0.5
 def self_preference(
     table: object,
     *,
-    raters: Names | None = None,
-    reference: Names | None = None,
-    dimensions: Names | None = None,
-    confidence: float = 0.95,
-    resamples: int | None = None,
-    seed: int | None = None,
     judge_vendors: Mapping[str, str] | None = None,
     system_vendors: Mapping[str, str] | None = None,
     own_models: Mapping[str, Sequence[str]] | None = None,
     adjustment: Adjustment = "holm",
+    **asked: Unpack[Asked],
 ) -> Audit:
     """Audit judges for a preference for their own vendor: per dimension, over all judges and judge by judge.
 
@@ -220,17 +221,7 @@ def self_preference(
     Vendors come from the mappings, from the run folder or its cases, or from the columns `judge_vendor` and
     `vendor` (of the system); "none" is a system or judge of no vendor. `own_models` maps a judge to the systems
     that are the very same model. Repeats are averaged first; p-values are adjusted over dimensions (and judges)."""
-    about = audited(
-        rating_table(table),
-        raters=raters,
-        reference=reference,
-        dimensions=dimensions,
-        confidence=confidence,
-        resamples=resamples,
-        seed=seed,
-        kinds=JUDGES,
-        formed_jury=False,
-    )
+    about = audited(table, **asked, kinds=JUDGES, formed_jury=False)
     vendors = read_vendors(about, judge_vendors, system_vendors, own_models)
     if not any(vendors.own(judge) for judge in about.raters):
         raise MedjuryError(
@@ -244,17 +235,19 @@ def self_preference(
     cells = {
         name: each for name, (_, _, each) in zip(about.dimensions, found, strict=True) if each is not None
     }
-    placebo = placebo_findings(cells, vendors, adjustment=adjustment, confidence=confidence, seed=about.seed)
+    placebo = placebo_findings(
+        cells, vendors, adjustment=adjustment, confidence=about.confidence, seed=about.seed
+    )
     # Corrected together: one statistic over all dimensions, all judges at once apart from single judges.
     judged = adjusted(
         findings,
         adjustment,
-        confidence=confidence,
+        confidence=about.confidence,
         verdicts=VERDICTS,
         family=lambda each: (each.statistic, each.rater == ""),
     )
     checked = [*(_cross_checked(finding, judged) for finding in judged), *placebo]
-    warnings += [*_lone_systems(vendors), *placebo_warnings(placebo, confidence)]
+    warnings += [*_lone_systems(vendors), *placebo_warnings(placebo, about.confidence)]
     return about.result("self_preference", checked, METHOD, warnings)
 
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
-from medjury.statistics import Estimate, Printable, Result, ends, p_value, text_table
+from medjury.foundation.errors import MedjuryError
+from medjury.statistics import Estimate, Printable, Result, Row, ends, flat, p_value, text_table
 
 if TYPE_CHECKING:
     import polars
+
 
 # An audit with more findings than this shows those that stand out, unless all are asked for.
 SHORT = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Row):
     """One estimate of an audit: about which rater, on which dimension, in which group.
 
     `group` says what is compared (a vendor, a patient group, the other dimension, two versions). `p_adjusted`
@@ -38,18 +40,10 @@ class Finding:
 
     def as_dict(self) -> dict[str, Any]:
         return {
-            "audit": self.audit,
-            "statistic": self.statistic,
-            "rater": self.rater,
-            "dimension": self.dimension,
-            "group": self.group,
+            **flat(self, "audit", "statistic", "rater", "dimension", "group"),
             **ends(self.estimate),
             "n": self.estimate.n,
-            "n_unscored": self.n_unscored,
-            "p_value": self.p_value,
-            "p_adjusted": self.p_adjusted,
-            "verdict": self.verdict,
-            "stands_out": self.stands_out,
+            **flat(self, "n_unscored", "p_value", "p_adjusted", "verdict", "stands_out"),
             "method": self.estimate.method,
             "reason": self.estimate.reason,
         }
@@ -57,10 +51,7 @@ class Finding:
     def shown(self) -> Mapping[str, Printable]:
         """What fits on a screen."""
         return {
-            "statistic": self.statistic,
-            "rater": self.rater,
-            "dimension": self.dimension,
-            "group": self.group,
+            **flat(self, "statistic", "rater", "dimension", "group"),
             "value": self.estimate,
             "p_adjusted": "" if self.p_adjusted is None else p_value(self.p_adjusted),
             "verdict": self.verdict,
@@ -117,3 +108,72 @@ def names(listed: Sequence[object], most: int = 5) -> str:
     """A short list for a message: the first few, and how many more there are."""
     shown = ", ".join(str(each) for each in listed[:most])
     return shown if len(listed) <= most else f"{shown} and {len(listed) - most} more"
+
+
+# Multiplicity: many comparisons find something by chance alone, so p-values are corrected together.
+
+Adjustment = Literal["holm", "benjamini_hochberg", "none"]
+# Above zero, below zero, not shown.
+Verdicts = tuple[str, str, str]
+ADJUSTMENTS: tuple[Adjustment, ...] = ("holm", "benjamini_hochberg", "none")
+
+
+def adjust(p_values: Sequence[float | None], rule: Adjustment = "holm") -> list[float | None]:
+    """Adjusted p-values in the same order; None stays None and does not count as a comparison.
+
+    `holm`: the chance of any false finding stays below the level; p₍ᵢ₎·(m − i + 1), made monotone upwards.
+    Holm (1979) Scand J Stat 6:65-70. `benjamini_hochberg`: the expected share of false findings among those
+    found stays below the level; p₍ᵢ₎·m/i, made monotone downwards. Benjamini & Hochberg (1995) JRSS B
+    57:289-300.
+
+    >>> adjust([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    >>> adjust([0.01, 0.04, 0.03], "benjamini_hochberg")
+    [0.03, 0.04, 0.04]
+    """
+    if rule not in ADJUSTMENTS:
+        raise MedjuryError(f"There is no adjustment {rule!r}. There are {', '.join(ADJUSTMENTS)}.")
+    known = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    adjusted: list[float | None] = [None] * len(p_values)
+    count = len(known)
+    if rule == "holm":
+        running = 0.0
+        for order, (p, place) in enumerate(known):
+            running = max(running, min(1.0, p * (count - order)))
+            adjusted[place] = running
+    elif rule == "benjamini_hochberg":
+        running = 1.0
+        for order, (p, place) in reversed(list(enumerate(known, start=1))):
+            running = min(running, p * count / order)
+            adjusted[place] = running
+    else:
+        for p, place in known:
+            adjusted[place] = p
+    return adjusted
+
+
+def adjusted(
+    findings: Sequence[Finding],
+    rule: Adjustment,
+    *,
+    confidence: float,
+    verdicts: Mapping[str, Verdicts],
+    family: Callable[[Finding], object] = lambda finding: finding.statistic,
+) -> list[Finding]:
+    """The findings, in their order, with adjusted p-values and a verdict. `verdicts` holds those of every statistic
+    that is tested; others only describe. What is of one `family` is corrected together."""
+    families: dict[object, list[int]] = {}
+    for place, finding in enumerate(findings):
+        if finding.statistic in verdicts:
+            families.setdefault(family(finding), []).append(place)
+    made = list(findings)
+    for places in families.values():
+        for place, p in zip(places, adjust([made[k].p_value for k in places], rule), strict=True):
+            value = made[place].estimate.value
+            if p is None or value is None:
+                continue
+            above, below, neither = verdicts[made[place].statistic]
+            shown = p <= 1.0 - confidence
+            verdict = neither if not shown else above if value > 0 else below
+            made[place] = replace(made[place], p_adjusted=p, verdict=verdict, stands_out=shown)
+    return made

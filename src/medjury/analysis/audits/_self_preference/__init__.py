@@ -1,1 +1,0 @@
-"""Self-preference: does a judge like its own vendor's answers better? The model, the contrast and the placebo."""
