@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks._reviews import GAP, THRESHOLD, Floats, World, grade
-from medjury.analysis.calibration import inclusion_probabilities
+from medjury.analysis.calibration._review_queue import inclusion_probabilities
 
 # Fewer answers that look the same are put with others, so that their mean square is not chance.
 _ALIKE = 50

@@ -24,7 +24,7 @@ from benchmarks._studies import (
     quality,
 )
 from medjury.analysis.calibration._before_after import before_after, nearest_grade
-from medjury.analysis.calibration._maps.cross_fit import cross_fit
+from medjury.analysis.calibration._cross_fit import cross_fit
 
 JURORS = 3
 # What is shown of the table of before and after: the statistic, and whether it is the change.

@@ -22,8 +22,8 @@ from benchmarks._studies import (
 )
 from medjury.analysis.agreement import judge_as_rater, many_raters, non_inferiority
 from medjury.analysis.agreement._many_raters import MANY_RATER_STATISTICS
-from medjury.analysis.calibration._jury_simulation.agreement import LOST, agreement_replicates
-from medjury.analysis.calibration._jury_simulation.simulation import JuryTable
+from medjury.analysis.calibration._jury_search import LOST, agreement_replicates
+from medjury.analysis.calibration._jury_votes import JuryTable
 from medjury.statistics import Estimate
 
 CLINICIANS, JURORS, POPULATION = 3, 5, 60_000

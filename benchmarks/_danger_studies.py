@@ -7,13 +7,13 @@ from functools import cache
 import numpy as np
 
 from benchmarks._studies import CLINICIAN, JURY, POPULATION, SHARED, STRICT, Scores, Truthful, graded, quality
-from medjury.analysis.calibration._estimates.danger_rates import danger_rates
-from medjury.analysis.calibration._estimates.prediction_powered import (
+from medjury.analysis.calibration._danger_rates import danger_rates
+from medjury.analysis.calibration._prediction_powered import (
     estimate_difference,
     estimate_mixture,
     powered_means,
 )
-from medjury.analysis.calibration._estimates.quality_asked import estimate_weighted, share_of
+from medjury.analysis.calibration._quality_asked import estimate_weighted, share_of
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import undefined
 

@@ -22,8 +22,8 @@ from benchmarks._studies import (
     quality,
 )
 from medjury.analysis.agreement import JuryWorthRow, jury_worth, win_rates
-from medjury.analysis.calibration._conformal.sets import GradeSets, measure_sets
-from medjury.analysis.calibration._estimates.prediction_powered import estimate_mean
+from medjury.analysis.calibration._conformal import GradeSets, measure_sets
+from medjury.analysis.calibration._prediction_powered import estimate_mean
 from medjury.tables import rating_table
 
 # For each label so many answers have the jury's score alone.

@@ -20,10 +20,10 @@ from benchmarks._studies import (
     graded,
     quality,
 )
-from medjury.analysis.calibration._reliability import reliability
-from medjury.analysis.calibration._triage.automatic import automatic_decisions
-from medjury.analysis.calibration._triage.review_curve import review_curves
-from medjury.analysis.calibration._triage.routine_disagreement import disagreement_curve
+from medjury.analysis.calibration._automatic import automatic_decisions
+from medjury.analysis.calibration._before_after import reliability
+from medjury.analysis.calibration._review_curve import review_curves
+from medjury.analysis.calibration._routine_disagreement import disagreement_curve
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import undefined
 

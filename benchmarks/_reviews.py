@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.analysis.agreement import kappa_statistics
-from medjury.analysis.calibration import inclusion_probabilities, influence_sizes, systematic
+from medjury.analysis.calibration._influence import influence_sizes
+from medjury.analysis.calibration._review_queue import inclusion_probabilities, systematic
 from medjury.statistics import (
     Estimate,
     by_last_column,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.calibration.test_conformal import jury_and_label
 
-from medjury.analysis.calibration._triage.automatic import automatic_decisions
+from medjury.analysis.calibration._automatic import automatic_decisions
 from medjury.foundation.errors import MedjuryError
 
 OPTIONS = {"scale": (1.0, 5.0), "threshold": 4.0, "error": 0.1, "confidence": 0.9, "resamples": 0}

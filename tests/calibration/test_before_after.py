@@ -8,9 +8,13 @@ from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 from tests.calibration.test_cross_fit import SCALE, lenient_judge
 
-from medjury.analysis.calibration._before_after import before_after, nearest_grade
-from medjury.analysis.calibration._maps.cross_fit import cross_fit
-from medjury.analysis.calibration._reliability import calibration_curve, reliability
+from medjury.analysis.calibration._before_after import (
+    before_after,
+    calibration_curve,
+    nearest_grade,
+    reliability,
+)
+from medjury.analysis.calibration._cross_fit import cross_fit
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import bootstrap
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from medjury.analysis.calibration import ConformalIntervals, held_out_sets
-from medjury.analysis.calibration._conformal.sets import ConformalSets
-from medjury.analysis.calibration._conformal.strangeness import case_uniforms, strangeness
+from medjury.analysis.calibration._conformal import ConformalSets, case_uniforms, strangeness
 from medjury.foundation.errors import MedjuryError
 
 GRADES = (1, 2, 3, 4, 5)
@@ -148,7 +147,7 @@ def test_held_out_sets_are_counted_on_cases_they_did_not_learn_from() -> None:
     assert found.coverage.low < 0.9 < found.coverage.high
     assert found.coverage.n == 400
     assert 1 <= found.mean_width.value <= 5
-    from medjury.analysis.calibration._maps.folds import case_folds
+    from medjury.analysis.calibration._maps import case_folds
 
     fold = case_folds(names)
     changed = np.where(fold == 1, 6 - labels, labels)

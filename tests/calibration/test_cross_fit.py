@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medjury.analysis.calibration._maps.cross_fit import (
+from medjury.analysis.calibration._cross_fit import (
     METHODS,
     Isotonic,
     OutOfFold,
     calibrator_kind,
     cross_fit,
 )
-from medjury.analysis.calibration._maps.folds import case_folds
+from medjury.analysis.calibration._maps import case_folds
 from medjury.foundation.errors import MedjuryError
 
 SCALE = (1.0, 5.0)

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
-from medjury.analysis.calibration._estimates.danger_rates import danger_rates, plan_labels
-from medjury.analysis.calibration._estimates.prediction_powered import estimate_mean, estimate_mixture
+from medjury.analysis.calibration._danger_rates import danger_rates, plan_labels
+from medjury.analysis.calibration._prediction_powered import estimate_mean, estimate_mixture
 
 OTHER: dict[str, Any] = json.loads((Path(__file__).parent / "reference" / "truescore.json").read_text())
 NAMES = ("by_verdict", "rogan_gladen", "plug_in")

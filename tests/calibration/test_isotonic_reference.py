@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from medjury.analysis.calibration._maps.cross_fit import Isotonic
+from medjury.analysis.calibration._cross_fit import Isotonic
 
 # stats::isoreg, R 4.2.2. Ties are pooled by level; between levels linear interpolation, beyond them flat.
 NO_TIES_X = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]

@@ -19,7 +19,7 @@ from tests.judging.test_repeats import CASE, INSTRUMENT
 
 from medjury.analysis.calibration import JurySimulation
 from medjury.analysis.calibration import simulate_jury as simulate
-from medjury.analysis.calibration._jury_simulation.agreement import (
+from medjury.analysis.calibration._jury_search import (
     LOST,
     WITHIN,
     Losses,
@@ -27,15 +27,15 @@ from medjury.analysis.calibration._jury_simulation.agreement import (
     loss_against,
     mean_spearman,
 )
-from medjury.analysis.calibration._jury_simulation.simulation import (
+from medjury.analysis.calibration._jury_votes import (
     JuryTable,
+    WidthFitter,
     calls_made,
     doubts,
     fixed_scores,
     jury_table,
     scores_after,
 )
-from medjury.analysis.calibration._jury_simulation.widths import WidthFitter
 from medjury.analysis.calibration._part import judging_roles, jurors_of, parts_of
 from medjury.foundation.errors import MedjuryError
 from medjury.judging import AdaptiveJury, AdaptiveRule, Judge

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from medjury.analysis.calibration._estimates.prediction_powered import estimate_difference, estimate_mean
+from medjury.analysis.calibration._prediction_powered import estimate_difference, estimate_mean
 from medjury.foundation.errors import MedjuryError
 
 

@@ -8,8 +8,8 @@ import statsmodels.api as sm
 from scipy.special import expit
 from scipy.stats import t
 
-from medjury.analysis.calibration._triage.logistic import fit_logistic
-from medjury.analysis.calibration._triage.routine_disagreement import disagreement_curve
+from medjury.analysis.calibration._logistic import fit_logistic
+from medjury.analysis.calibration._routine_disagreement import disagreement_curve
 from medjury.foundation.errors import MedjuryError
 
 

@@ -19,7 +19,7 @@ from medjury.analysis.calibration import (
     load_calibrations,
     save_calibrations,
 )
-from medjury.analysis.calibration._maps.cross_fit import METHODS
+from medjury.analysis.calibration._cross_fit import METHODS
 from medjury.foundation.errors import MedjuryError
 from medjury.tables import rating_table
 

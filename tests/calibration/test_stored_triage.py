@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from medjury.analysis.calibration import apply_triage, load_triage, save_triage, stored_triage, triage
-from medjury.analysis.calibration._stored_triage.rule import StoredTriage
+from medjury.analysis.calibration._stored_triage import StoredTriage
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.tables import rating_table

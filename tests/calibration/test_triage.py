@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
-from medjury.analysis.calibration._maps.folds import case_folds
-from medjury.analysis.calibration._triage.review_curve import review_curves
-from medjury.analysis.calibration._triage.review_order import ReviewOrder, review_order
+from medjury.analysis.calibration._maps import case_folds
+from medjury.analysis.calibration._review_curve import review_curves
+from medjury.analysis.calibration._review_order import ReviewOrder, review_order
 from medjury.foundation.errors import MedjuryError
 from medjury.tables import mean_of_raters
 

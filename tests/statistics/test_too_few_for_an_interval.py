@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from medjury.analysis.calibration._estimates.prediction_powered import estimate_mixture
-from medjury.analysis.calibration._estimates.quality_asked import estimate_weighted
-from medjury.analysis.calibration._triage.automatic import automatic_decisions
-from medjury.analysis.calibration._triage.review_curve import review_curves
+from medjury.analysis.calibration._automatic import automatic_decisions
+from medjury.analysis.calibration._prediction_powered import estimate_mixture
+from medjury.analysis.calibration._quality_asked import estimate_weighted
+from medjury.analysis.calibration._review_curve import review_curves
 from medjury.statistics import Estimate
 from medjury.texts.metrics._impact.check import rates
 

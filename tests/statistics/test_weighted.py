@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from medjury.analysis.calibration import inclusion_probabilities, systematic
+from medjury.analysis.calibration._review_queue import inclusion_probabilities, systematic
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
     Estimate,

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.analysis.calibration._maps.calibrator import Floats
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument
+from medjury.statistics import Floats
 from medjury.tables import (
     ABSENT,
     NOT_APPLICABLE,
@@ -24,6 +24,7 @@ from medjury.tables import (
 )
 
 Marks = NDArray[np.bool_]
+Unit = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +77,11 @@ class Part:
 
     def not_applicable(self, rater: str) -> Marks:
         return np.asarray(self.grid.states[rater] == NOT_APPLICABLE)
+
+
+def units_of(grid: Grid) -> list[Unit]:
+    """Item and system of every unit."""
+    return list(zip(grid.items.tolist(), grid.systems.tolist(), strict=True))
 
 
 def judging_roles(
@@ -211,3 +217,37 @@ def instruments_of(table: RatingTable, raters: Sequence[str]) -> dict[str, str]:
         if label not in (own, table.instrument.name):
             raise MedjuryError(f"dimension {dimension!r} was judged with {label}, not with {own}.")
     return dict.fromkeys((each.name for each in table.dimensions), own)
+
+
+# One dimension with low as the dangerous end, whichever way its scale runs.
+
+
+def one_dimension(table: RatingTable, dimensions: Names | None, *, but: str = "") -> Measured:
+    """The dimension that is named, or the only one there is."""
+    chosen = [each for each in table.chosen(dimensions) if each.name != but]
+    if len(chosen) != 1:
+        known = ", ".join(each.name for each in table.dimensions if each.name != but)
+        raise MedjuryError(f"triage is by one dimension; name one of {known}.")
+    return chosen[0]
+
+
+def oriented_part(
+    table: RatingTable, roles: Roles, dimension: Measured, high_is_dangerous: bool | None
+) -> tuple[Part, bool]:
+    """The dimension with low as the dangerous end, and whether it was turned round for that."""
+    (part,), _ = parts_of(table, roles, [dimension], named=True)
+    measured = part.measured
+    if high_is_dangerous is not None:
+        measured = replace(measured, higher_is_better=not high_is_dangerous)
+    if measured.higher_is_better or measured.grades is None:
+        return replace(part, measured=measured), False
+    grid = part.grid
+    ends = measured.grades.lowest + measured.grades.highest
+    grades = Grades(tuple(sorted(ends - grade for grade in measured.grades.values)), measured.grades.source)
+    turned = replace(
+        part,
+        grid=replace(grid, scores={name: measured.oriented(given) for name, given in grid.scores.items()}),
+        labels=measured.oriented(part.labels),
+        measured=replace(measured, grades=grades, higher_is_better=True),
+    )
+    return turned, True

@@ -14,13 +14,12 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from medjury.analysis.calibration._maps.calibrator import Calibrator, Floats, on_scale
-from medjury.analysis.calibration._maps.cross_fit import FINAL, apply_folds, calibrator_kind
-from medjury.analysis.calibration._maps.folds import Cases
+from medjury.analysis.calibration._cross_fit import FINAL, apply_folds, calibrator_kind
+from medjury.analysis.calibration._maps import Calibrator, Cases, on_scale
 from medjury.analysis.calibration._study_result import CalibrationStudy, RaterCalibration, Refusal
 from medjury.analysis.calibration._written import as_json, of_rater, write_text
 from medjury.foundation.errors import MedjuryError, no_such
-from medjury.statistics import Result, flat
+from medjury.statistics import Floats, Result, flat
 from medjury.tables import JuryName, JuryRule
 from medjury.version import __version__
 

@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from medjury.analysis.calibration._before_after import before_after
-from medjury.analysis.calibration._maps.cross_fit import CrossFitted, OutOfFold
+from medjury.analysis.calibration._before_after import (
+    Reliability,
+    before_after,
+    calibration_curve,
+    reliability,
+    reliability_figure,
+)
+from medjury.analysis.calibration._cross_fit import CrossFitted, OutOfFold
 from medjury.analysis.calibration._part import Part
-from medjury.analysis.calibration._reliability import Reliability, calibration_curve, reliability
 from medjury.analysis.calibration._written import as_json, of_rater
 from medjury.statistics import Estimate, Printable, Result, flat, seen
 from medjury.tables import JuryRule
@@ -203,8 +208,6 @@ class CalibrationStudy(Result[CalibrationRow]):
 
     def plot(self) -> Figure:
         """Reliability of every rater on every dimension that has a map of its own or of a file."""
-        from medjury.analysis.calibration._figures import reliability_figure
-
         pairs = [(each.rater, each.dimension) for each in self.calibrations or self.derived]
         return seen(reliability_figure([(", ".join(pair), *self.reliability(*pair)) for pair in pairs]))
 

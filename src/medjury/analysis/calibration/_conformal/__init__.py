@@ -1,1 +1,0 @@
-"""Conformal prediction: which grades, or which interval, might a clinician give?"""

@@ -1,1 +1,0 @@
-"""Estimates from few labels and many jury scores: means, shares of dangerous answers, strata."""

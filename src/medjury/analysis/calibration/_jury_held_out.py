@@ -1,0 +1,305 @@
+"""A chosen rule on the half of the cases that it was not found on: everything that is reported of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+
+from medjury.analysis.calibration._jury_search import (
+    LOST,
+    WITHIN,
+    Candidate,
+    Wanted,
+    agreement_replicates,
+    best_fixed,
+    loss_against,
+    spent_share,
+    tolerances_of,
+)
+from medjury.analysis.calibration._jury_simulation import (
+    DimensionLoss,
+    JuryCurvePoint,
+    JuryPolicy,
+    JurySimulation,
+    JurySplit,
+    RandomEscalation,
+)
+from medjury.analysis.calibration._jury_votes import (
+    Calls,
+    JuryTable,
+    Order,
+    calls_made,
+    doubts,
+    fixed_scores,
+    scores_after,
+)
+from medjury.statistics import Estimate, Floats, Replicates
+
+FULL, ADAPTIVE, SYSTEM = "full jury", "adaptive jury", "the system alone, no call"
+BEST_FIXED, _FIXED = "best fixed ", ("juror", "pair", "triple")
+_CURVE_POINTS, _CURVE_DRAWS, _CURVE_RESAMPLES = 14, 40, 1000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Halves:
+    """What a rule is found on, and what it is judged on."""
+
+    training: JuryTable
+    tested: JuryTable
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much is drawn: bootstrap resamples, draws of random escalation, and the seed of both; and the confidence
+    of the intervals."""
+
+    resamples: int
+    draws: int
+    seed: int
+    confidence: float = 0.95
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """Who is called, how often, and what they say together."""
+
+    order: Order
+    calls: Calls
+    scores: Floats
+
+
+def held_out(
+    halves: Halves,
+    chosen: Candidate,
+    wanted: Wanted,
+    effort: Effort,
+    *,
+    shown: bool,
+    tried: int,
+    splits: tuple[JurySplit, ...],
+    warnings: tuple[str, ...],
+    data_sha256: str,
+) -> JurySimulation:
+    """Everything that is reported of a rule."""
+    tested, rule = halves.tested, chosen.rule
+    doubt = doubts(tested, chosen.order, rule)
+    policies = _policies(halves, chosen, calls_made(doubt, rule.tolerance))
+    scores = {name: each.scores for name, each in policies.items()}
+    made = agreement_replicates(
+        tested,
+        scores,
+        resamples=effort.resamples,
+        seed=effort.seed,
+        within=True,
+        by_dimension=(FULL, ADAPTIVE),
+    )
+    calls = policies[ADAPTIVE].calls
+    estimate = partial(made.estimate, confidence=effort.confidence)
+    return JurySimulation(
+        jurors=_names(tested, chosen.order),
+        scales=tuple(zip(tested.dimensions, tested.scales, strict=True)),
+        signal=chosen.signal,
+        rule=rule,
+        shown=shown,
+        wanted_loss=wanted.loss,
+        wanted_calls=wanted.spent,
+        policies=tuple(_policy(name, estimate, tested, policies, wanted) for name in policies),
+        random=_random(tested, chosen, calls, made, effort),
+        later=None if calls.min() > 1 else _random(tested, chosen, calls, made, effort, later=True),
+        over_pair=_over_pair(made, "", effort),
+        over_pair_within=_over_pair(made, WITHIN, effort),
+        curve=_curve(tested, chosen, doubt, wanted, effort),
+        fixed=_fixed(tested, wanted),
+        dimensions=tuple(
+            DimensionLoss(
+                name,
+                estimate(f"{FULL} | {name}"),
+                estimate(f"{ADAPTIVE} | {name}"),
+                estimate(f"{ADAPTIVE} | {name}{LOST}"),
+            )
+            for name in tested.dimensions
+        ),
+        stopped_after=tuple(int((calls == k).sum()) for k in range(1, len(chosen.order) + 1)),
+        n_training=_size(halves.training),
+        n_tested=_size(tested),
+        n_rules=tried,
+        splits=splits,
+        alike=_alike(scores[FULL], scores[ADAPTIVE], rule.threshold),
+        warnings=warnings,
+        seed=effort.seed,
+        data_sha256=data_sha256,
+    )
+
+
+def lost_at_random(
+    table: JuryTable, chosen: Candidate, calls: Calls, draws: int, seed: int, *, later: bool = False
+) -> Floats:
+    """What is lost where the same numbers of calls go to answers drawn by lot, the jurors' order being the same;
+    `later` draws among those with two calls or more, and leaves alone where the first vote settled it."""
+    generator = np.random.default_rng([seed, 1])
+    full, places = fixed_scores(table, table.everybody), np.flatnonzero(calls > 1 if later else calls > 0)
+    drawn = []
+    for _ in range(draws):
+        lot = calls.copy()
+        lot[places] = generator.permutation(calls[places])
+        drawn.append(
+            loss_against(full, scores_after(table, chosen.order, lot, chosen.rule.minimum), table.labels)
+        )
+    return np.array(drawn)
+
+
+def _policies(halves: Halves, chosen: Candidate, calls: Calls) -> dict[str, _Asked]:
+    """The full jury, the rule, the fixed juries that were best on the other half, and the system alone."""
+    tested = halves.tested
+    found = {FULL: _always(tested, tested.everybody)}
+    found[ADAPTIVE] = _Asked(
+        chosen.order, calls, scores_after(tested, chosen.order, calls, chosen.rule.minimum)
+    )
+    for size, word in enumerate(_FIXED, start=1):
+        if size < len(tested.jurors):
+            found[BEST_FIXED + word] = _always(tested, best_fixed(halves.training, size))
+    if len(set(tested.systems.tolist())) > 1:
+        nobody = np.zeros(len(tested.votes), dtype=np.int64)
+        found[SYSTEM] = _Asked((), nobody, _system_alone(halves))
+    return found
+
+
+def _always(table: JuryTable, members: Order) -> _Asked:
+    calls = np.full(len(table.votes), len(members), dtype=np.int64)
+    return _Asked(members, calls, fixed_scores(table, members))
+
+
+def _policy(
+    name: str,
+    estimate: Callable[..., Estimate],
+    table: JuryTable,
+    policies: Mapping[str, _Asked],
+    wanted: Wanted,
+) -> JuryPolicy:
+    asked = policies[name]
+    gap = asked.scores - policies[FULL].scores
+    return JuryPolicy(
+        name,
+        _names(table, asked.order),
+        _calls_share(table, asked.order, asked.calls),
+        spent_share(asked.calls, asked.order, wanted.prices) if wanted.priced else None,
+        estimate(name),
+        estimate(name + LOST),
+        estimate(name + WITHIN, reason="it gives all answers of a system the same score"),
+        estimate(name + WITHIN + LOST),
+        float(np.nanmean(gap)) if asked.order else None,
+        int(np.isnan(asked.scores[table.present]).sum()),
+    )
+
+
+def _random(
+    table: JuryTable,
+    chosen: Candidate,
+    calls: Calls,
+    made: Replicates,
+    effort: Effort,
+    *,
+    later: bool = False,
+) -> RandomEscalation:
+    lost = lost_at_random(table, chosen, calls, effort.draws, effort.seed, later=later)
+    known = lost[np.isfinite(lost)]  # where agreement does not exist, neither side was better
+    as_good = int((known <= made.observed[ADAPTIVE + LOST] + 1e-12).sum())
+    drawn = calls[calls > 1] if later else calls
+    p_value = (1 + as_good) / (1 + len(known)) if len(np.unique(drawn)) > 1 and known.size else None
+    return RandomEscalation(*_spread(lost), effort.draws, p_value)
+
+
+def _over_pair(made: Replicates, kind: str, effort: Effort) -> Estimate | None:
+    """How much better than the best fixed pair the rule agrees, on the same resamples."""
+    pair = f"{BEST_FIXED}pair{kind}{LOST}"
+    if pair not in made.observed:
+        return None
+    return made.difference(pair, ADAPTIVE + kind + LOST, confidence=effort.confidence)
+
+
+def _curve(
+    table: JuryTable, chosen: Candidate, doubt: Floats, wanted: Wanted, effort: Effort
+) -> tuple[JuryCurvePoint, ...]:
+    """The rule at tolerances from none to any, the chosen one among them; only the chosen one was chosen."""
+    known = tolerances_of(doubt[:-1])
+    steps = np.unique(np.linspace(0, len(known) - 1, _CURVE_POINTS).round().astype(int))
+    order, points, seen = chosen.order, {}, set()
+    wished = [chosen.rule.tolerance, *(known[step] for step in steps)]
+    for tolerance in wished:  # the chosen one first: of two that make the same calls the first is kept
+        calls = calls_made(doubt, tolerance)
+        if (total := int(calls.sum())) not in seen:
+            seen.add(total)
+            points[f"at {tolerance:g}"] = (tolerance, calls)
+    minimum = chosen.rule.minimum
+    scores = {name: scores_after(table, order, calls, minimum) for name, (_, calls) in points.items()}
+    made = agreement_replicates(
+        table,
+        {FULL: fixed_scores(table, table.everybody), **scores},
+        resamples=min(effort.resamples, _CURVE_RESAMPLES),
+        seed=effort.seed,
+    )
+    return tuple(
+        JuryCurvePoint(
+            tolerance,
+            _calls_share(table, order, calls),
+            spent_share(calls, order, wanted.prices) if wanted.priced else None,
+            made.estimate(name + LOST, confidence=effort.confidence),
+            *_spread(lost_at_random(table, chosen, calls, _CURVE_DRAWS, effort.seed)),
+        )
+        for name, (tolerance, calls) in sorted(points.items(), key=lambda point: point[1][0])
+    )
+
+
+def _fixed(table: JuryTable, wanted: Wanted) -> tuple[tuple[tuple[str, ...], float, float], ...]:
+    """Every fixed jury of up to three, for the figure; one that gives all answers the same score has no loss."""
+    found, full = [], fixed_scores(table, table.everybody)
+    for size in range(1, min(len(_FIXED), len(table.jurors) - 1) + 1):
+        for members in combinations(table.everybody, size):
+            loss = loss_against(full, fixed_scores(table, members), table.labels)
+            if np.isfinite(loss):
+                spent = spent_share(np.full(1, size), members, wanted.prices)
+                found.append((_names(table, members), spent, loss))
+    return tuple(found)
+
+
+def _system_alone(halves: Halves) -> Floats:
+    """A score that knows nothing but the system: the clinicians' mean grade of it on the other half."""
+    training, known = halves.training, {}
+    for system in set(training.systems.tolist()):
+        labels = training.labels[training.systems == system]
+        count = (~np.isnan(labels)).sum(axis=0)
+        known[system] = np.where(count > 0, np.nansum(labels, axis=0) / np.maximum(count, 1), np.nan)
+    nothing = np.full(len(training.dimensions), np.nan)
+    return np.stack([known.get(system, nothing) for system in halves.tested.systems.tolist()])
+
+
+def _alike(full: Floats, found: Floats, threshold: float | None) -> float | None:
+    if threshold is None:
+        return None
+    both = ~np.isnan(full) & ~np.isnan(found)
+    return float(((full >= threshold) == (found >= threshold))[both].mean())
+
+
+def _names(table: JuryTable, order: Sequence[int]) -> tuple[str, ...]:
+    return tuple(table.jurors[juror] for juror in order)
+
+
+def _calls_share(table: JuryTable, order: Order, calls: Calls) -> float:
+    return spent_share(calls, order, (1.0,) * len(table.jurors))
+
+
+def _size(table: JuryTable) -> tuple[int, int]:
+    return len(set(table.cases.tolist())), len(table.cases)
+
+
+def _spread(losses: Floats) -> tuple[float, float, float]:
+    """Mean and 95 % of the draws in which agreement exists; NaN where it never does."""
+    known = losses[np.isfinite(losses)]
+    if not known.size:
+        return float("nan"), float("nan"), float("nan")
+    low, high = np.quantile(known, [0.025, 0.975])
+    return float(known.mean()), float(low), float(high)

@@ -1,0 +1,598 @@
+"""What a simulated jury comes to: a rule from one half of the cases, judged on the other half."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from medjury.analysis.calibration._jury_votes import JurySignal
+from medjury.analysis.calibration._written import as_json
+from medjury.statistics import NOTHING, Estimate, Printable, Result, ends, flat, percent, shown, text_table
+
+if TYPE_CHECKING:
+    from medjury.judging import AdaptiveRule
+
+
+@dataclass(frozen=True, slots=True)
+class JuryPolicy:
+    """One way of asking jurors, on the half of the cases that no rule was found on.
+
+    `calls` and `cost` are shares of the full jury's. `spearman` is the correlation with the clinicians pooled
+    over systems, dimension by dimension, and averaged; `within` the same inside each system. `loss` is the full
+    jury's less this one's on the same answers and resamples of cases: below zero, it agrees better. `offset` is
+    how far the mean score lies above the full jury's, in grades.
+    """
+
+    name: str
+    jurors: tuple[str, ...]
+    calls: float
+    cost: float | None
+    spearman: Estimate
+    loss: Estimate
+    within: Estimate
+    within_loss: Estimate
+    offset: float | None
+    n_unscored: int
+
+
+@dataclass(frozen=True, slots=True)
+class RandomEscalation:
+    """The same numbers of calls given to answers at random: what is lost then, over many draws.
+
+    `p_value` is the share of draws that agree at least as well as the rule, itself counted in; None where the rule
+    makes the same calls on every answer, so that there is nothing to draw.
+    """
+
+    loss: float
+    low: float
+    high: float
+    draws: int
+    p_value: float | None
+
+    @property
+    def beaten(self) -> bool | None:
+        return None if self.p_value is None else self.p_value <= 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class JuryCurvePoint:
+    """The rule at another tolerance: what is asked and what is lost, beside random escalation."""
+
+    tolerance: float
+    calls: float
+    cost: float | None
+    loss: Estimate
+    random_loss: float
+    random_low: float
+    random_high: float
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionLoss:
+    """Full jury and rule on one dimension."""
+
+    dimension: str
+    full: Estimate
+    rule: Estimate
+    loss: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class JurySplit:
+    """One more split of the cases into halves: what a rule found on one comes to on the other."""
+
+    seed: int
+    jurors: tuple[str, ...]
+    signal: JurySignal
+    tolerance: float
+    calls: float
+    cost: float | None
+    loss: float
+    within_loss: float
+    random_loss: float
+    pair_loss: float
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedJury:
+    """The chosen rule and its proof. `shown` tells whether its loss was shown to be within what was wanted on the
+    half it was found on. `policies` begins with the full jury and the rule itself; `fixed` holds every fixed
+    jury's calls and loss, for the figure."""
+
+    jurors: tuple[str, ...]
+    scales: tuple[tuple[str, tuple[float, float]], ...]  # of the dimensions
+    signal: JurySignal
+    rule: AdaptiveRule
+    shown: bool
+    wanted_loss: float
+    wanted_calls: float
+    policies: tuple[JuryPolicy, ...]
+    random: RandomEscalation
+    later: RandomEscalation | None  # by lot among answers with two calls or more; None where all have
+    over_pair: Estimate | None  # the rule's agreement less that of the best fixed pair
+    over_pair_within: Estimate | None
+    curve: tuple[JuryCurvePoint, ...]
+    fixed: tuple[tuple[tuple[str, ...], float, float], ...]
+    dimensions: tuple[DimensionLoss, ...]
+    stopped_after: tuple[int, ...]
+    n_training: tuple[int, int]  # cases, answers
+    n_tested: tuple[int, int]
+    n_rules: int
+    splits: tuple[JurySplit, ...]
+    alike: float | None  # share of decisions at the threshold that are the full jury's
+    warnings: tuple[str, ...]
+    seed: int
+    data_sha256: str  # of the votes and labels
+
+    @property
+    def beaten(self) -> bool:
+        """Whether the rule kept to what was wanted and was not matched by calls at random."""
+        return self.kept and self.random.beaten is not False
+
+    @property
+    def adaptive(self) -> JuryPolicy:
+        return self.policies[1]
+
+    @property
+    def kept(self) -> bool:
+        """Whether the rule kept to what was wanted on the cases it had not seen, inside systems too."""
+        found = self.adaptive
+        losses = [each for each in (found.loss.value, found.within_loss.value) if each is not None]
+        spent = found.calls if found.cost is None else found.cost
+        return bool(losses) and max(losses) <= self.wanted_loss and spent <= self.wanted_calls
+
+    @property
+    def proved(self) -> bool:
+        """Whether the intervals, too, lie within what was wanted."""
+        ends = [
+            each.high for each in (self.adaptive.loss, self.adaptive.within_loss) if each.value is not None
+        ]
+        return self.kept and all(end is not None and end <= self.wanted_loss for end in ends)
+
+    @property
+    def _asked(self) -> int:
+        """The most calls that any answer took."""
+        return max(place for place, count in enumerate(self.stopped_after, start=1) if count)
+
+    @property
+    def verdict(self) -> str:
+        """The result in a few sentences, plainly."""
+        found, made = self.adaptive, self.random
+        if found.loss.value is None:
+            return f"No verdict: the loss of agreement does not exist ({found.loss.reason})."
+        spent = f"{found.calls:.1%} of the full jury's calls"
+        spent += "" if found.cost is None else f" at {found.cost:.1%} of its cost"
+        inside = "" if found.within_loss.value is None else f", inside systems {shown(found.within_loss)}"
+        lines = [
+            f"On cases it was not found on, the rule makes {spent} and loses {shown(found.loss)} of Spearman's "
+            f"correlation with the clinicians{inside}: " + self._judged
+        ]
+        full = self.policies[0]
+        if found.n_unscored > full.n_unscored:
+            lines.append(
+                f"It leaves {found.n_unscored:,} scores open, the full jury {full.n_unscored:,}; agreement is "
+                "compared where both have one."
+            )
+        if not self.shown:
+            lines.append(
+                f"On the half that was searched no rule could be shown to lose at most {self.wanted_loss:g}; this "
+                "one was the surest."
+            )
+        if made.p_value is None:
+            lines.append(
+                f"It makes the same calls on every answer ({', '.join(self.jurors[: self._asked])}): a fixed jury, "
+                "and no adaptive one, is what these votes call for."
+            )
+        elif made.beaten:
+            lines.append(
+                f"It beats the same number of calls made at random ({shown(made.loss)}, p = {made.p_value:.2g})."
+            )
+            lines += self._among_later
+        else:
+            lines.append(
+                f"It does NOT beat the same number of calls made at random ({shown(made.loss)}, p = "
+                f"{made.p_value:.2g}): it does not know where another juror helps."
+            )
+        return " ".join([*lines, *self._beside_pair])
+
+    @property
+    def _judged(self) -> str:
+        if not self.kept:
+            return "NOT within what was wanted."
+        if self.proved:
+            return "within what was wanted."
+        return (
+            f"within what was wanted as estimated, but not proved: the interval does not exclude more than "
+            f"{self.wanted_loss:g}."
+        )
+
+    @property
+    def _among_later(self) -> list[str]:
+        """Stopping after one vote cannot go by disagreement: what comes after it can."""
+        made = self.later
+        if made is None or made.p_value is None:
+            return []
+        if made.beaten:
+            return [
+                f"So it does among the answers with two votes or more ({shown(made.loss)}, p = {made.p_value:.2g})."
+            ]
+        return [
+            f"Among the answers with two votes or more it does NOT ({shown(made.loss)}, p = {made.p_value:.2g}): "
+            "what it gains comes from where it stops after one vote."
+        ]
+
+    @property
+    def _beside_pair(self) -> list[str]:
+        gain, inside = self.over_pair, self.over_pair_within
+        if gain is None or gain.value is None or self.random.p_value is None:
+            return []
+        more = shown(gain) + (
+            "" if inside is None or inside.value is None else f", inside systems {shown(inside)}"
+        )
+        better = gain.low is not None and gain.low > 0
+        return [
+            f"Its agreement less that of the best fixed pair: {more}"
+            + ("." if better else "; it is not shown to be better.")
+        ]
+
+
+# A simulated jury with the face that every result has.
+
+# The figure of a simulated jury: agreement lost against what is spent, as SVG.
+
+_WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _LEGEND = 560, 330, 64, 34, 52, 178
+_RULE, _RANDOM, _FIXED = "#4c78a8", "#9a9a9a", "#f58518"
+
+
+class Picture(str):
+    """An SVG that a notebook shows."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
+def jury_figure(found: SimulatedJury) -> Picture:
+    """Curve of the rule with its interval, random escalation, every fixed jury, and the full jury at zero."""
+    priced = found.adaptive.cost is not None
+    curve = sorted(found.curve, key=lambda point: _spent(point))
+    shown = [each for each in curve if each.loss.value is not None and isfinite(each.random_loss)]
+    chosen = found.adaptive.calls if found.adaptive.cost is None else found.adaptive.cost
+    ends = [
+        end
+        for each in shown
+        for end in (each.loss.low, each.loss.high, each.loss.value, each.random_loss)
+        if end is not None
+    ]
+    # A poor fixed jury would flatten the curve; it is drawn at the edge, with its number in its title.
+    low, high = (
+        min([*ends, *(loss for _, _, loss in found.fixed), -found.wanted_loss]),
+        max([*ends, found.wanted_loss]),
+    )
+    step = _step(high - low)
+    low, high = step * _floor(low / step), step * -_floor(-high / step)
+
+    def x(share: float) -> float:
+        return _LEFT + share * _WIDTH
+
+    def y(loss: float) -> float:
+        return _TOP + (min(max(loss, low), high) - low) / (high - low) * _HEIGHT
+
+    parts = [
+        '<svg xmlns="http://www.w3.org/2000/svg" '
+        f'viewBox="0 0 {_LEFT + _WIDTH + _LEGEND} {_TOP + _HEIGHT + _BOTTOM}" '
+        'font-family="sans-serif" font-size="12" fill="#222" color="#222" style="background:#fff" role="img">',
+        "<title>Agreement with the clinicians lost by asking fewer jurors</title>",
+        f'<text x="{_LEFT}" y="18">Spearman lost against the full jury (up is better), on cases that no rule was '
+        "found on</text>",
+        *_axes(x, y, low, high, step, "cost" if priced else "calls"),
+    ]
+    band = [each for each in shown if each.loss.low is not None and each.loss.high is not None]
+    if len(band) > 1:
+        edge = [(_spent(each), each.loss.low or 0.0) for each in band]
+        edge += [(_spent(each), each.loss.high or 0.0) for each in reversed(band)]
+        parts.append(f'<path d="{_line(edge, x, y)}Z" fill="{_RULE}" fill-opacity="0.18" stroke="none"/>')
+    parts.append(
+        f'<path d="{_line([(_spent(each), each.random_loss) for each in shown], x, y)}" fill="none" '
+        f'stroke="{_RANDOM}" stroke-width="2" stroke-dasharray="5 4"/>'
+    )
+    parts.append(
+        f'<path d="{_line([(_spent(each), each.loss.value or 0.0) for each in shown], x, y)}" fill="none" '
+        f'stroke="{_RULE}" stroke-width="2"/>'
+    )
+    for jurors, spent, loss in found.fixed:
+        parts.append(
+            f'<circle cx="{x(spent):.1f}" cy="{y(loss):.1f}" r="4" fill="{_FIXED}">'
+            f"<title>{escape(' + '.join(jurors))}: {loss:+.3f}</title></circle>"
+        )
+    if found.adaptive.loss.value is not None:
+        parts.append(
+            f'<circle cx="{x(chosen):.1f}" cy="{y(found.adaptive.loss.value):.1f}" r="6" fill="none" '
+            f'stroke="{_RULE}" stroke-width="2.5"><title>the rule: {found.adaptive.loss.value:+.3f}</title>'
+            "</circle>"
+        )
+    parts.append(f'<circle cx="{x(1.0):.1f}" cy="{y(0.0):.1f}" r="5"><title>full jury</title></circle>')
+    return Picture("\n".join([*parts, *_legend(), "</svg>\n"]))
+
+
+def _spent(point: JuryCurvePoint) -> float:
+    return point.calls if point.cost is None else point.cost
+
+
+def _line(
+    points: Sequence[tuple[float, float]], x: Callable[[float], float], y: Callable[[float], float]
+) -> str:
+    return "M" + "L".join(f"{x(across):.1f} {y(down):.1f}" for across, down in points)
+
+
+def _axes(
+    x: Callable[[float], float], y: Callable[[float], float], low: float, high: float, step: float, what: str
+) -> list[str]:
+    bottom = _TOP + _HEIGHT
+    parts = []
+    for place in range(round((high - low) / step) + 1):
+        value = low + place * step
+        strong = abs(value) < step / 2
+        parts.append(
+            f'<path d="M{_LEFT} {y(value):.1f}H{_LEFT + _WIDTH}" stroke="#222" '
+            f'stroke-opacity="{0.7 if strong else 0.15}"/>'
+        )
+        parts.append(f'<text x="{_LEFT - 8}" y="{y(value) + 4:.1f}" text-anchor="end">{value:+.2f}</text>')
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        parts.append(f'<path d="M{x(share):.1f} {bottom}v5" stroke="#222"/>')
+        parts.append(f'<text x="{x(share):.1f}" y="{bottom + 20}" text-anchor="middle">{share:.0%}</text>')
+    parts.append(
+        f'<text x="{_LEFT + _WIDTH / 2}" y="{bottom + 42}" text-anchor="middle">{what}, as a share of what the '
+        "full jury takes</text>"
+    )
+    return parts
+
+
+def _legend() -> list[str]:
+    left = _LEFT + _WIDTH + 18
+    entries = (
+        (f'<path d="M{left} {{y}}h22" stroke="{_RULE}" stroke-width="2"/>', "the rule, 95 % interval"),
+        (
+            f'<path d="M{left} {{y}}h22" stroke="{_RANDOM}" stroke-width="2" stroke-dasharray="5 4"/>',
+            "calls at random",
+        ),
+        (f'<circle cx="{left + 11}" cy="{{y}}" r="4" fill="{_FIXED}"/>', "fixed juries"),
+        (
+            f'<circle cx="{left + 11}" cy="{{y}}" r="6" fill="none" stroke="{_RULE}" stroke-width="2.5"/>',
+            "the chosen rule",
+        ),
+        (f'<circle cx="{left + 11}" cy="{{y}}" r="5"/>', "full jury"),
+    )
+    parts = []
+    for place, (mark, words) in enumerate(entries):
+        down = _TOP + 12 + 22 * place
+        parts.append(mark.format(y=down))
+        parts.append(f'<text x="{left + 30}" y="{down + 4}">{words}</text>')
+    return parts
+
+
+def _step(span: float) -> float:
+    return next((step for step in (0.005, 0.01, 0.02, 0.05, 0.1, 0.2) if span / step <= 9), 0.5)
+
+
+def _floor(value: float) -> int:
+    return int(value // 1)
+
+
+# A simulated jury as rows: whatever has a number of calls and a loss, under the same columns.
+
+_NOTHING = Estimate(None, None, None, 0, "", "not asked for")
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationRow:
+    """A policy, a point of the curve, a fixed jury or a dimension, as `kind` tells; None is not known."""
+
+    kind: str
+    name: str
+    jurors: str | None = None
+    dimension: str | None = None
+    calls: float | None = None
+    cost: float | None = None
+    spearman: Estimate = _NOTHING
+    loss: Estimate = _NOTHING
+    within: Estimate = _NOTHING
+    within_loss: Estimate = _NOTHING
+    point: JuryCurvePoint | None = None
+    offset: float | None = None
+    n_unscored: int | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        of_curve = ("tolerance", "random_loss", "random_low", "random_high")
+        more = dict.fromkeys(of_curve) if self.point is None else flat(self.point, *of_curve)
+        return {**{name: value for name, value in flat(self).items() if name != "point"}, **more}
+
+
+def rows_of(found: SimulatedJury) -> tuple[SimulationRow, ...]:
+    rule = " + ".join(found.jurors)
+    priced = found.adaptive.cost is not None
+    rows = [
+        SimulationRow(
+            "policy",
+            each.name,
+            " + ".join(each.jurors),
+            calls=each.calls,
+            cost=each.cost,
+            offset=each.offset,
+            n_unscored=each.n_unscored,
+            spearman=each.spearman,
+            loss=each.loss,
+            within=each.within,
+            within_loss=each.within_loss,
+        )
+        for each in found.policies
+    ]
+    rows += [
+        SimulationRow(
+            "curve", "adaptive jury", rule, calls=point.calls, cost=point.cost, loss=point.loss, point=point
+        )
+        for point in found.curve
+    ]
+    for jurors, share, loss in found.fixed:
+        calls, cost = (None, share) if priced else (share, None)
+        lost = Estimate(loss, None, None, found.n_tested[1], "no interval")
+        rows.append(SimulationRow("fixed", "fixed jury", " + ".join(jurors), None, calls, cost, loss=lost))
+    rows += [
+        SimulationRow(
+            "dimension", "adaptive jury", dimension=each.dimension, spearman=each.rule, loss=each.loss
+        )
+        for each in found.dimensions
+    ]
+    return tuple(rows)
+
+
+# A simulated jury for a terminal, as JSON, and as a fragment of a study file.
+
+_LOST = ("lost", "lost inside", "lost at random", "lost by the best pair")
+
+
+def text_of(found: SimulatedJury, rule_file: str | None) -> str:
+    (cases, answers), (tested, of_tested) = found.n_training, found.n_tested
+    made = found.random
+    lost, low, high = (shown(value) for value in flat(made, "loss", "low", "high").values())
+    lines = [
+        *(f"! {warning}" for warning in found.warnings),
+        f"{found.n_rules:,} rules tried on {cases:,} cases ({answers:,} answers), tested on {tested:,} others "
+        f"({of_tested:,}).",
+        f"Spearman with the reference: the mean of {len(found.dimensions)} dimensions, pooled over systems and "
+        "inside them.",
+        "",
+        *text_table(_policies(found)),
+        f"\nThe same calls at random lose {lost} (95 % of {made.draws} draws: {low} to {high}).",
+        f"Answers that stopped after 1, 2, … calls: {', '.join(f'{n:,}' for n in found.stopped_after)}.",
+    ]
+    if found.alike is not None:
+        side = f"The same side of {found.rule.threshold:g} as the full jury"
+        lines.append(f"{side}: {percent(found.alike, 1)} of the scores.")
+    by_dimension: list[dict[str, Printable]] = [
+        {"dimension": each.dimension, "full jury": each.full, "adaptive jury": each.rule, "lost": each.loss}
+        for each in found.dimensions
+    ]
+    lines += ["\nBy dimension", *text_table(by_dimension)]
+    if found.splits:
+        lines += _splits(found)
+    lines += [f"\n{found.verdict}", "\nFor the study file:\n", fragment(found, rule_file)]
+    return "\n".join(lines)
+
+
+def fragment(found: SimulatedJury, rule_file: str | None) -> str:
+    """The strategy as it goes into a study file; each juror still needs its own endpoint."""
+    lines = [
+        "strategy:",
+        "  name: adaptive",
+        "  jurors:  # in this order; complete each with kind, url and model",
+    ]
+    lines += [f"    - {{name: {juror}}}" for juror in found.jurors]
+    rule = found.rule
+    if rule_file is not None:
+        return "\n".join([*lines, f"  rule: {Path(rule_file).name}"])
+    if rule.widths is not None:
+        return "\n".join([*lines, "  rule: rule.json  # --rule rule.json writes it: a table of widths"])
+    stated = [f"tolerance: {rule.tolerance:g}", f"minimum: {rule.minimum}", f"maximum: {rule.maximum}"]
+    stated += [f"threshold: {rule.threshold:g}"] if rule.threshold is not None else []
+    return "\n".join([*lines, f"  rule: {{{', '.join(stated)}}}"])
+
+
+def json_of(found: SimulatedJury) -> str:
+    return as_json(
+        {
+            **flat(found, "verdict", "kept", "proved"),
+            "shown_on_training_half": found.shown,
+            "rule": {
+                **flat(found, "jurors", "signal"),
+                **flat(found.rule, "tolerance", "minimum", "maximum", "threshold"),
+            },
+            "random": flat(found.random),
+            "random_after_two_votes": None if found.later is None else flat(found.later),
+            "over_best_pair": {
+                **({} if found.over_pair is None else ends(found.over_pair, "pooled")),
+                **({} if found.over_pair_within is None else ends(found.over_pair_within, "within")),
+            },
+            "rows": [row.as_dict() for row in rows_of(found)],
+            "stopped_after": list(found.stopped_after),
+            "decided_alike": found.alike,
+            "training": dict(
+                zip(("cases", "answers", "rules"), (*found.n_training, found.n_rules), strict=True)
+            ),
+            "tested": dict(zip(("cases", "answers"), found.n_tested, strict=True)),
+            "splits": [flat(each) for each in found.splits],
+            "warnings": list(found.warnings),
+        }
+    )
+
+
+def _policies(found: SimulatedJury) -> Sequence[Mapping[str, Printable]]:
+    return [
+        {
+            "policy": each.name,
+            "jurors": ", ".join(each.jurors),
+            "calls": percent(each.calls, 1),
+            "cost": None if each.cost is None else percent(each.cost, 1),
+            "Spearman": each.spearman,
+            "lost": each.loss,
+            "inside systems": _or_nothing(each.within),
+            "lost inside": _or_nothing(each.within_loss),
+            "offset": shown(each.offset, 2),
+        }
+        for each in found.policies
+    ]
+
+
+def _or_nothing(estimate: Estimate) -> Printable:
+    return NOTHING if estimate.value is None else estimate
+
+
+def _splits(found: SimulatedJury) -> list[str]:
+    rows: list[dict[str, Printable]] = [
+        {
+            **flat(each, "seed", "signal", "tolerance"),
+            "jurors": ", ".join(each.jurors),
+            "calls": percent(each.calls, 1),
+            "cost": None if each.cost is None else percent(each.cost, 1),
+            **dict(
+                zip(
+                    _LOST, flat(each, "loss", "within_loss", "random_loss", "pair_loss").values(), strict=True
+                )
+            ),
+        }
+        for each in found.splits
+    ]
+    spent = [each.calls if each.cost is None else each.cost for each in found.splits]
+    cheap = [each for each, share in zip(found.splits, spent, strict=True) if share <= found.wanted_calls]
+    pooled = [each for each in cheap if each.loss <= found.wanted_loss]
+    inside = [each for each in pooled if not each.within_loss > found.wanted_loss]
+    return [
+        f"\nThe same with {len(found.splits)} further splits of the cases",
+        *text_table(rows),
+        f"Of {len(found.splits)} splits {len(pooled)} kept to what was wanted on the cases they were not found on, "
+        f"{len(inside)} of them inside systems too.",
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class JurySimulation(SimulatedJury, Result[SimulationRow]):
+    """The chosen rule and its proof: `rows` has everything with a number of calls and a loss."""
+
+    @cached_property
+    def rows(self) -> tuple[SimulationRow, ...]:  # type: ignore[override]
+        return rows_of(self)
+
+    def to_json(self) -> str:
+        return json_of(self)
+
+    def text(self, rule_file: str | None = None) -> str:
+        """The tables, the verdict, and the rule as it goes into a study file, by name where it has a file."""
+        return text_of(self, rule_file)
+
+    def plot(self) -> Picture:
+        """Agreement lost against what is spent, as SVG."""
+        return jury_figure(self)

@@ -1,1 +1,0 @@
-"""Simulating on stored votes when an adaptive jury may stop."""
