@@ -24,12 +24,11 @@ from medjury.analysis.agreement import cronbach_alpha
 from medjury.analysis.audits import position
 from medjury.analysis.audits._consistency import _correlations as correlations
 from medjury.analysis.audits._groups import welch
-from medjury.analysis.audits._mixed_models import fit_crossed_model
 from medjury.analysis.audits._same_vendor_model import Vendors, model_findings
 from medjury.analysis.audits._self_preference import contrast_findings
 from medjury.analysis.audits._stability import repeats_needed, steadiness, sums_of
 from medjury.analysis.audits._text_effects import slopes
-from medjury.statistics import replicates
+from medjury.statistics import fit_mixed_model, replicates
 from medjury.tables import SCORED, Grid
 
 REPEATS, UNSTEADY = 3, 0.35
@@ -115,13 +114,13 @@ def error_study(seed: list[int], cases: int, answers: int) -> dict[str, Truthful
             physician += [place] * cases
             component += [dimension] * cases
     times = len(errors)
-    fitted = fit_crossed_model(
+    fitted = fit_mixed_model(
         np.concatenate(errors),
         np.column_stack(
             [np.ones(times * cases), np.tile(ward, times), np.tile(length - length.mean(), times)]
         ),
         [*_error_truths()],
-        groups={"physician": physician, "component": component},
+        {"physician": physician, "component": component},
         clusters=np.tile(np.arange(cases), times),
     )
     return {name: (fitted.estimate(name), true) for name, true in _error_truths().items()}

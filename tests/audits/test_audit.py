@@ -15,7 +15,6 @@ from tests.audits.simulated import JUDGES, SYSTEMS, judged
 from medjury.analysis import audits
 from medjury.analysis.audits import (
     Audit,
-    Finding,
     drift,
     group_differences,
     internal_consistency,
@@ -24,6 +23,7 @@ from medjury.analysis.audits import (
     stability,
     text_effects,
 )
+from medjury.analysis.audits._finding import Finding
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, undefined
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from medjury.analysis.audits import Finding
-from medjury.analysis.audits._finding import adjust, adjusted
+from medjury.analysis.audits._finding import Finding, adjust, adjusted
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate
 

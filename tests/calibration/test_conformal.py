@@ -1,12 +1,20 @@
-"""Conformal sets and intervals: coverage by simulation, and the promises that hold exactly."""
+"""Conformal sets: coverage by simulation, and the promises that hold exactly."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
 
-from medjury.analysis.calibration import ConformalIntervals, held_out_sets
-from medjury.analysis.calibration._conformal import ConformalSets, case_uniforms, strangeness
+from medjury.analysis.calibration import held_out_sets
+from medjury.analysis.calibration._conformal import (
+    ConformalSets,
+    Taught,
+    case_uniforms,
+    fit_sets,
+    strangeness,
+)
 from medjury.foundation.errors import MedjuryError
 
 GRADES = (1, 2, 3, 4, 5)
@@ -21,19 +29,23 @@ def jury_and_label(generator: np.random.Generator, cases: int, per_case: int = 1
     return np.clip(np.round(judges), 1, 5).mean(axis=1), labels, np.repeat(np.arange(cases), per_case)
 
 
+def fitted_sets(scores: np.ndarray, labels: np.ndarray, **how: Any) -> ConformalSets:
+    settings = {"grades": GRADES, "level": 0.9, "method": "cv+", "ties": "exact", "seed": 0} | how
+    return fit_sets([Taught.by(scores, labels, **settings)])[0]
+
+
 def coverage(method: str, ties: str, runs: int, cases: int = 500, per_case: int = 1) -> float:
     generator = np.random.default_rng(21)
     found = []
     for run in range(runs):
         scores, labels, names = jury_and_label(generator, cases, per_case)
-        fitted = ConformalSets.fit(
+        fitted = fitted_sets(
             scores,
             labels,
             cases=names,
-            grades=GRADES,
             method=method,
             ties=ties,
-            seed=run,  # type: ignore[arg-type]
+            seed=run,
         )
         new_scores, new_labels, new_names = jury_and_label(generator, 1500)
         sets = fitted.predict(new_scores, cases=[f"new {name}" for name in new_names])
@@ -55,22 +67,6 @@ def test_several_items_of_one_case_do_not_spoil_the_coverage_of_new_cases() -> N
     assert coverage("split", "exact", 60, cases=100, per_case=5) == pytest.approx(0.9, abs=0.02)
 
 
-def test_intervals_of_500_cases_cover_90_percent_give_or_take_two() -> None:
-    generator = np.random.default_rng(22)
-    found = []
-    for run in range(60):
-        scores, labels, names = jury_and_label(generator, 500)
-        jitter = generator.uniform(-0.5, 0.5, size=500)
-        fitted = ConformalIntervals.fit(
-            scores, np.clip(labels + jitter, 1, 5), cases=names, scale=(1, 5), seed=run
-        )
-        scores, labels, _ = jury_and_label(generator, 1000)
-        labels = np.clip(labels + generator.uniform(-0.5, 0.5, size=1000), 1, 5)
-        low, _, high = fitted.predict(scores)
-        found.append(((low <= labels) & (labels <= high)).mean())
-    assert np.mean(found) == pytest.approx(0.9, abs=0.02)
-
-
 def test_each_group_keeps_its_own_promise() -> None:
     """The jury is blind in one specialty; a common set would cover it far less than the other."""
     generator = np.random.default_rng(23)
@@ -87,8 +83,8 @@ def test_each_group_keeps_its_own_promise() -> None:
         new_scores, new_labels, new_groups = draw(1000)
         is_blind = np.array(new_groups) == "blind"
         names, new_names = [f"{run} {n}" for n in range(600)], [f"new {run} {n}" for n in range(1000)]
-        common = ConformalSets.fit(scores, labels, cases=names, grades=GRADES)
-        own = ConformalSets.fit(scores, labels, cases=names, grades=GRADES, groups=groups)
+        common = fitted_sets(scores, labels, cases=names)
+        own = fitted_sets(scores, labels, cases=names, groups=groups)
         found["common"].append(
             common.predict(new_scores, cases=new_names).covers(new_labels)[is_blind].mean()
         )
@@ -102,7 +98,7 @@ def test_each_group_keeps_its_own_promise() -> None:
 
 def test_sets_have_no_holes_and_a_missing_score_has_no_set() -> None:
     scores, labels, names = jury_and_label(np.random.default_rng(1), 200)
-    fitted = ConformalSets.fit(scores, labels, cases=names, grades=GRADES)
+    fitted = fitted_sets(scores, labels, cases=names)
     at = np.append(np.linspace(1, 5, 33), np.nan)
     sets = fitted.predict(at, cases=range(34))
     for member, low, high in zip(sets.member[:-1], sets.low[:-1], sets.high[:-1], strict=True):
@@ -116,15 +112,13 @@ def test_sets_have_no_holes_and_a_missing_score_has_no_set() -> None:
 
 def test_with_too_few_cases_for_the_level_every_grade_stays_possible() -> None:
     scores, labels, names = jury_and_label(np.random.default_rng(1), 30)
-    fitted = ConformalSets.fit(
-        scores, labels, cases=names, grades=GRADES, level=0.99, method="split", ties="conservative"
-    )
+    fitted = fitted_sets(scores, labels, cases=names, level=0.99, method="split", ties="conservative")
     assert fitted.predict([1.0, 3.0], cases="ab").width.tolist() == [5, 5]
 
 
 def test_a_tie_is_broken_the_same_way_each_time() -> None:
     scores, labels, names = jury_and_label(np.random.default_rng(1), 200)
-    fitted = ConformalSets.fit(scores, labels, cases=names, grades=GRADES)
+    fitted = fitted_sets(scores, labels, cases=names)
     first, second = (fitted.predict(scores, cases=names).member for _ in range(2))
     assert (first == second).all()
     uniforms = case_uniforms([f"c{n}" for n in range(2000)], 0)
@@ -155,31 +149,15 @@ def test_held_out_sets_are_counted_on_cases_they_did_not_learn_from() -> None:
     assert (again.sets.member[fold == 1] == found.sets.member[fold == 1]).all()
 
 
-def test_intervals_widen_with_the_spread_that_is_given() -> None:
-    scores, labels, names = jury_and_label(np.random.default_rng(2), 200)
-    spread = np.where(scores < 3, 2.0, 0.5)
-    fitted = ConformalIntervals.fit(scores, labels, cases=names, scale=(1, 5), spread=spread)
-    low, _, high = fitted.predict([3.0, 3.0], spread=[0.5, 1.0])
-    assert high[1] - low[1] > high[0] - low[0]
-    with pytest.raises(MedjuryError, match="both fit and predict"):
-        fitted.predict([3.0])
-    with pytest.raises(MedjuryError, match="one positive number per item"):
-        ConformalIntervals.fit(scores, labels, cases=names, scale=(1, 5), spread=spread * 0)
-
-
 def test_what_cannot_be_promised_is_refused() -> None:
     scores, labels, names = jury_and_label(np.random.default_rng(2), 100)
-    with pytest.raises(MedjuryError, match=r"level of coverage lies between 0\.5 and 1"):
-        ConformalSets.fit(scores, labels, cases=names, grades=GRADES, level=90)
     for level in (90, 1.0, 0.4, float("nan")):
         with pytest.raises(MedjuryError, match=r"level of coverage lies between 0\.5 and 1"):
-            ConformalIntervals.fit(scores, labels, cases=names, scale=(1, 5), level=level)
+            fitted_sets(scores, labels, cases=names, level=level)
     for method in ("split", "cv+"):
         with pytest.raises(MedjuryError, match="too few labels"):
-            ConformalSets.fit(scores[:8], labels[:8], cases=names[:8], grades=GRADES, method=method)
-    with pytest.raises(MedjuryError, match="too few labels"):
-        ConformalIntervals.fit(scores[:8], labels[:8], cases=names[:8], scale=(1, 5))
-    grouped = ConformalSets.fit(scores, labels, cases=names, grades=GRADES, groups=["a"] * 100)
+            fitted_sets(scores[:8], labels[:8], cases=names[:8], method=method)
+    grouped = fitted_sets(scores, labels, cases=names, groups=["a"] * 100)
     with pytest.raises(MedjuryError, match="name the group of every item"):
         grouped.predict(scores, cases=names)
     with pytest.raises(MedjuryError, match="group 'b' has no labelled cases"):

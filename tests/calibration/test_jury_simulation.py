@@ -17,7 +17,6 @@ from scipy.stats import spearmanr
 from tests.calibration.planted_juries import JURORS, planted_votes
 from tests.judging.test_repeats import CASE, INSTRUMENT
 
-from medjury.analysis.calibration import JurySimulation
 from medjury.analysis.calibration import simulate_jury as simulate
 from medjury.analysis.calibration._jury_search import (
     LOST,
@@ -27,6 +26,7 @@ from medjury.analysis.calibration._jury_search import (
     loss_against,
     mean_spearman,
 )
+from medjury.analysis.calibration._jury_simulation import JurySimulation
 from medjury.analysis.calibration._jury_votes import (
     JuryTable,
     WidthFitter,

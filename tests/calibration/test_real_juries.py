@@ -7,10 +7,11 @@ import polars as pl
 import pytest
 from tests.mental_health import DATA, MAPPING, real_ratings
 
-from medjury.analysis.calibration import JurySimulation, simulate_jury
+from medjury.analysis.calibration import simulate_jury
 from medjury.analysis.calibration._conformal import first_share
 from medjury.analysis.calibration._jury_held_out import lost_at_random
 from medjury.analysis.calibration._jury_search import Candidate, loss_against
+from medjury.analysis.calibration._jury_simulation import JurySimulation
 from medjury.analysis.calibration._jury_votes import (
     calls_made,
     doubts,

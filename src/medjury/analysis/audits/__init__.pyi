@@ -1,4 +1,3 @@
-from ._audits import AUDITS as AUDITS
 from ._audits import Audits as Audits
 from ._audits import audit as audit
 from ._consistency import internal_consistency as internal_consistency
@@ -7,7 +6,6 @@ from ._drift import drift as drift
 from ._drift import split_by as split_by
 from ._error_model import error_model as error_model
 from ._finding import Audit as Audit
-from ._finding import Finding as Finding
 from ._groups import group_differences as group_differences
 from ._injection import injection as injection
 from ._injection import planted_cases as planted_cases

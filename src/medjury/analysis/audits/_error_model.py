@@ -14,9 +14,8 @@ import numpy as np
 
 from medjury.analysis.audits._audited import Asked, Audited, audited
 from medjury.analysis.audits._finding import Adjustment, Audit, Finding, adjusted
-from medjury.analysis.audits._mixed_models import fit_crossed_model, identified
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Estimate, Floats
+from medjury.statistics import Estimate, Floats, fit_mixed_model, identified
 from medjury.tables import Measured, RatingTable, rating_table
 
 if TYPE_CHECKING:
@@ -199,11 +198,11 @@ def _fit(
     crossed = {name: rows[name].to_list() for name in ("physician", "component") if rows[name].n_unique() > 1}
     if not crossed:
         raise MedjuryError("one clinician and one dimension leave nothing for random intercepts.")
-    fitted = fit_crossed_model(
+    fitted = fit_mixed_model(
         rows["error"].to_numpy(),
         np.column_stack([np.ones(len(kept)), *columns.values()]),
         [MEAN, *columns],
-        groups=crossed,
+        crossed,
         clusters=rows["cluster"].to_list(),
     )
     findings = [Finding(MEAN, fitted.estimate(MEAN, about.confidence), rater)]
@@ -213,8 +212,7 @@ def _fit(
         )
         for name in columns
     ]
-    model = fitted.model
-    for name, value in model.variances.items():
-        method = f"no interval: variance component, {model.method}"
-        findings.append(Finding(f"{name}_variance", Estimate(value, None, None, model.n, method), rater))
-    return findings, [*told, *model.warnings]
+    for name, value in fitted.variances.items():
+        method = f"no interval: variance component, {fitted.method}"
+        findings.append(Finding(f"{name}_variance", Estimate(value, None, None, fitted.n, method), rater))
+    return findings, [*told, *fitted.warnings]

@@ -22,9 +22,17 @@ from scipy import special
 
 from medjury.analysis.audits._audited import Audited, attribute
 from medjury.analysis.audits._finding import Adjustment, Finding, adjust, names
-from medjury.analysis.audits._mixed_models import MixedModel, fit_mixed_model, identified, independent
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Estimate, Floats, percent, undefined
+from medjury.statistics import (
+    Estimate,
+    Floats,
+    MixedModel,
+    fit_mixed_model,
+    identified,
+    independent,
+    percent,
+    undefined,
+)
 from medjury.tables import Grid
 
 # Who made the judges and who made the answers: from columns of the ratings or from the caller.
@@ -191,7 +199,7 @@ def judge_by_system(grid: Grid, judges: Sequence[str], systems: Sequence[str]) -
     known, cell = np.unique(judge * len(systems) + system, return_inverse=True)
     terms = [f"{judges[code // len(systems)]} on {systems[code % len(systems)]}" for code in known.tolist()]
     model = fit_mixed_model(
-        table[response, judge], np.eye(len(known))[cell], terms, case=case, response=response
+        table[response, judge], np.eye(len(known))[cell], terms, {"case": case, "response": response}
     )
     if not model.converged:
         raise MedjuryError("the mixed model did not converge")
@@ -352,8 +360,10 @@ def _same(cells: Cells, vendors: Vendors) -> Floats:
 
 def _warnings(cells: Cells, dimension: str) -> list[str]:
     found = [f"{dimension}: {text}" for text in (*cells.told, *cells.model.warnings)]
-    if cells.model.cases < FEW_CASES:
-        found.append(f"{dimension}: {cells.model.cases} cases are few: the model's intervals are too narrow")
+    if cells.model.clusters < FEW_CASES:
+        found.append(
+            f"{dimension}: {cells.model.clusters} cases are few: the model's intervals are too narrow"
+        )
     return found
 
 

@@ -17,10 +17,9 @@ import numpy as np
 
 from medjury.analysis.audits._audited import Asked, Audited, audited, resampled_p, sums_by_cluster
 from medjury.analysis.audits._finding import Adjustment, Audit, Finding, adjusted, names
-from medjury.analysis.audits._mixed_models import identified, independent
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case
-from medjury.statistics import Floats, Read, side_by_side
+from medjury.statistics import Floats, Read, identified, independent, side_by_side
 
 if TYPE_CHECKING:
     import polars

@@ -155,41 +155,6 @@ class ConformalSets:
     grouped: bool
     n_cases: Mapping[str, int]
 
-    @classmethod
-    def fit(
-        cls,
-        scores: ArrayLike,
-        labels: ArrayLike,
-        *,
-        cases: Cases,
-        grades: Sequence[float],
-        level: float = 0.9,
-        method: SetMethod = "cv+",
-        groups: Sequence[str] | None = None,
-        ties: Ties = "exact",
-        folds: int = FOLDS,
-        seed: int = 0,
-    ) -> ConformalSets:
-        """Fit on the labelled items. `groups` gives each group its own guarantee (Mondrian).
-
-        Grades are few, so many items tie; `ties="exact"` breaks ties by a number drawn from the case's
-        name, which makes coverage exact, and `"conservative"` keeps every tied grade, which makes sets
-        larger.
-        """
-        taught = Taught.by(
-            scores,
-            labels,
-            cases=cases,
-            grades=grades,
-            level=level,
-            method=method,
-            groups=groups,
-            ties=ties,
-            folds=folds,
-            seed=seed,
-        )
-        return fit_sets([taught])[0]
-
     def predict(self, scores: ArrayLike, *, cases: Cases, groups: Sequence[str] | None = None) -> GradeSets:
         """The set of every item. A group without labelled cases is refused."""
         given = on_scale(scores, (self.grades[0], self.grades[-1]), "the judge's")
@@ -260,7 +225,10 @@ class Taught:
         groups: Sequence[str] | None = None,
         folds: int = FOLDS,
     ) -> Taught:
-        """The labelled items, split as the method wants; refused where they are too few."""
+        """The labelled items, split as the method wants; refused where they are too few. `groups` gives each group
+        its own guarantee (Mondrian). Grades are few, so many items tie: `ties="exact"` breaks ties by a number
+        drawn from the case's name, which makes coverage exact; `"conservative"` keeps every tied grade, which makes
+        sets larger."""
         known_grades = tuple(float(grade) for grade in grades)
         span = (known_grades[0], known_grades[-1])
         check_level(level)
