@@ -8,7 +8,7 @@ FROM python:3.12-bookworm AS build
 WORKDIR /build
 COPY requirements/image.txt requirements/image.txt
 RUN python -m venv /opt/medjury && /opt/medjury/bin/pip install --no-cache-dir --require-hashes -r requirements/image.txt
-COPY pyproject.toml hatch_build.py README.md LICENSE ./
+COPY pyproject.toml README.md LICENSE ./
 COPY src src
 RUN /opt/medjury/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
 

@@ -21,7 +21,7 @@ define environment
 	$(1)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
 endef
 
-$(INSTALLED): requirements/uv.txt requirements/develop.txt pyproject.toml hatch_build.py $(wildcard src/medjury/texts/metrics/*.c)
+$(INSTALLED): requirements/uv.txt requirements/develop.txt pyproject.toml
 	$(call environment,$(VENV))
 	$(BIN)/python $(UV) --python $(BIN)/python -r requirements/develop.txt
 	$(BIN)/python -m uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .

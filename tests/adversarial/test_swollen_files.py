@@ -28,7 +28,7 @@ from medjury.store.ratings import read_ratings
 from medjury.studies import load_study
 from medjury.studies.inspection import look
 from medjury.tables import rating_table, read_plain_table
-from medjury.texts.metrics._pairs import read_pairs
+from medjury.texts.metrics import ImpactPairs
 from medjury.texts.transcripts import read_transcript
 
 
@@ -189,7 +189,7 @@ def test_a_method_that_unpacks_everything_at_once_is_not_used_at_all(method: int
 TABLES: dict[str, Callable[[Path], object]] = {
     **BOOKS,
     "a look": look,
-    "pairs of texts": lambda path: read_pairs(path, ["item"]),
+    "pairs of texts": lambda path: ImpactPairs.read(path, "item", "item"),
 }
 
 
@@ -348,7 +348,7 @@ NESTED: dict[str, Callable[[Path], object]] = {
     "ratings.jsonl": read_ratings,
     "ratings.json": read_ratings,
     "table.jsonl": read_plain_table,
-    "pairs.jsonl": lambda path: read_pairs(path, ["item"]),
+    "pairs.jsonl": lambda path: ImpactPairs.read(path, "item", "item"),
     "look.json": look,
     "transcript.json": read_transcript,
 }

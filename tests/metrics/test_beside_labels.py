@@ -39,7 +39,9 @@ def test_enrichment_by_hand_and_undefined_pairs_told() -> None:
     row = metrics_beside_labels(ratings(), resamples=200).find(metric="wer")
     assert row.evaluation.enrichment.value == pytest.approx(0.3 - 0.9)
     assert (row.evaluation.n_undefined, row.n_undecided) == (1, 0)
-    expected = meta_evaluate({"wer": RATES}, LABELS, clusters=[f"c{n}" for n in range(8)], resamples=200)[0]
+    expected = meta_evaluate(
+        {"wer": RATES}, LABELS, clusters=[f"c{n}" for n in range(8)], resamples=200
+    ).rows[0]
     assert row.evaluation.kendall_tau_b.value == expected.kendall_tau_b.value
 
 
@@ -92,7 +94,7 @@ def test_published_labels_give_the_report_the_numbers_of_the_metrics_command(tmp
         score(said, heard, ["wer", "chrf"]).values, [int(row["final_outcome"]) for row in rows],
         clusters=[row["call_id"] for row in rows], resamples=200,
     )  # fmt: skip
-    for each in expected:
+    for each in expected.rows:
         row = found.find(metric=each.metric.name)
         assert row.evaluation.enrichment.value == pytest.approx(each.enrichment.value)
         assert row.evaluation.kendall_tau_b.value == pytest.approx(each.kendall_tau_b.value)

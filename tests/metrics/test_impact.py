@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medjury.foundation.errors import MedjuryError
-from medjury.texts.metrics import MODEL_FEATURES, Impact, impact, impact_features
-from medjury.texts.metrics._impact import impact as _impact
+from medjury.texts.metrics import impact
+from medjury.texts.metrics._impact import Impact, impact_features
+from medjury.texts.metrics._impact_model import MODEL_FEATURES
 
 SYMPTOM_QUESTION = "Have you had any chest pain or trouble breathing?"
 
@@ -122,17 +123,6 @@ def test_the_numbers_belong_together() -> None:
         assert found.probabilities is not None and found.score is not None
         assert sum(found.probabilities) == pytest.approx(1.0)
         assert found.score == pytest.approx(found.probabilities[1] + 2 * found.probabilities[2])
-
-
-def test_pairs_are_read_in_slices_without_seams(monkeypatch: pytest.MonkeyPatch) -> None:
-    said, heard = ["no pain", "left arm", "two days", ""] * 5, ["pain", "arm", "ten days", "x"] * 5
-    whole = impact(said, heard)
-    monkeypatch.setattr(_impact, "SLICE", 3)
-    for other in (impact(said, heard), impact(said, heard, kernels="python")):
-        assert [(each.level, each.reasons) for each in other] == [
-            (each.level, each.reasons) for each in whole
-        ]
-        assert [each.score for each in other] == pytest.approx([each.score for each in whole])
 
 
 def test_unpaired_texts_are_refused() -> None:

@@ -9,19 +9,18 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from statsmodels.miscmodels.ordinal_model import OrderedModel
-from tests.metrics.kernels import PRIMOCK
+from tests.metrics.some_texts import PRIMOCK
 
 from medjury.foundation.errors import MedjuryError
-from medjury.texts.metrics import (
+from medjury.texts.metrics._differences import FEATURES
+from medjury.texts.metrics._impact import check_impact, impact_features
+from medjury.texts.metrics._impact_model import (
     MODEL_FEATURES,
-    check_impact,
     fit_impact_model,
-    impact_features,
+    fit_ordinal,
     read_impact_model,
     shipped_model,
 )
-from medjury.texts.metrics._differences.differences import FEATURES
-from medjury.texts.metrics._impact.model import fit_ordinal
 
 
 def simulated(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

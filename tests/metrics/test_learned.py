@@ -15,15 +15,11 @@ import pytest
 from medjury.foundation.errors import MedjuryError
 from medjury.models import refuse_bits_without_libraries, split_bits
 from medjury.studies._metric_raters import metric_raters
-from medjury.texts.metrics import (
-    LEARNED,
-    METRICS,
-    metric_named,
-    score,
-)
-from medjury.texts.metrics._learned.learned import models_of
-from medjury.texts.metrics._learned.learned_metrics import _segments
-from medjury.texts.metrics._learned.neural import load
+from medjury.texts.metrics import metric_named, score
+from medjury.texts.metrics._catalogue import LEARNED, METRICS
+from medjury.texts.metrics._encoders import load
+from medjury.texts.metrics._learned import models_of
+from medjury.texts.metrics._learned_metrics import _segments
 
 WORDS = [
     "no",
@@ -223,7 +219,7 @@ def test_bart_score_is_the_mean_log_probability_of_the_tokens(folder: Path, torc
 
 
 def test_intelligibility_is_the_weighted_sum_of_its_parts(folder: Path) -> None:
-    from medjury.texts.metrics._lexical.phonetic import phonetic_similarity
+    from medjury.texts.metrics._learned_metrics import phonetic_similarity
 
     model = folder / "classifier"
     parts = zip(values("nli", model), values("bert_score", model), SAID, HEARD, strict=True)

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from nltk.translate.bleu_score import sentence_bleu
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import CHRF
-from tests.metrics.kernels import READABLE, SENTENCES, SPOKEN
+from tests.metrics.some_texts import READABLE, SENTENCES, SPOKEN
 
-from medjury.texts.metrics import LEXICAL, METRICS, score
+from medjury.texts.metrics import score
+from medjury.texts.metrics._catalogue import LEXICAL, METRICS
 from medjury.texts.transcripts import normalise
 
 # Two published examples of recognition errors, as spoken and as recognised (Ellis et al. 2025, Table 9).
@@ -239,10 +240,3 @@ def test_one_pass_gives_what_single_calls_give() -> None:
     together = score(said, heard)
     for name in LEXICAL:
         assert together.column(name) == score(said, heard, [name]).column(name)
-
-
-def test_both_kernels_give_the_same_metrics() -> None:
-    said, heard = [EXAMPLE_A[0], EXAMPLE_B[0], ""], [EXAMPLE_A[1], EXAMPLE_B[1], "x"]
-    one_way, other = score(said, heard), score(said, heard, kernels="python")
-    assert {name: one_way.column(name) for name in LEXICAL} == {name: other.column(name) for name in LEXICAL}
-    assert other.kernels == "python"

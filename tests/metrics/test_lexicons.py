@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from medjury.texts.metrics._differences.reading import read
 from medjury.texts.metrics._lexicons import CATEGORIES, entries, lexicons
+from medjury.texts.metrics._reading import read
 from medjury.texts.transcripts import normalise
 
 OTHER_FILES = (

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import single_meteor_score
 
-from medjury.texts.metrics._lexical.meteor import meteor
-from medjury.texts.metrics._lexical.porter import stem
-from medjury.texts.metrics._lexical.wordnet import DEBIAN, open_wordnet
+from medjury.texts.metrics._meteor import DEBIAN, meteor, open_wordnet
+from medjury.texts.metrics._porter import stem
 
 WORDS = st.sampled_from(
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from medjury.texts.metrics._lexical.phonetic import jaro_winkler, phonetic_similarity, soundex
+from medjury.texts.metrics._learned_metrics import jaro_winkler, phonetic_similarity, soundex
 
 
 @pytest.mark.parametrize(

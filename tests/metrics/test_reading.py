@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medjury.texts.metrics._differences.reading import Concept, Reading, origins_of, read, read_question
 from medjury.texts.metrics._lexicons import lexicons
+from medjury.texts.metrics._reading import Concept, Reading, origins_of, read, read_question
 
 
 def reading(text: str) -> Reading:

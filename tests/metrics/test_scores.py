@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from medjury.foundation.errors import MedjuryError
-from medjury.texts.metrics import METRICS, MetricScores, metric_named, score
+from medjury.texts.metrics import MetricScores, metric_named, score
+from medjury.texts.metrics._catalogue import METRICS
 
 
 def test_the_table_has_nulls_and_says_why() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from medjury.texts.metrics import _semantic_wer as module
 from medjury.texts.metrics import score
-from medjury.texts.metrics._lexical import semantic_wer as module
 from medjury.texts.metrics._lexicons import lexicons
 
 

@@ -10,7 +10,7 @@ from medjury.analysis.calibration._prediction_powered import estimate_mixture
 from medjury.analysis.calibration._quality_asked import estimate_weighted
 from medjury.analysis.calibration._review_curve import review_curves
 from medjury.statistics import Estimate
-from medjury.texts.metrics._impact.check import rates
+from medjury.texts.metrics._impact import rates
 
 
 def told(found: Estimate) -> tuple[bool, bool, str]:

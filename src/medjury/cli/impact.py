@@ -42,17 +42,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.texts.metrics import ImpactPairs, impact_counts, impact_text, load_impact_model, write_pairs
+    from medjury.texts.metrics import ImpactPairs
 
     if bool(options.label) != bool(options.call) or (options.fit and not options.label):
         raise MedjuryError("A check against labels needs both --label and --call; --fit needs them too")
     also = [options.label, options.call] if options.label else []
     pairs = ImpactPairs.read(options.pairs, options.reference, options.hypothesis, options.question, also)
-    found = pairs.estimate(load_impact_model(options.model) if options.model else None)
-    write_pairs(pairs.with_impact(found), options.out)
+    found = pairs.estimate(options.model)
+    pairs.write(pairs.with_impact(found), options.out)
     told = for_reader(options)
-    content: dict[str, Any] = {"file": options.out, "pairs": len(found), "impact": impact_counts(found)}
-    print(f"{len(found)} pairs written to {options.out}\n{impact_text(found)}", file=told)
+    content: dict[str, Any] = {"file": options.out, "pairs": len(found), "impact": pairs.counts(found)}
+    print(f"{len(found)} pairs written to {options.out}\n{pairs.text(found)}", file=told)
     if options.label:
         check = pairs.check(options.label, options.call, resamples=options.resamples, seed=options.seed)
         content["labels"] = check.content()

@@ -54,19 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.texts.metrics import (
-        added_columns,
-        chosen_metrics,
-        enrichment_figure,
-        kernels_in_use,
-        labels_of,
-        meta_content,
-        meta_evaluate,
-        meta_text,
-        read_pairs,
-        score_pairs,
-        write_pairs,
-    )
+    from medjury.texts.metrics import MetricPairs, meta_evaluate
 
     if options.remove_fillers and not options.normalise:
         raise MedjuryError("--remove-fillers works on normalised texts: give --normalise too")
@@ -74,28 +62,27 @@ def run(options: argparse.Namespace) -> int:
         raise MedjuryError("--fillers says what --remove-fillers takes out: give --remove-fillers too")
     if not options.label and (options.call or options.figure):
         raise MedjuryError("--call and --figure belong to a meta-evaluation: give --label too")
-    models = _models(options.model)
-    names = chosen_metrics(options.metrics, models)
-    columns = [options.reference, options.hypothesis, options.label, options.call]
-    pairs = read_pairs(options.pairs, [column for column in columns if column], added_columns(names))
-    scored = score_pairs(
-        pairs, options.reference, options.hypothesis, names, normalised=options.normalise,
-        remove_fillers=options.remove_fillers, filler_list=options.fillers, models=models, device=options.device,
-        allow_download=options.allow_download,
+    pairs = MetricPairs.read(
+        options.pairs, options.reference, options.hypothesis, options.metrics, _models(options.model),
+        (options.label, options.call),
     )  # fmt: skip
-    write_pairs(scored.frame(), options.out)
-    told, content = for_reader(options), {"file": options.out, **scored.scores.content()}
-    print(scored.scores.text(), file=told)
-    print(f"Counted with {kernels_in_use()}. {len(pairs)} pairs written to {options.out}", file=told)
+    scores = pairs.score(
+        normalised=options.normalise, remove_fillers=options.remove_fillers, filler_list=options.fillers,
+        device=options.device, allow_download=options.allow_download,
+    )  # fmt: skip
+    pairs.write(pairs.with_scores(scores), options.out)
+    told, content = for_reader(options), {"file": options.out, **scores.content()}
+    print(scores.text(), file=told)
+    print(f"{len(pairs.frame)} pairs written to {options.out}", file=told)
     if options.label:
         found = meta_evaluate(
-            scored.scores.values, labels_of(pairs, options.label, options.pairs), resamples=options.resamples,
-            clusters=pairs[options.call].to_list() if options.call else None, seed=options.seed,
+            scores.values, pairs.labels(options.label), resamples=options.resamples,
+            clusters=pairs.column(options.call) if options.call else None, seed=options.seed,
         )  # fmt: skip
-        content["labels"] = meta_content(found)
-        print(f"\n{meta_text(found)}", file=told)
+        content["labels"] = found.to_dicts()
+        print(f"\n{found.text()}", file=told)
         if options.figure:
-            write_whole(options.figure, enrichment_figure(found))
+            write_whole(options.figure, found.svg())
             print(f"Figure written to {options.figure}", file=told)
     if options.json:
         print_json(content)

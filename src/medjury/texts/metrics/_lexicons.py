@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from medjury.texts.metrics._lexical.porter import stem
+from medjury.texts.metrics._porter import stem
 from medjury.texts.transcripts import fillers, normalise
 
 Phrase = tuple[str, ...]

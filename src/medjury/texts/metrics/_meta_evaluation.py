@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from medjury.foundation.errors import MedjuryError
+from medjury.statistics import Estimate, Printable, Result, Row, bootstrap, flat, text_table
 from medjury.texts.metrics._catalogue import IMPACT_ESTIMATE, METRICS, Metric, base_name, metric_named
 
 if TYPE_CHECKING:
-    from medjury.statistics import Estimate
+    from medjury.tables import Names
+
 
 Floats = NDArray[np.float64]
 # So many enrichment needs for an interval.
@@ -21,8 +24,8 @@ FEWEST_PAIRS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class MetricEvaluation:
-    """How one metric stands to the labels. `n_undefined` pairs had no value and do not count.
+class MetricEvaluation(Row):
+    """One metric beside the labels. `n_undefined` pairs had no value and do not count.
 
     `enrichment` is on scores oriented so that higher is better: the more negative, the better the metric sees
     significant errors. `kendall_tau_b` is of the metric as it is: positive for an error rate that rises with
@@ -34,6 +37,45 @@ class MetricEvaluation:
     kendall_tau_b: Estimate
     n_undefined: int
 
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "metric": self.metric.name,
+            **flat(self, "enrichment", "kendall_tau_b"),
+            "n": self.enrichment.n,
+            "undefined": self.n_undefined,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class MetaEvaluation(Result[MetricEvaluation]):
+    """Every metric beside the labels."""
+
+    rows: tuple[MetricEvaluation, ...]
+    warnings: tuple[str, ...] = ()
+
+    def shown_rows(self) -> list[dict[str, Printable]]:
+        def cell(estimate: Estimate) -> Printable:
+            return estimate if estimate.defined else "undefined"
+
+        return [
+            {
+                "metric": each.metric.name,
+                "enrichment (2 − 0)": cell(each.enrichment),
+                "Kendall tau-b": cell(each.kendall_tau_b),
+                "n": each.enrichment.n,
+                "undefined": each.n_undefined,
+            }
+            for each in self.rows
+        ]
+
+    def text(self) -> str:
+        note = "Enrichment is on scores oriented so that higher is better; tau-b is of the metric as it is."
+        return "\n".join([*text_table(self.shown_rows()), note])
+
+    def svg(self) -> str:
+        """The figure of enrichment: one bar per metric with its interval, coloured by family."""
+        return _enrichment_figure(self.rows)
+
 
 def meta_evaluate(
     values: Mapping[str, Sequence[float | None] | Floats],
@@ -42,7 +84,7 @@ def meta_evaluate(
     clusters: Sequence[object] | None = None,
     resamples: int = 10_000,
     seed: int = 0,
-) -> list[MetricEvaluation]:
+) -> MetaEvaluation:
     """Evaluate every metric against the labels 0 (no impact), 1 and 2 (significant impact).
 
     Enrichment Δ = mean(score | label 2) − mean(score | label 0), on oriented scores (Ellis et al. 2025); BCa-t
@@ -70,58 +112,16 @@ def meta_evaluate(
         enrichment = enrichment_of(truth[kept], oriented, options)
         tau = kendall_tau_b(numbers[kept], truth[kept], **options)
         found.append(MetricEvaluation(metric, enrichment, tau, int((~kept).sum())))
-    return found
+    return MetaEvaluation(tuple(found))
 
 
 def enrichment_of(labels: Floats, scores: Floats, options: dict[str, Any]) -> Estimate:
     """The mean score at label 2 less that at label 0. Of few pairs it has no interval: one by calls held in
     88 to 90 % of simulated studies of 20 and 30 pairs."""
-    from medjury.statistics import bootstrap
-
     found = bootstrap(np.column_stack([labels, scores]), _enrichment, **options)["enrichment"]
     if len(labels) < FEWEST_PAIRS and found.low is not None:
         return found.without_interval(f"{len(labels)} pairs are too few, at least {FEWEST_PAIRS} are needed")
     return found
-
-
-def meta_content(found: Sequence[MetricEvaluation]) -> list[dict[str, Any]]:
-    """Every metric beside the labels."""
-    from medjury.statistics import ends
-
-    return [
-        {
-            "metric": each.metric.name,
-            **ends(each.enrichment, "enrichment"),
-            **ends(each.kendall_tau_b, "kendall_tau_b"),
-            "n": each.enrichment.n,
-            "undefined": each.n_undefined,
-        }
-        for each in found
-    ]
-
-
-def meta_text(found: Sequence[MetricEvaluation]) -> str:
-    """Every metric beside the labels, for a reader."""
-    from medjury.statistics import Printable, text_table
-
-    def cell(estimate: Estimate) -> Printable:
-        return estimate if estimate.defined else "undefined"
-
-    rows = [
-        {
-            "metric": each.metric.name,
-            "enrichment (2 − 0)": cell(each.enrichment),
-            "Kendall tau-b": cell(each.kendall_tau_b),
-            "n": each.enrichment.n,
-            "undefined": each.n_undefined,
-        }
-        for each in found
-    ]
-    lines = text_table(rows)
-    lines.append(
-        "Enrichment is on scores oriented so that higher is better; tau-b is of the metric as it is."
-    )
-    return "\n".join(lines)
 
 
 def _enrichment(rows: Floats) -> Callable[[Floats], dict[str, Floats]]:
@@ -135,3 +135,137 @@ def _enrichment(rows: Floats) -> Callable[[Floats], dict[str, Floats]]:
         }
 
     return read
+
+
+# Text metrics of a study beside its clinicians' labels of impact: which of them rise with harm?
+
+
+LEVELS = (0.0, 1.0, 2.0)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricBesideLabels(Row):
+    """One metric against the labels of one dimension; `n_undecided` answers had no whole label and do not count."""
+
+    dimension: str
+    evaluation: MetricEvaluation
+    n_undecided: int
+
+    @property
+    def metric(self) -> str:
+        return self.evaluation.metric.name
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "dimension": self.dimension,
+            "metric": self.metric,
+            **flat(self.evaluation, "enrichment", "kendall_tau_b"),
+            "n": self.evaluation.enrichment.n,
+            **flat(self.evaluation, "n_undefined"),
+            **flat(self, "n_undecided"),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class MetricsBesideLabels(Result[MetricBesideLabels]):
+    """Every metric of a table against the labels, with intervals that resample whole patients (calls)."""
+
+    rows: tuple[MetricBesideLabels, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def metrics_beside_labels(
+    table: object,
+    *,
+    raters: Names | None = None,
+    reference: Names | None = None,
+    dimensions: Names | None = None,
+    resamples: int | None = None,
+    seed: int | None = None,
+) -> MetricsBesideLabels:
+    """`meta_evaluate` for the metrics of a rating table, on its dimensions with the grades 0, 1 and 2. The label is
+    the reference's mean where it is one of these; an answer on which clinicians differ has none."""
+    from medjury.tables import rating_table
+
+    ready = rating_table(table)
+    roles = ready.roles(raters, reference, kinds=("metric",))
+    metrics = [name for name in roles.raters if ready.raters.get(name) == "metric"]
+    graded = [
+        each
+        for each in ready.chosen(dimensions, derived=False)
+        if each.grades and each.grades.values == LEVELS
+    ]
+    if not metrics or not graded:
+        raise MedjuryError("there are no text metrics beside labels of 0, 1 and 2.")
+    rows: list[MetricBesideLabels] = []
+    for each in graded:
+        grid = ready.grid(each.name)
+        means = ready.reference_scores(grid, roles.reference)
+        whole = np.isin(means, LEVELS)
+        undecided = int((~whole & ~np.isnan(means)).sum())
+        if not whole.any():
+            continue
+        labels: Sequence[int] = means[whole].astype(int).tolist()
+        found = meta_evaluate(
+            {name: grid.scores[name][whole] for name in metrics}, labels,
+            clusters=grid.clusters[whole].tolist(), resamples=ready.resamples(resamples), seed=ready.seed(seed),
+        )  # fmt: skip
+        rows += [MetricBesideLabels(each.name, one, undecided) for one in found.rows]
+    return MetricsBesideLabels(tuple(rows))
+
+
+# The figure of enrichment: one bar per metric with its interval, coloured by family, as SVG.
+
+
+COLOURS = {"edit distance": "#4c78a8", "n-gram overlap": "#f58518", "learned": "#54a24b"}
+BAR, GAP, LABELS, WIDTH, TOP = 14, 6, 190, 460, 54
+
+
+def _enrichment_figure(evaluations: Sequence[MetricEvaluation]) -> str:
+    """Bars to the left of zero: metrics that score significant errors lower than harmless ones."""
+    shown = [each for each in evaluations if each.enrichment.value is not None]
+    ends = [
+        end
+        for each in shown
+        for end in (each.enrichment.value, each.enrichment.low, each.enrichment.high)
+        if end is not None
+    ]
+    lowest, highest = min([*ends, 0.0]), max([*ends, 0.0])
+    span = (highest - lowest) or 1.0
+    height = TOP + len(shown) * (BAR + GAP) + 30
+
+    def x(value: float) -> float:
+        return LABELS + (value - lowest) / span * WIDTH
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LABELS + WIDTH + 30} {height}" '
+        'font-family="sans-serif" font-size="12" fill="currentColor" role="img">',
+        "<title>Enrichment: mean score of significant errors minus mean score of harmless ones</title>",
+        f'<text x="{LABELS}" y="16">Mean score at label 2 − mean score at label 0 (95 % interval)</text>',
+    ]
+    for place, (family, colour) in enumerate(COLOURS.items()):
+        start = LABELS + place * 130
+        parts.append(f'<rect x="{start}" y="26" width="10" height="10" fill="{colour}"/>')
+        parts.append(f'<text x="{start + 14}" y="35">{family}</text>')
+    for place, each in enumerate(shown):
+        estimate, top = each.enrichment, TOP + place * (BAR + GAP)
+        assert estimate.value is not None
+        left, right = sorted((x(0.0), x(estimate.value)))
+        parts.append(
+            f'<text x="{LABELS - 8}" y="{top + 11}" text-anchor="end">{escape(each.metric.title)}</text>'
+        )
+        parts.append(
+            f'<rect x="{left:.1f}" y="{top}" width="{right - left:.1f}" height="{BAR}" '
+            f'fill="{COLOURS[each.metric.family]}"><title>{estimate.value:.3f}</title></rect>'
+        )
+        if estimate.low is not None and estimate.high is not None:
+            parts.append(
+                f'<path d="M{x(estimate.low):.1f} {top + BAR / 2}H{x(estimate.high):.1f}" stroke="currentColor"/>'
+            )
+    bottom = height - 24
+    parts.append(f'<path d="M{x(0.0):.1f} {TOP - 6}V{bottom}" stroke="currentColor"/>')
+    parts += [
+        f'<text x="{x(value):.1f}" y="{bottom + 16}" text-anchor="middle">{value:.2f}</text>'
+        for value in (lowest, 0.0, highest)
+    ]
+    return "\n".join([*parts, "</svg>"])

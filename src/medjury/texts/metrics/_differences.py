@@ -7,9 +7,25 @@ there. What was lost with no list to name it counts as content.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from medjury.texts.metrics._differences.reading import Concept, Question, Reading
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
+
+from medjury.texts.metrics._counts import count, links
+from medjury.texts.metrics._lexical import FORMULAS
+from medjury.texts.metrics._lexicons import Lexicons, lexicons
+from medjury.texts.metrics._reading import (
+    UNKNOWN,
+    Concept,
+    Question,
+    Reading,
+    origins_of,
+    read,
+    read_question,
+)
 
 # What a clinician acts on; the other categories (how bad, how often, when) qualify it.
 LOADED = frozenset(
@@ -31,18 +47,9 @@ DENIABLE = frozenset({"drug", "symptom", "condition", "anatomy", "family", "expo
 # Named in answer to a question about the record, these are taken seriously all the same.
 HEALTH = frozenset({"drug", "symptom", "condition"})
 FEATURES = (
-    "loaded_lost",
-    "loaded_added",
-    "echo_lost",
-    "qualifier_changed",
-    "content_changed",
-    "polarity_reversed",
-    "negation_changed",
-    "answer_lost",
-    "acknowledgement_lost",
-    "everything_lost",
-    "share_lost",
-)
+    "loaded_lost", "loaded_added", "echo_lost", "qualifier_changed", "content_changed", "polarity_reversed",
+    "negation_changed", "answer_lost", "acknowledgement_lost", "everything_lost", "share_lost",
+)  # fmt: skip
 # More of the same does not make it worse.
 CEILING = 3.0
 # In very long turns words are not looked for inside other words, nor for others that are nearly the same.
@@ -215,9 +222,162 @@ def _near(word: str, other: str) -> bool:
     allowed = max(n, m) // 3
     if abs(n - m) > min(allowed, 2):
         return False
-    row = list(range(m + 1))
-    for i, letter in enumerate(word, start=1):
-        corner, row[0] = row[0], i
-        for j, against in enumerate(other, start=1):
-            corner, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, corner + (letter != against))
-    return row[m] <= allowed
+    return Levenshtein.distance(word, other) <= allowed
+
+
+# A difference in words: "'not throat' became 'not so': denial of a part of the body lost".
+
+
+LABELS = {
+    "drug": "drug",
+    "symptom": "symptom",
+    "condition": "condition",
+    "anatomy": "part of the body",
+    "laterality": "side or place",
+    "dose": "dose or quantity",
+    "number": "number",
+    "time": "time or duration",
+    "frequency": "frequency",
+    "unit": "unit",
+    "family": "family history",
+    "history": "history (habit, test or treatment)",
+    "exposure": "exposure",
+    "qualifier": "description",
+    "content": "content",
+}
+# A turn that was lost altogether is not listed word by word.
+MOST_REASONS = 6
+# Of a very long turn only so many differences are worded.
+MOST_WORDED = 200
+# Of a long stretch only the beginning and the end are quoted.
+MOST_QUOTED = 12
+# A negation this near to what it denies is quoted with it.
+QUOTED_WITH = 3
+
+
+def located(
+    said: Reading, heard: Reading, differences: Sequence[Difference], lists: Lexicons
+) -> list[Difference]:
+    """The same differences by the words as spoken: what was there (`said`) and what is in its place (`heard`)."""
+    if not differences:
+        return []
+    said_from, heard_from = origins_of(said, lists), origins_of(heard, lists)
+    matched = links(said.words, heard.words)
+    before, after = _neighbours(matched, len(heard.words))
+    changes = []
+    for each in differences:
+        (start, stop), place, denied = each.said, each.heard, each.denied
+        if each.kind == "lost":
+            denied = denied and each.category in DENIABLE
+            if denied and start - each.denied_from <= QUOTED_WITH:
+                start = each.denied_from
+            first = matched[start] if matched[start] >= 0 else before[start]
+            place = first, max(first, after[stop])
+        changes.append(
+            each._replace(
+                said=_spoken(said_from, start, stop), heard=_spoken(heard_from, *place), denied=denied
+            )
+        )
+    return changes
+
+
+def reasons_for(changes: Sequence[Difference], one: Reading, other: Reading) -> tuple[str, ...]:
+    """One sentence for each change, the gravest first."""
+    if not changes:
+        return ()
+    said, heard = one.surface, other.surface
+    if len(changes) > 1:
+        changes = sorted(changes, key=_gravity)
+    reasons: dict[str, None] = {} if heard else {"nothing was recognised": None}
+    covered: set[int] = set()
+    for each in changes[:MOST_WORDED]:
+        kind = each.kind
+        if kind == "lost":
+            first, last = each.heard
+            changed = any(
+                new.kind == "added" and new.category == each.category and first <= new.heard[0] < last
+                for new in changes[:MOST_WORDED]
+            )
+            became = f"became '{_quoted(heard, each.heard)}'" if last > first else "was not recognised"
+            what = LABELS[each.category]
+            what = _denial(what) if each.denied else what
+            covered.update(range(first, last))
+            reason = f"'{_quoted(said, each.said)}' {became}: {what} {'changed' if changed else 'lost'}"
+        elif kind == "added":
+            if covered.issuperset(range(*each.heard)):
+                continue
+            reason = f"'{_quoted(heard, each.heard)}' was added: {LABELS[each.category]} that was not said"
+        elif kind == "affirmed":
+            words, what = _quoted(said, each.said), LABELS[each.category]
+            reason = f"'{words}' was denied and now reads as affirmed: {_denial(what)} lost"
+        elif kind == "denied":
+            words, what = _quoted(said, each.said), LABELS[each.category]
+            reason = f"'{words}' was affirmed and now reads as denied: {what} reversed"
+        elif kind == "negation":
+            reason = "a negation was lost" if each.denied else "a negation was added"
+        elif kind == "answer":
+            change = f"became '{other.answer}'" if other.answer else "was lost"
+            reason = f"the answer '{one.answer}' {change}"
+        else:
+            reason = "an acknowledgement was lost"
+        reasons[reason] = None
+    kept = tuple(reasons)
+    more = len(kept) - MOST_REASONS + max(0, len(changes) - MOST_WORDED)
+    return kept if more <= 0 else (*kept[:MOST_REASONS], f"and {more} more")
+
+
+def _denial(what: str) -> str:
+    return f"denial of {'an' if what[0] in 'aeiou' else 'a'} {what}"
+
+
+def _gravity(change: Difference) -> tuple[bool, bool]:
+    return not change.loaded, change.category == "content"
+
+
+def _quoted(words: list[str], span: Span) -> str:
+    start, stop = span
+    if stop - start <= MOST_QUOTED:
+        return " ".join(words[start:stop])
+    return " ".join([*words[start : start + MOST_QUOTED // 2], "…", *words[stop - MOST_QUOTED // 2 : stop]])
+
+
+def _spoken(origins: list[int], start: int, stop: int) -> Span:
+    """The span of spoken words behind canonical words `start` to `stop`."""
+    return (origins[start], origins[stop - 1] + 1) if stop > start else NOWHERE
+
+
+def _neighbours(links: Sequence[int], length: int) -> tuple[list[int], list[int]]:
+    """For every place of the reference: the hypothesis word after the nearest match to its left, and the nearest
+    match from it to the right."""
+    before, after = [0], [length]
+    for link in links:
+        before.append(link + 1 if link >= 0 else before[-1])
+    for link in reversed(links):
+        after.append(link if link >= 0 else after[-1])
+    return before, after[::-1]
+
+
+Floats = NDArray[np.float64]
+
+
+def compare_pairs(
+    said: Sequence[str], heard: Sequence[str], asked: Sequence[str | None]
+) -> tuple[Floats, list[tuple[str, ...]]]:
+    """Compare every pair, in the light of what it answers: the features of the model, FEATURES and the share of
+    characters lost (1 − chrF) where anything changed; and the changes in words."""
+    lists = lexicons()
+    features: list[list[float]] = []
+    reasons: list[tuple[str, ...]] = []
+    letters: list[tuple[str, str]] = []
+    changed: list[bool] = []
+    for first, second, question in zip(said, heard, asked, strict=True):
+        one, other = read(first, lists), read(second, lists)
+        found = compare(one, other, read_question(question, lists) if question else UNKNOWN)
+        changes = located(one, other, found.differences, lists)
+        features.append(found.features)
+        reasons.append(reasons_for(changes, one, other))
+        changed.append(bool(changes))
+        letters.append(("".join(one.words), "".join(other.words)) if changes else ("", ""))
+    counts = count([one for one, _ in letters], [other for _, other in letters], ["chrf"])
+    lost = np.where(changed, 1.0 - FORMULAS["chrf"].read(counts), 0.0)
+    return np.column_stack([np.array(features).reshape(-1, len(FEATURES)), lost]), reasons

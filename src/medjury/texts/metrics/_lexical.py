@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.texts.metrics._lexical.counts import RUN_POWER, Counts
+from medjury.texts.metrics._counts import RUN_POWER, Counts
 
 Floats = NDArray[np.float64]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.foundation.errors import MedjuryError
+from medjury.texts.metrics import _learned_metrics as formulas
 from medjury.texts.metrics._catalogue import LEARNED, base_name, metric_named
-from medjury.texts.metrics._learned import learned_metrics as formulas
-from medjury.texts.metrics._learned.neural import Kind, Loaded, load
-from medjury.texts.metrics._learned.word_vectors import pooling_of
-from medjury.texts.metrics._lexical.semantic_wer import MOST_CELLS, TOO_LONG
+from medjury.texts.metrics._encoders import Kind, Loaded, load, pooling_of, sentence_vectors
+from medjury.texts.metrics._semantic_wer import MOST_CELLS, TOO_LONG
 
 NO_REFERENCE = "the reference has no words"
 NO_HYPOTHESIS = "nothing was recognised, and a learned metric compares two texts"
@@ -152,3 +152,23 @@ SCORERS: dict[str, Callable[[Sequence[str], Sequence[str], Model, Loader], Any]]
         r, h, get(model, "encoder"), pooling_of(model)
     ),
 }
+
+
+# Sentence vectors for whoever searches by meaning: the encoder of the sentence metrics, loaded when first used.
+
+
+def sentence_embedder(
+    model: str | Path = DEFAULT_MODELS["sbert"], *, device: str | None = None, allow_download: bool = False
+) -> Callable[[Sequence[str]], list[list[float]]]:
+    """A function from texts to unit vectors. Nothing is loaded before its first call, and nothing is fetched
+    unless allowed: give a local folder."""
+
+    @cache
+    def loaded() -> Loaded:
+        return load(model, "encoder", device=device, allow_download=allow_download)
+
+    def embed(texts: Sequence[str]) -> list[list[float]]:
+        vectors: list[list[float]] = sentence_vectors(loaded(), list(texts), pooling_of(model)).tolist()
+        return vectors
+
+    return embed

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.texts.metrics._differences.reading import read
 from medjury.texts.metrics._lexicons import COURTESY, FUNCTION, NEGATION, NUMBER, Lexicons, Phrase
+from medjury.texts.metrics._reading import read
 
 # Words in a clinical list, negations, numbers and answers; ordinary content; function words and courtesies.
 LOADED_WEIGHT, CONTENT_WEIGHT, FUNCTION_WEIGHT = 2.0, 1.0, 0.5

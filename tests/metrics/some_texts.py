@@ -1,19 +1,13 @@
-"""Texts for the tests of the metrics, and the compiled kernels made afresh where there is a compiler."""
+"""Texts for the tests of the metrics."""
 
 from __future__ import annotations
 
-import ctypes
-import shutil
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-import pytest
 from hypothesis import strategies as st
 
 ROOT = Path(__file__).parents[2]
-KERNELS = TemporaryDirectory(prefix="medjury-kernels-")
 PRIMOCK = ROOT.parent / "shared" / "data" / "transcript_impact" / "primock_dev.csv"
 
 # Few different words and signs, so that pairs share much; white space and letters of every kind.
@@ -41,15 +35,3 @@ READABLE = (
     .map(joined)
 )
 ANYTHING = st.one_of(SENTENCES, st.text(max_size=120), st.text(alphabet="ab .", max_size=200))
-
-
-@cache
-def compiled_library() -> ctypes.CDLL:
-    """The kernels compiled from the source as it is now."""
-    import hatch_build
-
-    if shutil.which("cc") is None:
-        pytest.skip("there is no C compiler here")
-    library = hatch_build.compile_kernels(ROOT, Path(KERNELS.name))
-    assert library is not None
-    return ctypes.CDLL(str(library))

@@ -1,1 +1,0 @@
-"""Critical differences: what a clinician would take from either text, and what changed."""

@@ -1,1 +1,0 @@
-"""Learned metrics: how alike two texts are to a neural network."""

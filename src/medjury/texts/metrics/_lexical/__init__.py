@@ -1,1 +1,0 @@
-"""Lexical metrics: formulas over words and what is counted of them."""
