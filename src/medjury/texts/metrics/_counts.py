@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,10 +117,10 @@ def shared(a: Sequence[str], b: Sequence[str], order: int) -> int:
     """How many n-grams both sides have, each as often as on the side that has fewer."""
     one, other = _ngrams(a, order), _ngrams(b, order)
     common = one.keys() & other.keys()
-    return sum(map(min, map(one.__getitem__, common), map(other.__getitem__, common)))
+    return sum(min(one[each], other[each]) for each in common)
 
 
-def _ngrams(items: Sequence[str], order: int) -> Counter[str] | Counter[tuple[str, ...]]:
+def _ngrams(items: Sequence[str], order: int) -> Counter[Any]:
     if isinstance(items, str):
         return Counter([items[start : start + order] for start in range(len(items) - order + 1)])
     return Counter(zip(*(items[start:] for start in range(order)), strict=False))
