@@ -243,8 +243,8 @@ def rules(**changes: Any) -> dict[str, Any]:
 
 def page_of(folder: Path) -> str:
     """The report as text; nothing is written."""
-    from medjury.report._compose import compose
     from medjury.report._exhibits import Exhibits
+    from medjury.report._page import compose
 
     return compose(evidence_of(open_run(folder, resamples=200)), Exhibits())
 

@@ -23,8 +23,8 @@ from medjury.intake.cases import Case
 from medjury.judging import AdaptiveJury
 from medjury.models import Gate, MemoryCache, ModelError
 from medjury.report import write_page
-from medjury.report._compose import compose
 from medjury.report._exhibits import Exhibits
+from medjury.report._page import compose
 from medjury.tables import open_run
 from medjury.validation import evidence_of
 

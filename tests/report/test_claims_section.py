@@ -26,9 +26,8 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
 from medjury.judging import Claims, Speaker
 from medjury.models import Gate, MemoryCache, Request, Scripted
-from medjury.report import _compose
 from medjury.report._exhibits import Exhibits
-from medjury.report._sections import claims
+from medjury.report._page import compose
 from medjury.tables import open_run
 from medjury.validation import evidence_of
 from medjury.validation._claims_roc import share_curve
@@ -38,13 +37,6 @@ INSTRUMENT = {
     "version": "1.0",
     "dimensions": [{"name": "concordant", "label": "Concordant", "grades": [0, 1], "higher_is_better": True}],
 }
-
-
-@pytest.fixture(autouse=True)
-def shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The section stands in the page, whatever else does."""
-    if claims.section not in _compose.EVIDENCE:
-        monkeypatch.setattr(_compose, "EVIDENCE", (*_compose.EVIDENCE, claims.section))
 
 
 def story(planted: PlantedCase, **quotes: list[str]) -> dict[str, Any]:
@@ -232,7 +224,7 @@ def test_a_mean_of_equal_shares_stays_on_its_side_of_the_threshold(tmp_path: Pat
 def test_the_curve_is_drawn(tmp_path: Path) -> None:
     folder, _, _ = shares(tmp_path, 30)
     exhibits = Exhibits()
-    page = _compose.compose(evidence_of(open_run(folder, resamples=200)), exhibits)
+    page = compose(evidence_of(open_run(folder, resamples=200)), exhibits)
     assert "claims-roc" in exhibits.figures
     assert 'id="figure-claims-roc"' in page
     assert "claims-area" in exhibits.tables

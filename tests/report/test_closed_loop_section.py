@@ -15,7 +15,7 @@ from tests.report.planted import planted_frame, write_run
 
 from medjury.report._exhibits import Exhibits
 from medjury.report._material import Material
-from medjury.report._sections import closed_loop
+from medjury.report._sections.closed_loop import closed_loop
 from medjury.statistics import Estimate
 from medjury.tables import Grades, Measured, open_run
 from medjury.validation import evidence_of, validation_of
@@ -82,7 +82,7 @@ def page(
         frame.with_columns(pl.lit(patient).alias("patient")).write_parquet(run / "ratings.parquet")
     evidence = evidence_of(open_run(run, resamples=400))
     exhibits = Exhibits()
-    made = closed_loop.section(Material(evidence, validation_of(evidence), exhibits))
+    made = closed_loop(Material(evidence, validation_of(evidence), exhibits))
     return ("" if made is None else made.body), exhibits
 
 

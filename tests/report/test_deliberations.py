@@ -17,21 +17,14 @@ from tests.report.planted import page_of, planted_frame, write_run
 
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case
-from medjury.report import _compose, write_page
+from medjury.report import write_page
 from medjury.report._exhibits import Exhibits
-from medjury.report._sections import deliberations
+from medjury.report._page import compose
 from medjury.tables import open_run
 from medjury.validation import evidence_of
 
 OWN_CHECK = (Path(__file__).parent / "accessibility.js").read_text()
 HOSTILE = "<script>alert(1)</script> & <b>the potassium of 6.1</b>"
-
-
-@pytest.fixture(autouse=True)
-def shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The section stands in the page, whatever else does."""
-    if deliberations.section not in _compose.EVIDENCE:
-        monkeypatch.setattr(_compose, "EVIDENCE", (*_compose.EVIDENCE, deliberations.section))
 
 
 def story(room: Room) -> dict[str, Any]:
@@ -97,7 +90,7 @@ def test_every_word_is_there_and_none_of_it_is_markup(tmp_path: Path) -> None:
 
 def test_how_they_ended_is_counted(tmp_path: Path) -> None:
     exhibits = Exhibits()
-    _compose.compose(evidence_of(open_run(folder(tmp_path, lines(stories())), resamples=200)), exhibits)
+    compose(evidence_of(open_run(folder(tmp_path, lines(stories())), resamples=200)), exhibits)
     endings = exhibits.tables["deliberation-endings"].splitlines()
     told = dict(zip(endings[0].split(","), endings[1].split(","), strict=True))
     assert told["deliberations"] == "3" and told["agreed at once"] == "2"

@@ -14,7 +14,7 @@ from tests.chromium import chromium
 from tests.report.planted import planted_frame, write_run
 
 from medjury.foundation.errors import MedjuryError
-from medjury.report import _png, write_page
+from medjury.report import _pdf_and_png, write_page
 from medjury.report._axes import Axes, round_ticks
 from medjury.report._exhibits import Exhibits
 from medjury.report._figure import Figure, draw_panels, heat
@@ -167,7 +167,7 @@ def test_pixels_are_made_where_they_are_asked_for(tmp_path: Path) -> None:
     write_page(folder)
     figures = sorted((folder / "figures").iterdir())
     assert {each.suffix for each in figures} == {".svg"}
-    _png.write_pngs(figures[:1])
+    _pdf_and_png.write_pngs(figures[:1])
     made = figures[0].with_suffix(".png").read_bytes()
     assert made.startswith(b"\x89PNG") and len(made) > 2000
     write_page(folder)

@@ -108,3 +108,18 @@ def test_one_jury_with_many_reasons_still_makes_one_page(browser: Browser, tmp_p
     frame = planted_frame(cases=20, dimensions=dimensions, unscored=0.3, judges={"one": 0.2, "two": 2.0})
     run = write_run(tmp_path / "run", frame, study="A study " * 12)
     assert_one_page(first_pages(browser, write_page(run), tmp_path / "printed.pdf"))
+
+
+def test_the_demonstration_ends_after_page_one_and_its_evidence(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """At most 5,000 words meet the reader; all else is folded in the same file, a link away."""
+    report = run_demonstration(tmp_path_factory) / "runs" / "demonstration" / "report.html"
+    page = browser.new_page()
+    page.goto(report.as_uri())
+    assert 1_500 < len(page.inner_text("main").split()) <= 5_000
+    folded = page.locator("main > details:not([open])")
+    assert folded.count() > 15
+    page.goto(f"{report.as_uri()}#ranking")
+    assert page.locator("#ranking").is_visible() and "tie groups" in page.inner_text("#ranking")
+    page.close()

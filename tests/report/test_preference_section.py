@@ -14,7 +14,7 @@ from tests.report.planted import planted_frame, write_run
 
 from medjury.report._exhibits import Exhibits
 from medjury.report._material import Material
-from medjury.report._sections import preference
+from medjury.report._sections.preference import preference
 from medjury.tables import open_run
 from medjury.validation import evidence_of, validation_of
 
@@ -63,7 +63,7 @@ def page(folder: Path, ratings: pl.DataFrame, **changes: Any) -> tuple[str, list
 def section(run: Path) -> tuple[str, list[dict[str, str]]]:
     evidence = evidence_of(open_run(run, resamples=400))
     exhibits = Exhibits()
-    made = preference.section(Material(evidence, validation_of(evidence), exhibits))
+    made = preference(Material(evidence, validation_of(evidence), exhibits))
     if made is None:
         return "", []
     return made.body, list(csv.DictReader(io.StringIO(exhibits.tables["preference"])))

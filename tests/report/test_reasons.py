@@ -14,7 +14,9 @@ from medjury.analysis.agreement import agreement
 from medjury.models import EMBEDDED
 from medjury.report._exhibits import Exhibits
 from medjury.report._material import Material
-from medjury.report._sections import coverage, gate, verdict
+from medjury.report._sections.coverage import coverage
+from medjury.report._sections.first_page import first_page
+from medjury.report._sections.gate import gate
 from medjury.report._sections.next_steps import next_steps
 from medjury.tables import open_run
 from medjury.validation import evidence_of, validation_of
@@ -42,7 +44,7 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
 def test_reasons_differ_by_row_and_start_with_what_matters_for_that_dimension(
     material: Material, tmp_path: Path
 ) -> None:
-    gate.section(material)
+    gate(material)
     material.exhibits.write(tmp_path)
     with (tmp_path / "tables" / "verdicts.csv").open(encoding="utf-8", newline="") as file:
         why = {row["dimension"]: row["the main reason"] for row in csv.DictReader(file)}
@@ -54,7 +56,7 @@ def test_reasons_differ_by_row_and_start_with_what_matters_for_that_dimension(
 
 
 def test_the_first_page_tells_danger_first_and_whom_it_concerns(material: Material) -> None:
-    reasons = re.findall(r"<li>(.*?)</li>", verdict.section(material).body)
+    reasons = re.findall(r"<li>(.*?)</li>", first_page(material).body)
     assert reasons[0].startswith("Accuracy: The jury misses more danger than a colleague")
     assert reasons[1].startswith("Accuracy: The jury missed danger that every clinician saw in ")
 
@@ -82,7 +84,7 @@ def test_a_run_that_stopped_says_that_it_counts_what_was_judged_so_far(
     made = Material(evidence, validation_of(evidence), Exhibits())
     answers = "answers" if status == "complete" else "answers that were judged so far"
     said = f"{answers} got a score;" if unscored else f"All {answers} have a score."
-    assert said in verdict.section(made).body
+    assert said in first_page(made).body
     if not unscored:
         step = next(step for step in next_steps(made) if "second clinician" in step)
         assert step.endswith("(1 now, 50 needed).") or "1 now, 50 needed" in step
@@ -106,7 +108,7 @@ def test_the_page_says_how_the_run_ended(
 
 
 def test_the_first_page_has_no_double_not_and_no_bare_code(material: Material) -> None:
-    said = re.sub(r"<[^>]+>", "\n", re.sub(r"</?(?:strong|code)>", "", verdict.section(material).body))
+    said = re.sub(r"<[^>]+>", "\n", re.sub(r"</?(?:strong|code)>", "", first_page(material).body))
     for line in said.splitlines():
         for one in re.split(r"(?<=[.;:]) ", line):
             nots = re.findall(r"\b(?:not|no|nobody|never|without|none|cannot)\b", one, re.IGNORECASE)
@@ -120,7 +122,7 @@ def test_only_our_own_small_model_is_called_too_small(tmp_path: Path) -> None:
         judges = [{"name": "one", "models": [{"kind": "embedded", "name": "one", "model": model}]}]
         run = write_run(tmp_path / model, frame, judges=judges)
         evidence = evidence_of(open_run(run, resamples=200))
-        page = verdict.section(Material(evidence, validation_of(evidence), Exhibits())).body
+        page = first_page(Material(evidence, validation_of(evidence), Exhibits())).body
         assert ("far too small" in page) is small
 
 
@@ -137,5 +139,5 @@ def test_an_empty_cell_of_a_clinician_is_an_answer_that_was_not_rated(tmp_path: 
     assert "not rated by clinician-2: 4 (empty cells)" in remarks
     assert not any("unscored ratings of clinician-2" in each for each in remarks)
     evidence = evidence_of(table)
-    shown = coverage.section(Material(evidence, validation_of(evidence), Exhibits())).body
+    shown = coverage(Material(evidence, validation_of(evidence), Exhibits())).body
     assert "not rated (empty)" in shown and "missing<" not in shown

@@ -9,7 +9,7 @@ from tests.report.planted import planted_frame, write_run
 
 from medjury.report._exhibits import Exhibits
 from medjury.report._material import Material
-from medjury.report._sections import self_preference
+from medjury.report._sections.audits import self_preference
 from medjury.tables import open_run
 from medjury.validation import evidence_of, validation_of
 
@@ -26,7 +26,7 @@ def body(folder: Path, systems: tuple[str, ...]) -> str:
         report={"resamples": 100, "system_vendors": {name: SYSTEMS[name] for name in systems}},
     )
     evidence = evidence_of(open_run(run, resamples=100))
-    made = self_preference.section(Material(evidence, validation_of(evidence), Exhibits()))
+    made = self_preference(Material(evidence, validation_of(evidence), Exhibits()))
     assert made is not None
     return made.body
 

@@ -20,7 +20,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.judging import revised_cases
 from medjury.report._exhibits import Exhibits
 from medjury.report._material import Material
-from medjury.report._sections import closed_loop
+from medjury.report._sections.closed_loop import closed_loop
 from medjury.studies import RunResult, load_study, run_study
 from medjury.tables import open_run
 from medjury.validation import evidence_of, validation_of
@@ -78,7 +78,7 @@ def flattery(call: Call) -> str:
 def page(result: RunResult) -> tuple[str, Exhibits]:
     evidence = evidence_of(open_run(result.folder, resamples=400))
     exhibits = Exhibits()
-    section = closed_loop.section(Material(evidence, validation_of(evidence), exhibits))
+    section = closed_loop(Material(evidence, validation_of(evidence), exhibits))
     assert section is not None
     return section.body, exhibits
 

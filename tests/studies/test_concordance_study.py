@@ -18,7 +18,7 @@ from tests.processes import kill, start, wait_until
 from medjury.foundation.errors import MedjuryError
 from medjury.report._exhibits import Exhibits
 from medjury.report._material import Material
-from medjury.report._sections import preference
+from medjury.report._sections.preference import preference
 from medjury.statistics import proportion
 from medjury.studies import RunResult, load_study, run_study
 from medjury.tables import open_run
@@ -80,7 +80,7 @@ def votes(result: RunResult) -> polars.DataFrame:
 def page(result: RunResult) -> tuple[str, dict[str, list[dict[str, str]]]]:
     evidence = evidence_of(open_run(result.folder, resamples=400))
     exhibits = Exhibits()
-    section = preference.section(Material(evidence, validation_of(evidence), exhibits))
+    section = preference(Material(evidence, validation_of(evidence), exhibits))
     assert section is not None
     return section.body, {
         name: list(csv.DictReader(io.StringIO(table))) for name, table in exhibits.tables.items()

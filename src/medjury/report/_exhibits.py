@@ -6,7 +6,7 @@ import csv
 import html
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -41,25 +41,30 @@ class Exhibits:
     def table(
         self,
         name: str,
-        head: Sequence[str],
-        rows: Sequence[Sequence[Cell]],
+        rows: Sequence[Mapping[str, Cell]],
         *,
         caption: str,
-        digits: int | Sequence[int] = 3,
+        digits: int | Mapping[str, int] = 3,
         shown: int | None = None,
         folded: bool = False,
+        head: Sequence[str] = (),
     ) -> Html:
-        """A table in the page and as CSV. `shown` limits the rows in the page; the CSV has them all. A `folded`
-        one is opened by the reader, and by the printer."""
+        """A table in the page and as CSV, from rows by the titles of their columns (`head` names these where there
+        may be no row). `shown` limits the rows in the page; the CSV has them all. A `folded` one is opened by the
+        reader, and by the printer. `digits` may differ by column."""
         name += self.suffix
-        head = [self.speak(title) for title in head]
-        self.tables[name] = _csv(head, rows)
+        titles = list(rows[0]) if rows else list(head)
+        spoken = [self.speak(title) for title in titles]
+        lines = [[row[title] for title in titles] for row in rows]
+        if titles:
+            self.tables[name] = _csv(spoken, lines)
         if not rows:
             return Html("")
-        kept, caption = rows if shown is None else rows[:shown], self.speak(caption)
-        made = table_html(head, kept, caption=caption, digits=digits, id=f"table-{name}")
-        if len(kept) < len(rows):
-            note = f"The first {len(kept):,} of {len(rows):,} rows; all of them are in tables/{name}.csv."
+        kept, caption = lines if shown is None else lines[:shown], self.speak(caption)
+        places = digits if isinstance(digits, int) else [digits.get(title, 3) for title in titles]
+        made = table_html(spoken, kept, caption=caption, digits=places, id=f"table-{name}")
+        if len(kept) < len(lines):
+            note = f"The first {len(kept):,} of {len(lines):,} rows; all of them are in tables/{name}.csv."
             made = Html(made + paragraph(note, class_="soft"))
         if folded:
             title = f"{caption.split('.')[0].split(';')[0]}: {len(kept):,} rows"

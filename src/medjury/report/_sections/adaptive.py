@@ -12,7 +12,7 @@ from medjury.validation import STOPPED, AdaptiveTally
 _MANY_LOST = 0.1
 
 
-def section(material: Material) -> Section | None:
+def adaptive_juries(material: Material) -> Section | None:
     if not material.records.kinds():
         return None
     from medjury.judging import AdaptiveBody
@@ -62,20 +62,19 @@ def _notes(tallies: Mapping[str, AdaptiveTally]) -> list[object]:
 
 
 def _ends(material: Material, tallies: Mapping[str, AdaptiveTally]) -> Html:
-    rows: list[tuple[Cell, ...]] = [
-        (
-            rater,
-            sum(tally.stopped.values()),
-            *(tally.stopped[name] for name in STOPPED),
-            tally.made,
-            tally.most,
-            None if tally.saved is None else 100 * tally.saved,
-        )
+    rows: list[dict[str, Cell]] = [
+        {
+            "judge": rater,
+            "units": sum(tally.stopped.values()),
+            **{title: tally.stopped[name] for name, title in STOPPED.items()},
+            "questions asked": tally.made,
+            "at most": tally.most,
+            "saved (%)": None if tally.saved is None else 100 * tally.saved,
+        }
         for rater, tally in sorted(tallies.items())
     ]
     return material.exhibits.table(
         "adaptive-ends",
-        ("judge", "units", *STOPPED.values(), "questions asked", "at most", "saved (%)"),
         rows,
         caption="Why the jury stopped. A unit is what is asked at once about one answer; a question is one juror "
         "asked about it, however often it had to be asked for a usable answer. Units broken off, and those that "
@@ -85,14 +84,18 @@ def _ends(material: Material, tallies: Mapping[str, AdaptiveTally]) -> Html:
 
 
 def _distribution(material: Material, tallies: Mapping[str, AdaptiveTally]) -> Html:
-    rows: list[tuple[Cell, ...]] = [
-        (rater, number, tally.asked[number], 100 * tally.asked[number] / tally.finished)
+    rows: list[dict[str, Cell]] = [
+        {
+            "judge": rater,
+            "questions": number,
+            "units": tally.asked[number],
+            "share (%)": 100 * tally.asked[number] / tally.finished,
+        }
         for rater, tally in sorted(tallies.items())
         for number in range(1, max(tally.asked, default=0) + 1)
     ]
     return material.exhibits.table(
         "adaptive-asked",
-        ("judge", "questions", "units", "share (%)"),
         rows,
         caption="How many questions to jurors a unit took",
         digits=1,
@@ -100,32 +103,24 @@ def _distribution(material: Material, tallies: Mapping[str, AdaptiveTally]) -> H
 
 
 def _jurors(material: Material, tallies: Mapping[str, AdaptiveTally]) -> Html:
-    rows: list[tuple[Cell, ...]] = [
-        (
-            rater,
-            name,
-            juror.asked,
-            juror.scores,
-            juror.not_applicable,
-            juror.lost,
-            juror.without_any,
-            ", ".join(f"{why.replace('_', ' ')} {count:,}" for why, count in juror.reasons.most_common()),
-        )
+    rows: list[dict[str, Cell]] = [
+        {
+            "judge": rater,
+            "juror, in the order asked": name,
+            "asked": juror.asked,
+            "scores": juror.scores,
+            "not applicable": juror.not_applicable,
+            "votes lost": juror.lost,
+            "answers without a vote": juror.without_any,
+            "why lost": ", ".join(
+                f"{why.replace('_', ' ')} {count:,}" for why, count in juror.reasons.most_common()
+            ),
+        }
         for rater, tally in sorted(tallies.items())
         for name, juror in tally.jurors.items()
     ]
     return material.exhibits.table(
         "adaptive-jurors",
-        (
-            "judge",
-            "juror, in the order asked",
-            "asked",
-            "scores",
-            "not applicable",
-            "votes lost",
-            "answers without a vote",
-            "why lost",
-        ),
         rows,
         caption="Votes by juror, one for each dimension; later jurors see the answers that earlier ones left open, "
         "so their votes do not compare with those of the first",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -23,7 +23,7 @@ def _difference(found: Estimate) -> Estimate:
 
 def human_baseline(material: Material) -> Html:
     evidence = material.evidence
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     pooled = 0
     for dimension in evidence.table.dimensions:
         for rater in evidence.raters:
@@ -31,39 +31,28 @@ def human_baseline(material: Material) -> Html:
                 pooled = max(pooled, each.pairs if each.pooled else 0)
                 verdict = {True: "not inferior", False: "not shown", None: "no verdict"}[each.non_inferior]
                 rows.append(
-                    (
-                        dimension.label,
-                        rater,
-                        STATISTICS.get(name, name),
-                        each.judge_human.n,
-                        each.judge_human,
-                        each.human_human,
-                        _difference(each.difference),
-                        p_value(each.p_value),
-                        verdict,
-                    )
+                    {
+                        "dimension": dimension.label,
+                        "rater": rater,
+                        "coefficient": STATISTICS.get(name, name),
+                        "n": each.judge_human.n,
+                        "rater with clinician": each.judge_human,
+                        "clinician with clinician": each.human_human,
+                        "difference": _difference(each.difference),
+                        "p": p_value(each.p_value),
+                        f"margin {evidence.rules.margin:g}": verdict,
+                    }
                 )
     if not rows:
         text = "One clinician only: how well clinicians agree, the fair yardstick, is not known here."
         return paragraph(text, class_="note") if len(evidence.clinicians) == 1 else Html("")
     # The gate's statistic first; the page shows that one, the CSV all of them.
     wanted = STATISTICS.get(evidence.rules.statistic, "")
-    rows.sort(key=lambda row: row[2] != wanted)
-    first = sum(1 for row in rows if row[2] == wanted) or len(rows)
+    rows.sort(key=lambda row: row["coefficient"] != wanted)
+    first = sum(row["coefficient"] == wanted for row in rows) or len(rows)
     bound = percent(evidence.confidence)
     baseline = material.exhibits.table(
         "human-baseline",
-        (
-            "dimension",
-            "rater",
-            "coefficient",
-            "n",
-            "rater with clinician",
-            "clinician with clinician",
-            "difference",
-            "p",
-            f"margin {evidence.rules.margin:g}",
-        ),
         rows,
         caption="Mean agreement of a rater with single clinicians, pair by pair, beside that of clinicians with "
         "one another, on the answers that the rater and two or more clinicians scored. The lower end of the "
@@ -83,14 +72,14 @@ def human_baseline(material: Material) -> Html:
 def _among_themselves(material: Material) -> Html:
     """All clinicians together: a mixed model of cases and clinicians where not everybody rated every case."""
     found = material.evidence.agreement
-    rows: list[tuple[Cell, ...]] = [
-        (
-            material.evidence.label(row.dimension),
-            STATISTICS.get(row.statistic, row.statistic),
-            row.counts.n,
-            row.estimate,
-            row.estimate.method,
-        )
+    rows: list[dict[str, Cell]] = [
+        {
+            "dimension": material.evidence.label(row.dimension),
+            "coefficient": STATISTICS.get(row.statistic, row.statistic),
+            "rated by two": row.counts.n,
+            "all clinicians": row.estimate,
+            "how": row.estimate.method,
+        }
         for row in (found.rows if found is not None else ())
         if row.rater == "among references" and row.statistic == "icc_2_1"
     ]
@@ -98,7 +87,6 @@ def _among_themselves(material: Material) -> Html:
         return Html("")
     return material.exhibits.table(
         "clinicians-together",
-        ("dimension", "coefficient", "rated by two", "all clinicians", "how"),
         rows,
         caption="All clinicians together: how far one clinician's score could stand for another's.",
         shown=40,
@@ -117,9 +105,9 @@ _OTHER_WAY = (
 )
 
 
-def _other_way(rows: Sequence[tuple[Cell, ...]]) -> str:
+def _other_way(rows: Sequence[Mapping[str, Cell]]) -> str:
     """A sentence where a value is below zero: the coefficient has no lower limit, and its size means nothing."""
-    values = [cell.value for row in rows for cell in row if isinstance(cell, Estimate)]
+    values = [cell.value for row in rows for cell in row.values() if isinstance(cell, Estimate)]
     return _OTHER_WAY if any(value is not None and value < 0 for value in values) else ""
 
 
@@ -141,7 +129,7 @@ def standardised(material: Material) -> Html:
         and not row.system
         and row.reference == (_PAIRS if row.rater == _HUMANS else evidence.main_reference)
     }
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for dimension in dimensions:
         for rater in (*evidence.raters, _HUMANS):
             sides = [cells.get((dimension.name, rater, name)) for name in (_AVERAGED, _FIRST)]
@@ -151,11 +139,19 @@ def standardised(material: Material) -> Html:
                 pairs = (
                     first.estimate.method.split("mean over ")[-1].split(",")[0] if rater == _HUMANS else ""
                 )
-                estimates = (None if row is None else row.estimate for row in sides)
-                rows.append((dimension.label, who, first.estimate.n, *estimates, pairs))
+                averaged, each = (None if row is None else row.estimate for row in sides)
+                rows.append(
+                    {
+                        "dimension": dimension.label,
+                        "rater": who,
+                        "n": first.estimate.n,
+                        "averaged first": averaged,
+                        "each rater first": each,
+                        "pairs": pairs,
+                    }
+                )
     return material.exhibits.table(
         "standardised",
-        ("dimension", "rater", "n", "averaged first", "each rater first", "pairs"),
         rows,
         caption=f"ICC(3,k) on z-scores with the clinicians, on the answers that both scored, with "
         f"{percent(evidence.confidence)} intervals: the "
@@ -178,12 +174,15 @@ _BY_SYSTEM_COLUMNS = {
 
 def by_system(material: Material) -> Html:
     evidence = material.evidence
-    rows: list[tuple[Cell, ...]] = [
-        (
-            dimension.label,
-            rater,
-            *(evidence.estimate(dimension.name, rater, name) for name in _BY_SYSTEM_COLUMNS),
-        )
+    rows: list[dict[str, Cell]] = [
+        {
+            "dimension": dimension.label,
+            "rater": rater,
+            **{
+                title: evidence.estimate(dimension.name, rater, name)
+                for name, title in _BY_SYSTEM_COLUMNS.items()
+            },
+        }
         for dimension in material.compared
         for rater in evidence.raters
         if evidence.row(dimension.name, rater, "spearman_within_systems") is not None
@@ -192,7 +191,6 @@ def by_system(material: Material) -> Html:
         return Html("")
     table = material.exhibits.table(
         "agreement-by-system",
-        ("dimension", "rater", *_BY_SYSTEM_COLUMNS.values()),
         rows,
         caption=f"Spearman's rho with {evidence.reference_words}, on the answers that both scored, "
         "pooled and apart",
@@ -219,7 +217,7 @@ _TITLE = "Agreement with clinicians"
 Line = tuple[str, Estimate, Estimate | None]
 
 
-def section(material: Material) -> Section:
+def agreement(material: Material) -> Section:
     evidence = material.evidence
     if not evidence.clinicians:
         text = (
@@ -246,8 +244,8 @@ def section(material: Material) -> Section:
 def _tables(material: Material) -> Html:
     """What is read most, then coefficients that correct for chance in other ways, for readers who ask for them."""
     evidence = material.evidence
-    rows: list[tuple[Cell, ...]] = []
-    others: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
+    others: list[dict[str, Cell]] = []
     for dimension in material.compared:
         for rater in evidence.raters:
             # A text metric is on no clinical scale: it has an order, and no offset.
@@ -257,14 +255,14 @@ def _tables(material: Material) -> Html:
             if row is None or (row.statistic == "spearman" and not row.counts.n):
                 continue
             found = {name: evidence.estimate(dimension.name, rater, name) for name in (*_COLUMNS, *_OTHERS)}
-            counts = (row.counts.n, row.counts.n_unscored)
-            rows.append((dimension.label, rater, *counts, *(found[name] for name in _COLUMNS)))
+            who: dict[str, Cell] = {"dimension": dimension.label, "rater": rater}
+            counts = {"n": row.counts.n, "unscored": row.counts.n_unscored}
+            rows.append(who | counts | {title: found[name] for name, title in _COLUMNS.items()})
             if evidence.table.raters.get(rater) != "metric":
-                others.append((dimension.label, rater, *(found[name] for name in _OTHERS)))
+                others.append(who | {title: found[name] for name, title in _OTHERS.items()})
     reference = evidence.reference_words
     table = material.exhibits.table(
         "agreement",
-        ("dimension", "rater", "n", "unscored", *_COLUMNS.values()),
         rows,
         caption=f"Each rater against {reference}, on the held-out answers that both scored, with "
         f"{percent(evidence.confidence)} intervals. Offset is rater less reference."
@@ -285,7 +283,6 @@ def _tables(material: Material) -> Html:
         table
         + material.exhibits.table(
             "agreement-other-coefficients",
-            ("dimension", "rater", *_OTHERS.values()),
             others,
             caption=f"Other coefficients of agreement with {reference}, on the answers that both scored",
             shown=60,

@@ -28,17 +28,23 @@ def calibration_maps(material: Material, study: CalibrationStudy) -> Html:
     curves = study.curve_points()
     if not curves:
         return Html("")
-    rows: list[tuple[Cell, ...]] = [
-        (evidence.label(each.dimension), each.rater, each.map, each.score, each.calibrated, each.n)
+    rows: list[dict[str, Cell]] = [
+        {
+            "dimension": evidence.label(each.dimension),
+            "rater": each.rater,
+            "map": each.map,
+            "score": each.score,
+            "calibrated": each.calibrated,
+            "answers": each.n,
+        }
         for each in curves
     ]
     table = material.exhibits.table(
         "calibration-curves",
-        ("dimension", "rater", "map", "score", "calibrated", "answers"),
         rows,
         caption="Calibration curves: what each score becomes, by the map of all labelled cases and without each "
         "fold; of composites, the mean of the calibrated composite by the composite as scored",
-        digits=(3, 3, 3, 2, 2, 0),
+        digits={"score": 2, "calibrated": 2},
         shown=60,
         folded=True,
     )
@@ -97,7 +103,7 @@ _TITLE = "Calibration"
 Curves = tuple[Measured, "Reliability", "Reliability"]
 
 
-def section(material: Material) -> Section | None:
+def calibration(material: Material) -> Section | None:
     evidence = material.evidence
     if not any(each.grades for each in material.compared) or not evidence.rater:
         return None
@@ -122,14 +128,20 @@ def _body(material: Material, whole: CalibrationStudy) -> Html:
     """Before and after, of one rater."""
     evidence, table = material.evidence, material.evidence.table
     study = whole.only(evidence.rater)
-    rows: list[tuple[Cell, ...]] = [
-        (evidence.label(row.dimension), _SHOWN[row.statistic], row.n, row.before, row.after, row.change)
+    rows: list[dict[str, Cell]] = [
+        {
+            "dimension": evidence.label(row.dimension),
+            "statistic": _SHOWN[row.statistic],
+            "n": row.n,
+            "as scored": row.before,
+            "calibrated": row.after,
+            "change": row.change,
+        }
         for row in study.rows
         if row.statistic in _SHOWN
     ]
     shown_rows = material.exhibits.table(
         "calibration",
-        ("dimension", "statistic", "n", "as scored", "calibrated", "change"),
         rows,
         caption=f"The jury against {evidence.reference_words}, on the answers that both scored and that could be "
         "calibrated, before and after isotonic calibration, out of fold, with "

@@ -17,7 +17,7 @@ _CHARACTERS = 1200
 _DIMENSIONS = 12
 
 
-def section(material: Material) -> Section | None:
+def cases(material: Material) -> Section | None:
     evidence = material.evidence
     wanted = evidence.table.settings.cases_shown
     chosen = _chosen(material)[:wanted] if wanted else []
@@ -36,13 +36,16 @@ def section(material: Material) -> Section | None:
         lead += " To read every answer beside its source: medjury view RUN."
     if evidence.table.settings.hide_texts:
         lead += " Names of cases and all explanations are left out of this copy."
-    rows: list[tuple[Cell, ...]] = [
-        (_name(material, number, item, system), evidence.label(dimension), gap)
+    rows: list[dict[str, Cell]] = [
+        {
+            "case": _name(material, number, item, system),
+            "dimension": evidence.label(dimension),
+            "difference in grades": gap,
+        }
         for number, (item, system, dimension, gap, _) in enumerate(chosen, start=1)
     ]
     table = material.exhibits.table(
         "cases-worth-reading",
-        ("case", "dimension", "difference in grades"),
         rows,
         caption="The largest differences",
     )

@@ -52,7 +52,7 @@ class _Group:
                 self.shares.setdefault((record.item, record.system), []).append(body.share)
 
 
-def section(material: Material) -> Section | None:
+def claims(material: Material) -> Section | None:
     if not material.records.kinds():
         return None
     groups: dict[tuple[str, str], _Group] = {}
@@ -99,28 +99,38 @@ def _interest(record: ClaimsRecord) -> tuple[float, ...]:
 
 
 def _counts(material: Material, found: Mapping[tuple[str, str], ClaimStatistics]) -> Html:
-    rows: list[tuple[Cell, ...]] = []
-    listed: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
+    listed: list[dict[str, Cell]] = []
     for (rater, dimension), each in found.items():
         label = material.evidence.label(dimension)
         fewest, most = each.range or (None, None)
-        rows.append((rater, label, len(each.per_answer), each.failed, each.claims, each.mean, fewest, most))
-        listed.append((rater, label, each.repeats, each.set_aside, each.unlocated, each.with_stray_numbers))
-    head = ("judge", "dimension", "answers", "not taken apart", "claims", "mean each", "fewest", "most")
+        rows.append(
+            {
+                "judge": rater,
+                "dimension": label,
+                "answers": len(each.per_answer),
+                "not taken apart": each.failed,
+                "claims": each.claims,
+                "mean each": each.mean,
+                "fewest": fewest,
+                "most": most,
+            }
+        )
+        listed.append(
+            {
+                "judge": rater,
+                "dimension": label,
+                "repeated": each.repeats,
+                "too slight to look for": each.set_aside,
+                "not found in their text": each.unlocated,
+                "with a number their text lacks": each.with_stray_numbers,
+            }
+        )
     table = material.exhibits.table(
-        "claims-per-answer", head, rows, caption="Claims of each answer; repeated ones count once", digits=1
-    )
-    quality = (
-        "judge",
-        "dimension",
-        "repeated",
-        "too slight to look for",
-        "not found in their text",
-        "with a number their text lacks",
+        "claims-per-answer", rows, caption="Claims of each answer; repeated ones count once", digits=1
     )
     listing = material.exhibits.table(
         "claims-listing",
-        quality,
         listed,
         caption="What became of the lists. A claim that was not found in its text, or has a number that stands "
         "nowhere in it, may be the judge's own",
@@ -129,24 +139,21 @@ def _counts(material: Material, found: Mapping[tuple[str, str], ClaimStatistics]
 
 
 def _verdicts(material: Material, found: Mapping[tuple[str, str], ClaimStatistics]) -> Html:
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for (rater, dimension), each in found.items():
         for importance in (None, 1, 2, 3):
-            number = sum(each.count(name, importance) for name in _VERDICTS)
-            shares = [each.share(name, importance) for name in _VERDICTS]
+            shares = {title: each.share(name, importance) for name, title in _VERDICTS.items()}
             rows.append(
-                (
-                    rater,
-                    material.evidence.label(dimension),
-                    "all" if importance is None else _IMPORTANCE[importance],
-                    number,
-                    *(None if share is None else 100 * share for share in shares),
-                )
+                {
+                    "judge": rater,
+                    "dimension": material.evidence.label(dimension),
+                    "importance": "all" if importance is None else _IMPORTANCE[importance],
+                    "claims": sum(each.count(name, importance) for name in _VERDICTS),
+                    **{f"{title} (%)": None if own is None else 100 * own for title, own in shares.items()},
+                }
             )
-    head = ("judge", "dimension", "importance", "claims", *(f"{name} (%)" for name in _VERDICTS.values()))
     return material.exhibits.table(
         "claims-verdicts",
-        head,
         rows,
         caption="What the other text says of the claims, by importance; the four shares of a row sum to 100 %",
         digits=1,
@@ -154,32 +161,21 @@ def _verdicts(material: Material, found: Mapping[tuple[str, str], ClaimStatistic
 
 
 def _evidence(material: Material, found: Mapping[tuple[str, str], ClaimStatistics]) -> Html:
-    rows: list[tuple[Cell, ...]] = [
-        (
-            rater,
-            material.evidence.label(dimension),
-            each.quotations,
-            each.refused,
-            100 * each.refused / each.quotations if each.quotations else None,
-            each.told,
-            each.mended,
-            each.unfounded,
-        )
+    rows: list[dict[str, Cell]] = [
+        {
+            "judge": rater,
+            "dimension": material.evidence.label(dimension),
+            "quotations": each.quotations,
+            "refused": each.refused,
+            "refused (%)": 100 * each.refused / each.quotations if each.quotations else None,
+            "claims told": each.told,
+            "of these corrected": each.mended,
+            "left without evidence": each.unfounded,
+        }
         for (rater, dimension), each in found.items()
     ]
-    head = (
-        "judge",
-        "dimension",
-        "quotations",
-        "refused",
-        "refused (%)",
-        "claims told",
-        "of these corrected",
-        "left without evidence",
-    )
     return material.exhibits.table(
         "claims-evidence",
-        head,
         rows,
         caption="Quotations that were looked up. A refused one does not occur in the text, is too short to show "
         "anything, or leaves out a negation",
@@ -198,25 +194,16 @@ def _roc(material: Material, groups: Mapping[tuple[str, str], _Group]) -> Html:
         return Html("")
     table = material.exhibits.table(
         "claims-area",
-        (
-            "judge",
-            "answers",
-            "concordant",
-            "no share",
-            "clinicians tied",
-            "area under the curve",
-            "threshold used",
-        ),
         [
-            (
-                each.rater,
-                len(each.truth),
-                int(sum(each.truth)),
-                each.without_share,
-                each.tied,
-                each.area,
-                each.threshold,
-            )
+            {
+                "judge": each.rater,
+                "answers": len(each.truth),
+                "concordant": int(sum(each.truth)),
+                "no share": each.without_share,
+                "clinicians tied": each.tied,
+                "area under the curve": each.area,
+                "threshold used": each.threshold,
+            }
             for each in curves
         ],
         caption="How well the supported share alone tells answers that clinicians call concordant (majority) from "
@@ -241,24 +228,23 @@ def _roc(material: Material, groups: Mapping[tuple[str, str], _Group]) -> Html:
 
 
 def _thresholds(material: Material, curves: Sequence[ShareCurve]) -> Html:
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for each in curves:
         for threshold in sorted({*_THRESHOLDS, each.threshold}):
             hit, raised, missed, clear = each.at(threshold)
             rows.append(
-                (
-                    each.rater,
-                    threshold,
-                    hit + raised,
-                    _ratio(hit, hit + missed),
-                    _ratio(clear, clear + raised),
-                    _ratio(hit + clear, len(each.truth)),
-                    _ratio(2 * hit, 2 * hit + raised + missed),
-                )
+                {
+                    "judge": each.rater,
+                    "threshold": threshold,
+                    "called concordant": hit + raised,
+                    "sensitivity": _ratio(hit, hit + missed),
+                    "specificity": _ratio(clear, clear + raised),
+                    "accuracy": _ratio(hit + clear, len(each.truth)),
+                    "F1": _ratio(2 * hit, 2 * hit + raised + missed),
+                }
             )
     table = material.exhibits.table(
         "claims-thresholds",
-        ("judge", "threshold", "called concordant", "sensitivity", "specificity", "accuracy", "F1"),
         rows,
         caption="The same answers at other thresholds",
         folded=True,

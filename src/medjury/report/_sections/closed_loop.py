@@ -23,7 +23,7 @@ _STOPPED = {
 }
 
 
-def section(material: Material) -> Section | None:
+def closed_loop(material: Material) -> Section | None:
     if not material.records.kinds():
         return None
     from medjury.judging import ClosedLoopBody
@@ -97,31 +97,21 @@ def _gains_of(gains: Sequence[Gain]) -> str:
 
 
 def _gain_table(material: Material, gains: Sequence[Gain]) -> Html:
-    rows: list[tuple[Cell, ...]] = [
-        (
-            gain.rater,
-            gain.dimension.label,
-            gain.cases,
-            gain.left_out,
-            gain.loop,
-            gain.final,
-            gain.difference,
-            gain.word,
-        )
+    rows: list[dict[str, Cell]] = [
+        {
+            "judge": gain.rater,
+            "dimension": gain.dimension.label,
+            "cases revised": gain.cases,
+            "left out": gain.left_out,
+            "gain, loop judge": gain.loop,
+            "gain, final juror": gain.final,
+            "loop less final": gain.difference,
+            "verdict": gain.word,
+        }
         for gain in gains
     ]
     return material.exhibits.table(
         "closed-loop-gains",
-        (
-            "judge",
-            "dimension",
-            "cases revised",
-            "left out",
-            "gain, loop judge",
-            "gain, final juror",
-            "loop less final",
-            "verdict",
-        ),
         rows,
         caption="Last draft less first, in grades towards the better end, with "
         f"{percent(material.evidence.confidence)} intervals (cases resampled, a patient's together); left out are "
@@ -132,8 +122,8 @@ def _gain_table(material: Material, gains: Sequence[Gain]) -> Html:
 
 
 def _round_table(material: Material, loops: Mapping[str, Sequence[LoopRun]]) -> Html:
-    rows: list[tuple[Cell, ...]] = []
-    ends: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
+    ends: list[dict[str, Cell]] = []
     evidence = material.evidence
     for rater, every in sorted(loops.items()):
         runs = _once(every)
@@ -142,24 +132,38 @@ def _round_table(material: Material, loops: Mapping[str, Sequence[LoopRun]]) -> 
         for number in range(max((len(run.body.rounds) for run in ended), default=0)):
             passed = [any(each.passed for each in run.body.rounds[: number + 1]) for run in ended]
             share = clustered_share(evidence.table, passed, items, confidence=evidence.confidence)
-            rows.append((rater, number, len(ended), sum(passed), share))
+            rows.append(
+                {
+                    "judge": rater,
+                    "revisions": number,
+                    "drafts": len(ended),
+                    "passed by then": sum(passed),
+                    "share": share,
+                }
+            )
         stopped = Counter[str](run.body.stopped for run in runs)
         revised = [run.body.rounds for run in ended if len(run.body.rounds) > 1]
         lengths = [[len(each[place].draft.split()) for each in revised] for place in (0, -1)]
         middle = [median(each) if each else None for each in lengths]
-        ends.append((rater, len(runs), *(stopped[name] for name in _STOPPED), *middle))
+        ends.append(
+            {
+                "judge": rater,
+                "drafts": len(runs),
+                **{title: stopped[name] for name, title in _STOPPED.items()},
+                "words, first draft": middle[0],
+                "words, last draft": middle[1],
+            }
+        )
     first = material.exhibits.table(
         "closed-loop-rounds",
-        ("judge", "revisions", "drafts", "passed by then", "share"),
         rows,
         caption="Drafts that passed the loop judge after so many revisions; loops in which a step failed are "
         "left out",
-        digits=(0, 0, 0, 0, 2),
+        digits={"share": 2},
         shown=60,
     )
     second = material.exhibits.table(
         "closed-loop-ends",
-        ("judge", "drafts", *_STOPPED.values(), "words, first draft", "words, last draft"),
         ends,
         caption="How the loops ended, and the median length of drafts that were revised",
         digits=0,

@@ -10,7 +10,7 @@ from medjury.statistics import shown
 from medjury.tables import RatingTable
 
 
-def section(material: Material) -> Section | None:
+def cost(material: Material) -> Section | None:
     evidence, table = material.evidence, material.evidence.table
     if table.manifest is None:
         return None  # a table of scores does not say what they took
@@ -21,12 +21,14 @@ def section(material: Material) -> Section | None:
     judged = ratings.filter(pl.col("rater_kind") == "judge", pl.col("dimension").is_in(own))
     if "calls" not in judged.columns:  # a run of an earlier version
         judged = judged.with_columns(pl.lit(None, dtype=pl.Int64).alias("calls"))
-    rows: list[tuple[Cell, ...]] = [
-        _line(judged.filter(pl.col("rater") == judge), judge, "judge", None) for judge in table.judges
+    rows: list[dict[str, Cell]] = [
+        _line(judged.filter(pl.col("rater") == judge), judge, "judge", None, currency)
+        for judge in table.judges
     ]
     for name, members in _juries(table).items():
         voted = judged.filter(pl.col("rater").is_in(members))
-        rows.append(_line(voted, name, "jury", voted.select("item", "system").unique().height))
+        evaluations = voted.select("item", "system").unique().height
+        rows.append(_line(voted, name, "jury", evaluations, currency))
     people = ratings.filter(pl.col("rater_kind") == "clinician", pl.col("dimension").is_in(own))
     minutes, measured = _minutes(material, people)
     rate = table.settings.clinician_cost_per_hour
@@ -35,37 +37,33 @@ def section(material: Material) -> Section | None:
         money = None if minutes is None or rate is None else rate * minutes / 60
         count = people.select("item", "system", "rater").unique().height
         rows.append(
-            (
-                "one clinician",
-                "clinician",
-                count,
-                None,
-                None,
-                None,
-                seconds,
-                money,
-                None if money is None else money * count,
-            )
+            {
+                "rater": "one clinician",
+                "kind": "clinician",
+                "evaluations": count,
+                "calls": None,
+                "tokens in": None,
+                "tokens out": None,
+                "seconds": seconds,
+                f"cost ({currency})": money,
+                f"total cost ({currency})": None if money is None else money * count,
+            }
         )
     if not rows:
         return None
     shown_table = material.exhibits.table(
         "cost",
-        (
-            "rater",
-            "kind",
-            "evaluations",
-            "calls",
-            "tokens in",
-            "tokens out",
-            "seconds",
-            f"cost ({currency})",
-            f"total cost ({currency})",
-        ),
         rows,
         caption="Per evaluation (one answer, all dimensions); the totals are of the ratings in this run, whoever "
         "paid for their calls. A dash is not known, which is not zero",
-        digits=(0, 0, 0, 1, 0, 0, 1, 4, 2),
+        digits={
+            "calls": 1,
+            "tokens in": 0,
+            "tokens out": 0,
+            "seconds": 1,
+            f"cost ({currency})": 4,
+            f"total cost ({currency})": 2,
+        },
     )
     return Section(
         "cost",
@@ -83,16 +81,25 @@ def _juries(table: RatingTable) -> dict[str, tuple[str, ...]]:
     return {f"{each.name}, all repeats": each.members or table.judges for each in table.juries}
 
 
-def _line(rows: pl.DataFrame, name: str, kind: str, evaluations: int | None) -> tuple[Cell, ...]:
+def _line(
+    rows: pl.DataFrame, name: str, kind: str, evaluations: int | None, currency: str
+) -> dict[str, Cell]:
     count = evaluations or rows.select("item", "system", "repeat").unique().height
     whole: list[float | None] = []
-    for column in ("calls", "tokens_in", "tokens_out", "seconds", "cost"):
+    columns = ("calls", "tokens_in", "tokens_out", "seconds", "cost")
+    for column in columns:
         known = rows[column].drop_nulls()
         # A sum over some of the rows would pass for the sum over all.
         complete = len(known) == rows.height and rows.height > 0
         whole.append(float(known.sum()) if complete else None)
     each = [None if value is None or not count else value / count for value in whole]
-    return (name, kind, count, *each, whole[-1])
+    titles = ("calls", "tokens in", "tokens out", "seconds", f"cost ({currency})", f"total cost ({currency})")
+    return {
+        "rater": name,
+        "kind": kind,
+        "evaluations": count,
+        **dict(zip(titles, [*each, whole[-1]], strict=True)),
+    }
 
 
 def _minutes(material: Material, people: pl.DataFrame) -> tuple[float | None, bool]:
@@ -112,7 +119,7 @@ def _minutes(material: Material, people: pl.DataFrame) -> tuple[float | None, bo
 
 def _words(
     material: Material,
-    rows: list[tuple[Cell, ...]],
+    rows: list[dict[str, Cell]],
     minutes: float | None,
     measured: bool,
     rate: float | None,
@@ -123,10 +130,10 @@ def _words(
         how = "median of the measured times" if measured else "as stated"
         lines.append(f"A clinician takes {minutes:.1f} minutes per answer ({how}).")
     # Where judges stand side by side, the first of them is compared, by its name.
-    first = next((row for row in rows if row[0] == material.evidence.rater), None)
-    jury = next((row for row in rows if row[1] == "jury"), first)
-    who = f"{jury[0]}'s" if jury is not None and material.evidence.table.no_jury else "the jury's"
-    cost = jury[7] if jury else None
+    first = next((row for row in rows if row["rater"] == material.evidence.rater), None)
+    jury = next((row for row in rows if row["kind"] == "jury"), first)
+    who = f"{jury['rater']}'s" if jury is not None and material.evidence.table.no_jury else "the jury's"
+    cost = jury[f"cost ({currency})"] if jury else None
     if minutes is not None and rate is not None and isinstance(cost, float):
         human = rate * minutes / 60
         lines.append(

@@ -1,15 +1,20 @@
-"""What was scored and what was not, by reason. A failure is missing data, never a number."""
+"""What was scored and what was not; which models answered; which records were shortened."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
 
 import polars as pl
 
 from medjury.report._exhibits import COLOURS, JURY_COLOUR
 from medjury.report._figure import Figure
-from medjury.report._html import Html, joined, paragraph
+from medjury.report._html import Cell, Html, joined, paragraph
 from medjury.report._material import Material, Section, short
 from medjury.report._svg import GRID
 from medjury.statistics import percent
+from medjury.store.runs import changed_models, files, other_models
 
 _RATERS = 30
 # A clinician's empty cell is an answer that was not rated, and no failure.
@@ -20,7 +25,8 @@ _REASON = (
 )
 
 
-def section(material: Material) -> Section:
+def coverage(material: Material) -> Section:
+    """What was scored and what was not, by reason. A failure is missing data, never a number."""
     ratings, manifest = material.evidence.table.everything, material.evidence.manifest
     units, covered = manifest.units, manifest.coverage
     counted = (
@@ -34,20 +40,19 @@ def section(material: Material) -> Section:
         .sort("rater_kind", "rater")
     )
     rows = [
-        (
-            rater,
-            kind,
-            whole,
-            scored,
-            excused,
-            lost,
-            percent(scored / (scored + lost) if scored + lost else None, 1),
-        )
+        {
+            "rater": rater,
+            "kind": kind,
+            "ratings": whole,
+            "scored": scored,
+            "not applicable": excused,
+            "unscored": lost,
+            "share scored": percent(scored / (scored + lost) if scored + lost else None, 1),
+        }
         for kind, rater, whole, scored, excused, lost in counted.iter_rows()
     ]
     table = material.exhibits.table(
         "coverage",
-        ("rater", "kind", "ratings", "scored", "not applicable", "unscored", "share scored"),
         rows,
         caption="Ratings of every rater; the share leaves out what rightly does not apply",
         shown=60,
@@ -65,14 +70,14 @@ def section(material: Material) -> Section:
     )
     why = material.exhibits.table(
         "unscored-by-reason",
-        ("rater", "reason", "ratings"),
-        [tuple(row) for row in by_rater.iter_rows()],
+        by_rater.rename({"len": "ratings"}).to_dicts(),
+        head=("rater", "reason", "ratings"),
         caption="Why there is no score",
         shown=40,
     ) + material.exhibits.table(
         "unscored",
-        ("rater", "dimension", "reason", "ratings"),
-        [tuple(row) for row in reasons.iter_rows()],
+        reasons.rename({"len": "ratings"}).to_dicts(),
+        head=("rater", "dimension", "reason", "ratings"),
         caption="Why there is no score, by dimension",
         shown=100,
         folded=True,
@@ -83,17 +88,19 @@ def section(material: Material) -> Section:
     lead += "Nothing that failed was turned into a number."
     aside = material.evidence.table.left_aside
     lead += f" Counted here are all cases, the {aside:,} used for development too." if aside else ""
-    kept = [row for row in rows if row[1] != "clinician"][:_RATERS]
+    kept = [row for row in rows if row["kind"] != "clinician"][:_RATERS]
     picture = Html("")
     if kept:
         picture = material.exhibits.figure(
             "coverage",
             (7.5, 0.9 + 0.28 * len(kept)),
-            lambda figure: _draw(figure, [(str(row[0]), row[3], row[4], row[5]) for row in kept]),
+            lambda figure: _draw(figure, kept),
             caption="Share of each rater's ratings that have a score, do not apply, or failed. The number is all "
             "ratings.",
             alt="; ".join(
-                f"{row[0]}: {row[3]} scored, {row[4]} not applicable, {row[5]} unscored" for row in kept
+                f"{row['rater']}: {row['scored']} scored, {row['not applicable']} not applicable, "
+                f"{row['unscored']} unscored"
+                for row in kept
             ),
         )
     none = paragraph("No rating is unscored.") if not reasons.height else Html("")
@@ -102,22 +109,97 @@ def section(material: Material) -> Section:
     )
 
 
-def _draw(figure: Figure, rows: list[tuple[str, int, int, int]]) -> None:
+def _draw(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> None:
     axes = figure.axes(
         x_name="share of ratings (%)",
         y_name="rater",
-        y_ticks=[(place, short(name)) for place, (name, *_) in enumerate(rows)],
+        y_ticks=[(place, short(row["rater"])) for place, row in enumerate(rows)],
         x_limits=(0, 100),
         y_limits=(len(rows) - 0.5, -0.5),
         grid="x",
     )
     parts = (("scored", JURY_COLOUR), ("not applicable", GRID), ("unscored", COLOURS[1]))
-    for place, (_, *counts) in enumerate(rows):
-        left, whole = 0.0, max(sum(counts), 1)
-        for (label, colour), count in zip(parts, counts, strict=True):
-            right = left + 100 * count / whole
+    for place, row in enumerate(rows):
+        left, whole = 0.0, sum(row[label] for label, _ in parts)
+        for label, colour in parts:
+            right = left + 100 * row[label] / max(whole, 1)
             axes.box(
                 (left, right), (place - 0.35, place + 0.35), colour, hatch=label == "unscored", label=label
             )
             left = right
-        axes.text(100, place, f"n = {sum(counts):,}", shift=4, size=8)
+        axes.text(100, place, f"n = {whole:,}", shift=4, size=8)
+
+
+def answering_models(material: Material) -> Section | None:
+    """The models that answered, beside those that were asked for."""
+    manifest = material.evidence.manifest
+    if not manifest.models_answered:
+        return None
+    others = other_models(manifest)
+    changed = [each for several in changed_models(manifest) for each in several]
+    rows: list[dict[str, Cell]] = [
+        {
+            "judge": each.judge,
+            "asked for": each.asked,
+            "answered": each.answered,
+            "ratings": each.ratings,
+            "is it the same?": "another model"
+            if each in others
+            else "changed during the run"
+            if each in changed
+            else "the same",
+        }
+        for each in manifest.models_answered
+    ]
+    table = material.exhibits.table(
+        "answering-models",
+        rows,
+        caption="The models that the judges asked for, and those that the endpoints say answered",
+    )
+    lead = (
+        "Names are compared without capitals, a path before the name or a release at its end (a day, a month, a "
+        "number): gpt-4o and gpt-4o-2024-08-06 are the same, two releases are not. Names of deployments are the "
+        "site's own and are not compared. A name is what the endpoint says of itself."
+    )
+    return Section("answering", "Which models answered", Html(paragraph(lead) + table))
+
+
+def shortened_records(material: Material) -> Section | None:
+    """Shortened records: which answers were judged on less than the whole record, and how much was left out."""
+    shares: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
+    notes: dict[tuple[str, str], int] = {}
+    for record in material.records:
+        cut = record.body.context
+        if cut is not None:
+            key = record.rater, cut.truncate
+            share = cut.characters_left_out / max(cut.characters, 1)
+            unit = record.item, record.system
+            shares.setdefault(key, {})[unit] = max(share, shares.get(key, {}).get(unit, 0.0))
+            notes[key] = notes.get(key, 0) + len(cut.notes_left_out)
+    if not shares:
+        return None
+    judged = material.evidence.table.everything.filter(pl.col("rater_kind") == "judge")
+    asked = dict(judged.group_by("rater").agg(pl.struct("item", "system").n_unique()).iter_rows())
+    rows: list[dict[str, Cell]] = [
+        {
+            "rater": rater,
+            "shortened": what,
+            "answers": asked.get(rater),
+            "of them shortened": len(found),
+            "left out, median": percent(median(found.values()), 1),
+            "left out, most": percent(max(found.values()), 1),
+            "whole notes left out": notes[rater, what],
+        }
+        for (rater, what), found in sorted(shares.items())
+    ]
+    table = material.exhibits.table(
+        "shortened-records",
+        rows,
+        caption="Answers judged on a shortened record, and the share of its characters that the judge did not see",
+    )
+    lead = (
+        "Some records did not fit the window of a model and were shortened by the rule of the study file. What a "
+        "judge did not see it could not weigh: an omission it reports may stand in the part that was left out. "
+        f"What was left out of each is in {files.RECORDS}."
+    )
+    return Section("shortened", "Shortened records", Html(paragraph(lead, class_="note") + table))

@@ -27,7 +27,7 @@ _ENDED_BY = (
 )  # as in ENDINGS
 
 
-def section(material: Material) -> Section | None:
+def deliberations(material: Material) -> Section | None:
     if not material.records.kinds():
         return None
     tallies: dict[str, DeliberationTally] = {}
@@ -99,28 +99,19 @@ def _notes(tallies: Mapping[str, DeliberationTally]) -> Html:
 
 
 def _endings(material: Material, tallies: Mapping[str, DeliberationTally]) -> Html:
-    rows: list[tuple[Cell, ...]] = [
-        (
-            rater,
-            tally.deliberations,
-            tally.at_once,
-            tally.turns / tally.deliberations,
-            *(tally.ended[name] for name in ENDINGS),
-            tally.outside,
-        )
+    rows: list[dict[str, Cell]] = [
+        {
+            "judge": rater,
+            "deliberations": tally.deliberations,
+            "agreed at once": tally.at_once,
+            "turns each": tally.turns / tally.deliberations,
+            **{title: tally.ended[name] for name, title in zip(ENDINGS, _ENDED_BY, strict=True)},
+            "decided outside": tally.outside,
+        }
         for rater, tally in tallies.items()
     ]
-    head = (
-        "judge",
-        "deliberations",
-        "agreed at once",
-        "turns each",
-        *_ENDED_BY,
-        "decided outside",
-    )
     return material.exhibits.table(
         "deliberation-endings",
-        head,
         rows,
         caption="How the deliberations went and what ended them; `decided outside` counts grades outside "
         "those that any agent held at the end",
@@ -129,27 +120,24 @@ def _endings(material: Material, tallies: Mapping[str, DeliberationTally]) -> Ht
 
 
 def _personas(material: Material, tallies: Mapping[str, DeliberationTally]) -> Html:
-    rows: list[tuple[Cell, ...]] = [
-        (
-            rater,
-            name,
-            each.turns,
-            each.changed,
-            each.lost,
-            100 * each.followed / each.held if each.held else None,
-            each.gap / each.held if each.held else None,
-        )
+    rows: list[dict[str, Cell]] = [
+        {
+            "judge": rater,
+            "persona": name,
+            "turns": each.turns,
+            "grades changed": each.changed,
+            "left without an answer": each.lost,
+            "decided as it held (%)": 100 * each.followed / each.held if each.held else None,
+            "its grade less the decision": each.gap / each.held if each.held else None,
+        }
         for rater, tally in tallies.items()
         for name, each in tally.personas.items()
     ]
-    head = ("judge", "persona", "turns", "grades changed", "left without an answer", "decided as it held (%)",
-            "its grade less the decision")  # fmt: skip
     table = material.exhibits.table(
         "deliberation-personas",
-        head,
         rows,
         caption="What each persona did, and how its last grades stand to the orchestrator's decisions",
-        digits=(0, 0, 0, 0, 0, 0, 2),
+        digits={"decided as it held (%)": 0, "its grade less the decision": 2},
     )
     who = [
         (element("dt", f"{name} ({', '.join(each.models)})"), element("dd", cut(each.text)))

@@ -1,46 +1,51 @@
-"""Which scores were given, and by whom: a judge that always says 4 agrees with a clinician who always says 4."""
+"""Which scores were given, and whether the dimensions measure different things."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from medjury.analysis.agreement import spearman
 from medjury.report._axes import Axes
-from medjury.report._exhibits import COLOURS, MARKERS
-from medjury.report._figure import draw_panels
+from medjury.report._exhibits import BLUE_TO_RED, COLOURS, MARKERS
+from medjury.report._figure import Figure, draw_panels, heat
 from medjury.report._html import Cell, Html, paragraph
 from medjury.report._material import PANELS, Material, Section, height, only_some, short
+from medjury.statistics import shown
 from medjury.tables import SCORED, Measured
 
 _LINES = 8
 
 
-def section(material: Material) -> Section | None:
+def distributions(material: Material) -> Section | None:
+    """By whom which grade was given: a judge that always says 4 agrees with a clinician who always says 4."""
     evidence = material.evidence
     raters = (*material.graders, *evidence.clinicians)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for dimension in evidence.table.dimensions:
         grid = evidence.grid(dimension.name)
         for rater in raters:
             scores = grid.scores[rater][grid.states[rater] == SCORED]
             if not len(scores):
                 continue
-            ends = _ends(scores, dimension)
+            lowest, highest = _ends(scores, dimension)
             rows.append(
-                (
-                    dimension.label,
-                    rater,
-                    len(scores),
-                    float(scores.mean()),
-                    _sd(scores),
-                    float(np.median(scores)),
-                    *ends,
-                )
+                {
+                    "dimension": dimension.label,
+                    "rater": rater,
+                    "n": len(scores),
+                    "mean": float(scores.mean()),
+                    "SD": float(scores.std(ddof=1)) if len(scores) > 1 else None,
+                    "median": float(np.median(scores)),
+                    "% at lowest grade": lowest,
+                    "% at highest grade": highest,
+                }
             )
     if not rows:
         return None
     table = material.exhibits.table(
         "distributions",
-        ("dimension", "rater", "n", "mean", "SD", "median", "% at lowest grade", "% at highest grade"),
         rows,
         caption="Scores by dimension and rater, on held-out cases",
         shown=80,
@@ -103,10 +108,6 @@ def _ends(
     return 100 * float((scores <= low + 1e-9).mean()), 100 * float((scores >= high - 1e-9).mean())
 
 
-def _sd(scores: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float | None:
-    return float(scores.std(ddof=1)) if len(scores) > 1 else None
-
-
 def _ceilings(material: Material) -> Html:
     """Both sides near one end make a coefficient meaningless, whichever way it turns out."""
     crowded = []
@@ -129,3 +130,95 @@ def _ceilings(material: Material) -> Html:
         "answers: coefficients of agreement say little there.",
         class_="note",
     )
+
+
+_MOST = 16
+
+
+def dimensions(material: Material) -> Section | None:
+    """Correlations between dimensions: a judge that gives one impression seven names measures one thing."""
+    evidence = material.evidence
+    names = [each.name for each in evidence.table.counted]
+    if len(names) < 2 or not evidence.rater:
+        return None
+    jury, counts = _matrix(material, "jury")
+    sides = [("jury", jury)]
+    if evidence.clinicians:
+        humans, _ = _matrix(material, "clinicians")
+        sides.append(("clinicians", humans))
+    rows: list[dict[str, Cell]] = []
+    for one in range(len(names)):
+        for two in range(one + 1, len(names)):
+            found = {name: float(each[one, two]) for name, each in sides}
+            rows.append(
+                {
+                    "dimension": evidence.label(names[one]),
+                    "with": evidence.label(names[two]),
+                    "answers": int(counts[one, two]),
+                    **{name: None if np.isnan(value) else value for name, value in found.items()},
+                }
+            )
+    table = material.exhibits.table(
+        "dimension-correlations",
+        rows,
+        caption="Spearman's rho between dimensions",
+        shown=30,
+    )
+    kept = min(len(names), _MOST)
+    labels = [short(evidence.label(name), 16) for name in names[:kept]]
+    picture = material.exhibits.figure(
+        "dimension-correlations",
+        (1.4 + 4.4 * len(sides), 1.2 + min(4.0, 0.5 * kept + 1.2)),
+        lambda figure: _draw_of_dimensions(
+            figure, [(name, each[:kept, :kept]) for name, each in sides], labels
+        ),
+        caption="Spearman's rho between dimensions, over all held-out answers with both scores. If the jury's are "
+        "much higher than the clinicians', the jury gives one impression several names.",
+        alt="; ".join(
+            f"{row['dimension']} with {row['with']}: " + ", ".join(shown(row[name]) for name, _ in sides)
+            for row in rows[:20]
+        ),
+    )
+    lead = paragraph("Do the dimensions measure different things?")
+    return Section("dimensions", "Correlations between dimensions", Html(lead + picture + table))
+
+
+def _matrix(material: Material, side: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Spearman between every two dimensions, on the answers that have both scores, and how many those are."""
+    evidence = material.evidence
+    columns = []
+    units: dict[tuple[str, str], int] = {}
+    for each in evidence.table.counted:
+        grid = evidence.grid(each.name)
+        scores = grid.scores[evidence.rater] if side == "jury" else evidence.reference(grid)
+        answers = zip(grid.items.tolist(), grid.systems.tolist(), strict=True)
+        place = [units.setdefault(answer, len(units)) for answer in answers]
+        columns.append((np.asarray(place, dtype=np.int64), scores))
+    table = np.full((len(units), len(columns)), np.nan)
+    for number, (rows, scores) in enumerate(columns):
+        table[rows, number] = scores
+    size = len(columns)
+    found, counts = np.eye(size), np.zeros((size, size), dtype=int)
+    for one in range(size):
+        for two in range(one + 1, size):
+            both = ~np.isnan(table[:, one]) & ~np.isnan(table[:, two])
+            counts[one, two] = counts[two, one] = int(both.sum())
+            found[one, two] = found[two, one] = rank_correlation(table[both, one], table[both, two])
+    return found, counts
+
+
+def rank_correlation(first: np.ndarray[Any, Any], second: np.ndarray[Any, Any]) -> float:
+    """Spearman's rho without an interval; NaN where a side does not vary."""
+    found = spearman(first, second, interval="none").value
+    return float("nan") if found is None else found
+
+
+def _draw_of_dimensions(
+    figure: Figure, sides: list[tuple[str, np.ndarray[Any, Any]]], labels: list[str]
+) -> None:
+    figure.columns = len(sides)
+    for name, table in sides:
+        axes = figure.axes(title=name, x_name="dimension", y_name="dimension", tilted=True)
+        blank = np.where(np.eye(len(table), dtype=bool), np.nan, table)
+        heat(axes, blank, BLUE_TO_RED, -1, light=lambda value: abs(value) > 0.65)
+        axes.x_ticks = axes.y_ticks = list(enumerate(labels))

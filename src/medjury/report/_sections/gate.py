@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from medjury.report._facts import Facts, dangers_first
 from medjury.report._html import Cell, Html, bullets, element, joined, paragraph, sentence
-from medjury.report._material import Material, Section
+from medjury.report._material import Facts, Material, Section, dangers_first
 from medjury.report._sections.next_steps import next_steps, steps_shown
 from medjury.statistics import percent, shown
 from medjury.validation import EXPLAINED, STATISTICS, Rule, Verdict, Word
 
 
-def section(material: Material) -> Section | None:
+def gate(material: Material) -> Section | None:
     verdicts, wanted = material.validation.verdicts, material.evidence.rules.statistic
     several = len(material.tried) > 1
     table = material.exhibits.table(
         "verdicts",
-        (
-            *(("rater",) if several else ()),
-            "dimension",
-            "verdict",
-            "cases rated by two",
-            "judge with clinician" if material.evidence.table.no_jury else "jury with clinician",
-            "colleague with clinician",
-            "share of danger missed",
-            "share missed by a colleague",
-            "scope",
-            "the main reason",
-        ),
-        [(*((each.verdict.rater,) if several else ()), *_line(material, each)) for each in material.facts],
+        [_line(material, each, named=several) for each in material.facts],
+        head=("dimension", "verdict"),
         caption=f"The gate, dimension by dimension. Agreement is {STATISTICS.get(wanted, wanted)} on "
         "answers that two "
         "clinicians rated: 1 is perfect, 0 is chance.",
@@ -48,19 +36,21 @@ def section(material: Material) -> Section | None:
     return Section("gate", "The verdict, rule by rule", joined([silences, table, left, heading, details]))
 
 
-def _line(material: Material, facts: Facts) -> tuple[Cell, ...]:
+def _line(material: Material, facts: Facts, *, named: bool) -> dict[str, Cell]:
     verdict = facts.verdict
-    return (
-        verdict.label,
-        _badge(verdict.word),
-        verdict.clusters,
-        facts.agreed,
-        facts.colleague,
-        facts.missed,
-        facts.missed_by_colleague,
-        verdict.scope.text() or "nothing tells cases apart",
-        sentence(material.about(_main_reason(material, verdict), verdict.rater)),
-    )
+    who = "judge" if material.evidence.table.no_jury else "jury"
+    return {
+        **({"rater": verdict.rater} if named else {}),
+        "dimension": verdict.label,
+        "verdict": _badge(verdict.word),
+        "cases rated by two": verdict.clusters,
+        f"{who} with clinician": facts.agreed,
+        "colleague with clinician": facts.colleague,
+        "share of danger missed": facts.missed,
+        "share missed by a colleague": facts.missed_by_colleague,
+        "scope": verdict.scope.text() or "nothing tells cases apart",
+        "the main reason": sentence(material.about(_main_reason(material, verdict), verdict.rater)),
+    }
 
 
 def _main_reason(material: Material, verdict: Verdict) -> str:
@@ -84,18 +74,17 @@ def _rules(material: Material, verdict: Verdict) -> Html:
     title, slug = _titled(material, verdict), _slug(material, verdict)
     lines = material.exhibits.table(
         f"gate-{slug}",
-        ("line", "state", "jury", "colleague", "difference", "at worst", "limit", "for a clinician"),
         [
-            (
-                material.about(rule.name, verdict.rater),
-                rule.state,
-                _number(rule, rule.jury),
-                _number(rule, rule.colleague),
-                _number(rule, rule.value),
-                _worst(rule),
-                _number(rule, rule.limit),
-                material.about(EXPLAINED[rule.id][0], verdict.rater),
-            )
+            {
+                "line": material.about(rule.name, verdict.rater),
+                "state": rule.state,
+                "jury": _number(rule, rule.jury),
+                "colleague": _number(rule, rule.colleague),
+                "difference": _number(rule, rule.value),
+                "at worst": _worst(rule),
+                "limit": _number(rule, rule.limit),
+                "for a clinician": material.about(EXPLAINED[rule.id][0], verdict.rater),
+            }
             for rule in verdict.rules
             if rule.line
         ],
@@ -103,16 +92,15 @@ def _rules(material: Material, verdict: Verdict) -> Html:
     )
     before = material.exhibits.table(
         f"preconditions-{slug}",
-        ("precondition", "state", "what is asked", "what was found", "best word left", "for a statistician"),
         [
-            (
-                material.about(rule.name, verdict.rater),
-                rule.state,
-                sentence(material.about(rule.asked, verdict.rater)),
-                sentence(material.about(rule.found, verdict.rater)),
-                "" if rule.met else rule.cap,
-                EXPLAINED[rule.id][1],
-            )
+            {
+                "precondition": material.about(rule.name, verdict.rater),
+                "state": rule.state,
+                "what is asked": sentence(material.about(rule.asked, verdict.rater)),
+                "what was found": sentence(material.about(rule.found, verdict.rater)),
+                "best word left": "" if rule.met else rule.cap,
+                "for a statistician": EXPLAINED[rule.id][1],
+            }
             for rule in verdict.rules
             if not rule.line
         ],

@@ -16,7 +16,7 @@ _CONCORDANT, _PREFERENCE = "concordant", "preference"
 _TITLE = "Concordance and preference"
 
 
-def section(material: Material) -> Section | None:
+def preference(material: Material) -> Section | None:
     evidence = material.evidence
     grades = {each.name: each.grades and each.grades.values for each in evidence.table.dimensions}
     if grades.get(_CONCORDANT) != (0.0, 1.0):
@@ -46,19 +46,15 @@ def _shares(material: Material, compared: bool) -> Html:
         pl.col("dimension").is_in(named), pl.col("rater_kind").is_in(["judge", "clinician"])
     )
     several = len(evidence.table.systems) > 1
-    head = ["rater", *(["system"] if several else []), "kind", "pairs", "no verdict", "concordant"]
-    head += (
-        ["compared", "answer preferred", "specialist preferred", "neither", "not known"] if compared else []
-    )
-    lines: list[tuple[Cell, ...]] = []
+    lines: list[dict[str, Cell]] = []
     by = ["rater_kind", "rater", *(["system"] if several else [])]
     for keys, part in rows.group_by(*by):
         kind, rater, *system = (str(key) for key in keys)
-        lines.append((rater, *system, kind, *_line(material, part, compared)))
-    lines.sort(key=lambda line: (line[2 if several else 1] != "clinician", str(line[0]), str(line[1])))
+        who: dict[str, Cell] = {"rater": rater, **({"system": system[0]} if several else {}), "kind": kind}
+        lines.append(who | _line(material, part, compared))
+    lines.sort(key=lambda line: (line["kind"] != "clinician", *map(str, list(line.values())[:2])))
     return material.exhibits.table(
         "preference",
-        tuple(head),
         lines,
         caption="Concordance and, of concordant pairs, the preferred answer, with "
         f"{percent(evidence.confidence)} intervals",
@@ -66,23 +62,25 @@ def _shares(material: Material, compared: bool) -> Html:
     )
 
 
-def _line(material: Material, part: pl.DataFrame, compared: bool) -> tuple[Cell, ...]:
+def _line(material: Material, part: pl.DataFrame, compared: bool) -> dict[str, Cell]:
     verdicts = part.filter(pl.col("dimension") == _CONCORDANT)
     known = verdicts.filter(pl.col("score").is_not_null())
-    concordant = _share_where(material, known, pl.col("score") == 1)
-    first: tuple[Cell, ...] = (verdicts.height, verdicts.height - known.height, concordant)
+    found: dict[str, Cell] = {
+        "pairs": verdicts.height,
+        "no verdict": verdicts.height - known.height,
+        "concordant": _share_where(material, known, pl.col("score") == 1),
+    }
     if not compared:
-        return first
+        return found
     wanted = part.filter(pl.col("dimension") == _PREFERENCE)
-    said = wanted.filter(pl.col("score").is_not_null())
-    return (
-        *first,
-        said.height,
-        _share_where(material, said, pl.col("score") == 1),
-        _share_where(material, said, pl.col("score") == -1),
-        said.filter(pl.col("score") == 0).height,
-        wanted.filter(pl.col("status") == "unscored").height,
-    )
+    given = wanted.filter(pl.col("score").is_not_null())
+    return found | {
+        "compared": given.height,
+        "answer preferred": _share_where(material, given, pl.col("score") == 1),
+        "specialist preferred": _share_where(material, given, pl.col("score") == -1),
+        "neither": given.filter(pl.col("score") == 0).height,
+        "not known": wanted.filter(pl.col("status") == "unscored").height,
+    }
 
 
 def _share_where(material: Material, rows: pl.DataFrame, condition: pl.Expr) -> Estimate:
@@ -107,38 +105,27 @@ def _orders(material: Material) -> Html:
             "Use `strategy: concordance`.",
             class_="note",
         )
-    lines: list[tuple[Cell, ...]] = []
+    lines: list[dict[str, Cell]] = []
     words: list[str] = []
     for judge, each in sorted(judges.items()):
         flips = clustered_share(evidence.table, each.changed, each.items, confidence=evidence.confidence)
         bias = each.bias(evidence.confidence)
         lines.append(
-            (
-                judge,
-                len(each.items),
-                each.failed,
-                flips,
-                each.both_first,
-                each.both_second,
-                f"{each.first:,} of {each.decided:,}",
-                bias,
-                _found(bias),
-            )
+            {
+                "judge": judge,
+                "pairs": len(each.items),
+                "failed": each.failed,
+                "changed": flips,
+                "first twice": each.both_first,
+                "second twice": each.both_second,
+                "won by first": f"{each.first:,} of {each.decided:,}",
+                "lean to first": bias,
+                "order bias": _found(bias),
+            }
         )
         words += list(_words(judge, each, flips, bias))
     table = material.exhibits.table(
         "preference-orders",
-        (
-            "judge",
-            "pairs",
-            "failed",
-            "changed",
-            "first twice",
-            "second twice",
-            "won by first",
-            "lean to first",
-            "order bias",
-        ),
         lines,
         caption="The same pairs in both orders: in how many an order failed, the share whose verdict changed with "
         "the order, how often one place won both times, the verdicts that the first place won, and of the cases "

@@ -34,12 +34,19 @@ def order_of_systems(material: Material, found: Ranking) -> Html:
     # Systems that are tied on one side stand in the order of the other, so that no line crosses for nothing.
     orders = [sorted(means, key=lambda each: (ranks[side][each], ranks[1 - side][each])) for side in (0, 1)]
     places = [{name: place for place, name in enumerate(order, start=1)} for order in orders]
-    rows: list[tuple[Cell, ...]] = [
-        (system, *(_rank_shown(own, system) for own in ranks), *means[system]) for system in orders[0]
+    rows: list[dict[str, Cell]] = [
+        {
+            "system": system,
+            "jury's rank": _rank_shown(ranks[0], system),
+            "clinicians' rank": _rank_shown(ranks[1], system),
+            "jury's mean": means[system][0],
+            "clinicians' mean": means[system][1],
+            "scores": means[system][2],
+        }
+        for system in orders[0]
     ]
     table = material.exhibits.table(
         "ranking-beside-clinicians",
-        ("system", "jury's rank", "clinicians' rank", "jury's mean", "clinicians' mean", "scores"),
         rows,
         caption="The order of the systems by jury and by clinicians, on the answers that both scored, cases used "
         f"for development left out ({_unit(material)}). Systems with the same mean are tied and share a rank",
@@ -99,9 +106,15 @@ def _agreement(material: Material, found: Ranking) -> Html:
 def _alike(material: Material, which: str, rows: Sequence[Any], caption: str) -> Html:
     return material.exhibits.table(
         f"ranking-agreement{which}",
-        ("rater", "Kendall's tau-b", "systems", "pairs alike", "pairs against", "pairs tied"),
         [
-            (each.rater, each.tau, len(each.systems), each.concordant, each.discordant, each.tied)
+            {
+                "rater": each.rater,
+                "Kendall's tau-b": each.tau,
+                "systems": len(each.systems),
+                "pairs alike": each.concordant,
+                "pairs against": each.discordant,
+                "pairs tied": each.tied,
+            }
             for each in rows
         ],
         caption=caption,
@@ -174,7 +187,7 @@ def _order_of_systems_draw(
 _TITLE = "Ranking of the systems"
 
 
-def section(material: Material) -> Section | None:
+def ranking(material: Material) -> Section | None:
     evidence = material.evidence
     if len(evidence.table.systems) < 2 or not evidence.rater:
         return None
@@ -184,17 +197,17 @@ def section(material: Material) -> Section | None:
         found = rank(evidence.table)
     except MedjuryError as error:
         return Section("ranking", _TITLE, paragraph(str(error), class_="note"))
-    rows: list[tuple[Cell, ...]] = [
-        (
-            each.system,
-            each.rank,
-            f"{each.rank_low} to {each.rank_high}",
-            each.tie_group,
-            each.macro_average,
-            each.win_rate,
-            each.n,
-            each.n_unscored,
-        )
+    rows: list[dict[str, Cell]] = [
+        {
+            "system": each.system,
+            "rank": each.rank,
+            "ranks left open": f"{each.rank_low} to {each.rank_high}",
+            "tie groups": each.tie_group,
+            "mean score": each.macro_average,
+            "win rate": each.win_rate,
+            "scores": each.n,
+            "unscored": each.n_unscored,
+        }
         for each in found.rows
     ]
     named = evidence.table.settings.rank_by
@@ -207,7 +220,6 @@ def section(material: Material) -> Section | None:
     )
     table = material.exhibits.table(
         "ranking",
-        ("system", "rank", "ranks left open", "tie groups", "mean score", "win rate", "scores", "unscored"),
         rows,
         caption=f"By {', '.join(found.raters)}: the mean score over {over}{unit}, each turned so that "
         f"more is better{alike}, with {percent(evidence.confidence)} intervals that resample whole {found.unit}. "
@@ -246,20 +258,19 @@ def _by_reference(material: Material, found: Ranking) -> str:
     estimated = found.reference_ranks
     if estimated is None:
         return ""
-    rows: list[tuple[Cell, ...]] = [
-        (
-            each.system,
-            each.rank,
-            f"{each.rank_low} to {each.rank_high}",
-            each.tie_group,
-            each.mean,
-            each.labels,
-        )
+    rows: list[dict[str, Cell]] = [
+        {
+            "system": each.system,
+            "rank": each.rank,
+            "ranks left open": f"{each.rank_low} to {each.rank_high}",
+            "tie groups": each.tie_group,
+            "mean score": each.mean,
+            "labels": each.labels,
+        }
         for each in estimated.rows
     ]
     made = material.exhibits.table(
         "ranking-by-reference",
-        ("system", "rank", "ranks left open", "tie groups", "mean score", "labels"),
         rows,
         caption=f"The same {estimated.title}. These ranks hold however biased the jury is, if the labelled cases "
         "are a random draw",

@@ -24,13 +24,16 @@ def profiles(material: Material) -> Html:
     columns = list(dict.fromkeys(name for own in table.profiles.values() for name in own))
     if not columns:
         return Html("")
-    rows: list[tuple[Cell, ...]] = [
-        (rater, _role(material, rater), *(own.get(name) for name in columns))
+    stated = {name: f"stated {name}" if name in ("rater", "role") else name for name in columns}
+    rows: list[dict[str, Cell]] = [
+        {
+            "rater": rater,
+            "role": _role(material, rater),
+            **{title: own.get(name) for name, title in stated.items()},
+        }
         for rater, own in sorted(table.profiles.items())
     ]
-    return material.exhibits.table(
-        "raters", ("rater", "role", *columns), rows, caption="The clinicians, as their file describes them"
-    )
+    return material.exhibits.table("raters", rows, caption="The clinicians, as their file describes them")
 
 
 def _role(material: Material, rater: str) -> str:
@@ -52,7 +55,7 @@ _GROUPS = {
 Table = np.ndarray[Any, np.dtype[np.float64]]
 
 
-def section(material: Material) -> Section | None:
+def who_agrees(material: Material) -> Section | None:
     evidence = material.evidence
     people = profiles(material)
     only = Section("raters", "The raters", people) if people else None
@@ -62,21 +65,20 @@ def section(material: Material) -> Section | None:
     scaled = [each for each in evidence.table.counted if each.grades]
     if len(found.raters) < 3 or not scaled:
         return only
-    rows: list[tuple[Cell, ...]] = [
-        (
-            evidence.label(row.dimension),
-            row.first,
-            row.second,
-            row.group,
-            row.n,
-            row.kappa_quadratic,
-            row.spearman,
-        )
+    rows: list[dict[str, Cell]] = [
+        {
+            "dimension": evidence.label(row.dimension),
+            "rater": row.first,
+            "with": row.second,
+            "who": row.group,
+            "answers": row.n,
+            "weighted kappa": row.kappa_quadratic,
+            "Spearman's rho": row.spearman,
+        }
         for row in found.rows
     ]
     table = material.exhibits.table(
         "rater-kappas",
-        ("dimension", "rater", "with", "who", "answers", "weighted kappa", "Spearman's rho"),
         rows,
         caption="Weighted kappa and Spearman's rho between every two raters, on the answers that both scored",
         shown=60,

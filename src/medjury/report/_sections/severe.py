@@ -14,18 +14,28 @@ _WHOSE = {"any": "any clinician", "mean": "clinicians by their mean", "majority"
 Bar = tuple[str, SevereErrors]
 
 
-def section(material: Material) -> Section | None:
+def severe_errors(material: Material) -> Section | None:
     evidence = material.evidence
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     bars: list[Bar] = []
     for dimension in evidence.table.counted:
         for rater in evidence.raters:
             found = evidence.severe(dimension.name, rater)
             if found is None:
                 continue
-            counts = (found.errors, found.dangerous, found.unscored)
-            limits = (f"{found.threshold:g} or less", f"{found.gap:g} or more")
-            rows.append((dimension.label, rater, *counts, found.rate, found.worst, *limits))
+            rows.append(
+                {
+                    "dimension": dimension.label,
+                    "rater": rater,
+                    "errors": found.errors,
+                    "dangerous answers": found.dangerous,
+                    "of them unscored": found.unscored,
+                    "rate": found.rate,
+                    "rate with unscored as errors": found.worst,
+                    "danger": f"{found.threshold:g} or less",
+                    "grades too kind": f"{found.gap:g} or more",
+                }
+            )
             if rater == evidence.rater and found.dangerous:
                 bars.append((dimension.label, found))
     if not rows:
@@ -33,17 +43,6 @@ def section(material: Material) -> Section | None:
     interval = percent(evidence.confidence)
     table = material.exhibits.table(
         "severe-errors",
-        (
-            "dimension",
-            "rater",
-            "errors",
-            "dangerous answers",
-            "of them unscored",
-            "rate",
-            "rate with unscored as errors",
-            "danger",
-            "grades too kind",
-        ),
         rows,
         caption=f"Severe errors among the answers that {_whose(material)} called dangerous, with "
         f"{interval} intervals of which the upper end is exact. Danger is what the study states; the gate "
@@ -84,7 +83,7 @@ def _overlap(material: Material) -> Html:
     judges = evidence.table.judges[:_MEMBERS]
     if len(judges) < 2:
         return Html("")
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for dimension in evidence.table.counted:
         severe = {
             name: found for name in judges if (found := evidence.severe(dimension.name, name)) is not None
@@ -92,13 +91,19 @@ def _overlap(material: Material) -> Html:
         if any(found.errors for found in severe.values()):
             shared = error_overlap({name: found.flags for name, found in severe.items()})
             rows += [
-                (dimension.label, " + ".join(members), len(members), count, percent(count / shared.items))
+                {
+                    "dimension": dimension.label,
+                    "exactly these judges": " + ".join(members),
+                    "judges": len(members),
+                    "answers": count,
+                    "share of answers with any": percent(count / shared.items),
+                }
                 for members, count in shared.intersections.items()
             ]
     return material.exhibits.table(
         "severe-error-overlap",
-        ("dimension", "exactly these judges", "judges", "answers", "share of answers with any"),
         rows,
+        head=("dimension", "exactly these judges", "judges", "answers", "share of answers with any"),
         caption="Which judges make their severe errors on the same answers",
         shown=40,
     )

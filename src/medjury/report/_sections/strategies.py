@@ -19,7 +19,7 @@ _LONGEST_SETTING = 200
 _WORDS: dict[Spent, str] = {"cost": "cost", "calls": "calls"}
 
 
-def section(material: Material) -> Section | None:
+def ways_of_judging(material: Material) -> Section | None:
     ways = compare_ways(material.evidence.table)
     if ways is None:
         return None
@@ -133,22 +133,21 @@ def _table(material: Material, ways: Ways) -> Html:
     currency = evidence.manifest.prices.currency
     with_clinicians = bool(evidence.clinicians) and not ways.problem
     compared = with_clinicians and len(ways.rows) > 1
-    rows: list[tuple[Cell, ...]] = []
+    cost = f"cost ({currency})" if currency else "cost"
+    rows: list[dict[str, Cell]] = []
     for way in ways.rows:
         took = way.spending
-        row: list[Cell] = [way.rater, way.strategy]
-        row += [_front(way)] if ways.price is not None else []
-        row += [_defined(way.agreement)] if with_clinicians else []
-        row += [way.difference] if compared else []
-        row += [None if way.severe is None else way.errors, way.severe] if with_clinicians else []
-        row += [took.calls, took.seconds, took.cost, percent(way.unscored, 1)]
-        rows.append(tuple(row))
-    head = ["rater", "way of judging"]
-    head += ["unbeaten"] if ways.price is not None else []
-    head += ["agreement"] if with_clinicians else []
-    head += ["difference"] if compared else []
-    head += ["errors", "rate"] if with_clinicians else []
-    head += ["calls", "seconds", f"cost ({currency})" if currency else "cost", "unscored"]
+        row: dict[str, Cell] = {"rater": way.rater, "way of judging": way.strategy}
+        if ways.price is not None:
+            row["unbeaten"] = None if way.on_front is None else "yes" if way.on_front else "no"
+        if with_clinicians:
+            row["agreement"] = _defined(way.agreement)
+        if compared:
+            row["difference"] = way.difference
+        if with_clinicians:
+            row |= {"errors": None if way.severe is None else way.errors, "rate": way.severe}
+        row |= {"calls": took.calls, "seconds": took.seconds, cost: took.cost}
+        rows.append(row | {"unscored": percent(way.unscored, 1)})
     caption = (
         "Calls, seconds and cost are means per answer, all dimensions and repeats together; unscored is what has "
         "no score, also where it was called not applicable and a clinician could score it"
@@ -162,13 +161,7 @@ def _table(material: Material, ways: Ways) -> Html:
             f"{whole}s. {caption}"
         )
     return material.exhibits.table(
-        "ways-of-judging",
-        head,
-        rows,
-        caption=caption,
-        digits=[
-            4 if title.startswith("cost") else 1 if title in ("calls", "seconds") else 3 for title in head
-        ],
+        "ways-of-judging", rows, caption=caption, digits={"calls": 1, "seconds": 1, cost: 4}
     )
 
 
@@ -186,10 +179,6 @@ def _statistic(material: Material, ways: Ways) -> str:
 def _defined(found: Estimate | None) -> Estimate | None:
     """Why there is none stands in a note: it would push the other columns out of sight."""
     return None if found is None or found.value is None else found
-
-
-def _front(way: Way) -> str | None:
-    return None if way.on_front is None else "yes" if way.on_front else "no"
 
 
 def _notes(material: Material, ways: Ways) -> Html:
@@ -270,35 +259,24 @@ def _notes(material: Material, ways: Ways) -> Html:
 
 def _details(material: Material, ways: Ways) -> Html:
     """Dimension by dimension."""
-    rows: list[tuple[Cell, ...]] = [
-        (
-            each.part.dimension.label,
-            each.rater,
-            len(each.part.units),
-            len(each.part.left_out),
-            _defined(each.agreement),
-            each.difference,
-            None if each.severe is None else each.severe.errors,
-            None if each.severe is None else each.severe.dangerous,
-            None if each.severe is None else each.severe.rate,
-        )
+    rows: list[dict[str, Cell]] = [
+        {
+            "dimension": each.part.dimension.label,
+            "rater": each.rater,
+            "answers": len(each.part.units),
+            "left out": len(each.part.left_out),
+            "agreement": _defined(each.agreement),
+            "difference": each.difference,
+            "errors": None if each.severe is None else each.severe.errors,
+            "dangerous": None if each.severe is None else each.severe.dangerous,
+            "rate": None if each.severe is None else each.severe.rate,
+        }
         for each in ways.details
     ]
     if not rows:
         return Html("")
     return material.exhibits.table(
         "ways-of-judging-by-dimension",
-        (
-            "dimension",
-            "rater",
-            "answers",
-            "left out",
-            "agreement",
-            "difference",
-            "errors",
-            "dangerous",
-            "rate",
-        ),
         rows,
         caption=f"Ways of judging by dimension; on each, {_statistic(material, ways)} with {_whom(ways)} on the "
         "answers that every rater scored",
@@ -313,18 +291,21 @@ def _settings(material: Material, ways: Ways) -> Html:
         judge.name: ", ".join(dict.fromkeys(each.title for each in judge.models))
         for judge in material.evidence.manifest.judges
     }
-    rows: list[tuple[Cell, ...]] = [
-        (
-            way.rater,
-            way.strategy,
-            models.get(way.rater, "those of its judges" if way.strategy.startswith("jury") else None),
-            "; ".join(f"{name.replace('_', ' ')}: {_setting(value)}" for name, value in way.settings.items()),
-        )
+    rows: list[dict[str, Cell]] = [
+        {
+            "rater": way.rater,
+            "way of judging": way.strategy,
+            "models": models.get(
+                way.rater, "those of its judges" if way.strategy.startswith("jury") else None
+            ),
+            "settings": "; ".join(
+                f"{name.replace('_', ' ')}: {_setting(value)}" for name, value in way.settings.items()
+            ),
+        }
         for way in ways.rows
     ]
     return material.exhibits.table(
         "ways-of-judging-settings",
-        ("rater", "way of judging", "models", "settings"),
         rows,
         caption="How each rater was set up",
         folded=True,

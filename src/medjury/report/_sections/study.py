@@ -26,17 +26,16 @@ def corpus_table(material: Material) -> Html:
     if len(lines) < 2 and len(groups) < 2:
         return Html("")  # the number of answers alone is said above
     tested = any(line["p"] for line in lines)
-    rows: list[tuple[Cell, ...]] = [
-        (
-            str(line["characteristic"]) + (f": {line['level']}" if line["level"] else ""),
-            *(line[group] for group in groups),
-            *((line["p"], line["test"]) if tested else ()),
-        )
+    columns = (*groups, *(("p", "test") if tested else ()))
+    rows: list[dict[str, Cell]] = [
+        {
+            "characteristic": str(line["characteristic"]) + (f": {line['level']}" if line["level"] else ""),
+            **{name: line[name] for name in columns},
+        }
         for line in lines
     ]
     made = material.exhibits.table(
         "corpus",
-        ("characteristic", *groups, *(("p", "test") if tested else ())),
         rows,
         caption="The answers that were rated: counts (share) and median (quartiles)"
         + (", with χ² for counts and Welch's t, or F, for numbers" if tested else ""),
@@ -50,7 +49,7 @@ def corpus_table(material: Material) -> Html:
 _CHANGED = ("changed", "gained", "lost", "reason", "added")
 
 
-def section(material: Material) -> Section:
+def study(material: Material) -> Section:
     evidence, manifest, table = material.evidence, material.evidence.manifest, material.evidence.table
     instrument, humans = manifest.instrument, manifest.humans or ManifestHumans()
     items = int(table.everything["item"].n_unique())
@@ -91,20 +90,19 @@ def _registration(material: Material) -> Html:
         return Html("")
     own = () if protocol is None else (protocol.listed(),)
     every = sorted([*own, *stand.others], key=lambda each: (not each.line, each.line, each.registered_at))
-    rows: list[tuple[Cell, ...]] = [
-        (
-            str(each.line or "–"),
-            moment(each.registered_at),
-            each.hash[:16],
-            each.study or "–",
-            each.cases or None,
-            "this run" if each in own else "the first: its rules count" if each is every[0] else "",
-        )
+    rows: list[dict[str, Cell]] = [
+        {
+            "line": str(each.line or "–"),
+            "registered": moment(each.registered_at),
+            "protocol": each.hash[:16],
+            "study": each.study or "–",
+            "answers": each.cases or None,
+            "": "this run" if each in own else "the first: its rules count" if each is every[0] else "",
+        }
         for each in every
     ]
     table = material.exhibits.table(
         "protocols",
-        ("line", "registered", "protocol", "study", "answers", ""),
         rows,
         caption="Every protocol that was registered for these cases, or for some of them",
     )
@@ -126,12 +124,15 @@ def _integrity(material: Material) -> Html:
     checks = material.evidence.checks
     if not checks:
         return Html("")
-    rows: list[tuple[Cell, ...]] = [
-        (check.what, "sound" if check.sound else "NOT SOUND", check.detail) for check in checks
+    rows: list[dict[str, Cell]] = [
+        {
+            "file": check.what,
+            "state": "sound" if check.sound else "NOT SOUND",
+            "detail": check.detail,
+        }
+        for check in checks
     ]
-    table = material.exhibits.table(
-        "folder", ("file", "state", "detail"), rows, caption="The run folder, checked against its manifest"
-    )
+    table = material.exhibits.table("folder", rows, caption="The run folder, checked against its manifest")
     if all(check.sound for check in checks):
         return table
     warning = paragraph(

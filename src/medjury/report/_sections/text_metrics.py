@@ -24,7 +24,7 @@ _NOTE = (
 )
 
 
-def section(material: Material) -> Section | None:
+def text_metrics(material: Material) -> Section | None:
     evidence = material.evidence
     if not evidence.clinicians or "metric" not in evidence.table.raters.values():
         return None
@@ -34,31 +34,22 @@ def section(material: Material) -> Section | None:
         found = metrics_beside_labels(evidence.table, reference=evidence.clinicians)
     except MedjuryError:  # no dimension has labels of 0, 1 and 2
         return None
-    rows: list[tuple[Cell, ...]] = [
-        (
-            evidence.label(row.dimension),
-            row.metric,
-            row.evaluation.enrichment,
-            row.evaluation.kendall_tau_b,
-            row.evaluation.enrichment.n,
-            row.evaluation.n_undefined,
-            row.n_undecided,
-        )
+    rows: list[dict[str, Cell]] = [
+        {
+            "dimension": evidence.label(row.dimension),
+            "metric": row.metric,
+            "enrichment (2 − 0)": row.evaluation.enrichment,
+            "Kendall's tau-b": row.evaluation.kendall_tau_b,
+            "answers": row.evaluation.enrichment.n,
+            "metric undefined": row.evaluation.n_undefined,
+            "clinicians differ": row.n_undecided,
+        }
         for row in found.rows
     ]
     if not rows:
         return None
     table = material.exhibits.table(
         "text-metrics",
-        (
-            "dimension",
-            "metric",
-            "enrichment (2 − 0)",
-            "Kendall's tau-b",
-            "answers",
-            "metric undefined",
-            "clinicians differ",
-        ),
         rows,
         caption="Text metrics against the clinicians' label, where they agree on one",
         shown=60,

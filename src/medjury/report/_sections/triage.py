@@ -30,19 +30,19 @@ _Panel = tuple[str, str, tuple["ScoreSpread", ...]]
 
 def labels_by_system(material: Material, made: Sequence[Triage]) -> Html:
     """Every label, dimension and system as a table; one dimension, that of severe errors, as a picture too."""
-    rows: list[tuple[Cell, ...]] = [
-        (
-            label.label,
-            material.evidence.label(each.dimension),
-            spread.system,
-            spread.value,
-            spread.cases,
-            spread.lowest,
-            spread.quarter,
-            spread.median,
-            spread.three_quarters,
-            spread.highest,
-        )
+    rows: list[dict[str, Cell]] = [
+        {
+            "label": label.label,
+            "dimension": material.evidence.label(each.dimension),
+            "system": spread.system,
+            "value": spread.value,
+            "answers": spread.cases,
+            "lowest": spread.lowest,
+            "lower quartile": spread.quarter,
+            "median": spread.median,
+            "upper quartile": spread.three_quarters,
+            "highest": spread.highest,
+        }
         for each in made
         for label in each.labels
         for spread in label.by_system
@@ -51,18 +51,6 @@ def labels_by_system(material: Material, made: Sequence[Triage]) -> Html:
         return Html("")
     table = material.exhibits.table(
         _BY_SYSTEM,
-        (
-            "label",
-            "dimension",
-            "system",
-            "value",
-            "answers",
-            "lowest",
-            "lower quartile",
-            "median",
-            "upper quartile",
-            "highest",
-        ),
         rows,
         caption="The jury's scores of each system's answers, by the label of their cases. More is better",
         digits=2,
@@ -133,17 +121,6 @@ def labels_found(material: Material, made: Sequence[Triage]) -> Html:
         return Html("")
     table = material.exhibits.table(
         "triage-labels",
-        (
-            "label",
-            "dimension",
-            "cases",
-            "labelled",
-            "median score, label 0",
-            "median score, label 1",
-            "share to review to find 80 %",
-            "mean share found",
-            "log-odds per point",
-        ),
         [_line(dimension, each) for dimension, each in found],
         caption="How far the jury's mean score of a case tells the labelled cases from the others; 0.5 as the mean "
         "share found is chance. Where a low score is the good one, it was turned round first",
@@ -172,19 +149,19 @@ def labels_found(material: Material, made: Sequence[Triage]) -> Html:
     )
 
 
-def _line(dimension: str, each: LabelTriage) -> tuple[Cell, ...]:
+def _line(dimension: str, each: LabelTriage) -> dict[str, Cell]:
     medians = {spread.value: spread.median for spread in each.spreads}
-    return (
-        each.label,
-        dimension,
-        each.n,
-        each.n_labelled,
-        medians.get(0),
-        medians.get(1),
-        None if each.review is None else each.review.review_to_catch,
-        None if each.review is None else each.review.area,
-        None if each.probability is None else each.probability.slope,
-    )
+    return {
+        "label": each.label,
+        "dimension": dimension,
+        "cases": each.n,
+        "labelled": each.n_labelled,
+        "median score, label 0": medians.get(0),
+        "median score, label 1": medians.get(1),
+        "share to review to find 80 %": None if each.review is None else each.review.review_to_catch,
+        "mean share found": None if each.review is None else each.review.area,
+        "log-odds per point": None if each.probability is None else each.probability.slope,
+    }
 
 
 def _titled(material: Material, made: Triage) -> str:
@@ -261,7 +238,7 @@ _DIMENSIONS = 6
 _ORDERS = {"rule": "combined rule", "jury": "jury's score alone"}
 
 
-def section(material: Material) -> Section | None:
+def triage_of_answers(material: Material) -> Section | None:
     evidence = material.evidence
     scaled = [each for each in material.compared if each.grades and not each.derived]
     claimed = [each for each in scaled if each.claimed_danger(evidence.rules) is not None]
@@ -281,32 +258,21 @@ def section(material: Material) -> Section | None:
             made.append(found)
     if not made and not refused and not any(each.labels for each in tried):
         return None
-    rows: list[tuple[Cell, ...]] = []
+    head = ("dimension", "order of review", "rated answers", "dangerous", "share to review to catch 80 %",
+            "mean share caught")  # fmt: skip
+    rows: list[dict[str, Cell]] = []
     for found in made:
         for name, title in _ORDERS.items():
             curve = (found.curves or {}).get(name)
             if curve is not None:
+                who = (evidence.label(found.dimension), material.about(title))
                 counts = (found.n_labelled, found.n_dangerous)
-                rows.append(
-                    (
-                        evidence.label(found.dimension),
-                        material.about(title),
-                        *counts,
-                        curve.review_to_catch,
-                        curve.area,
-                    )
-                )
+                values = (*who, *counts, curve.review_to_catch, curve.area)
+                rows.append(dict(zip(head, values, strict=True)))
     table = material.exhibits.table(
         "triage",
-        (
-            "dimension",
-            "order of review",
-            "rated answers",
-            "dangerous",
-            "share to review to catch 80 %",
-            "mean share caught",
-        ),
         rows,
+        head=head,
         caption="How far the jury can say which answers a clinician must see first; 0.5 in the last column is "
         "chance",
     )

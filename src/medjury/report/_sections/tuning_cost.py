@@ -23,41 +23,37 @@ def tuning_cost(material: Material, ways: Ways) -> Html:
         return Html("")
     minutes = material.evidence.manifest.report.clinician_minutes_per_case
     gains = {each.rater: each.difference for each in ways.rows}
-    rows: list[tuple[Cell, ...]] = [
-        (
-            name,
-            str(facts.get("way", "")),
-            gains.get(name),
-            _number(facts.get("training", 0)) + _number(facts.get("validation", 0)),
-            facts.get("labels"),
-            None if minutes is None or not facts.get("labels") else _number(facts["labels"]) * minutes / 60,
-            facts.get("calls"),
-            facts.get("hours"),
-            facts.get("cost"),
-        )
+    trained = any(facts.get("hours") is not None for facts in tuned.values())
+    rows: list[dict[str, Cell]] = [
+        {
+            "rater": name,
+            "tuned by": str(facts.get("way", "")),
+            "gain on held-out cases": gains.get(name),
+            "labelled cases": _number(facts.get("training", 0)) + _number(facts.get("validation", 0)),
+            "labels": facts.get("labels"),
+            "clinicians' hours": None
+            if minutes is None or not facts.get("labels")
+            else _number(facts["labels"]) * minutes / 60,
+            "calls": facts.get("calls"),
+            **({"machine hours": facts.get("hours")} if trained else {}),
+            "cost": facts.get("cost"),
+        }
         for name, facts in tuned.items()
     ]
-    trained = any(facts.get("hours") is not None for facts in tuned.values())
-    rows = rows if trained else [(*row[:-2], row[-1]) for row in rows]
-    head = (
-        "rater",
-        "tuned by",
-        "gain on held-out cases",
-        "labelled cases",
-        "labels",
-        "clinicians' hours",
-        "calls",
-        *(("machine hours",) if trained else ()),
-        "cost",
-    )
     told = "; machine hours are those of the training, times its GPUs" if trained else ""
     table = material.exhibits.table(
         "tuning",
-        head,
         rows,
         caption=f"What tuning took. The gain is over {ways.yardstick}, on cases that no tuning has seen; hours are "
         f"the labels at the study's minutes per case{told}",
-        digits=[3, 3, 3, 0, 0, 1, 0, *((2,) if trained else ()), 4],
+        digits={
+            "labelled cases": 0,
+            "labels": 0,
+            "clinicians' hours": 1,
+            "calls": 0,
+            "machine hours": 2,
+            "cost": 4,
+        },
     )
     return Html(
         element("h3", "What tuning took")

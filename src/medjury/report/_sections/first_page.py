@@ -6,11 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from medjury.models import EMBEDDED
-from medjury.report._facts import Facts, dangers_first
-from medjury.report._first_page import LINES, fitting, lines_of, listed
 from medjury.report._html import Html, bullets, element, joined, paragraph, sentence
-from medjury.report._material import Material, Section, short
-from medjury.report._sections.next_steps import first_steps
+from medjury.report._material import Facts, Material, Section, dangers_first, short
+from medjury.report._sections.next_steps import LINES, first_steps, fitting, lines_of, listed
 from medjury.statistics import percent, shown
 from medjury.store.runs import jury_warnings, model_warnings
 from medjury.validation import MEANING, Verdict, Word
@@ -152,7 +150,7 @@ _REASONS, _BESIDE = 6, 5
 _LARGE = 52
 
 
-def section(material: Material) -> Section:
+def first_page(material: Material) -> Section:
     several = len(material.tried) > 1
     title = "May we trust these juries?" if several else "May we trust this jury?"
     if several and material.evidence.table.no_jury:

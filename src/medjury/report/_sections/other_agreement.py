@@ -1,4 +1,4 @@
-"""Few classes: accuracy and F1 of every rater, class by class."""
+"""Agreement in other terms: attribute by attribute, and by accuracy and F1 where there are few classes."""
 
 from __future__ import annotations
 
@@ -7,15 +7,90 @@ from contextlib import suppress
 
 import numpy as np
 
-from medjury.analysis.agreement import AgreementRow, agreement
+from medjury.analysis.agreement import AgreementRow, AgreementTable, agreement
 from medjury.foundation.errors import MedjuryError
 from medjury.report._exhibits import COLOURS, MARKERS
 from medjury.report._figure import Figure
-from medjury.report._html import Cell, Html, paragraph
+from medjury.report._html import Cell, Html, bullets, paragraph
 from medjury.report._material import Material, Section, short
-from medjury.statistics import Estimate, percent, shown
+from medjury.statistics import Estimate, p_value, percent, shown
 from medjury.tables import Measured
 from medjury.validation import clustered_share
+
+_MEDIANS = ("median_difference", "difference_q1", "difference_q3", "wilcoxon_signed_rank")
+_POOLED = "all graded dimensions, pooled"
+
+
+def attributes(material: Material) -> Section | None:
+    """Attribute by attribute: consistency of averages, median difference, and whether the level differs at all."""
+    evidence = material.evidence
+    single = evidence.also(*_MEDIANS, intervals=False)
+    if single is None or not material.compared:
+        return None
+    rows: list[dict[str, Cell]] = []
+    notes: tuple[str, ...] = ()
+    sizes = [len(each.grades.values) for each in evidence.table.counted if each.grades]
+    # One graded dimension beside questions of yes and no leaves nothing of one kind to pool.
+    if len(sizes) > 1 and sum(size > 2 for size in sizes) != 1:
+        together = evidence.also("icc_3_k", pooled=True)
+        medians = evidence.also(*_MEDIANS, pooled=True, intervals=False)
+        if together is not None and medians is not None:
+            rows += _rows(material, _POOLED, "all", together, medians)
+            notes = tuple(note for note in together.notes if note.startswith("not pooled"))
+    for dimension in material.compared:
+        rows += _rows(material, dimension.label, dimension.name, evidence.agreement, single)
+    if not rows:
+        return None
+    table = material.exhibits.table(
+        "attributes",
+        rows,
+        caption=f"ICC(3,k) of each rater and {evidence.reference_words}, on the answers that both scored, with "
+        f"{percent(evidence.confidence)} intervals; median and quartiles of rater less clinicians; Wilcoxon's "
+        "signed-rank test of the differences",
+        digits={"median difference": 2},
+        shown=60,
+        folded=len(rows) > 24,
+    )
+    lead = (
+        "ICC(3,k) is consistency of the two averaged: a rater who is always one grade too high still reaches 1, so "
+        "read the median difference beside it. A small p says that the levels differ, not that the difference "
+        "matters."
+    )
+    return Section("attributes", "Attribute by attribute", Html(paragraph(lead) + table + bullets(notes)))
+
+
+def _rows(
+    material: Material, label: str, name: str, icc: AgreementTable | None, medians: AgreementTable
+) -> list[dict[str, Cell]]:
+    evidence = material.evidence
+    sides = (icc, medians)
+    found = {
+        (row.rater, row.statistic): row
+        for side in sides
+        if side is not None
+        for row in side.rows
+        if row.dimension == name and row.reference == evidence.main_reference and not row.system
+    }
+    rows: list[dict[str, Cell]] = []
+    for rater in evidence.raters:
+        middle = found.get((rater, "median_difference"))
+        if middle is None or middle.estimate.value is None:
+            continue
+        low, high = (found[rater, end].estimate.value for end in ("difference_q1", "difference_q3"))
+        consistency = found.get((rater, "icc_3_k"))
+        rows.append(
+            {
+                "dimension": label,
+                "rater": rater,
+                "n": middle.estimate.n,
+                "ICC(3,k)": None if consistency is None else consistency.estimate,
+                "median difference": middle.estimate.value,
+                "IQR": f"{shown(low, 2)} to {shown(high, 2)}",
+                "signed-rank p": p_value(found[rater, "wilcoxon_signed_rank"].p_value),
+            }
+        )
+    return rows
+
 
 # With more grades than this a class is a grade, and agreement is what to ask for.
 _MOST = 3
@@ -26,7 +101,8 @@ Cells = Mapping[tuple[str, str, str], AgreementRow]
 Line = tuple[str, Sequence[Estimate | None]]
 
 
-def section(material: Material) -> Section | None:
+def classes(material: Material) -> Section | None:
+    """Few classes: accuracy and F1 of every rater, class by class."""
     evidence = material.evidence
     few = [each for each in material.compared if each.grades and len(each.grades.values) <= _MOST]
     if not few:
@@ -37,7 +113,7 @@ def section(material: Material) -> Section | None:
     if found is None:
         return None
     cells = _cells(found.rows, evidence.main_reference) | _people(material, few, list(named))
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     lines: list[Line] = []
     for dimension in few:
         for rater in (*evidence.raters, *evidence.clinicians):
@@ -45,7 +121,15 @@ def section(material: Material) -> Section | None:
             if one is not None:
                 found_here = [cells.get((dimension.name, rater, name)) for name in named]
                 estimates = [None if row is None else row.estimate for row in found_here]
-                rows.append((dimension.label, rater, one.counts.n, one.counts.n_unscored, *estimates))
+                rows.append(
+                    {
+                        "dimension": dimension.label,
+                        "rater": rater,
+                        "n": one.counts.n,
+                        "unscored": one.counts.n_unscored,
+                        **dict(zip(named.values(), estimates, strict=True)),
+                    }
+                )
                 label = short(rater) if len(few) == 1 else f"{short(dimension.label, 14)}: {short(rater, 14)}"
                 lines.append((label, estimates[len(_OVERALL) :]))
     if not rows:
@@ -53,7 +137,6 @@ def section(material: Material) -> Section | None:
     told = f"{percent(evidence.confidence)} intervals"
     table = material.exhibits.table(
         "classes",
-        ("dimension", "rater", "n", "unscored", *named.values()),
         rows,
         caption=f"Accuracy, F1 and Cohen's kappa (unweighted) of each rater against {evidence.reference_words}, on "
         f"the answers that both scored, scores between classes rounded half up, with {told}; "
@@ -89,7 +172,7 @@ def _together(material: Material, dimensions: list[Measured]) -> Html:
     """All clinicians at once: Fleiss' kappa, and how often everybody said the same."""
     evidence = material.evidence
     found = evidence.also("fleiss_kappa", dimensions=[each.name for each in dimensions], groups=True)
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[dict[str, Cell]] = []
     for row in found.rows if found is not None else ():
         if row.rater != "among references":
             continue
@@ -101,12 +184,20 @@ def _together(material: Material, dimensions: list[Measured]) -> Html:
             evidence.table, same.tolist(), grid.items[whole].tolist(), confidence=evidence.confidence
         )
         label = evidence.label(row.dimension)
-        rows.append((label, len(evidence.clinicians), row.counts.n, row.estimate, int(whole.sum()), share))
+        rows.append(
+            {
+                "dimension": label,
+                "clinicians": len(evidence.clinicians),
+                "rated by two": row.counts.n,
+                "Fleiss' kappa": row.estimate,
+                "rated by all": int(whole.sum()),
+                "all say the same": share,
+            }
+        )
     if not rows:
         return Html("")
     return material.exhibits.table(
         "classes-clinicians",
-        ("dimension", "clinicians", "rated by two", "Fleiss' kappa", "rated by all", "all say the same"),
         rows,
         caption="The clinicians among themselves: Fleiss' kappa over the answers that two or more rated, and of "
         f"those that all rated the share on which nobody differs, with {percent(evidence.confidence)} intervals",
