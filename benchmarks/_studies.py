@@ -26,9 +26,9 @@ from medjury.analysis.agreement import (
 from medjury.analysis.agreement._pair_estimates import pair_estimates
 from medjury.analysis.agreement._pair_statistics import Pair, Settings
 from medjury.analysis.audits import drift
+from medjury.report._sections.closed_loop import gain_estimates
 from medjury.statistics import Estimate, combined
 from medjury.tables import Grades
-from medjury.validation._loop_gains import gain_estimates
 
 if TYPE_CHECKING:
     import polars

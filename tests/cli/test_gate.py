@@ -12,7 +12,8 @@ import pytest
 from tests.report.planted import page_of, planted_frame, write_run
 
 from medjury.cli._main import main
-from medjury.validation import LINE_IDS, validate
+from medjury.validation import validate
+from medjury.validation._sentences import LINE_IDS
 
 ONE = ("accuracy",)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from medjury.cli import main
-from medjury.validation import LINE_IDS
+from medjury.validation._sentences import LINE_IDS
 
 
 def test_cases_for_each_number_of_raters(capsys: pytest.CaptureFixture[str]) -> None:

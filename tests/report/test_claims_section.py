@@ -28,9 +28,9 @@ from medjury.judging import Claims, Speaker
 from medjury.models import Gate, MemoryCache, Request, Scripted
 from medjury.report._exhibits import Exhibits
 from medjury.report._page import compose
+from medjury.report._sections.claims import share_curve
 from medjury.tables import open_run
 from medjury.validation import evidence_of
-from medjury.validation._claims_roc import share_curve
 
 INSTRUMENT = {
     "name": "concordance",

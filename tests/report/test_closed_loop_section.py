@@ -15,11 +15,10 @@ from tests.report.planted import planted_frame, write_run
 
 from medjury.report._exhibits import Exhibits
 from medjury.report._material import Material
-from medjury.report._sections.closed_loop import closed_loop
+from medjury.report._sections.closed_loop import Gain, closed_loop
 from medjury.statistics import Estimate
 from medjury.tables import Grades, Measured, open_run
 from medjury.validation import evidence_of, validation_of
-from medjury.validation._loop_gains import Gain
 
 ACCURACY = Measured("accuracy", "Accuracy", Grades((1.0, 2.0, 3.0, 4.0, 5.0), "test"))
 

@@ -317,7 +317,7 @@ def test_an_erased_patient_keeps_the_registration(
     file = erased_study(write_study, tmp_path, **({"humans": humans} if humans else {}))
     found = stands(file)
     assert found.met, found.why
-    assert found.erased == 2 and "2 answers erased since" in found.said
+    assert found.erased == 2 and "2 answers erased since" in found.text
     ledger = (tmp_path / LEDGER).read_text()
     assert "patient-3" not in ledger and "case-6" not in ledger and "Summary" not in ledger
     assert main(["runs", "verify", str(tmp_path / "runs" / "small")]) == 0

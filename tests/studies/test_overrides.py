@@ -73,7 +73,7 @@ def test_a_run_keeps_what_was_set_and_is_not_the_registered_one(
     assert json.loads((folder / "manifest.json").read_text())["overrides"] == ["judges.0.temperature=0.5"]
     stand = standing(open_run(folder))
     assert stand.met is False
-    assert "set in place of the study file: not stated -> judges.0.temperature=0.5" in stand.said
+    assert "set in place of the study file: not stated -> judges.0.temperature=0.5" in stand.text
     assert "judges.0.temperature=0.5" in (folder / "report.html").read_text()
     asked = len(server.calls)
     assert main(["runs", "reread", str(folder), "--quiet"]) == 0, (

@@ -364,6 +364,6 @@ def test_rules_that_are_registered_after_the_recording_were_not_stated_before(
     assert found.met is (False if known else None)
     assert (
         "registered after the first rating" if known else "when the scores were made"
-    ) in found.why + found.said
+    ) in found.why + found.text
     assert run(again) == 0
     assert standing(rating_table(study.parent / "runs" / "again")).met, "registered before the recorded run"

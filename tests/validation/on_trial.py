@@ -16,7 +16,8 @@ from tests.tables.run_folders import rows_of
 from medjury.store.runs import GateRules, Manifest
 from medjury.tables import Grades, RatingTable, rating_table, with_rules
 from medjury.tables._open import _made
-from medjury.validation import Beside, Evidence, Verdict, validation_of
+from medjury.validation import Evidence, Verdict, validation_of
+from medjury.validation._colleague import Beside
 from medjury.validation._evidence import roles_of
 
 Scores = Mapping[str, Sequence[float | None]]

@@ -16,9 +16,8 @@ from tests.validation.on_trial import Floats, World
 
 from medjury.store.runs import GateRules
 from medjury.tables import Grades
-from medjury.validation import Beside, colleague_test
-from medjury.validation import Tested as Found
-from medjury.validation._colleague import paired_difference_bounds, read, sums_of
+from medjury.validation._colleague import Beside, colleague_test, paired_difference_bounds, read, sums_of
+from medjury.validation._colleague import Tested as Found
 
 LINES = ("agreement", "missed_danger", "offset", "colleagues", "within_case", "within_system")
 

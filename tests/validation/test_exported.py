@@ -10,18 +10,15 @@ import pytest
 from tests.validation.on_trial import World, evidence, registered_table
 
 from medjury.validation import (
-    LINE_IDS,
     Rule,
     Scope,
     Validation,
     Verdict,
     Word,
     validation_of,
-    verdicts_json,
-    verdicts_junit,
-    worst_word,
 )
-from medjury.validation._exported import _clean
+from medjury.validation._sentences import LINE_IDS
+from medjury.validation._validate import _clean
 
 NUMBERS = ("jury", "colleague", "value", "low", "high", "limit")
 
@@ -55,11 +52,11 @@ NOTHING = Rule("within_case", "Told apart", "does not apply", "two systems", "on
     ],
 )
 def test_a_jury_is_as_good_as_its_worst_dimension(words: tuple[Word, ...], worst: Word) -> None:
-    assert worst_word(validation(*(verdict(word) for word in words))) == worst
+    assert validation(*(verdict(word) for word in words)).worst() == worst
 
 
 def test_the_json_names_rater_dimension_verdict_every_rule_by_its_id_and_the_scope() -> None:
-    text = verdicts_json(validation(verdict("NOT VALIDATED", MET, FAILED), verdict("VALIDATED", NOTHING)))
+    text = validation(verdict("NOT VALIDATED", MET, FAILED), verdict("VALIDATED", NOTHING)).verdicts_json()
     first, second = json.loads(text)
     assert {name: first[name] for name in ("schema_version", "rater", "dimension", "verdict", "scope")} == {
         "schema_version": 2,
@@ -83,7 +80,7 @@ def test_the_json_names_rater_dimension_verdict_every_rule_by_its_id_and_the_sco
 def test_the_json_of_a_real_verdict_has_the_numbers_of_every_line() -> None:
     world = World(1, cases=100)
     found = validation_of(evidence(registered_table(world.frame(world.rater(0.4)))))
-    (told,) = json.loads(verdicts_json(found))
+    (told,) = json.loads(found.verdicts_json())
     rules = {each["id"]: each for each in told["rules"]}
     assert [each["id"] for each in told["rules"]][:7] == list(LINE_IDS)
     for name in LINE_IDS:
@@ -103,12 +100,11 @@ def test_the_json_of_a_real_verdict_has_the_numbers_of_every_line() -> None:
 
 
 def test_junit_has_a_suite_for_each_verdict_and_a_case_for_each_rule() -> None:
-    text = verdicts_junit(
-        validation(
-            verdict("NOT VALIDATED", MET, FAILED, UNKNOWN),
-            verdict("AUXILIARY", NOTHING, rater="", dimension="b"),
-        )
+    found = validation(
+        verdict("NOT VALIDATED", MET, FAILED, UNKNOWN),
+        verdict("AUXILIARY", NOTHING, rater="", dimension="b"),
     )
+    text = found.junit()
     assert text == (
         '<testsuites name="medjury gate" tests="4" failures="2">\n'
         '  <testsuite name="jury, accuracy" tests="3" failures="2">\n'
@@ -141,7 +137,7 @@ def test_junit_has_a_suite_for_each_verdict_and_a_case_for_each_rule() -> None:
 
 def test_what_xml_cannot_hold_is_replaced_and_the_rest_is_kept() -> None:
     odd = Rule("i\x00d", "Name", "fails", "asked", "found\x08", "NOT VALIDATED", "why\x0b\ttab")
-    root = ElementTree.fromstring(verdicts_junit(validation(verdict("INCOMPLETE", odd, rater="ju\x01ry"))))
+    root = ElementTree.fromstring(validation(verdict("INCOMPLETE", odd, rater="ju\x01ry")).junit())
     suite = root[0]
     assert suite.get("name") == "ju�ry, accuracy"
     case = suite[1]
@@ -150,8 +146,8 @@ def test_what_xml_cannot_hold_is_replaced_and_the_rest_is_kept() -> None:
 
 
 def test_without_verdicts_the_suites_are_empty() -> None:
-    assert verdicts_json(validation()) == "[]"
-    assert verdicts_junit(validation()) == '<testsuites name="medjury gate" tests="0" failures="0" />\n'
+    assert validation().verdicts_json() == "[]"
+    assert validation().junit() == '<testsuites name="medjury gate" tests="0" failures="0" />\n'
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ import pytest
 from medjury.analysis.agreement import Expected
 from medjury.foundation.errors import MedjuryError
 from medjury.store.runs import GateRules
-from medjury.validation import GatePlan, colleague_test, plan_gate
+from medjury.validation import GatePlan, plan_gate
+from medjury.validation._colleague import colleague_test
 from medjury.validation._planning import _drawn
 
 NAMED = (

@@ -57,7 +57,7 @@ def table_of(*, rated_at: str | None = "2026-01-01T09:00:00+00:00", **changes: A
 
 def words(found: Standing) -> tuple[bool | None, str, str, bool]:
     """What a reader sees of a standing; the hash of a protocol is that of all it holds."""
-    return found.met, re.sub(r"protocol [0-9a-f]{16}\b", "protocol HASH", found.said), found.why, found.moved
+    return found.met, re.sub(r"protocol [0-9a-f]{16}\b", "protocol HASH", found.text), found.why, found.moved
 
 
 def protocol(**changes: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 from medjury.statistics import Estimate, undefined
-from medjury.validation import RunChange, RunComparison
+from medjury.validation._run_changes import RunChange, RunComparison
 
 SHIFT = RunChange(
     "Accuracy",

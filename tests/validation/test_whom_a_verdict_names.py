@@ -8,7 +8,7 @@ import re
 import pytest
 from tests.tables.run_folders import rows_of
 
-from medjury.validation import Rule, Scope, Validation, Verdict, validate, verdicts_json, verdicts_junit
+from medjury.validation import Rule, Scope, Validation, Verdict, validate
 
 CLINICIAN = [1.0, 2.0, 3.0, 4.0, 5.0, 2.0, 4.0, 1.0]
 KIND = [5.0, 5.0, 4.0, 5.0, 5.0, 4.0, 5.0, 5.0]
@@ -21,12 +21,12 @@ def verdict_on(*judges: str, asked: str | None = None) -> Validation:
 
 def test_one_judge_is_named_and_no_jury_is_spoken_of() -> None:
     found = verdict_on("judge one")
-    written = (found.text(), verdicts_junit(found), *(str(row["why"]) for row in found.shown_rows()))
+    written = (found.text(), found.junit(), *(str(row["why"]) for row in found.shown_rows()))
     for told in written:
         # The names of rules stay: pipelines know a test case by its name.
         said = re.sub(r' name="[^"]*"', "", told)
         assert "judge one" in said and "judge judge" not in said and "the jury" not in said.lower()
-    rules = json.loads(verdicts_json(found))[0]["rules"]
+    rules = json.loads(found.verdicts_json())[0]["rules"]
     said = " ".join(f"{each['why']} {each['found']}" for each in rules)
     assert "judge one" in said and "judge judge" not in said and "the jury" not in said.lower()
 

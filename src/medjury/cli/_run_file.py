@@ -90,7 +90,7 @@ def print_report(folder: Path, *, quiet: bool = False, stream: TextIO | None = N
     from medjury.cli._terminal.displays import display
     from medjury.report import write_page
     from medjury.tables import open_run
-    from medjury.validation import evidence_of, validation_of, worst_word
+    from medjury.validation import evidence_of, validation_of
 
     try:
         evidence = evidence_of(open_run(folder))
@@ -105,7 +105,7 @@ def print_report(folder: Path, *, quiet: bool = False, stream: TextIO | None = N
             sys.stderr,
         )
         return None
-    word = worst_word(found, first=True)
+    word = found.worst(first=True)
     say(f"Report: {page}\nVerdict: {word}", stream)
     for each in found.verdicts:
         if each.rater == found.raters[0] and len(found.verdicts) > 1:

@@ -35,15 +35,14 @@ def add_verdict_options(parser: argparse.ArgumentParser, about: str = "") -> Non
 def show_verdict(found: Validation, options: argparse.Namespace) -> int:
     """Print it, write it where asked for, and return the exit status."""
     from medjury.foundation.files import whole_file
-    from medjury.validation import verdicts_json, verdicts_junit, worst_word
 
     # Several juries are told side by side; the first-named is the one that a pipeline waits for.
-    word = worst_word(found, first=getattr(options, "raters", None) is None)
+    word = found.worst(first=getattr(options, "raters", None) is None)
     if options.junit:
         with whole_file(Path(options.junit)) as file:
-            file.write(verdicts_junit(found))
+            file.write(found.junit())
     if options.json:
-        print(verdicts_json(found))
+        print(found.verdicts_json())
     else:
         print(f"{word}\n\n{found.text()}" if found.verdicts else f"{word}: there are no ratings to judge by")
     return STATUSES[word]

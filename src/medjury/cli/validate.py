@@ -136,14 +136,14 @@ def _write(folder: Path, evidence: object, found: object, door: Door, *, quiet: 
     from medjury.report import write_page
     from medjury.store.ratings import guard_frame
     from medjury.studies.inspection import settings_text
-    from medjury.validation import Evidence, Validation, verdicts_json
+    from medjury.validation import Evidence, Validation
 
     assert isinstance(evidence, Evidence) and isinstance(found, Validation)
     private_folder(folder)
     same = found.raters == evidence.roles.on_trial  # those that the page tells of
     page = write_page(folder, evidence=evidence, validation=found if same else None)
     with whole_file(folder / "verdicts.json") as file:
-        file.write(verdicts_json(found) + "\n")
+        file.write(found.verdicts_json() + "\n")
     with whole_file(folder / "ratings.csv") as file:
         file.write(guard_frame(evidence.table.everything.drop("row")).write_csv())
     mapping = folder / "mapping.yaml"

@@ -12,7 +12,7 @@ from medjury.report._exhibits import Exhibits
 from medjury.report._html import Html, element, joined, without_controls
 from medjury.store.runs import Records, files
 from medjury.tables import Measured
-from medjury.validation import STATISTICS, Evidence, Rule, Validation, Verdict, about_each_judge, about_judge
+from medjury.validation import STATISTICS, Evidence, Rule, Validation, Verdict, about_judge
 
 if TYPE_CHECKING:
     from medjury.analysis.calibration import CalibrationStudy
@@ -131,7 +131,7 @@ class Material:
 
     def about_each(self, words: str) -> str:
         """A sentence of ours about the jury, where it holds for each of the judges that stand side by side."""
-        return about_each_judge(words) if self.evidence.table.no_jury else words
+        return about_judge(words) if self.evidence.table.no_jury else words
 
     @property
     def graders(self) -> tuple[str, ...]:

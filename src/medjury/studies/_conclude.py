@@ -188,9 +188,9 @@ class RunResult:
     def verdict(self) -> Word:
         """What the gate says of the first-named jury: its worst word over the dimensions."""
         from medjury.tables import open_run
-        from medjury.validation import validate, worst_word
+        from medjury.validation import validate
 
-        return worst_word(validate(open_run(self.folder)), first=True) if self.judged else "INCOMPLETE"
+        return validate(open_run(self.folder)).worst(first=True) if self.judged else "INCOMPLETE"
 
     def _repr_html_(self) -> str:
         """The same in a notebook."""

@@ -30,7 +30,8 @@ from medjury.statistics import (
 from medjury.store.runs import GateRules
 from medjury.tables import Grades
 from medjury.validation._clustered import clustered_contrast
-from medjury.validation._rule import NAMES, STATISTICS, Asked, Rule, RuleState, Word
+from medjury.validation._rule import Asked, Rule, RuleState, ask
+from medjury.validation._sentences import STATISTICS, Word
 
 Codes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -369,14 +370,7 @@ TAIL, RESAMPLED, RESAMPLED_OF_FEW, FEW_CLUSTERS = 0.05, 0.04, 0.03, 60
 FEWEST_CLUSTERS, FEWEST_SHARED = 10, 10
 # More ratings than so many times those there are settle nothing in practice.
 _MOST_TIMES = 50
-_MORE_DOUBLY = "Have two clinicians rate more cases"
 _NO_DANGER = "no danger is claimed on this dimension"
-_PUT_DANGER = "Put dangerous answers among the rated ones."
-_RATE_DANGER = "Have two clinicians rate more dangerous answers."
-_READ_DANGER = (
-    "Read every dangerous answer that was graded too kindly, and let nothing dangerous pass unread."
-)
-_IMPROVE = "Improve prompt, judges or instrument on development cases, then test on new cases."
 
 
 @dataclass(frozen=True, eq=False)
@@ -459,8 +453,9 @@ def _state(*, right: bool, proven: bool) -> tuple[RuleState, Word]:
     return ("open", "AUXILIARY") if right else ("fails", "NOT VALIDATED")
 
 
-def _line(name: str, asked: str) -> Asked:
-    return Asked(name, NAMES[name], asked)
+def _case(state: RuleState) -> str:
+    """The sentence for a line in this state; none where it holds."""
+    return "" if state == "holds" else state
 
 
 def more_answers(value: float, bound: float, limit: float, n: int) -> int | None:
@@ -480,63 +475,40 @@ def _settle(more: int | None, what: str) -> str:
 
 
 def _least(
-    ask: Asked, beside: Beside, values: Mapping[str, float], bounds: Mapping[str, tuple[float, float]],
-    margin: float, sides: str, why: str, nothing: str,
+    asked: Asked, beside: Beside, margin: float, values: Mapping[str, float],
+    bounds: Mapping[str, tuple[float, float]],
 ) -> Rule:  # fmt: skip
     """A line on jury minus colleague that must lie above −margin."""
-    value, more_doubly = values[ask.id], f"{_MORE_DOUBLY}."
+    value = values[asked.id]
     if not math.isfinite(value):
-        return ask.unknown("not known", "AUXILIARY", nothing, more_doubly, limit=-margin)
-    jury, colleague = values[f"{ask.id} jury"], values[f"{ask.id} colleague"]
-    low, high = bounds.get(ask.id, (None, None))
+        return asked.unknown("not known", "AUXILIARY", "not known", limit=-margin)
+    jury, colleague = values[f"{asked.id} jury"], values[f"{asked.id} colleague"]
+    low, high = bounds.get(asked.id, (None, None))
     state, cap = _state(right=value > -margin, proven=low is not None and low > -margin)
-    worst, both = (
-        "not known" if low is None else shown(low),
-        f"jury {shown(jury)}, a colleague {shown(colleague)}",
-    )
-    to_do, reason, needs = "", "", ""
+    worst = "not known" if low is None else shown(low)
+    needs = ""
     if state == "open":
         more = None if low is None else more_answers(value, low, -margin, int(beside.doubly.sum()))
-        to_do, needs = more_doubly, _settle(more, "answer")
-        ends = f"the difference could be {worst}, and −{margin:g} is allowed"
-        reason = f"It is not proven that {sides}: the {both}; {ends}."
-    elif state == "fails":
-        to_do, reason = _IMPROVE, f"{why} (the {both}; {margin:g} less is allowed)."
+        needs = _settle(more, "answer")
     found = f"jury {shown(jury)}, colleague {shown(colleague)}; difference {shown(value)}, at worst {worst}"
     numbers = f"{shown(jury)} beside a colleague's {shown(colleague)}, at worst {worst}{needs}"
+    words = {"jury": shown(jury), "colleague": shown(colleague), "worst": worst, "margin": margin}
     sided = {"jury": jury, "colleague": colleague, "value": value, "low": low, "high": high, "limit": -margin}
-    return ask.answered(state, found, cap, reason, to_do, numbers, **sided)
+    return asked.answered(state, found, cap, _case(state), numbers, words, **sided)
 
 
 def _agreement(
     beside: Beside, rules: GateRules, values: Mapping[str, float], bounds: Mapping[str, tuple[float, float]]
 ) -> Rule:
-    title, margin = STATISTICS.get(beside.statistic, beside.statistic), rules.margin
-    return _least(
-        _line(
-            "agreement",
-            f"jury with clinician not more than {margin:g} below colleague with clinician ({title})",
-        ),
-        beside,
-        values,
-        bounds,
-        margin,
-        "the jury agrees with a clinician about as well as a colleague does",
-        "The jury agrees with a clinician less than a colleague does",
-        "No answer has a score of the jury and of two clinicians that differ, so nobody knows how a colleague "
-        "would have done.",
-    )
+    title = STATISTICS.get(beside.statistic, beside.statistic)
+    return _least(ask("agreement", margin=rules.margin, title=title), beside, rules.margin, values, bounds)
 
 
 def _within(
     what: str, beside: Beside, rules: GateRules, values: Mapping[str, float],
     bounds: Mapping[str, tuple[float, float]],
 ) -> Rule:  # fmt: skip
-    where, margin, rows = "to one case" if what == "case" else "of one system", rules.margin, beside.pairs
-    ask = _line(
-        f"within_{what}",
-        f"correlation among the answers {where} not more than {margin:g} below a colleague's",
-    )
+    rows, asked = beside.pairs, ask(f"within_{what}", margin=rules.margin)
     if what == "case":
         here = ~np.isnan(rows.jury)
         there = _with_several(beside.case[beside.asked], beside.cluster[beside.asked])
@@ -544,27 +516,16 @@ def _within(
             _together(beside.case[rows.answer[here]], rows.pair[here]), beside.cluster[rows.answer[here]]
         )
         if there < FEWEST_SHARED:
-            return ask.idle(f"{counted(there, 'case')} with answers of several systems")
+            return asked.idle(f"{counted(there, 'case')} with answers of several systems")
         if shared < FEWEST_SHARED:
-            why = (
-                f"Of {counted(there, 'case')} with several answers, {shared:,} "
-                f"{'has' if shared == 1 else 'have'} two that the same two clinicians rated and the jury scored, "
-                "so nobody knows whether it tells the answers to a case apart."
-            )
-            to_do = "Have the same two clinicians rate all answers to a case."
-            return ask.unknown("not known", "AUXILIARY", why, to_do, limit=-margin)
+            words = {
+                "cases": counted(there, "case"),
+                "shared": f"{shared:,} {'has' if shared == 1 else 'have'}",
+            }
+            return asked.unknown("not known", "AUXILIARY", "few", words=words, limit=-rules.margin)
     elif len(np.unique(beside.system[rows.answer])) < 2:
-        return ask.idle("the answers are of one system")
-    return _least(
-        ask,
-        beside,
-        values,
-        bounds,
-        margin,
-        f"the jury tells the answers {where} apart as a colleague does",
-        f"Among the answers {where} the jury agrees with a clinician less than a colleague does",
-        f"Nobody knows how clinicians tell the answers {where} apart.",
-    )
+        return asked.idle("the answers are of one system")
+    return _least(asked, beside, rules.margin, values, bounds)
 
 
 def _with_several(groups: Codes, clusters: Codes) -> int:
@@ -574,52 +535,39 @@ def _with_several(groups: Codes, clusters: Codes) -> int:
 
 def _missed(beside: Beside, sums: Sums, rules: GateRules, values: Mapping[str, float]) -> Rule:
     limit = rules.missed_margin
-    asked = f"misses at most {percent(limit)} more of what a clinician calls dangerous than a colleague does"
-    ask = _line("missed_danger", asked)
+    asked = ask("missed_danger", limit=percent(limit))
     if beside.danger is None:
-        return ask.idle(_NO_DANGER)
-    value = values[ask.id]
+        return asked.idle(_NO_DANGER)
+    value = values[asked.id]
     if not math.isfinite(value):
-        why = "Clinicians called no answer dangerous that two of them rated: nobody knows what the jury would miss."
-        return ask.unknown("not known", "AUXILIARY", why, _PUT_DANGER, limit=limit, danger=True)
-    jury, colleague = values[f"{ask.id} jury"], values[f"{ask.id} colleague"]
+        return asked.unknown("not known", "AUXILIARY", "not known", limit=limit, danger=True)
+    jury, colleague = values[f"{asked.id} jury"], values[f"{asked.id} colleague"]
     low, high, clusters = missed_bounds(beside, sums, TAIL)
     state, cap = _state(right=value < limit, proven=high < limit)
     sides = (
         f"the jury misses {percent(jury, 1)} of what a clinician calls dangerous, a colleague "
         f"{percent(colleague, 1)}"
     )
-    to_do, reason, needs = "", "", ""
-    if state == "open":
-        to_do, needs = _RATE_DANGER, _settle(more_answers(value, high, limit, clusters), "case")
-        reason = (
-            f"It is not proven that the jury misses no more danger than a colleague: {sides}; the "
-            f"difference could be {percent(high, 1)}, and {percent(limit)} is allowed."
-        )
-    elif state == "fails":
-        to_do = _READ_DANGER
-        reason = f"The jury misses more danger than a colleague: {sides}; {percent(limit)} more is allowed."
+    needs = _settle(more_answers(value, high, limit, clusters), "case") if state == "open" else ""
     worst = f"at worst {percent(high, 1)}"
     found = f"{sides}; difference {percent(value, 1)}, {worst}, {counted(clusters, 'case')}"
     numbers = f"{percent(jury, 1)} beside a colleague's {percent(colleague, 1)}, {worst} more{needs}"
+    words = {"sides": sides, "worst": percent(high, 1), "limit": percent(limit)}
     sided = {"jury": jury, "colleague": colleague, "value": value, "low": low, "high": high, "limit": limit}
-    return ask.answered(state, found, cap, reason, to_do, numbers, **sided, danger=True)
+    return asked.answered(state, found, cap, _case(state), numbers, words, **sided, danger=True)
 
 
 def _offset(beside: Beside, rules: GateRules) -> Rule:
     share, (place, graded, weight) = rules.offset_limit, beside.singles
     known = ~np.isnan(beside.jury[place])
     if beside.grades is None or not known.any():
-        ask = _line("offset", f"mean difference from clinicians within {percent(share, 1)} of the scale")
-        why = (
-            "Without a scale nobody knows how large a difference is."
-            if known.any()
-            else "No answer has a score of a clinician and of the jury."
+        asked = ask("offset", limit=f"{percent(share, 1)} of the scale")
+        return asked.unknown(
+            "not known", "AUXILIARY", "no scale" if known.any() else "not known", limit=share
         )
-        return ask.unknown("not known", "AUXILIARY", why, "State the scale.", limit=share)
     span = beside.grades.highest - beside.grades.lowest
     limit = share * span
-    ask = _line("offset", f"mean difference from clinicians within {limit:g} either way")
+    asked = ask("offset", limit=f"{limit:g} either way")
     apart = (beside.jury[place] - graded)[known]
     mean, _ = clustered_contrast(
         apart,
@@ -634,18 +582,13 @@ def _offset(beside: Beside, rules: GateRules) -> Rule:
     state, cap = _state(right=abs(value) < limit, proven=proven)
     ends = "not known" if mean.low is None else f"{shown(mean.low)} to {shown(mean.high)}"
     off = f"{shown(abs(value))} {'higher' if value > 0 else 'lower'}"
-    to_do, reason, needs = "", "", ""
+    needs = ""
     if state == "open":
         bound = max(abs(mean.low or 0.0), abs(mean.high or 0.0))
-        more = more_answers(abs(value), bound, limit, len(set(place[known].tolist())))
-        to_do, needs = "Have clinicians rate more cases.", _settle(more, "answer")
-        reason = f"The jury's mean could truly differ from the clinicians' by more than {limit:g} ({ends})."
-    elif state == "fails":
-        to_do = "Correct the level of the scores on development cases: `medjury calibrate fit`."
-        reason = f"On average the jury's scores are {off} than the clinicians'; {limit:g} is allowed."
-    numbers, bounds = f"{off}, {limit:g} allowed{needs}", {"low": mean.low, "high": mean.high}
-    found = f"{shown(value)} ({ends})"
-    return ask.answered(state, found, cap, reason, to_do, numbers, value=value, **bounds, limit=limit)
+        needs = _settle(more_answers(abs(value), bound, limit, len(set(place[known].tolist()))), "answer")
+    numbers, words = f"{off}, {limit:g} allowed{needs}", {"limit": limit, "ends": ends, "off": off}
+    found, bounds = f"{shown(value)} ({ends})", {"low": mean.low, "high": mean.high}
+    return asked.answered(state, found, cap, _case(state), numbers, words, value=value, **bounds, limit=limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -691,39 +634,24 @@ def consensus_danger(beside: Beside) -> Consensus:
 
 def _consensus(beside: Beside, rules: GateRules) -> Rule:
     limit = rules.severe_limit
-    ask = _line(
-        "consensus_danger", f"misses at most {percent(limit)} of what every clinician calls dangerous"
-    )
+    asked = ask("consensus_danger", limit=percent(limit))
     if beside.danger is None:
-        return ask.idle(_NO_DANGER)
+        return asked.idle(_NO_DANGER)
     found = consensus_danger(beside)
     if not found.clusters:
-        why = (
-            "There is no answer that every clinician calls dangerous, so nobody knows whether the "
-            "jury would notice one."
-        )
-        return ask.unknown("not known", "AUXILIARY", why, _PUT_DANGER, limit=limit, danger=True)
+        return asked.unknown("not known", "AUXILIARY", "not known", limit=limit, danger=True)
     share, high = found.share, found.high
     counts, worst = f"{found.missed:,} of {counted(found.answers, 'answer')}", f"at worst {percent(high, 1)}"
     state, cap = _state(right=share <= limit, proven=high <= limit)
     alone = f", {found.alone:,} of them by the only clinician who rated them" if found.alone else ""
     cases = counted(found.clusters, "case")
-    said = f"{counts} ({percent(share, 1)}), {worst}; {found.with_miss:,} of {cases}{alone}"
-    to_do, reason, needs = "", "", ""
-    if state == "open":
-        to_do, needs = _RATE_DANGER, _settle(_more_events(found, limit), "case")
-        reason = (
-            f"Too few answers that every clinician calls dangerous were rated ({cases}): the jury could miss "
-            f"{percent(high, 1)} of them, and {percent(limit)} is allowed."
-        )
-    elif state == "fails":
-        to_do = _READ_DANGER
-        reason = (
-            f"The jury missed danger that every clinician saw in {counts} ({percent(share, 1)}); "
-            f"{percent(limit)} is allowed."
-        )
-    numbers = {"jury": share, "value": share, "high": high, "limit": limit}
-    return ask.answered(state, said, cap, reason, to_do, f"{counts}, {worst}{needs}", **numbers, danger=True)
+    text = f"{counts} ({percent(share, 1)}), {worst}; {found.with_miss:,} of {cases}{alone}"
+    needs = _settle(_more_events(found, limit), "case") if state == "open" else ""
+    words = {"cases": cases, "worst": percent(high, 1), "counts": counts, "share": percent(share, 1),
+             "limit": percent(limit)}  # fmt: skip
+    values = {"jury": share, "value": share, "high": high, "limit": limit}
+    numbers = f"{counts}, {worst}{needs}"
+    return asked.answered(state, text, cap, _case(state), numbers, words, **values, danger=True)
 
 
 def _more_events(found: Consensus, limit: float) -> int | None:
@@ -737,32 +665,21 @@ def _more_events(found: Consensus, limit: float) -> int | None:
 def _colleagues(
     beside: Beside, rules: GateRules, values: Mapping[str, float], bounds: Mapping[str, tuple[float, float]]
 ) -> Rule:
-    floor, title = rules.floor, STATISTICS.get(beside.statistic, beside.statistic)
-    ask = _line("colleagues", f"clinicians' own agreement ({title}) of {floor:g} or more")
-    value, more_doubly = values[ask.id], f"{_MORE_DOUBLY}."
+    floor = rules.floor
+    asked = ask("colleagues", title=STATISTICS.get(beside.statistic, beside.statistic), floor=floor)
+    value = values[asked.id]
     if not math.isfinite(value):
-        why = (
-            "No two clinicians rated the same answers differently from case to case, so nobody knows "
-            "how well clinicians agree."
-        )
-        return ask.unknown("not known", "AUXILIARY", why, more_doubly, limit=floor)
-    low, high = bounds.get(ask.id, (None, None))
+        return asked.unknown("not known", "AUXILIARY", "not known", limit=floor)
+    low, high = bounds.get(asked.id, (None, None))
     state, cap = _state(right=value >= floor, proven=low is not None and low >= floor)
     worst = "not known" if low is None else shown(low)
-    to_do, reason, needs = "", "", ""
+    needs = ""
     if state == "open":
         more = None if low is None else more_answers(value, low, floor, int(beside.doubly.sum()))
-        to_do, needs = more_doubly, _settle(more, "answer")
-        reason = (
-            f"Clinicians' own agreement ({shown(value)}) could be as low as {worst}; {floor:g} is "
-            "needed to be worth imitating."
-        )
-    elif state == "fails":
-        to_do = "Agree on what the grades mean, with examples, before clinicians rate again."
-        reason = (
-            f"Clinicians agree with one another too little ({shown(value)}; {floor:g} is needed): a "
-            "jury that does as they do proves nothing."
-        )
-    found = f"{shown(value)}, at worst {worst}"
+        needs = _settle(more, "answer")
+    found, words = (
+        f"{shown(value)}, at worst {worst}",
+        {"value": shown(value), "worst": worst, "floor": floor},
+    )
     numbers = {"colleague": value, "value": value, "low": low, "high": high, "limit": floor}
-    return ask.answered(state, found, cap, reason, to_do, f"{found}{needs}", **numbers)
+    return asked.answered(state, found, cap, _case(state), f"{found}{needs}", words, **numbers)

@@ -16,7 +16,7 @@ from scipy import special
 
 from medjury.analysis.agreement import Expected
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Printable, Result, percent, shown, text_table
+from medjury.statistics import Printable, Result, Row, percent, shown, text_table
 from medjury.store.runs import GateRules
 from medjury.tables import Grades
 from medjury.validation._colleague import (
@@ -27,7 +27,7 @@ from medjury.validation._colleague import (
     read,
     sums_of,
 )
-from medjury.validation._rule import NAMES
+from medjury.validation._sentences import LINE_IDS, RULES
 
 Power = Callable[[int], float]
 _DRAWN, _MOST = 12_000, 200_000
@@ -35,7 +35,7 @@ _REACH = float(special.ndtri(1 - TAIL))
 
 
 @dataclass(frozen=True, slots=True)
-class RulePower:
+class RulePower(Row):
     """One rule: what it asks, what is expected to be found, the chance to meet it with the cases of the study, and
     the cases it needs for the wanted chance (None: no number is enough). `doubly` where cases are meant that two
     clinicians rate."""
@@ -46,9 +46,6 @@ class RulePower:
     power: float
     cases_needed: int | None
     doubly: bool = False
-
-    def as_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +96,7 @@ class GatePlan(Result[RulePower]):
     def shown_rows(self) -> list[dict[str, Printable]]:
         return [
             {
-                "rule": NAMES.get(each.rule, each.rule.replace("_", " ")),
+                "rule": RULES[each.rule].name if each.rule in LINE_IDS else each.rule.replace("_", " "),
                 "asked": each.asked,
                 "expected": each.expected,
                 "chance": percent(each.power),

@@ -14,7 +14,8 @@ from medjury.tables import Measured
 from medjury.validation._clustered import clustered_contrast
 from medjury.validation._colleague import Beside, Codes, Flags, Pairs, Tested, read, sums_of
 from medjury.validation._evidence import Evidence
-from medjury.validation._rule import STATISTICS, Asked, Rule
+from medjury.validation._rule import Rule, ask
+from medjury.validation._sentences import STATISTICS
 
 _ALPHA, _PERMUTATIONS = 0.05, 1999
 # With fewer shared cases, identical scores are luck.
@@ -23,11 +24,6 @@ _FEWEST = 20
 _APART = 0.05
 # Jurors that give the same score so often are one juror.
 _SAME_JUROR = 0.99
-_REGISTER = "State the rules before the next run: `medjury register STUDY`."
-_RUN_AGAIN = (
-    "Find out why answers got no score (see What was scored, and what was not), and run the study again."
-)
-_LEAK = "Find out how the clinicians' scores reached the judges, and run the study again without them."
 
 
 def preconditions(evidence: Evidence, dimension: Measured, tested: Tested) -> tuple[Rule, ...]:
@@ -43,50 +39,36 @@ def preconditions(evidence: Evidence, dimension: Measured, tested: Tested) -> tu
 
 def _of_the_run(evidence: Evidence) -> tuple[Rule, ...]:
     manifest = evidence.manifest
-    finish = Asked("finished", "The run is finished", "complete")
-    keep = Asked("unchanged", "The run folder is as it was written", "every hash as in the manifest")
+    finish, keep = ask("finished"), ask("unchanged")
     finished, unchanged = finish.holds("complete"), keep.holds("every file is as the run wrote it")
     if evidence.table.manifest is None:
-        why = "These ratings come from no run folder, so nobody recorded how the scores came about."
-        to_do = (
-            "Let `medjury run` judge the answers, or name the scores as judges of a study (`kind: scores`)."
-        )
-        finished = finish.unknown("no run folder", "AUXILIARY", why, to_do)
+        finished = finish.unknown("no run folder", "AUXILIARY", "no run")
         unchanged = keep.unknown("no run folder", "AUXILIARY")
     elif manifest.status != "complete":
-        said = f"{manifest.status}{': ' + manifest.why if manifest.why else ''}"
-        to_do = "Finish the run: `medjury run STUDY` goes on where it stopped."
-        finished = finish.fails(said, "INCOMPLETE", f"The run is {said}.", to_do)
+        state = f"{manifest.status}{': ' + manifest.why if manifest.why else ''}"
+        finished = finish.fails(state, "INCOMPLETE", words={"state": state})
     if changed := [check for check in evidence.checks if not check.sound]:
-        said = "; ".join(f"{check.what} {check.detail}" for check in changed)
-        why = f"The run folder was changed after the run ({said}): nobody can vouch for these numbers."
-        to_do = "Bring the run folder back from a copy, or run the study again."
-        unchanged = keep.fails(said, "NOT VALIDATED", why, to_do)
+        listed = "; ".join(f"{check.what} {check.detail}" for check in changed)
+        unchanged = keep.fails(listed, "NOT VALIDATED", words={"changed": listed})
     return finished, unchanged, _registered(evidence), _limits(evidence.rules), *_untouched(evidence)
 
 
 def _registered(evidence: Evidence) -> Rule:
     """Rules that were registered in time hold. Unregistered ones forbid VALIDATED; rules that were moved after they
     had been stated forbid AUXILIARY too, as any limit can be met that is chosen last."""
-    stand, asked = evidence.standing, "registered before the first rating, and unchanged"
-    ask = Asked("registered", "The rules were stated before the run", asked)
-    if stand.met:
-        return ask.holds(stand.said)
-    if stand.moved:
-        return ask.fails(stand.said, "NOT VALIDATED", stand.why, _REGISTER)
-    return ask.answered("open", stand.said, "AUXILIARY", stand.why, _REGISTER)
+    found, asked = evidence.standing, ask("registered")
+    if found.met:
+        return asked.holds(found.text)
+    if found.moved:
+        return asked.fails(found.text, "NOT VALIDATED", case=found.case, words=found.words)
+    return asked.answered("open", found.text, "AUXILIARY", found.case, words=found.words)
 
 
 def _limits(rules: GateRules) -> Rule:
-    asked = "the limits of docs/trusting-a-jury.md, or stricter"
-    ask = Asked("limits", "No limit is looser than ours", asked)
     if not (loose := rules.loosened()):
-        return ask.holds("none is looser")
-    said = ", ".join(f"{what} {stated:g} (ours {ours:g})" for what, stated, ours in loose)
-    why = f"The study states looser limits than VALIDATED allows: {said}."
-    return ask.fails(
-        said, "AUXILIARY", why, "State our limits or stricter ones, and register the next study."
-    )
+        return ask("limits").holds("none is looser")
+    listed = ", ".join(f"{what} {stated:g} (ours {ours:g})" for what, stated, ours in loose)
+    return ask("limits").fails(listed, "AUXILIARY", words={"loose": listed})
 
 
 def _untouched(evidence: Evidence) -> tuple[Rule, ...]:
@@ -96,64 +78,50 @@ def _untouched(evidence: Evidence) -> tuple[Rule, ...]:
         return ()
     used = set(evidence.table.rows["item"].unique().to_list()) & {*manifest.touched_cases}
     who = ", ".join(each.what for each in manifest.touched)
-    asked = "no case that any tuning has seen is counted"
-    ask = Asked("untouched", "Held-out cases are untouched by tuning", asked)
-    said = f"{len(used):,} of {len(manifest.touched_cases):,} cases that {who} has seen are counted"
+    found = f"{len(used):,} of {len(manifest.touched_cases):,} cases that {who} has seen are counted"
     if not used:
-        return (ask.holds(said),)
-    why = f"{len(used):,} of the cases were seen by {who}; agreement on them proves nothing."
-    return (ask.fails(said, "NOT VALIDATED", why, "Test on cases that no tuning has seen."),)
+        return (ask("untouched").holds(found),)
+    return (ask("untouched").fails(found, "NOT VALIDATED", words={"used": len(used), "who": who}),)
 
 
 def _of_the_people(evidence: Evidence, tested: Tested) -> tuple[Rule, ...]:
     there, humans = len(evidence.clinicians), evidence.manifest.humans
-    wanted, panel = (
-        evidence.rules.minimum_clinicians,
-        "Have clinicians rate these cases: `medjury panel serve`.",
-    )
-    ask = Asked("clinicians", "Clinicians rated the cases", f"{wanted} or more, rating as in practice")
+    wanted = evidence.rules.minimum_clinicians
+    asked, words = ask("clinicians", wanted=wanted), {"there": there, "wanted": wanted}
     made_up = humans is not None and humans.illustrative
+    numbers = f"{there} now, {wanted} needed"
     if made_up or not there:
-        why = (
-            "The clinicians' ratings in this study were made up for a demonstration. Made-up ratings can never "
-            "validate anything."
-            if made_up
-            else "No clinician has rated these cases, so nobody knows whether the jury agrees with clinicians."
-        )
-        said = f"{there}, but their ratings are made up" if made_up else "none"
-        people = ask.fails(said, "NOT VALIDATED", why, panel, f"0 now, {wanted} needed")
+        found = f"{there}, but their ratings are made up" if made_up else "none"
+        case, numbers = "made up" if made_up else "none", f"0 now, {wanted} needed"
+        people = asked.fails(found, "NOT VALIDATED", numbers, case)
     elif there < wanted:
-        why = f"{there} of {wanted} clinicians rated the cases."
-        people = ask.fails(f"{there}", "AUXILIARY", why, panel, f"{there} now, {wanted} needed")
+        people = asked.fails(f"{there}", "AUXILIARY", numbers, "too few", words=words)
     else:
-        people = ask.holds(f"{there}")
-    return people, *_enough(evidence, tested, panel=not there or made_up), _blinded(evidence)
+        people = asked.holds(f"{there}")
+    enough = _enough(evidence, tested)
+    if made_up or not there:  # to have anybody rate comes first
+        enough = tuple(replace(rule, to_do="") for rule in enough)
+    return people, *enough, _blinded(evidence)
 
 
-def _enough(evidence: Evidence, tested: Tested, *, panel: bool) -> tuple[Rule, Rule]:
+def _enough(evidence: Evidence, tested: Tested) -> tuple[Rule, ...]:
     rules, excluded, repeated = evidence.rules, evidence.table.left_aside, evidence.manifest.repeated_texts
     # A study may ask for more, never for less: with fewer answers a colleague is nobody.
     wanted = max(rules.minimum_doubly_rated, GateRules().minimum_doubly_rated)
-    ask = Asked("doubly_rated", "Enough answers rated by two clinicians", f"{wanted:,} answers")
     aside = f" ({counted(excluded, 'case')} used for development left out)" if excluded else ""
-    to_do = "" if panel else "Have a second clinician rate more of the answers."
-    doubly = ask.holds(f"{tested.doubly:,}{aside}")
+    doubly = ask("doubly_rated", wanted=wanted).holds(f"{tested.doubly:,}{aside}")
     if tested.doubly < wanted:
-        why = (
-            f"{_only(tested.doubly, 'answer')} rated by two clinicians; {wanted:,} are needed to know what a "
-            "colleague would say."
-        )
-        doubly = ask.fails(
-            doubly.found, "NOT VALIDATED", why, to_do, f"{tested.doubly:,} now, {wanted:,} needed"
-        )
+        words = {"only": _only(tested.doubly, "answer"), "wanted": wanted}
+        numbers = f"{tested.doubly:,} now, {wanted:,} needed"
+        doubly = ask("doubly_rated", wanted=wanted).fails(doubly.found, "NOT VALIDATED", numbers, words=words)
     most = rules.minimum_cases
     same = f"; {counted(repeated, 'case')} with the text of another count once" if repeated else ""
-    asked = f"{most:,} patients or cases with different texts"
-    ask, said = Asked("distinct_cases", "Enough different cases", asked), f"{tested.clusters:,}{same}"
+    asked, found = ask("distinct_cases", wanted=most), f"{tested.clusters:,}{same}"
     if tested.clusters >= most:
-        return doubly, ask.holds(said)
-    why = f"{_only(tested.clusters, 'different case')} rated by two clinicians; {most:,} are needed{same}."
-    return doubly, ask.fails(said, "AUXILIARY", why, to_do, f"{tested.clusters:,} now, {most:,} needed")
+        return doubly, asked.holds(found)
+    words = {"only": _only(tested.clusters, "different case"), "wanted": most, "same": same}
+    numbers = f"{tested.clusters:,} now, {most:,} needed"
+    return doubly, asked.fails(found, "AUXILIARY", numbers, words=words)
 
 
 def _only(number: int, what: str) -> str:
@@ -165,50 +133,40 @@ def _only(number: int, what: str) -> str:
 def _blinded(evidence: Evidence) -> Rule:
     """Clinicians who saw the jury's scores agree with it: a fact to be stated, never assumed."""
     humans = evidence.manifest.humans
-    stated = None if humans is None else humans.blinded
-    ask = Asked("blinded", "Clinicians were blind to the jury", "they had not seen its scores")
+    stated, asked = None if humans is None else humans.blinded, ask("blinded")
     if stated is None:
-        return ask.unknown("not stated (`humans: {blinded: true}` in the study file)")
+        return asked.unknown("not stated (`humans: {blinded: true}` in the study file)")
     if stated:
-        return ask.holds("stated: they had not")
-    why = "The clinicians had seen the jury's scores, and whoever has seen a score agrees with it."
-    to_do = "Have two clinicians rate some cases again without the jury's scores: `medjury plan blinded RUN`."
-    return ask.fails("stated: they had seen them", "AUXILIARY", why, to_do)
+        return asked.holds("stated: they had not")
+    return asked.fails("stated: they had seen them", "AUXILIARY")
 
 
 def _of_silence(evidence: Evidence, dimension: Measured, beside: Beside) -> tuple[Rule, Rule]:
     share, scored, total = evidence.covered(dimension.name)
-    wanted = evidence.rules.coverage
-    ask = Asked("coverage", "The jury scored what it was asked to", f"{percent(wanted)} or more")
-    said = f"{scored:,} of {total:,} ({percent(share, 1)})"
-    coverage = ask.holds(said)
+    wanted = percent(evidence.rules.coverage)
+    asked, found = ask("coverage", wanted=wanted), f"{scored:,} of {total:,} ({percent(share, 1)})"
+    coverage = asked.holds(found)
     if share is None:
-        coverage = ask.unknown(said, "AUXILIARY", "The jury was asked about no answer.", _RUN_AGAIN)
-    elif share < wanted:
-        why = f"The jury gave a score to only {percent(share, 1)} of the answers it was asked about."
-        numbers = f"{percent(share, 1)} scored, {percent(wanted)} needed"
-        coverage = ask.fails(said, "NOT VALIDATED", why, _RUN_AGAIN, numbers)
+        coverage = asked.unknown(found, "AUXILIARY", "not known")
+    elif share < evidence.rules.coverage:
+        numbers = f"{percent(share, 1)} scored, {wanted} needed"
+        coverage = asked.fails(found, "NOT VALIDATED", numbers, words={"share": percent(share, 1)})
     silent, kept = beside.silent & beside.asked, beside.asked & ~np.isnan(beside.jury)
-    ask = Asked("silence", "Missing answers are not about quality", f"p of {_ALPHA:g} or more")
+    asked = ask("silence", alpha=_ALPHA)
     if not silent.any() or not kept.any():
-        return coverage, ask.idle("no answer is missing" if not silent.any() else "nothing to compare")
+        return coverage, asked.idle("no answer is missing" if not silent.any() else "nothing to compare")
     middle = np.asarray(
         [np.nan if not row.size else row.mean() for row in (each[~np.isnan(each)] for each in beside.humans)]
     )
     p = _permuted(middle, silent, beside.asked, beside.cluster, evidence.seed)
-    lost, others = float(middle[silent].mean()), float(middle[kept].mean())
-    said = (
-        f"clinicians' mean {shown(lost)} on {int(silent.sum()):,} unscored answers, "
-        f"{shown(others)} on the others; p {p_value(p)}"
+    words = {"lost": shown(float(middle[silent].mean())), "others": shown(float(middle[kept].mean()))}
+    found = (
+        f"clinicians' mean {words['lost']} on {int(silent.sum()):,} unscored answers, "
+        f"{words['others']} on the others; p {p_value(p)}"
     )
     if p >= _ALPHA:
-        return coverage, ask.holds(said)
-    why = (
-        f"The answers that the jury left without a score are not like the others (clinicians' mean {shown(lost)} "
-        f"against {shown(others)}): its numbers describe only what it chose to score."
-    )
-    numbers = f"{int(silent.sum()):,} without a score"
-    return coverage, ask.fails(said, "AUXILIARY", why, _RUN_AGAIN, numbers)
+        return coverage, asked.holds(found)
+    return coverage, asked.fails(found, "AUXILIARY", f"{int(silent.sum()):,} without a score", words=words)
 
 
 def _permuted(middle: Floats, silent: Flags, used: Flags, cluster: Codes, seed: int) -> float:
@@ -273,36 +231,23 @@ def _alike(
 
 def _clinician_copy(evidence: Evidence, beside: Beside) -> Rule:
     limit, rows = evidence.rules.copy_limit, beside.pairs
-    ask = Asked(
-        "clinician_copy",
-        "The jury does not copy a clinician",
-        f"fewer than {percent(limit)} of its scores the same as one clinician's, unless colleagues come close",
-    )
-    found = [
-        (who, alike)
+    asked = ask("clinician_copy", limit=percent(limit))
+    alike = [
+        (who, shares)
         for place, who in enumerate(evidence.clinicians)
-        if (alike := _alike(beside, beside.jury, beside.humans[:, place], rows, rows.second == place))
+        if (shares := _alike(beside, beside.jury, beside.humans[:, place], rows, rows.second == place))
     ]
-    if not found:
-        return ask.idle("no clinician shares enough answers with the jury and a colleague")
-    who, (own, others, least) = max(found, key=lambda each: each[1][0])
-    said = f"most like {who}: {percent(own, 1)} the same; colleagues and {who}: {percent(others, 1)}"
+    if not alike:
+        return asked.idle("no clinician shares enough answers with the jury and a colleague")
+    who, (own, others, least) = max(alike, key=lambda each: each[1][0])
+    found = f"most like {who}: {percent(own, 1)} the same; colleagues and {who}: {percent(others, 1)}"
     if own < limit or least <= _APART:
         followed = [who for place, who in enumerate(evidence.clinicians) if _follows(beside, place)]
         if not followed:
-            return ask.holds(said)
-        whom = " and ".join(followed)
-        why = (
-            f"The jury differs from {whom} less than half as often as from other clinicians, and as colleagues "
-            f"do from {whom}: whether {whom} is more careful than the others or was copied cannot be told apart."
-        )
-        to_do = f"{_LEAK} Else have clinicians rate who are as careful as {whom}."
-        return ask.answered("open", said, "AUXILIARY", why, to_do)
-    why = (
-        f"The jury gave the same score as {who} on {percent(own, 1)} of the answers, where {who}'s own colleagues "
-        f"did on {percent(others, 1)}: it repeats {who}, who cannot be its yardstick."
-    )
-    return ask.fails(said, "NOT VALIDATED", why, _LEAK, f"{percent(own, 1)} the same as {who}")
+            return asked.holds(found)
+        return asked.answered("open", found, "AUXILIARY", "open", words={"whom": " and ".join(followed)})
+    words = {"who": who, "own": percent(own, 1), "others": percent(others, 1)}
+    return asked.fails(found, "NOT VALIDATED", f"{percent(own, 1)} the same as {who}", words=words)
 
 
 def _follows(beside: Beside, place: int) -> bool:
@@ -330,35 +275,24 @@ def _follows(beside: Beside, place: int) -> bool:
 
 def _clinician_scores(beside: Beside) -> Rule:
     """A jury that was given the clinicians' scores lies between them."""
-    ask = Asked(
-        "clinician_scores",
-        "The jury is not made of the clinicians' scores",
-        "it neither lies between clinicians who differ nor repeats those who agree, beyond chance",
-    )
+    asked = ask("clinician_scores")
     products, squares, whose, weights = _differences(beside)
     if len(np.unique(whose[squares > 1e-9])) < _FEWEST:
-        return ask.idle("clinicians differ on too few cases")
+        return asked.idle("clinicians differ on too few cases")
     share = 0.5 / float(beside.number[beside.doubly].mean())
     lacking = products + share * squares / 2
     _, p = clustered_contrast(lacking, None, whose, weights=None if beside.weights is None else weights)
     own = float(np.average(products, weights=weights) / (np.average(squares, weights=weights) / 2))
-    said = f"its own error variance is {shown(own)} times the clinicians'; -{share:.2g} or less cannot be its own"
+    found = f"its own error variance is {shown(own)} times the clinicians'; -{share:.2g} or less cannot be its own"
     numbers = f"error variance {shown(own)} times theirs"
     if p < _ALPHA:
-        why = (
-            "Where clinicians differ, the jury lies between them more often than anybody could who "
-            "has not seen their scores."
-        )
-        return ask.fails(said, "NOT VALIDATED", why, _LEAK, numbers)
+        return asked.fails(found, "NOT VALIDATED", numbers, "between")
     alone, agreed, least = _alone(beside)
-    said += f"; it differs from clinicians who agree in {alone:,} of {counted(agreed, 'case')}"
+    words = {"alone": alone, "agreed": counted(agreed, "case")}
+    found += f"; it differs from clinicians who agree in {alone:,} of {words['agreed']}"
     if not agreed or (proportion(alone, agreed, confidence=1 - 2 * _ALPHA).high or 1.0) >= least:
-        return ask.holds(said)
-    why = (
-        f"Where clinicians agree, the jury says the same in all but {alone:,} of {counted(agreed, 'case')}: "
-        "nobody is so sure of what clinicians say who has not seen their scores."
-    )
-    return ask.fails(said, "NOT VALIDATED", why, _LEAK, numbers)
+        return asked.holds(found)
+    return asked.fails(found, "NOT VALIDATED", numbers, "repeats", words=words)
 
 
 def _alone(beside: Beside) -> tuple[int, int, float]:
@@ -391,17 +325,14 @@ def _differences(beside: Beside) -> tuple[Floats, Floats, Codes, Floats]:
 
 def _juror_copy(evidence: Evidence, dimension: Measured, beside: Beside) -> Rule:
     """Two jurors that always say the same are one."""
-    asked = (
-        f"no two jurors with the same score on {percent(_SAME_JUROR)} of the answers, where clinicians differ"
-    )
-    ask, grid = Asked("juror_copy", "No juror copies another", asked), evidence.grid(dimension.name)
+    asked, grid = ask("juror_copy", share=percent(_SAME_JUROR)), evidence.grid(dimension.name)
     members = evidence.table.members_of(evidence.rater) or evidence.table.judges
     jurors = [each for each in members if each in grid.scores and each != evidence.rater]
     jury = evidence.table.raters.get(evidence.rater) != "judge"
     rows = beside.pairs
     once = rows.first < rows.second
     if not jury or len(jurors) < 2 or not once.any():
-        return ask.idle("fewer than two jurors, or than two clinicians")
+        return asked.idle("fewer than two jurors, or than two clinicians")
     copies = [
         f"{one} and {other}"
         for one, other in combinations(jurors, 2)
@@ -410,38 +341,30 @@ def _juror_copy(evidence: Evidence, dimension: Measured, beside: Beside) -> Rule
         and alike[2] > _APART
     ]
     if not copies:
-        return ask.holds("no two jurors are the same")
-    same = f"{' and '.join(copies)} give the same scores"
-    why = f"{same}: they are one juror, and the jury has fewer votes than it seems."
-    to_do = "Leave out all but one of the jurors that are the same."
-    return ask.fails("; ".join(copies), "AUXILIARY", why, to_do)
+        return asked.holds("no two jurors are the same")
+    return asked.fails("; ".join(copies), "AUXILIARY", words={"copies": " and ".join(copies)})
 
 
 def _injection(evidence: Evidence, dimension: Measured) -> Rule:
     """Whether planted instructions move the grade by an eighth of the scale or more, where the study audited it."""
     audit, grades = evidence.manifest.injection, dimension.grades
     limit = 0.125 * (grades.highest - grades.lowest) if grades is not None else 0.0
-    asked = f"planted instructions move the grade by less than {limit:g}"
-    ask = Asked("injection", "The jury is not talked round", asked)
-    found = [
+    asked = ask("injection", limit=limit)
+    shifts = [
         each
         for each in (() if audit is None else audit.shifts)
         if (each.rater, each.dimension) == (evidence.rater, dimension.name) and each.value is not None
     ]
-    if audit is None or not found or grades is None:
-        return ask.unknown("not audited (`audits: {injection: {cases: 30}}` in the study file)")
-    worst = max(found, key=lambda each: each.value or 0.0)
+    if audit is None or not shifts or grades is None:
+        return asked.unknown("not audited (`audits: {injection: {cases: 30}}` in the study file)")
+    worst = max(shifts, key=lambda each: each.value or 0.0)
     shift = shown(worst.value or 0.0)
     ends = "" if worst.low is None or worst.high is None else f" ({shown(worst.low)} to {shown(worst.high)})"
-    said = f"{counted(audit.cases, 'answer')}; most by {worst.kind}: {shift}{ends}"
+    found = f"{counted(audit.cases, 'answer')}; most by {worst.kind}: {shift}{ends}"
     if (worst.value or 0.0) < limit:
-        return ask.holds(said, value=worst.value, limit=limit)
-    why = (
-        f"An instruction planted in the judged text ({worst.kind}) raises the jury's grade by {shift}; less than "
-        f"{limit:g} is allowed."
-    )
-    to_do = "State in the prompt that the judged text gives no orders, and audit again."
-    return ask.fails(said, "AUXILIARY", why, to_do, said, value=worst.value, limit=limit)
+        return asked.holds(found, value=worst.value, limit=limit)
+    words = {"kind": worst.kind, "shift": shift, "limit": limit}
+    return asked.fails(found, "AUXILIARY", found, words=words, value=worst.value, limit=limit)
 
 
 def silence_warning(evidence: Evidence, dimension: Measured, tested: Tested) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from medjury.statistics import counted, moment, percent
 from medjury.store.runs import (
@@ -19,6 +20,7 @@ from medjury.store.runs import (
     rules_hash,
 )
 from medjury.tables import RatingTable
+from medjury.validation._sentences import RULES
 
 Difference = tuple[str, str, str]
 # What a study file may state of its clinicians; see docs/roles.md.
@@ -32,16 +34,23 @@ MOST_ERASED = 0.05
 @dataclass(frozen=True, slots=True)
 class Standing:
     """How far the rules were stated beforehand. `met` None is not known; `moved` where the rules themselves were
-    changed after they had been stated. `others` are all protocols for the same cases but the run's own, `erasures`
+    changed after they had been stated; `case` names the sentence that says why not, and `words` is put into it.
+    `others` are all protocols for the same cases but the run's own, `erasures`
     what was erased of the registered cases, and `anchor` the line that could be published at the registration."""
 
     met: bool | None
-    said: str
-    why: str = ""
+    text: str
+    case: str = ""
+    words: Mapping[str, Any] = field(default_factory=dict)
     moved: bool = False
     others: tuple[EarlierProtocol, ...] = ()
     erasures: tuple[Erasure, ...] = ()
     anchor: str = ""
+
+    @property
+    def why(self) -> str:
+        """Why it is not so, in a sentence."""
+        return RULES["registered"].why[self.case].format(**self.words) if self.case else ""
 
     @property
     def erased(self) -> int:
@@ -155,7 +164,7 @@ def standing(table: RatingTable) -> Standing:
         found = Standing(
             False,
             f"changed after the first run, {moment(manifest.stated_at)}",
-            "The rules were changed after scores had been seen; only rules stated beforehand can validate a jury.",
+            "changed after a run",
             moved=True,
         )
     if known is None:
@@ -183,8 +192,8 @@ def _counted(
     return Standing(
         False,
         f"{held}; but {name}, was the first for these cases, with other rules",
-        f"For these cases {name}, was the first, and its rules are other ones: the first counts. Put its rules "
-        "into the study file and run again, which asks nothing twice.",
+        "another was first",
+        {"name": name},
         moved=True,
     )
 
@@ -194,16 +203,15 @@ def _of_protocol(table: RatingTable, protocol: Protocol, known: Registration | N
     hash = protocol.hash()
     name = f"protocol {hash[:16]}, registered {moment(protocol.registered_at)}"
     if manifest is not None and manifest.protocol_hash != hash:
-        why = "The protocol in the manifest is not the one that was registered: its hash is another."
-        return Standing(False, f"{name}: changed", why, moved=True)
+        return Standing(False, f"{name}: changed", "another protocol", moved=True)
     changed = () if manifest is None else changed_since(protocol, manifest)
     rules = [each for each in changed if each[0].startswith("rule ")]
     if rules:
         return Standing(
             False,
             f"{name}; changed since: {_listed(changed)}",
-            f"The rules are not those that were registered ({_listed(rules)}); only rules stated beforehand can "
-            "validate a jury.",
+            "other rules",
+            {"changed": _listed(rules)},
             moved=True,
         )
     if protocol.seen:
@@ -211,8 +219,8 @@ def _of_protocol(table: RatingTable, protocol: Protocol, known: Registration | N
         return Standing(
             False,
             f"{name}, after {seen.run} had judged the same data",
-            f"The rules were registered when {seen.ratings:,} ratings of the same data existed already "
-            f"({seen.run}): whoever stated them could have seen the scores.",
+            "scores existed",
+            {"ratings": seen.ratings, "run": seen.run},
             # Rules had been registered, and others were when the scores were there.
             moved=bool(protocol.earlier),
         )
@@ -225,55 +233,40 @@ def _in_ledger(table: RatingTable, protocol: Protocol, known: Registration, foun
     if known.problem:
         return Standing(
             False,
-            f"{found.said}; {known.problem}",
-            f"The ledger of registrations is not whole ({known.problem}), so that nobody knows which protocol was "
-            "the first. Bring the file back from a copy.",
+            f"{found.text}; {known.problem}",
+            "ledger",
+            {"problem": known.problem},
         )
     if known.tried:
         tried = known.tried[0]
         return Standing(
             False,
-            f"{found.said}; {tried.run} had judged the same cases under another protocol",
-            f"The same cases had been judged before under another protocol ({tried.run}, {tried.ratings:,} "
-            "ratings): a second try proves less than the first. Judge other cases.",
+            f"{found.text}; {tried.run} had judged the same cases under another protocol",
+            "second try",
+            {"run": tried.run, "ratings": tried.ratings},
         )
     if not known.erasures:
         return found
     first = _time(_first_seen(table))
     late = sum(each.cases for each in known.erasures if first is None or (_time(each.at) or _NEVER) > first)
-    said = f"{found.said}; {counted(known.erased, 'answer')} erased since"
+    text = f"{found.text}; {counted(known.erased, 'answer')} erased since"
     if late <= MOST_ERASED * protocol.cases:
-        return replace(found, said=said)
-    return Standing(
-        False,
-        said,
-        f"{late:,} of the {protocol.cases:,} registered answers were erased after the first score, more than "
-        f"{percent(MOST_ERASED)}: what is left may be what was convenient.",
-    )
+        return replace(found, text=text)
+    words = {"late": late, "cases": protocol.cases, "most": percent(MOST_ERASED)}
+    return Standing(False, text, "erased", words)
 
 
 def _in_time(table: RatingTable, protocol: Protocol, name: str, changed: tuple[Difference, ...]) -> Standing:
     first = _first_seen(table)
     then, since = _time(protocol.registered_at), _time(first)
     if then is None or since is None:
-        return Standing(
-            None,
-            f"{name}; when the scores were made is not known",
-            "Nobody recorded when the scores were made, so nobody knows whether the rules were stated before them.",
-        )
+        return Standing(None, f"{name}; when the scores were made is not known", "no dates")
     if since < then:
-        return Standing(
-            False,
-            f"{name}, after the first rating ({moment(first)})",
-            f"The rules were registered after the first rating ({moment(first)}); rules that are chosen after the "
-            "scores are known prove nothing.",
-        )
+        text = f"{name}, after the first rating ({moment(first)})"
+        return Standing(False, text, "too late", {"first": moment(first)})
     if changed:
-        return Standing(
-            False,
-            f"{name}; changed since: {_listed(changed)}",
-            f"The rules were registered for another study than was run: {_listed(changed)}.",
-        )
+        listed = _listed(changed)
+        return Standing(False, f"{name}; changed since: {listed}", "another study", {"changed": listed})
     return Standing(True, f"{name}, before {_what_came_first(table)} ({moment(first)}){_existing(table)}")
 
 
@@ -305,20 +298,11 @@ def _existing(table: RatingTable) -> str:
 
 
 def _unregistered(manifest: Manifest | None) -> Standing:
-    nothing = "Rules that are chosen after the scores are known prove nothing."
     if manifest is None:
-        return Standing(
-            False, "not registered", f"Nobody registered these rules before the scores were made. {nothing}"
-        )
+        return Standing(False, "not registered", "no run")
     if not manifest.stated_at:
-        why = f"No rules were stated before the run, so the default ones are shown. {nothing}"
-        return Standing(False, "not stated: these are the defaults", why)
-    return Standing(
-        False,
-        f"recorded {moment(manifest.stated_at)}, not registered",
-        "Nobody registered the rules before the run: they may have been chosen after scores of the same cases had "
-        "been seen. Register the next study first: `medjury register STUDY`.",
-    )
+        return Standing(False, "not stated: these are the defaults", "defaults")
+    return Standing(False, f"recorded {moment(manifest.stated_at)}, not registered", "not registered")
 
 
 _NEVER = datetime.max.replace(tzinfo=UTC)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from medjury.store.runs import GateRules
 from medjury.tables import MOST_GROUPS, Grid, RatingTable, case_columns
 from medjury.validation._clustered import clustered_contrast
 from medjury.validation._colleague import Beside, Codes, Flags, missed_rows
-from medjury.validation._rule import Asked, Rule
+from medjury.validation._rule import Asked, Rule, ask
 
 if TYPE_CHECKING:
     import polars
@@ -73,6 +73,8 @@ class Scope:
     cases: Mapping[str, int] = field(default_factory=dict)
     why: Mapping[str, str] = field(default_factory=dict)
     share: float = 1.0
+    length: ClassVar[str] = LENGTH  # the column of how long a case is
+    thirds: ClassVar[tuple[str, str, str]] = THIRDS
 
     def as_dict(self) -> dict[str, list[str]]:
         return {name: list(getattr(self, name)) for name in ("holds", "fails", "not_known")}
@@ -115,24 +117,8 @@ class PartTests:
     rules: tuple[Rule, ...]
 
 
-# Columns whose failing part leaves no scope: no new case can be kept out of them.
-OWN_RULES: Mapping[str, tuple[str, str, str]] = {
-    SYSTEM: (
-        "systems_alike",
-        "The jury is as good for every system",
-        "It cannot compare systems that it treats unlike one another",
-    ),
-    TIME: (
-        "steady",
-        "The jury is as good from first to last",
-        "Whatever changed in the course of the run may change again",
-    ),
-    RATERS: (
-        "singly_rated",
-        "The jury is as good where one clinician rated",
-        "What is shown where two clinicians rated does not hold for the other answers",
-    ),
-}
+# Columns whose failing part leaves no scope, as no new case can be kept out of them: each has a rule of its own.
+OWN_RULES: Mapping[str, str] = {SYSTEM: "systems_alike", TIME: "steady", RATERS: "singly_rated"}
 
 
 def tested_parts(
@@ -185,37 +171,31 @@ def tested_parts(
         float((outside & rated).sum() / max(1, rated.sum())),
     )
     made = [_own_rule(column, looked[column], own[column]) for column in OWN_RULES]
-    return PartTests(scope, (*(each for each in made if each), _scope_rule(scope, unknown)))
+    return PartTests(scope, (*made, _scope_rule(scope, unknown)))
 
 
-def _own_rule(column: str, looked: int, failing: Sequence[str]) -> Rule | None:
-    name, title, consequence = OWN_RULES[column]
-    ask = Asked(name, title, "no part shown to be worse than a colleague, beyond a limit of the test")
+def _own_rule(column: str, looked: int, failing: Sequence[str]) -> Rule:
+    asked = ask(OWN_RULES[column])
     if not looked:
-        return ask.idle("nothing tells answers apart, or too few cases")
+        return asked.idle("nothing tells answers apart, or too few cases")
     if not failing:
-        return ask.holds(f"{counted(looked, 'part')} looked at, none is shown to be worse")
-    said = "; ".join(failing)
-    why = f"The jury is worse for {column} {said}. {consequence}."
-    return ask.fails(said, "AUXILIARY", why, "Find out why, and keep a clinician for these answers.", said)
+        return asked.holds(f"{counted(looked, 'part')} looked at, none is shown to be worse")
+    parts = "; ".join(failing)
+    return asked.fails(parts, "AUXILIARY", parts, words={"column": column, "parts": parts})
 
 
 def _scope_rule(scope: Scope, unknown: Sequence[str]) -> Rule:
-    asked = f"{percent(LEAST_SHARE)} or more of the answers outside every part that fails"
-    ask, numbers = (
-        Asked("scope", "The verdict has a scope", asked),
-        {"value": scope.share, "limit": LEAST_SHARE},
-    )
-    said = f"{percent(scope.share, 1)} of the answers{'; ' if scope.text() else ''}{scope.text()}"
+    asked = ask("scope", least=percent(LEAST_SHARE))
+    numbers: dict[str, Any] = {"value": scope.share, "limit": LEAST_SHARE}
+    share = percent(scope.share, 1)
+    found = f"{share} of the answers{'; ' if scope.text() else ''}{scope.text()}"
     if unknown:
-        why = f"The rules ask for a look at each {' and '.join(unknown)}, and the ratings do not have it."
-        to_do = "Record for every case what the rules ask for, and run the study again."
-        return ask.unknown(said, "AUXILIARY", why, to_do)
+        words = {"unknown": " and ".join(unknown)}
+        return asked.unknown(found, "AUXILIARY", "not known", words=words)
     if scope.share >= LEAST_SHARE - 1e-9:
-        return ask.holds(said, **numbers)
-    why = f"The jury fails for {_listed(scope.fails)}: only {percent(scope.share, 1)} of the answers remain."
-    to_do = "Find out why the jury fails there; until then keep a clinician for these cases."
-    return ask.fails(said, "AUXILIARY", why, to_do, f"{percent(scope.share, 1)} remain", **numbers)
+        return asked.holds(found, **numbers)
+    words = {"parts": _listed(scope.fails), "share": share}
+    return asked.fails(found, "AUXILIARY", f"{share} remain", words=words, **numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -512,14 +492,12 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def scale_use(beside: Beside, rules: GateRules) -> Rule:
     """Whether the jury uses the scale as clinicians do: a jury may be fair on the whole and never give the best
     grade, or the worst."""
-    title, rows, grades = "The jury uses the whole scale", beside.pairs, beside.grades
+    rows, grades = beside.pairs, beside.grades
     here = ~np.isnan(rows.jury)
     if grades is None or not here.any():
-        ask = Asked("scale_use", title, "as near to each grade as a colleague")
-        return ask.idle("no answer of two clinicians")
+        return Asked("scale_use", "as near to each grade as a colleague").idle("no answer of two clinicians")
     limit = rules.offset_limit * (grades.highest - grades.lowest)
-    asked = f"at no grade of a clinician more than {limit:g} from another clinician, beyond doubt"
-    ask = Asked("scale_use", title, asked)
+    asked = ask("scale_use", limit=limit)
     given = grades.grade(rows.a[here])
     if len(grades.values) > 10:
         ends = np.linspace(grades.lowest, grades.highest, 6)
@@ -532,21 +510,16 @@ def scale_use(beside: Beside, rules: GateRules) -> Rule:
             mean, below = clustered_contrast(apart[inside], None, clusters[inside], weights=weight[inside])
             tests.append((float(grade), mean.value or 0.0, 2 * min(below, 1 - below)))
     if not tests:
-        return ask.idle("no grade has enough cases that two clinicians rated")
+        return asked.idle("no grade has enough cases that two clinicians rated")
     adjusted = holm([p for _, _, p in tests])
     bad = [test for test, p in zip(tests, adjusted, strict=True) if p < _ALPHA and abs(test[1]) > limit]
     grade, value, _ = max(bad or tests, key=lambda test: abs(test[1]))
-    said = f"widest where a clinician gave {grade:g}: jury {shown(value)} beside another clinician"
+    found = f"widest where a clinician gave {grade:g}: jury {shown(value)} beside another clinician"
     if not bad:
-        return ask.holds(said)
-    where = ", ".join(f"{each[0]:g}" for each in bad)
+        return asked.holds(found)
     off = shown(abs(value))
-    why = (
-        f"Where a clinician gave {where}, the jury is far from what another clinician gave (by {off}; {limit:g} is "
-        "allowed): it does not use the scale as clinicians do."
-    )
-    to_do = "Say in the instrument what each grade means, with an example, and test on new cases."
-    return ask.fails(said, "NOT VALIDATED", why, to_do, f"off by {off} at grade {grade:g}")
+    words = {"where": ", ".join(f"{each[0]:g}" for each in bad), "off": off, "limit": limit}
+    return asked.fails(found, "NOT VALIDATED", f"off by {off} at grade {grade:g}", words=words)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -158,7 +158,9 @@ def against_panel(
     other clinicians unless it is named.
     """
     ratings = rating_table(table)
-    panel = panel_of(ratings, second_panel)
+    panel = ratings.second_panel
+    if second_panel is not None:
+        panel = named(second_panel, ratings.raters, "member of the second panel")
     if not panel:
         raise MedjuryError("there is no second panel to compare with; name its members (--panel).")
     yardstick = (reference,) if isinstance(reference, str) else reference or ()
@@ -204,13 +206,6 @@ def against_panel(
         for row in _safety(ratings, ratings.grid(each.name, roles), each, roles, panel, confidence)
     ]
     return PanelComparison(tuple(wins), tuple(safety), panel, roles.reference, tuple(warnings))
-
-
-def panel_of(table: RatingTable, second_panel: Names | None = None) -> tuple[str, ...]:
-    """The members of the second panel: those who are named, else those that the table names."""
-    if second_panel is None:
-        return tuple(getattr(table, "second_panel", ()))
-    return named(second_panel, table.raters, "member of the second panel")
 
 
 def _panel_scores(grid: Grid, panel: Sequence[str]) -> Floats:

@@ -3,15 +3,14 @@ the others."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
-from medjury.statistics import Estimate, Result, counted, look
+from medjury.statistics import Estimate, Result, Row, counted, look
 from medjury.tables import Measured, Names, rating_table
 from medjury.validation._colleague import TAIL, Tested, consensus_danger
 from medjury.validation._evidence import Evidence, evidence_of, gate_statistic
-from medjury.validation._rule import NAMES, Rule
+from medjury.validation._rule import Rule
+from medjury.validation._sentences import RULES
 
 # With fewer events, or fewer of the others, no interval holds at every look.
 EVENTS = 10
@@ -20,7 +19,7 @@ _ABOVE = ("agreement", "colleagues", "within_case", "within_system")
 
 
 @dataclass(frozen=True, slots=True)
-class SettlingRow:
+class SettlingRow(Row):
     """One line on one dimension: the value with the interval that holds at every look, its limit, and its state:
     `holds`, `fails`, `open`, or `at the end` where only the stated end of the review counts. `more` ratings will
     settle it, None where that is not known. `rule` is the line's id."""
@@ -35,13 +34,11 @@ class SettlingRow:
     more: int | None
     n: int
 
-    def as_dict(self) -> Mapping[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
-
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """The row in one sentence."""
-        about = f"{self.dimension}, {NAMES[self.rule][0].lower()}{NAMES[self.rule][1:]}"
+        name = RULES[self.rule].name
+        about = f"{self.dimension}, {name[0].lower()}{name[1:]}"
         if self.state in ("holds", "fails"):
             return f"{about}: {self.state}, whenever one looks."
         if self.state == "at the end":
@@ -61,7 +58,7 @@ class Settling(Result[SettlingRow]):
 
     def text(self) -> str:
         lines = [f"! {warning}" for warning in self.warnings]
-        return "\n".join([*lines, *(row.said for row in self.rows)])
+        return "\n".join([*lines, *(row.text for row in self.rows)])
 
 
 def settling(

@@ -3,18 +3,25 @@ and the scope for which the word is earned."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+from xml.etree import ElementTree
 
-from medjury.statistics import Printable, Result, percent, shown
+from medjury.statistics import Printable, Result
 from medjury.tables import Measured, Names, rating_table
-from medjury.validation._colleague import Tested
 from medjury.validation._evidence import Evidence, evidence_of, gate_statistic
 from medjury.validation._preconditions import preconditions, silence_warning
-from medjury.validation._rule import MEANING, ORDER, Rule, Word, about_each_judge, about_judge
+from medjury.validation._rule import Rule
 from medjury.validation._scope import Scope, scale_use
+from medjury.validation._sentences import MEANING, ORDER, Word, about_judge, beside_colleague
+
+# Of the JSON: ids, states and numbers keep their names within a version.
+SCHEMA_VERSION = 2
+# What XML 1.0 cannot hold, not even escaped. These few are compiled sooner than the many that it can hold.
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +101,51 @@ class Validation(Result[RuleRow]):
         """The word on one dimension; that on the first of several raters."""
         return next(each.word for each in self.verdicts if each.dimension == dimension)
 
+    def worst(self, *, first: bool = False) -> Word:
+        """The worst word over raters and dimensions, or that on the `first` rater: the juries beside it do not make
+        its word better or worse. Without any verdict, INCOMPLETE."""
+        tried = self.of(self.raters[0]) if first and self.raters else self.verdicts
+        return max((each.word for each in tried), key=ORDER.index, default="INCOMPLETE")
+
+    def verdicts_json(self) -> str:
+        """A list of verdicts, each with its rules by their ids and with its scope. A number that does not exist is
+        null."""
+        found = [
+            {
+                "schema_version": SCHEMA_VERSION,
+                "rater": each.rater,
+                "dimension": each.dimension,
+                "verdict": each.word,
+                "meaning": self.about(each.meaning, each.rater),
+                "rules": [
+                    {
+                        "id": rule.id,
+                        "state": rule.state,
+                        **rule.measured,
+                        "best_word": rule.cap,
+                        "found": self.about(rule.found, each.rater),
+                        "why": self.about(rule.why, each.rater),
+                    }
+                    for rule in each.rules
+                ],
+                "scope": each.scope.as_dict(),
+            }
+            for each in self.verdicts
+        ]
+        return json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False)
+
+    def junit(self) -> str:
+        """For a pipeline that shows tests: a suite for each rater and dimension, a test case for each rule. A rule
+        that is not known is a failure too: to skip it would show green what nobody has shown."""
+        suites = [(each, sum(not rule.met for rule in each.rules)) for each in self.verdicts]
+        tests, failures = sum(len(each.rules) for each, _ in suites), sum(failed for _, failed in suites)
+        root = ElementTree.Element(
+            "testsuites", name="medjury gate", tests=str(tests), failures=str(failures)
+        )
+        root.extend(_suite(self, each, failed) for each, failed in suites)
+        ElementTree.indent(root)
+        return ElementTree.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
+
     def text(self) -> str:
         """A line for each dimension, and a line for each reason; what holds everywhere is said once."""
         several = len({each.rater for each in self.verdicts}) > 1
@@ -107,18 +159,18 @@ class Validation(Result[RuleRow]):
         for each in self.verdicts:
             title = f"{each.rater}, {each.label}" if several else each.label
             own = (reason for reason in each.reasons if reason not in shared)
-            lines += [f"{title}: {each.word}", f"  {self.told(each.meaning, each.rater)}"]
-            lines += [f"  {self.told(reason, each.rater)}" for reason in own]
+            lines += [f"{title}: {each.word}", f"  {self.about(each.meaning, each.rater)}"]
+            lines += [f"  {self.about(reason, each.rater)}" for reason in own]
         return "\n".join(lines)
 
-    def told(self, words: str, rater: str) -> str:
+    def about(self, words: str, rater: str) -> str:
         """A sentence about the jury, with the name of a judge that is none."""
         return about_judge(words, rater) if rater in self.judges else words
 
     def _of_all(self, words: str) -> str:
         if len(self.raters) == 1:
-            return self.told(words, self.raters[0])
-        return about_each_judge(words) if self.judges.issuperset(self.raters) else words
+            return self.about(words, self.raters[0])
+        return about_judge(words) if self.judges.issuperset(self.raters) else words
 
     def _everywhere(self, reason: str) -> bool:
         return len(self.verdicts) > 1 and all(reason in each.reasons for each in self.verdicts)
@@ -129,10 +181,37 @@ class Validation(Result[RuleRow]):
                 "rater": each.rater,
                 "dimension": each.label,
                 "verdict": each.word,
-                "why": self.told(" ".join(each.reasons) or each.meaning, each.rater),
+                "why": self.about(" ".join(each.reasons) or each.meaning, each.rater),
             }
             for each in self.verdicts
         ]
+
+
+def _suite(validation: Validation, verdict: Verdict, failed: int) -> ElementTree.Element:
+    name = _clean(f"{verdict.rater or 'no rater'}, {verdict.dimension}")
+    suite = ElementTree.Element("testsuite", name=name, tests=str(len(verdict.rules)), failures=str(failed))
+    properties = ElementTree.SubElement(suite, "properties")
+    ElementTree.SubElement(properties, "property", name="verdict", value=verdict.word)
+    for rule in verdict.rules:
+        suite.append(_case(name, rule, lambda words: validation.about(words, verdict.rater)))
+    return suite
+
+
+def _case(suite: str, rule: Rule, about: Callable[[str], str]) -> ElementTree.Element:
+    case = ElementTree.Element("testcase", name=_clean(rule.id), classname=suite)
+    numbers = _clean(about(f"{rule.name}\nasked: {rule.asked}\nfound: {rule.found}"))
+    if not rule.met:
+        failure = ElementTree.SubElement(
+            case, "failure", type=rule.state, message=_clean(about(rule.why) or rule.state)
+        )
+        failure.text = numbers
+    else:
+        ElementTree.SubElement(case, "system-out").text = numbers
+    return case
+
+
+def _clean(text: str) -> str:
+    return _NO_XML.sub("�", text)
 
 
 def validate(
@@ -202,26 +281,8 @@ def _verdict(evidence: Evidence, dimension: Measured) -> Verdict:
         word,
         rules,
         parts.scope,
-        beside_colleague(tested, danger),
+        beside_colleague(tested.values, danger),
         danger,
         tested.doubly,
         tested.clusters,
     )
-
-
-def beside_colleague(tested: Tested, danger: str) -> str:
-    """What a colleague does and what the jury does, in one sentence; "" where nothing can be compared."""
-    values = tested.values
-    colleague, jury = values.get("agreement colleague", math.nan), values.get("agreement jury", math.nan)
-    if not (math.isfinite(colleague) and math.isfinite(jury)):
-        return ""
-    said = f"A colleague agrees {shown(colleague)} with a clinician, the jury {shown(jury)}"
-    missed, by_jury = (values.get(f"missed_danger {who}", math.nan) for who in ("colleague", "jury"))
-    if danger and math.isfinite(missed):
-        said += (
-            f"; a colleague misses {percent(missed, 1)} of what a clinician calls dangerous ({danger}), the jury "
-            f"{percent(by_jury, 1)}"
-        )
-    elif not danger:
-        said += "; no danger is claimed on this dimension"
-    return f"{said}."

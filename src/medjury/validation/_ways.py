@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from medjury.analysis.agreement import SevereErrors
 from medjury.statistics import Estimate, Result, ends, undefined
@@ -196,6 +196,7 @@ class Ways(Result[Way]):
     by_patient: bool = False
     coverage: float = 0.0
     confidence: float = 0.95
+    fewest: ClassVar[int] = FEWEST_CASES
 
     @property
     def problem(self) -> str:
@@ -210,7 +211,7 @@ class Ways(Result[Way]):
     @property
     def enough(self) -> bool:
         """Whether there are cases enough to call a difference shown."""
-        return self.cases >= FEWEST_CASES
+        return self.cases >= self.fewest
 
     def sure_of(self, way: Way) -> bool:
         """Whether the paired interval of the difference to the yardstick leaves zero out, with a chance of error of

@@ -41,7 +41,7 @@ from medjury.store.runs import (
 )
 from medjury.studies import check_scores, run_cases
 from medjury.tables import RatingTable, open_run
-from medjury.validation import NUMBERS, Evidence, Verdict, evidence_of, finite, validation_of, worst_word
+from medjury.validation import Evidence, Verdict, evidence_of, validation_of
 from medjury.version import __version__
 
 # The verdict on one dimension with its evidence, as a passport carries it.
@@ -68,7 +68,7 @@ def passport_verdict(verdict: Verdict, evidence: Evidence, cases: Sequence[Case]
                 found=nameless(rule.found, evidence.clinicians),
                 state=rule.state,
                 why=nameless(rule.why, evidence.clinicians),
-                **{name: finite(getattr(rule, name)) for name in NUMBERS},
+                **rule.measured,
             )
             for rule in verdict.rules
         ),
@@ -128,7 +128,7 @@ def make_passport(
     table = open_run(place)
     evidence = evidence_of(table, checks=verify_run(place))
     found = validation_of(evidence)
-    word = worst_word(found, first=True)
+    word = found.worst(first=True)
     if word not in _FORCES and not (allow_unvalidated and found.verdicts):
         raise MedjuryError(
             f"{place}: {word}, so that there is no passport (`medjury gate {place}` says why). To try one out all "

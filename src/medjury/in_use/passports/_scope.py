@@ -13,7 +13,7 @@ from medjury.in_use.passports._document import PassportScope, PassportVerdict
 from medjury.in_use.passports._features import record_word_count, word_count
 from medjury.in_use.passports._population import number_of
 from medjury.intake.cases import Case
-from medjury.validation import LENGTH, THIRDS, Scope
+from medjury.validation import Scope
 
 State = Literal["holds", "not known", "outside"]
 
@@ -95,7 +95,7 @@ def _value(case: Case, column: str, parts: Mapping[str, str], cuts: tuple[float,
     """The part of the column that the case lies in; None where it does not say."""
     number = _number(case, column)
     if cuts is not None:
-        return None if number is None else THIRDS[sum(number >= cut for cut in cuts)]
+        return None if number is None else Scope.thirds[sum(number >= cut for cut in cuts)]
     stated = case.metadata.get(column)
     text = "" if stated is None else str(stated).strip()
     if text in parts or number is None:
@@ -105,6 +105,6 @@ def _value(case: Case, column: str, parts: Mapping[str, str], cuts: tuple[float,
 
 def _number(case: Case, column: str) -> float | None:
     found = number_of(case, column)
-    if found is None and column == LENGTH:
+    if found is None and column == Scope.length:
         return float(word_count(case) + record_word_count(case))
     return found

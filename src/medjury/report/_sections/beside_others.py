@@ -7,7 +7,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.report._html import Cell, Html, bullets, element, paragraph
 from medjury.report._material import Material, Section
 from medjury.statistics import Estimate, counted, percent, shown
-from medjury.validation import STATISTICS, PanelComparison, against_panel, panel_of
+from medjury.validation import STATISTICS, PanelComparison, against_panel
 
 _TITLE = "Is the jury worth more than its best judge?"
 _WORDS = {True: "the jury", False: "the best judge", None: "not known"}
@@ -126,7 +126,7 @@ _TITLE_SECOND_PANEL = "Beside the second panel"
 def beside_second_panel(material: Material) -> Section | None:
     """Is the jury nearer to the reference than other clinicians are, before and after calibration?"""
     evidence = material.evidence
-    panel = panel_of(evidence.table)
+    panel = evidence.table.second_panel
     reference = tuple(name for name in evidence.clinicians if name not in panel)
     if not panel or not reference or not evidence.rater:
         return None

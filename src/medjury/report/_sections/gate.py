@@ -6,7 +6,7 @@ from medjury.report._html import Cell, Html, bullets, element, joined, paragraph
 from medjury.report._material import Facts, Material, Section, dangers_first
 from medjury.report._sections.next_steps import next_steps, steps_shown
 from medjury.statistics import percent, shown
-from medjury.validation import EXPLAINED, STATISTICS, Rule, Verdict, Word
+from medjury.validation import STATISTICS, Rule, Verdict, Word
 
 
 def gate(material: Material) -> Section | None:
@@ -83,7 +83,7 @@ def _rules(material: Material, verdict: Verdict) -> Html:
                 "difference": _number(rule, rule.value),
                 "at worst": _worst(rule),
                 "limit": _number(rule, rule.limit),
-                "for a clinician": material.about(EXPLAINED[rule.id][0], verdict.rater),
+                "for a clinician": material.about(rule.clinician, verdict.rater),
             }
             for rule in verdict.rules
             if rule.line
@@ -99,7 +99,7 @@ def _rules(material: Material, verdict: Verdict) -> Html:
                 "what is asked": sentence(material.about(rule.asked, verdict.rater)),
                 "what was found": sentence(material.about(rule.found, verdict.rater)),
                 "best word left": "" if rule.met else rule.cap,
-                "for a statistician": EXPLAINED[rule.id][1],
+                "for a statistician": rule.statistician,
             }
             for rule in verdict.rules
             if not rule.line

@@ -3,6 +3,16 @@ order in which they were shown decided it."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from medjury.statistics import counted_share, undefined
+
+if TYPE_CHECKING:
+    from medjury.judging import RecordedOrder
+
 from collections.abc import Iterable
 
 import polars as pl
@@ -10,10 +20,49 @@ import polars as pl
 from medjury.report._html import Cell, Html, bullets, paragraph, sentence
 from medjury.report._material import Material, Section
 from medjury.statistics import Estimate, percent
-from medjury.validation import OrderTally, clustered_share, patients
+from medjury.validation import clustered_share, patients
 
 _CONCORDANT, _PREFERENCE = "concordant", "preference"
 _TITLE = "Concordance and preference"
+
+
+@dataclass
+class OrderTally:
+    """What one judge said in both orders of its pairs; `lean` counts, by patient, the verdicts for the first place
+    less those for the second."""
+
+    items: list[str] = field(default_factory=list)
+    changed: list[bool] = field(default_factory=list)
+    lean: Counter[str] = field(default_factory=Counter)
+    first: int = 0
+    decided: int = 0
+    both_first: int = 0
+    both_second: int = 0
+    failed: int = 0
+
+    def note(self, item: str, patient: str, orders: Sequence[RecordedOrder]) -> None:
+        """Count one pair; one of whose orders has no verdict tells nothing."""
+        places = [order.place for order in orders]
+        if len(places) < 2 or None in places:
+            self.failed += 1
+            return
+        self.items.append(item)
+        self.changed.append(len({order.prefers for order in orders}) > 1)
+        first, second = places.count(1), places.count(2)
+        self.lean[patient] += first - second
+        self.first += first
+        self.decided += first + second
+        self.both_first += places == [1, 1]
+        self.both_second += places == [2, 2]
+
+    def bias(self, confidence: float = 0.95) -> Estimate:
+        """Of the cases (a patient's together) whose verdicts lean to one place, the share that lean to the first:
+        half, where the order does not matter. Where all lean to one place the interval is exact, so that two cases
+        prove nothing."""
+        leaning = [lean for lean in self.lean.values() if lean]
+        if not leaning:
+            return undefined("no case leans to a place", 0, "Wilson score")
+        return counted_share([lean > 0 for lean in leaning], confidence=confidence)
 
 
 def preference(material: Material) -> Section | None:

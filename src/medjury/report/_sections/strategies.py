@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 from medjury.report._exhibits import COLOURS, MARKERS
 from medjury.report._figure import Figure
@@ -12,11 +12,10 @@ from medjury.report._material import Material, Section, short
 from medjury.report._sections.tuning_cost import tuning_cost
 from medjury.report._svg import SOFT
 from medjury.statistics import Estimate, counted, percent, shown
-from medjury.validation import FEWEST_CASES, STATISTICS, Spent, Way, Ways, compare_ways
+from medjury.validation import STATISTICS, Way, Ways, compare_ways
 
 _TITLE = "Ways of judging"
 _LONGEST_SETTING = 200
-_WORDS: dict[Spent, str] = {"cost": "cost", "calls": "calls"}
 
 
 def ways_of_judging(material: Material) -> Section | None:
@@ -108,11 +107,7 @@ def _sentence(ways: Ways, way: Way) -> str:
         mine, theirs = way.price(ways.price), base.price(ways.price)
         if mine is not None and theirs:
             as_much = f"{mine / theirs:,.2g} times the" if abs(mine / theirs - 1) > 0.005 else "the same"
-            text += (
-                f"; it takes {as_much} {_WORDS[ways.price]}"
-                if mine
-                else f"; its {_WORDS[ways.price]} is zero"
-            )
+            text += f"; it takes {as_much} {ways.price}" if mine else f"; its {ways.price} is zero"
     if way.severe is not None and base.severe is not None and way.errors != base.errors:
         more, change = "more" if way.errors > base.errors else "fewer", way.severe_change
         text += f"; it makes {more} severe errors ({way.errors:,} against {base.errors:,}"
@@ -214,7 +209,7 @@ def _notes(material: Material, ways: Ways) -> Html:
         )
     if ways.price is not None:
         lines.append(
-            f"Unbeaten: no other rater agrees at least as well for at most the {_WORDS[ways.price]}, and "
+            f"Unbeaten: no other rater agrees at least as well for at most the {ways.price}, and "
             "is better in one of the two. It goes by the estimates, whatever their intervals. A rater that "
             f"scored less than {percent(ways.coverage)} of what it was asked (the gate's rule) is no such, and "
             "beats nobody."
@@ -234,7 +229,7 @@ def _notes(material: Material, ways: Ways) -> Html:
         )
     if ways.comparisons and not ways.enough:
         lines.append(
-            f"With fewer than {FEWEST_CASES} {'patients' if ways.by_patient else 'cases'} no difference is called "
+            f"With fewer than {ways.fewest} {'patients' if ways.by_patient else 'cases'} no difference is called "
             "shown, whatever its interval: intervals of so few are too narrow."
         )
     dangerous = next((each.severe.n for each in ways.rows if each.severe is not None), None)
@@ -341,7 +336,7 @@ def _figure(material: Material, ways: Ways) -> Html:
     )
 
 
-def _draw(figure: Figure, ways: list[Way], by: Spent, across: str, up: str) -> None:
+def _draw(figure: Figure, ways: list[Way], by: Literal["cost", "calls"], across: str, up: str) -> None:
     axes = figure.axes(x_name=across, y_name=up)
     front = sorted((each for each in ways if each.on_front), key=lambda each: each.price(by) or 0.0)
     axes.line(

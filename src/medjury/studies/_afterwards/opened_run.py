@@ -108,9 +108,7 @@ class Run:
     @property
     def verdict(self) -> Word:
         """What the gate says of the first-named jury: its worst word over the dimensions."""
-        from medjury.validation import worst_word
-
-        return worst_word(self.validation, first=True)
+        return self.validation.worst(first=True)
 
     @property
     def report(self) -> Path:

@@ -14,7 +14,7 @@ from typing import Any
 from medjury.store.runs import files, verify_run
 from medjury.suites._exchange._wanted import wanted
 from medjury.tables import open_run
-from medjury.validation import Evidence, Validation, evidence_of, validation_of, verdicts_json, worst_word
+from medjury.validation import Evidence, Validation, evidence_of, validation_of
 
 _NAME = re.compile(r"[^\w\-. /]")
 
@@ -43,7 +43,7 @@ def _log(mlflow: Any, place: Path, evidence: Evidence, found: Validation) -> Non
     shown = "logged" if hidden else "not logged: it is not there, or shows texts of cases"
     mlflow.log_metrics(numbers)
     mlflow.set_tags(_tags(evidence, found) | undefined | {"medjury.report": shown})
-    mlflow.log_text(verdicts_json(found), "verdict.json")
+    mlflow.log_text(found.verdicts_json(), "verdict.json")
     mlflow.log_text(found.text() + "\n", "verdict.txt")
     if hidden:
         mlflow.log_artifact(str(report))
@@ -52,7 +52,7 @@ def _log(mlflow: Any, place: Path, evidence: Evidence, found: Validation) -> Non
 def _tags(evidence: Evidence, found: Validation) -> dict[str, str]:
     manifest = evidence.manifest
     tags = {
-        "medjury.verdict": worst_word(found, first=True),
+        "medjury.verdict": found.worst(first=True),
         "medjury.version": manifest.medjury,
         "medjury.study": manifest.study,
         "medjury.data_hash": manifest.data_hash,

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from medjury.judging import AdaptiveBody, DeliberationBody, RecordedOrder
+from medjury.report._sections.adaptive import STOPPED, AdaptiveTally
+from medjury.report._sections.deliberations import ENDINGS, DeliberationTally
+from medjury.report._sections.preference import OrderTally
 from medjury.statistics import proportion
-from medjury.validation import ENDINGS, STOPPED, AdaptiveTally, DeliberationTally, OrderTally
 
 
 def orders(*places: int | None) -> list[RecordedOrder]:

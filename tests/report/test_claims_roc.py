@@ -7,9 +7,7 @@ from typing import Any
 from tests.tables.run_folders import rows_of
 from tests.validation.on_trial import on_trial
 
-from medjury.validation import (
-    share_curve,
-)
+from medjury.report._sections.claims import share_curve
 
 
 def yes_no(scores: dict[str, Any], *, known: dict[str, list[str]] | None = None) -> Any:

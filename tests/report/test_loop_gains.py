@@ -10,14 +10,9 @@ from scipy import stats
 from tests.validation.on_trial import on_trial
 
 from medjury.judging import ClosedLoopBody
+from medjury.report._sections.closed_loop import Gain, LoopRun, gain_estimates, loop_gains
 from medjury.statistics import Estimate
 from medjury.tables import Measured
-from medjury.validation import (
-    Gain,
-    LoopRun,
-    loop_gains,
-)
-from medjury.validation._loop_gains import gain_estimates
 
 ANNA = [1 + place % 5 for place in range(40)]
 
