@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from medjury.in_use.passports import Placing, population_of
+from medjury.in_use.passports._population import Placing, population_of
 from medjury.intake.cases import Case
 
 PAGE = Path(__file__).parents[1] / "docs" / "passport.md"

@@ -14,8 +14,7 @@ from tests.passports.passported import CLINICIANS, row, validated_run, write_row
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.in_use.passports import RefusedError, judge_with_passport, make_passport
-from medjury.in_use.passports._document import content_hash
-from medjury.in_use.passports._reading import read_passport
+from medjury.in_use.passports._document import content_hash, read_passport
 from medjury.in_use.passports._rebuilding import jury_of, rebuilt_study
 
 

@@ -14,9 +14,10 @@ from tests.passports.passported import CLINICIANS, patient, row, validated_run, 
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
-from medjury.in_use.passports import Placing, check_passport, make_passport, population_of, read_passport
-from medjury.in_use.passports._changes import answering_changes
+from medjury.in_use.passports import check_passport, make_passport, read_passport
 from medjury.in_use.passports._document import content_hash
+from medjury.in_use.passports._population import Placing, population_of
+from medjury.in_use.passports._rebuilding import answering_changes
 from medjury.intake.cases import Case
 from medjury.models import NOT_TOLD
 from medjury.store.runs import AnsweringModel

@@ -16,7 +16,7 @@ from tests.passports.passported import CLINICIANS, grade, row, run_of, validated
 
 from medjury.foundation.errors import MedjuryError
 from medjury.in_use.passports import (
-    PassportDoor,
+    ReadyJury,
     check_passport,
     judge_with_passport,
     make_passport,
@@ -104,7 +104,7 @@ def test_a_case_outside_the_scope_is_refused_and_one_nobody_knows_is_marked(
 
 def test_one_text_at_a_time_is_refused_alike(kind: tuple[LoopbackServer, Path, Path], tmp_path: Path) -> None:
     server, _, file = kind
-    door, before = PassportDoor.open(file, tmp_path / "door"), len(server.calls)
+    door, before = ReadyJury.open(file, tmp_path / "door"), len(server.calls)
     (refused,) = door.judge(as_case(500, specialty="surgery")).rows
     assert refused["score"] is None and refused["reason"].startswith("refused: outside the scope")
     assert len(server.calls) == before

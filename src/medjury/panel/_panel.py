@@ -12,7 +12,7 @@ from medjury.panel._database import PanelDatabase
 from medjury.panel._open_id_settings import OpenIdSettings
 
 if TYPE_CHECKING:
-    from medjury.in_use.passports import PassportDoor
+    from medjury.in_use.passports import ReadyJury
     from medjury.studies import RatedStudy
 
 
@@ -26,7 +26,7 @@ class Panel:
     study: RatedStudy | None = None
     public_url: str = "http://localhost:8765"
     open_id: OpenIdSettings | None = None
-    jury: PassportDoor | None = None
+    jury: ReadyJury | None = None
 
     @property
     def is_secure(self) -> bool:

@@ -39,7 +39,7 @@ def open_panel(
 ) -> Panel:
     """The panel of a study, with its rounds set up. Unless another place is named, its database lies beside the
     study file, and so does what the jury of a `passport` keeps."""
-    from medjury.in_use.passports import PassportDoor
+    from medjury.in_use.passports import ReadyJury
     from medjury.panel._design import set_up
     from medjury.panel._meeting import set_up_references
 
@@ -48,7 +48,7 @@ def open_panel(
     settings = read_open_id_settings(open_id) if open_id else None
     place = database or str(study.file.resolve().parent / f"{study.name}.panel.sqlite")
     beside = study.file.resolve().parent / f"{study.name}.jury"
-    jury = None if passport is None else PassportDoor.open(passport, beside, override)
+    jury = None if passport is None else ReadyJury.open(passport, beside, override)
     panel = Panel(open_panel_database(place), study=study, public_url=url, open_id=settings, jury=jury)
     with panel.database.writing() as connection:
         set_up(connection, study, panel.now())

@@ -1,11 +1,9 @@
 from ._check import check_passport as check_passport
 from ._document import Passport as Passport
-from ._door import PassportDoor as PassportDoor
-from ._judged import Judged as Judged
+from ._document import RefusedError as RefusedError
+from ._document import read_passport as read_passport
+from ._document import signed_passport as signed_passport
+from ._judging import Judged as Judged
 from ._judging import judge_with_passport as judge_with_passport
 from ._making import make_passport as make_passport
-from ._placing import Placing as Placing
-from ._population import population_of as population_of
-from ._reading import RefusedError as RefusedError
-from ._reading import read_passport as read_passport
-from ._reading import signed_passport as signed_passport
+from ._one_case import ReadyJury as ReadyJury

@@ -10,9 +10,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from medjury.foundation.errors import MedjuryError
-from medjury.in_use.passports._document import Force, Passport, expired
+from medjury.in_use.passports._document import (
+    Force,
+    Passport,
+    RefusedError,
+    expired,
+    read_passport,
+    signature_of,
+)
 from medjury.in_use.passports._making import make_passport, manifest_hash
-from medjury.in_use.passports._reading import RefusedError, read_passport, signature_of
 from medjury.in_use.passports._rebuilding import rebuilding_changes
 from medjury.store.runs import read_manifest
 
@@ -63,7 +69,7 @@ def check_passport(
     now: datetime | None = None,
 ) -> PassportCheck:
     """Is it as it was made, in force, and of the jury that this medjury would build from it? With `run`, is it what
-    that run says? With `signers`, did one of them sign it? A file that is no passport at all is an error."""
+    that run says? With `signers`, did one of them sign it? A file that is not a passport at all is an error."""
     try:
         passport = read_passport(path, signers)
     except RefusedError as error:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from medjury.in_use.passports._document import PassportScope, PassportVerdict
-from medjury.in_use.passports._features import record_word_count, word_count
+from medjury.in_use.passports._novelty import record_word_count, word_count
 from medjury.in_use.passports._population import number_of
 from medjury.intake.cases import Case
 from medjury.validation import Scope

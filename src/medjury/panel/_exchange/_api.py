@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sqlalchemy import func, select
 
 from medjury.foundation.errors import MedjuryError
-from medjury.in_use.passports import PassportDoor, RefusedError
+from medjury.in_use.passports import ReadyJury, RefusedError
 from medjury.instruments import NotApplicable, Score
 from medjury.intake.cases import Case
 from medjury.panel._access import Person, api_access, people
@@ -338,7 +338,7 @@ def by_study(rated: RatedStudy, text: ToJudge) -> Judged:
     )  # fmt: skip
 
 
-def by_passport(door: PassportDoor, text: ToJudge, panel: Panel) -> Judged:
+def by_passport(door: ReadyJury, text: ToJudge, panel: Panel) -> Judged:
     """The word of a validated jury: its score, the calibrated one, and whether the text lies inside."""
     word = door.judge(_case(text), now=panel.now())
     instrument, passport = door.study.instrument, door.passport

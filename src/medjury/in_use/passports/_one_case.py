@@ -9,12 +9,10 @@ from typing import Any
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import private_folder, write_whole
-from medjury.in_use.passports._changes import answering_changes, jury_changes
-from medjury.in_use.passports._document import Passport, expired
+from medjury.in_use.passports._document import Passport, RefusedError, expired, read_passport
 from medjury.in_use.passports._judging import calibrated_scores, judged_rows, jury_scores
-from medjury.in_use.passports._placing import Placed, Placing
-from medjury.in_use.passports._reading import RefusedError, read_passport
-from medjury.in_use.passports._rebuilding import jury_of, rebuilt_study
+from medjury.in_use.passports._population import Placed, Placing
+from medjury.in_use.passports._rebuilding import answering_changes, jury_changes, jury_of, rebuilt_study
 from medjury.in_use.passports._scope import all_outside, in_scope
 from medjury.intake.cases import Case
 from medjury.studies import Study, answering_models, judge_cases, refuse_over_budget
@@ -24,7 +22,7 @@ _NO_CASES = "cases.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class JudgedCase:
     """The jury's word on one case: a row for every dimension, and where the case lies."""
 
     rows: tuple[dict[str, Any], ...]
@@ -32,7 +30,7 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class PassportDoor:
+class ReadyJury:
     """The jury of a passport, built anew in a folder; its store, log and budget are kept there."""
 
     passport: Passport
@@ -40,7 +38,7 @@ class PassportDoor:
     folder: Path
 
     @classmethod
-    def open(cls, path: str | Path, folder: str | Path, override: str | Path | None = None) -> PassportDoor:
+    def open(cls, path: str | Path, folder: str | Path, override: str | Path | None = None) -> ReadyJury:
         """Refused where the passport was edited, where its jury failed its gate, and where the jury that could be
         built here is another one."""
         passport = read_passport(path)
@@ -58,7 +56,7 @@ class PassportDoor:
             )
         return cls(passport, study, place)
 
-    def judge(self, case: Case, *, refuse_outside: bool = False, now: datetime | None = None) -> Word:
+    def judge(self, case: Case, *, refuse_outside: bool = False, now: datetime | None = None) -> JudgedCase:
         """The jury's scores of a case, calibrated where the passport says how. A case outside what was validated
         is flagged, or not judged at all; one outside the scope has no score. Where another model answers than was
         validated, there is no score."""
@@ -69,7 +67,7 @@ class PassportDoor:
         scoped = {answer: in_scope(self.passport.verdicts, case)}
         if (refuse_outside and not placed.inside) or all_outside(scoped[answer]):
             rows = judged_rows(self.passport, {answer: placed}, scoped, {}, frozenset(), "complete")
-            return Word(tuple(rows), placed)
+            return JudgedCase(tuple(rows), placed)
         found = judge_cases(self.study, [case])
         answered = answering_models(
             (each.rater, each.model_asked or "", each.model_answered, 1)
@@ -87,4 +85,4 @@ class PassportDoor:
         read = jury_scores(table, self.passport)
         calibrated_scores(table, self.passport, self.folder, read)
         rows = judged_rows(self.passport, {answer: placed}, scoped, read, frozenset({answer}), "complete")
-        return Word(tuple(rows), placed)
+        return JudgedCase(tuple(rows), placed)

@@ -14,7 +14,7 @@ from tests.panel.visitors import Visitor, sign_in
 from tests.passports.passported import grade, row
 
 from medjury.foundation.errors import MedjuryError
-from medjury.in_use.passports import PassportDoor
+from medjury.in_use.passports import ReadyJury
 from medjury.intake.cases import Case
 from medjury.panel import make_app, open_panel
 from medjury.panel._access import Role
@@ -25,25 +25,25 @@ def case(number: int, **given: Any) -> Case:
 
 
 @pytest.fixture
-def door(passport: Path, tmp_path: Path) -> PassportDoor:
-    return PassportDoor.open(passport, tmp_path / "jury")
+def door(passport: Path, tmp_path: Path) -> ReadyJury:
+    return ReadyJury.open(passport, tmp_path / "jury")
 
 
-def test_a_case_like_the_validated_ones_is_judged_and_inside(door: PassportDoor) -> None:
+def test_a_case_like_the_validated_ones_is_judged_and_inside(door: ReadyJury) -> None:
     word = door.judge(case(41))
     assert word.placed.inside
     (scored,) = [each for each in word.rows if each["dimension"] == "accuracy"]
     assert (scored["score"], scored["status"], scored["inside"]) == (grade(41), "scored", True)
 
 
-def test_a_paid_answer_is_found_again(door: PassportDoor, server: LoopbackServer) -> None:
+def test_a_paid_answer_is_found_again(door: ReadyJury, server: LoopbackServer) -> None:
     first = door.judge(case(42))
     asked = len(server.calls)
     assert door.judge(case(42)).rows == first.rows and len(server.calls) == asked
 
 
 def test_a_case_of_another_specialty_is_flagged_or_not_judged(
-    door: PassportDoor, server: LoopbackServer
+    door: ReadyJury, server: LoopbackServer
 ) -> None:
     flagged = door.judge(case(43, specialty="dermatology"))
     assert not flagged.placed.inside and flagged.rows[0]["score"] == grade(43)
@@ -53,13 +53,13 @@ def test_a_case_of_another_specialty_is_flagged_or_not_judged(
     assert len(server.calls) == asked
 
 
-def test_another_model_that_answers_voids_it(door: PassportDoor, server: LoopbackServer) -> None:
+def test_another_model_that_answers_voids_it(door: ReadyJury, server: LoopbackServer) -> None:
     server.endpoint.behaviours = lambda call: "model:m-2031-01-01"
     with pytest.raises(MedjuryError, match="another model answers"):
         door.judge(case(45))
 
 
-def test_an_expired_passport_does_not_judge(door: PassportDoor) -> None:
+def test_an_expired_passport_does_not_judge(door: ReadyJury) -> None:
     with pytest.raises(MedjuryError, match="expired"):
         door.judge(case(46), now=datetime.now(UTC) + timedelta(days=4000))
 
@@ -67,7 +67,7 @@ def test_an_expired_passport_does_not_judge(door: PassportDoor) -> None:
 def test_an_edited_passport_opens_no_door(passport: Path, tmp_path: Path) -> None:
     passport.write_text(passport.read_text().replace("cardiology", "oncology"))
     with pytest.raises(MedjuryError):
-        PassportDoor.open(passport, tmp_path / "jury")
+        ReadyJury.open(passport, tmp_path / "jury")
 
 
 def test_the_panel_serves_it_to_programs(passport: Path, run: Path, tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_the_budget_of_the_override_holds_over_all_requests(
     passport: Path, server: LoopbackServer, tmp_path: Path
 ) -> None:
     (tmp_path / "here.yaml").write_text("budget: {calls: 2}\n")
-    door = PassportDoor.open(passport, tmp_path / "jury", tmp_path / "here.yaml")
+    door = ReadyJury.open(passport, tmp_path / "jury", tmp_path / "here.yaml")
     before = len(server.calls)
     told = []
     for number in range(50, 55):
