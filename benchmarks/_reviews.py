@@ -10,18 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.analysis.agreement import kappa_statistics
+from medjury.analysis.agreement._weighting import by_last_column, by_strata, post_strata
 from medjury.analysis.calibration._influence import influence_sizes
 from medjury.analysis.calibration._review_queue import inclusion_probabilities, systematic
-from medjury.statistics import (
-    Estimate,
-    by_last_column,
-    by_strata,
-    difference_mean,
-    error_rate,
-    post_strata,
-    replicates,
-    weighted_mean,
-)
+from medjury.statistics import Estimate, difference_mean, error_rate, replicates, weighted_mean
 
 Floats = NDArray[np.float64]
 GRADES = (1.0, 2.0, 3.0, 4.0, 5.0)

@@ -1,4 +1,5 @@
-"""Do the default intervals hold? `python -m benchmarks coverage` simulates studies and writes docs/statistics.md.
+"""Do the default intervals hold? `python -m benchmarks coverage` simulates studies and writes
+docs/tables/coverage.md.
 
 Every cell of the tables is the share of simulated studies (`STUDIES` of them, 500 unless that variable says
 otherwise) whose 95 % interval holds the truth, among those that give one. It takes about an hour and a half of CPU.
@@ -64,7 +65,7 @@ from medjury.statistics import Estimate
 
 # Not among the benchmarks that run where none is named.
 ON_REQUEST = True
-PAGE = Path(__file__).parents[1] / "docs" / "statistics.md"
+PAGE = Path(__file__).parents[1] / "docs" / "tables" / "coverage.md"
 BEGIN, END = "<!-- coverage begins -->", "<!-- coverage ends -->"
 SIZES = (20, 50, 200)
 LOWEST, HIGHEST, ERROR = 0.92, 0.985, 0.06

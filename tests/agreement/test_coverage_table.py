@@ -26,7 +26,7 @@ from benchmarks.coverage import (
 )
 
 STUDIES = 60
-PAGE = Path(__file__).parents[2] / "docs" / "statistics.md"
+PAGE = Path(__file__).parents[2] / "docs" / "tables" / "coverage.md"
 BY_NAME = {design.name: design for design in DESIGNS}
 
 

@@ -12,8 +12,13 @@ from medjury.statistics import (
     clustered_proportion,
     proportion,
 )
-from medjury.statistics._shares.paired_rates import difference_of, paired_rate_difference
-from medjury.statistics._shares.proportion import binomial_test, fisher_test, mcnemar
+from medjury.statistics._shares import (
+    binomial_test,
+    difference_of,
+    fisher_test,
+    mcnemar,
+    paired_rate_difference,
+)
 
 
 def said(each: Estimate) -> tuple[Any, ...]:

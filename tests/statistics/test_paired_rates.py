@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from medjury.statistics import Estimate, difference_of, paired_rate_difference, proportion
+from medjury.statistics import Estimate, paired_rate_difference, proportion
+from medjury.statistics._shares import difference_of
 
 
 def test_two_rates_of_zero_may_still_differ() -> None:

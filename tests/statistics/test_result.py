@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from medjury.statistics import Estimate, Result, ends, html_table, text_table
+from medjury.statistics import Estimate, Result, ends, text_table
+from medjury.statistics._result import html_table
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,14 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
+from medjury.analysis.agreement._weighting import by_last_column
 from medjury.analysis.calibration._review_queue import inclusion_probabilities, systematic
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
     Estimate,
-    by_last_column,
     difference_mean,
     effective_n,
     look,
-    more_for_width,
     proportion,
     weighted_mean,
     weighted_proportion,
@@ -211,7 +210,6 @@ def test_more_ratings_are_counted_to_where_the_interval_is_clear_of_its_limit() 
     half = 0.18 * np.sqrt(100 / (100 + seen.more))
     later = look(Estimate(0.60, 0.60 - half, 0.60 + half, 100 + seen.more, ""), 0.4, planned=200)
     assert later is not None and later.side == "above" and later.more == 0
-    assert more_for_width(now, 0.18) == 300
     on_it = look(Estimate(0.4, 0.3, 0.5, 100, ""), 0.4, planned=200)
     assert on_it is not None and on_it.more is None
 

@@ -1,4 +1,4 @@
-"""Every public function that gives an interval is on the page on statistics, with the table that checks it."""
+"""Every public function that gives an interval is on the page of coverage, with the table that checks it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.coverage import DESIGNS
 
 ROOT = Path(__file__).parents[2]
-SOURCE, PAGE = ROOT / "src" / "medjury", ROOT / "docs" / "statistics.md"
+SOURCE, PAGE = ROOT / "src" / "medjury", ROOT / "docs" / "tables" / "coverage.md"
 # Their types share a name with one that holds an interval, or carry it as it is, without making one.
 NOT_OF_INTERVALS = {
     "inspection": {"look"},
@@ -92,7 +92,7 @@ def test_every_public_function_that_gives_an_interval_is_named() -> None:
         f"{room}.{name}" for room, names in functions_with_intervals().items() for name in names - named
     }
     assert not missing, (
-        "name them in docs/statistics.md, with the table of `benchmarks coverage` that checks them"
+        "name them in docs/tables/coverage.md, with the table of `benchmarks coverage` that checks them"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
@@ -236,3 +236,10 @@ class _Walk:
                     f"than {_MOST_REPEATED:,} values; write out what is meant"
                 )
         self._known.add(id(node))
+
+
+def choose(name: str, known: Iterable[str], what: str) -> None:
+    """Raise, with the names there are, where `name` is not one of them."""
+    names = list(known)
+    if name not in names:
+        raise MedjuryError(f"There is no {what} called {name!r}. Choose from {', '.join(names)}.")

@@ -11,7 +11,7 @@ the excess kurtosis of the leave-one-out values (Satterthwaite 1946, Biometrics 
 lies nearer than that of the jackknife's t interval on the statistic's symmetric scale (Tukey 1958, Ann Math Stat
 29:614). Coefficients of matches have the jackknife's t interval alone, as Gwet (2014, Handbook of Inter-Rater
 Reliability, 4th ed., ch. 5) has it for them: they take few values, and of a resample's quantiles, which are such
-values, the next one out is taken every time. What this covers in simulated studies is in docs/statistics.md.
+values, the next one out is taken every time. What this covers in simulated studies is in docs/tables/coverage.md.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Literal, get_args
 import numpy as np
 from scipy import special
 
-from medjury.statistics._choose import choose
+from medjury.foundation.documents import choose
 from medjury.statistics._resample import Floats
 from medjury.statistics._symmetric import Turn, of_matches, symmetric
 

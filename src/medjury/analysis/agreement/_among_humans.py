@@ -18,22 +18,21 @@ from medjury.analysis.agreement._icc_standardised import icc_3_k_z, mean_icc_3_k
 from medjury.analysis.agreement._kappa import NAMES as KAPPAS
 from medjury.analysis.agreement._many_raters import MANY_RATER_STATISTICS, ON_LEVELS, many_raters
 from medjury.analysis.agreement._non_inferiority import AmongHumans, NonInferiority, among_humans
+from medjury.analysis.agreement._options import Options
 from medjury.analysis.agreement._pair_rows import counts_of, grid_clusters, group_counts
 from medjury.analysis.agreement._pair_statistics import ALPHAS, Settings, grade_statistics
 from medjury.analysis.agreement._row import AgreementRow
+from medjury.analysis.agreement._scores import complete_rows, read_scores
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
     RESAMPLES,
     Clusters,
     Estimate,
     Floats,
-    Options,
     Statistics,
     combined,
     compare,
-    complete_rows,
     on_columns,
-    read_scores,
     undefined,
 )
 from medjury.tables import Grades, Grid

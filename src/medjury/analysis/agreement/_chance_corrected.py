@@ -2,7 +2,8 @@
 
 All are (p_a − p_e)/(1 − p_e) with one observed agreement p_a and different ideas of chance p_e. Missing cells
 are allowed: an item with one score still tells how often a level is used, an item with none is left out.
-Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed., chapters 2-5."""
+Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed., chapters 2-5.
+"""
 
 from __future__ import annotations
 
@@ -15,23 +16,17 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from medjury.analysis.agreement._kappa import WeightName, agreement_weights
-from medjury.statistics import (
-    Analytic,
-    Estimate,
-    Floats,
+from medjury.analysis.agreement._options import Analytic, Options, estimates
+from medjury.analysis.agreement._scores import (
     Level,
-    Options,
-    Read,
     Scale,
     Scores,
-    Statistics,
-    estimates,
-    fewest_items,
     level_codes,
     read_scale,
     read_scores,
     refuse_off_scale,
 )
+from medjury.statistics import Estimate, Floats, Read, Statistics, fewest_items
 
 # Gwet's standard errors: each coefficient as a mean of one number per item, and the spread of those numbers.
 #

@@ -9,25 +9,25 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from medjury.analysis.agreement._options import Options, estimates, kept_clusters
+from medjury.analysis.agreement._scores import (
+    Level,
+    Scores,
+    complete_rows,
+    level_codes,
+    read_pairs,
+    read_scale,
+)
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
     FEWEST_CLUSTERS,
     RESAMPLES,
     Estimate,
     Floats,
-    Level,
-    Options,
     Read,
-    Scores,
     Statistics,
     cluster_codes,
-    complete_rows,
-    estimates,
-    kept_clusters,
-    level_codes,
     proportion,
-    read_pairs,
-    read_scale,
 )
 
 Places = NDArray[np.int64]

@@ -9,24 +9,10 @@ import numpy as np
 from scipy import special
 
 from medjury.analysis.agreement._icc import NEGLIGIBLE
-from medjury.statistics import (
-    Analytic,
-    Estimate,
-    Floats,
-    GroupRanks,
-    Levels,
-    Options,
-    Pairs,
-    Read,
-    Scores,
-    Statistics,
-    centred_midranks,
-    complete_rows,
-    concordance,
-    estimates,
-    levels_of,
-    read_pairs,
-)
+from medjury.analysis.agreement._options import Analytic, Options, estimates
+from medjury.analysis.agreement._ranks import GroupRanks, Levels, centred_midranks, concordance, levels_of
+from medjury.analysis.agreement._scores import Pairs, Scores, complete_rows, read_pairs
+from medjury.statistics import Estimate, Floats, Read, Statistics
 
 Correlation = Literal["pearson", "spearman", "kendall_tau_b"]
 # Up to this many distinct rows ranks come from products, beyond it they are cumulated row by row (measured).

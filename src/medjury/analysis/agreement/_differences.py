@@ -10,25 +10,18 @@ from typing import Literal, Unpack
 import numpy as np
 from scipy import special
 
+from medjury.analysis.agreement._options import Analytic, Options, estimates
+from medjury.analysis.agreement._ranks import levels_of, quantiles
+from medjury.analysis.agreement._scores import Pairs, Scores, complete_rows, read_pairs, tied
+from medjury.foundation.documents import choose
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
     SAME,
-    Analytic,
     Estimate,
     Floats,
-    Options,
-    Pairs,
     Read,
-    Scores,
     Statistics,
-    choose,
     combined,
-    complete_rows,
-    estimates,
-    levels_of,
-    quantiles,
-    read_pairs,
-    tied,
     undefined,
     wilson_ends,
 )

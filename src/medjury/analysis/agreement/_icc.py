@@ -9,22 +9,11 @@ from typing import Literal, Unpack, get_args
 import numpy as np
 from scipy import special
 
+from medjury.analysis.agreement._options import Analytic, Options, estimates
+from medjury.analysis.agreement._scores import Scores, complete_rows, read_scores
+from medjury.foundation.documents import choose
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import (
-    Analytic,
-    Estimate,
-    Floats,
-    Options,
-    Read,
-    Scores,
-    Statistics,
-    choose,
-    complete_rows,
-    estimates,
-    read_scores,
-    undefined,
-    variance_components,
-)
+from medjury.statistics import Estimate, Floats, Read, Statistics, undefined, variance_components
 
 # A sum of squares this small beside the numbers it was made from is rounding, not spread.
 NEGLIGIBLE = 1e-12

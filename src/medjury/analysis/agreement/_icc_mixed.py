@@ -11,7 +11,8 @@ analysis of its own there, is the same ratio as icc_2_1 here.
 
 The interval is a jackknife over groups of clusters with Student's t on the scale of artanh(icc): it resamples items
 with all their raters, and takes neither normal scores nor a complete table for granted. Raters are these raters.
-McGraw & Wong (1996) Psychol Methods 1:30-46; Tukey (1958) Ann Math Stat 29:614."""
+McGraw & Wong (1996) Psychol Methods 1:30-46; Tukey (1958) Ann Math Stat 29:614.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +23,12 @@ import numpy as np
 from scipy import special
 
 from medjury.analysis.agreement._icc import FORMS, IccForm
+from medjury.analysis.agreement._scores import Scores, read_scores
 from medjury.statistics import (
     Clusters,
     Estimate,
     Floats,
-    Scores,
     components_without,
-    read_scores,
     undefined,
     variance_components,
 )

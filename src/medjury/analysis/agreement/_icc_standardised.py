@@ -12,20 +12,17 @@ from numpy.typing import NDArray
 
 from medjury.analysis.agreement._correlation import correlation_statistics
 from medjury.analysis.agreement._icc import NEGLIGIBLE, MeanSquares, coefficient, f_interval, from_sums
+from medjury.analysis.agreement._options import Analytic, Options, estimates
+from medjury.analysis.agreement._scores import Scores, read_scores
+from medjury.foundation.documents import choose
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
     FEWEST_CLUSTERS,
-    Analytic,
     Estimate,
     Floats,
-    Options,
     Read,
-    Scores,
     Statistics,
-    choose,
     counted,
-    estimates,
-    read_scores,
     undefined,
 )
 

@@ -12,6 +12,7 @@ import numpy as np
 from medjury.analysis.agreement._correlation import correlation_statistics
 from medjury.analysis.agreement._icc import icc_statistics
 from medjury.analysis.agreement._kappa import kappa_statistics
+from medjury.analysis.agreement._scores import read_scale
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
     Estimate,
@@ -24,7 +25,6 @@ from medjury.statistics import (
     combined,
     ends,
     on_columns,
-    read_scale,
     replicates,
     shown,
 )

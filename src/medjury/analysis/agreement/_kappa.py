@@ -9,27 +9,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from medjury.foundation.errors import MedjuryError
-from medjury.statistics import (
-    SAME,
-    Analytic,
-    Estimate,
-    Floats,
+from medjury.analysis.agreement._options import Analytic, Options, estimates
+from medjury.analysis.agreement._scores import (
     Level,
-    Options,
     Pairs,
-    Read,
     Scale,
     Scores,
-    Statistics,
-    choose,
     complete_rows,
-    estimates,
     level_codes,
     read_pairs,
     read_scale,
     refuse_off_scale,
 )
+from medjury.foundation.documents import choose
+from medjury.foundation.errors import MedjuryError
+from medjury.statistics import SAME, Estimate, Floats, Read, Statistics
 
 KappaWeights = Literal["none", "linear", "quadratic"]
 NAMES: dict[KappaWeights, str] = {

@@ -9,21 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from medjury.analysis.agreement._icc import NEGLIGIBLE
+from medjury.analysis.agreement._options import Options, estimates
+from medjury.analysis.agreement._ranks import centred_midranks
+from medjury.analysis.agreement._scores import Level, Scores, read_scale, read_scores
+from medjury.foundation.documents import choose
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import (
-    Estimate,
-    Floats,
-    Level,
-    Options,
-    Read,
-    Scores,
-    Statistics,
-    centred_midranks,
-    choose,
-    estimates,
-    read_scale,
-    read_scores,
-)
+from medjury.statistics import Estimate, Floats, Read, Statistics
 
 AlphaLevel = Literal["nominal", "ordinal", "interval", "ratio"]
 

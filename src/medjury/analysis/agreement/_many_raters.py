@@ -27,23 +27,11 @@ from medjury.analysis.agreement._icc import (
 )
 from medjury.analysis.agreement._icc_standardised import icc_3_k_z, standardised_mean_squares
 from medjury.analysis.agreement._krippendorff import AlphaLevel, krippendorff_alphas
+from medjury.analysis.agreement._options import Options, estimates
+from medjury.analysis.agreement._ranks import centred_midranks, levels_of
+from medjury.analysis.agreement._scores import Level, Scores, complete_rows, read_scale, read_scores
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import (
-    Estimate,
-    Floats,
-    Level,
-    Options,
-    Read,
-    Scores,
-    Statistics,
-    centred_midranks,
-    complete_rows,
-    estimates,
-    levels_of,
-    read_scale,
-    read_scores,
-    undefined,
-)
+from medjury.statistics import Estimate, Floats, Read, Statistics, undefined
 
 
 @dataclass(frozen=True, slots=True)

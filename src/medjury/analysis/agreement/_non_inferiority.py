@@ -17,6 +17,7 @@ from medjury.analysis.agreement._pairs_of_humans import (
     shared_items,
     too_few_each,
 )
+from medjury.analysis.agreement._scores import read_scores
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
     RESAMPLES,
@@ -27,7 +28,6 @@ from medjury.statistics import (
     Statistics,
     combined,
     proportion,
-    read_scores,
     replicates,
 )
 from medjury.tables import Grades

@@ -53,12 +53,11 @@ from medjury.analysis.agreement._systems import (
     of_system_means,
     system_rows,
 )
+from medjury.analysis.agreement._weighting import by_last_column, by_strata
 from medjury.statistics import (
     FEWEST_CLUSTERS,
     Estimate,
     Replicates,
-    by_last_column,
-    by_strata,
     clustered_proportion,
     combined,
     effective_n,

@@ -13,7 +13,8 @@ from medjury.analysis.agreement._design import Design
 from medjury.analysis.agreement._pair_estimates import pair_estimates
 from medjury.analysis.agreement._pair_statistics import Pair, Settings
 from medjury.analysis.agreement._row import AgreementRow, Counts
-from medjury.statistics import Estimate, Floats, PostStrata, post_strata
+from medjury.analysis.agreement._weighting import PostStrata, post_strata
+from medjury.statistics import Estimate, Floats
 from medjury.tables import ABSENT, NOT_APPLICABLE, SCORED, UNSCORED, Grid, probability_of
 
 

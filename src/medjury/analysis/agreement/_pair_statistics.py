@@ -29,7 +29,9 @@ from medjury.analysis.agreement._kappa import NAMES as KAPPAS
 from medjury.analysis.agreement._kappa import WeightName, kappa_statistics
 from medjury.analysis.agreement._krippendorff import AlphaLevel, alpha_statistics
 from medjury.analysis.agreement._roc import area_statistics
-from medjury.statistics import RESAMPLES, Floats, PostStrata, Read, Statistics, combined, read_scale, sample
+from medjury.analysis.agreement._scores import read_scale
+from medjury.analysis.agreement._weighting import PostStrata
+from medjury.statistics import RESAMPLES, Floats, Read, Statistics, combined, sample
 from medjury.tables import Grades
 
 

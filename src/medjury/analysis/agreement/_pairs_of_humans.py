@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.analysis.agreement._kappa import NAMES as KAPPAS
+from medjury.analysis.agreement._ranks import centred_midranks, levels_of
+from medjury.analysis.agreement._scores import complete_rows
 from medjury.analysis.agreement._systems import collapsed
-from medjury.statistics import Floats, Read, Statistics, centred_midranks, complete_rows, levels_of
+from medjury.statistics import Floats, Read, Statistics
 from medjury.tables import Grades
 
 # Agreement of pairs of raters pooled into one number: for designs in which a pair shares few items.

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from medjury.analysis.agreement._correlation import correlation_statistics
 from medjury.analysis.agreement._kappa import kappa_statistics
-from medjury.statistics import Floats, Read, Result, Statistics, read_scale
+from medjury.analysis.agreement._scores import read_scale
+from medjury.statistics import Floats, Read, Result, Statistics
 from medjury.tables import Grid, Measured, Names, RatingTable, Roles, rating_table
 
 JUDGES, MIXED, HUMANS, WITH_JURY = "judge with judge", "judge with human", "human with human", "with the jury"

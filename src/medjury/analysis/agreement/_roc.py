@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from medjury.analysis.agreement._ranks import levels_of
+from medjury.analysis.agreement._scores import complete_rows
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import SAME, Estimate, Floats, Read, Statistics, complete_rows, levels_of, undefined
+from medjury.statistics import SAME, Estimate, Floats, Read, Statistics, undefined
 
 
 @dataclass(frozen=True, slots=True)

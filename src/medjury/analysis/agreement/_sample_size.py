@@ -20,8 +20,9 @@ from medjury.analysis.agreement._joint_distribution import (
     kappa_variance,
 )
 from medjury.analysis.agreement._kappa import NAMES, KappaWeights
+from medjury.foundation.documents import choose
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Result, Row, choose, percent
+from medjury.statistics import Result, Row, percent
 
 _FEWEST_CASES, _MOST_CASES = 3, 10_000_000
 Numbers = NDArray[np.float64]

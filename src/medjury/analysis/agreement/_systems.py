@@ -14,17 +14,8 @@ from medjury.analysis.agreement._correlation import Correlation, correlation_sta
 from medjury.analysis.agreement._icc import FORMS, coefficient, from_sums
 from medjury.analysis.agreement._icc_standardised import stepped_up
 from medjury.analysis.agreement._pair_statistics import Settings
-from medjury.statistics import (
-    Estimate,
-    Floats,
-    GroupRanks,
-    Groups,
-    Read,
-    Replicates,
-    Statistics,
-    sample,
-    undefined,
-)
+from medjury.analysis.agreement._ranks import GroupRanks, Groups
+from medjury.statistics import Estimate, Floats, Read, Replicates, Statistics, sample, undefined
 
 Codes = NDArray[np.int64]
 Wanted = Callable[[str], bool]

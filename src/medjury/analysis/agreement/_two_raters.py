@@ -13,8 +13,10 @@ from medjury.analysis.agreement._correlation import Correlation, correlations
 from medjury.analysis.agreement._differences import Difference, differences
 from medjury.analysis.agreement._kappa import NAMES as KAPPAS
 from medjury.analysis.agreement._kappa import joint_table, kappas
+from medjury.analysis.agreement._options import Options
+from medjury.analysis.agreement._scores import Level, Scores, read_pairs, read_scale
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Estimate, Floats, Level, Options, Scores, read_pairs, read_scale, undefined
+from medjury.statistics import Estimate, Floats, undefined
 
 TWO_RATER_STATISTICS: tuple[str, ...] = (
     *get_args(Difference)[:5],

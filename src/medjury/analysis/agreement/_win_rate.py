@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from medjury.analysis.agreement._correlation import correlation_statistics
 from medjury.analysis.agreement._differences import difference_statistics
 from medjury.analysis.agreement._kappa import kappa_statistics
+from medjury.analysis.agreement._scores import read_scale, read_scores
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
     RESAMPLES,
@@ -22,8 +23,6 @@ from medjury.statistics import (
     combined,
     evaluate,
     on_columns,
-    read_scale,
-    read_scores,
     replicates,
     undefined,
 )

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from medjury.analysis.agreement._options import estimates
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
     Estimate,
 )
-from medjury.statistics._options import estimates
 
 ROWS = np.array([[float(place)] for place in range(1, 21)])
 

@@ -11,7 +11,7 @@ from itertools import groupby
 
 from medjury.foundation.screen import screen_columns
 from medjury.statistics._estimate import Estimate
-from medjury.statistics._printing.printing import Printable, shown, supported
+from medjury.statistics._printing import Printable, shown, supported
 
 # Rows as lines that fit a narrow screen, with numbers rounded to what their interval supports.
 #

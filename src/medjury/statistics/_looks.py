@@ -68,15 +68,6 @@ def look(
     return Look(estimate.value, low, high, limit, side, more, n)
 
 
-def more_for_width(estimate: Estimate, width: float) -> int | None:
-    """How many more ratings make an interval as wide as stated: widths go with 1/√n. A plan, to be made once: the
-    interval counts at the number that was stated, not at the first look that pleases."""
-    if estimate.low is None or estimate.high is None or not width > 0:
-        return None
-    wanted = estimate.n * ((estimate.high - estimate.low) / width) ** 2
-    return max(0, math.ceil(wanted - 1e-9) - estimate.n) if wanted <= MOST else None
-
-
 def _multiplier(n: int, planned: int, alpha: float) -> float:
     """How many standard errors the sequence reaches to each side."""
     rho = (-2.0 * math.log(alpha) + math.log(1.0 - 2.0 * math.log(alpha))) / planned

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from medjury.analysis.agreement._options import estimates
+from medjury.analysis.agreement._scores import complete_rows, read_pairs, read_scale, read_scores
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
     Estimate,
     text_table,
 )
-from medjury.statistics._options import estimates
 from medjury.statistics._result import html_table
-from medjury.statistics._scores import complete_rows, read_pairs, read_scale, read_scores
 
 ROWS = np.array([[float(place)] for place in range(1, 21)])
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics._resample import Floats
+from medjury.statistics import Floats
 
 Level = float | str
 # Scores closer than this, beside the largest, differ by rounding alone.

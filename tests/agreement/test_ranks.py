@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from medjury.statistics import GroupRanks, Groups, centred_midranks
-from medjury.statistics._ranks import PRODUCT_UP_TO
+from medjury.analysis.agreement._ranks import PRODUCT_UP_TO, GroupRanks, Groups, centred_midranks
 
 FEW, MANY = 5, PRODUCT_UP_TO + 1
 

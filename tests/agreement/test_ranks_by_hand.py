@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from medjury.statistics._ranks import centred_midranks, concordance, levels_of, quantiles
-from medjury.statistics._scores import snapped, tied
+from medjury.analysis.agreement._ranks import centred_midranks, concordance, levels_of, quantiles
+from medjury.analysis.agreement._scores import snapped, tied
 
 
 def test_concordance_by_merging_equals_that_over_all_pairs_also_of_rows_that_tie_on_both() -> None:

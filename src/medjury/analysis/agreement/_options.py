@@ -9,11 +9,9 @@ from typing import Any, Literal, TypedDict, Unpack, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from medjury.foundation.documents import choose
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics._bootstrap import Clusters, Statistics, replicates
-from medjury.statistics._choose import choose
-from medjury.statistics._estimate import Estimate, undefined
-from medjury.statistics._resample import RESAMPLES, Floats
+from medjury.statistics import RESAMPLES, Clusters, Estimate, Floats, Statistics, replicates, undefined
 
 Interval = Literal["bca_t", "analytic", "gwet", "bca", "percentile", "basic", "none"]
 # From value and confidence to both ends and the method's name; None where these data give no such interval.

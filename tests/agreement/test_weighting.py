@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from medjury.statistics import by_last_column, by_strata, drawn_from, post_strata, replicates
+from medjury.analysis.agreement._weighting import by_last_column, by_strata, post_strata
+from medjury.statistics import drawn_from, replicates
 from medjury.statistics._bootstrap import Read
 from medjury.statistics._resample import Floats
 

@@ -9,7 +9,6 @@ longer varies with the draw; the cases themselves still count as a sample, read 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,13 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from medjury.statistics._bootstrap import Read, Statistics
-from medjury.statistics._resample import Floats, Integers
+from medjury.statistics import Floats, Read, Statistics, drawn_from
 
 # Clusters read in each stratum: with fewer, N_h / Σ_h w is too unsteady to multiply by.
 FEWEST_READ = 10
-# Read answers that stand for more than there are, by so many standard errors, were not drawn from these.
-_TOO_MANY = 4.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +27,7 @@ class PostStrata:
     """Of every answer, read or not: its stratum, its weight (one over its probability, 0 where it was not read) and
     its cluster."""
 
-    codes: Integers
+    codes: NDArray[np.int64]
     weights: Floats
     clusters: NDArray[Any]
 
@@ -77,13 +73,6 @@ def post_strata(scores: ArrayLike, weights: ArrayLike, clusters: NDArray[Any]) -
     return PostStrata(codes[places], own, clusters) if stratum else None
 
 
-def drawn_from(weights: Floats) -> bool:
-    """Whether these can be all the answers of a draw (0: not read). Read answers that stand for many more than are
-    here were drawn from others too, who were left out; fewer are those of a review that stopped early."""
-    spread = math.sqrt(float((weights * (weights - 1.0)).clip(0.0).sum()))
-    return float(weights.sum()) <= len(weights) + _TOO_MANY * spread
-
-
 def by_strata(statistics: Statistics) -> Statistics:
     """A statistic of the rows of `PostStrata.rows`: in every resample the weights of a stratum add up to its rows,
     read or not. Right for whatever depends on shares of rows alone."""
@@ -102,5 +91,16 @@ def by_strata(statistics: Statistics) -> Statistics:
             return statistic(drawn * factors[:, place])
 
         return every
+
+    return prepare
+
+
+def by_last_column(statistics: Statistics) -> Statistics:
+    """A statistic of rows whose last column is the weight of each: how often a row occurs in a resample counts as
+    often as its weight says. Right for whatever depends on shares of rows alone, and not on their number."""
+
+    def prepare(rows: Floats) -> Read:
+        read, own = statistics(rows[:, :-1]), rows[:, -1]
+        return lambda weights: read(weights * own)
 
     return prepare

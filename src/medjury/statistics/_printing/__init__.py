@@ -1,1 +1,0 @@
-"""How numbers and tables of them are printed."""

@@ -1,1 +1,0 @@
-"""Shares of counted things: by the number, by case, by weight, and paired."""
