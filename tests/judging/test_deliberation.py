@@ -28,7 +28,7 @@ from medjury.judging import (
     first_questions,
     text_block,
 )
-from medjury.judging._deliberation.steps import Heard, disputed, outside
+from medjury.judging._deliberation.record import Heard, disputed, outside
 from medjury.models import Budget, Gate, MemoryCache, ModelError, Reply, Request, Scripted
 
 SCALE = {1: "no", 2: "hardly", 3: "partly", 4: "mostly", 5: "yes"}

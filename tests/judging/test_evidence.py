@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.judging.planted_claims import CLAIMS, REFERENCE, Planted
 
 from medjury.judging import Source, check_evidence
-from medjury.judging._evidence.quotation import locate
+from medjury.judging._quotations import locate
 
 NOTE = Source(
     "n1",

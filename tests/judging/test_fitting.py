@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from medjury.intake.cases import Case, Note
 from medjury.judging import Truncation, shorten
-from medjury.judging._context.shortening import Keep
+from medjury.judging._shortening import Keep
 from medjury.models import cautious_tokens
 
 SENTENCE = "The patient was seen on the ward and is doing well today. "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from medjury.instruments import Reason
-from medjury.judging._noted import Noted
+from medjury.judging._around import Noted
 from medjury.models import (
     ContextError,
     Gate,

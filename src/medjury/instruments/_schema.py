@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from medjury.instruments._instrument import Dimension, Instrument
@@ -25,7 +25,7 @@ def output_schema(
     """
     wanted = None if dimensions is None else {instrument.dimension(name).name for name in dimensions}
     asked = [each for each in instrument.dimensions if wanted is None or each.name in wanted]
-    return _closed({each.name: _dimension(each, explain, max_explanation) for each in asked})
+    return closed_object({each.name: _dimension(each, explain, max_explanation) for each in asked})
 
 
 def _dimension(dimension: Dimension, explain: Explain, max_explanation: int | None) -> dict[str, Any]:
@@ -38,14 +38,15 @@ def _dimension(dimension: Dimension, explain: Explain, max_explanation: int | No
     if max_explanation is not None:
         explanation["maxLength"] = max_explanation
     if explain == "after":
-        return _closed({"score": grade, "explanation": explanation})
-    return _closed({"explanation": explanation, "score": grade})
+        return closed_object({"score": grade, "explanation": explanation})
+    return closed_object({"explanation": explanation, "score": grade})
 
 
-def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+def closed_object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of an object with these properties, all of them, and no other."""
     return {
         "type": "object",
-        "properties": properties,
+        "properties": dict(properties),
         "required": list(properties),
         "additionalProperties": False,
     }

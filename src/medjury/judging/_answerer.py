@@ -14,8 +14,7 @@ from dataclasses import dataclass, field, replace
 from medjury.instruments import Dimension, Input, Instrument, NotApplicable, Outcome, Reason, Unscored
 from medjury.intake.cases import Case
 from medjury.judging._asking import Speaker, Unusable, ask, no_answer
-from medjury.judging._most import most_prompt, most_question
-from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, most_prompt, most_question
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Message, estimate_tokens
 from medjury.store.runs import Body
@@ -78,9 +77,6 @@ class Answerer(PlainRater):
             "seed": self.speaker.seed,
             "max_tokens": self.speaker.max_tokens if self.own_limit else "as each benchmark states",
         }
-
-    def units(self, case: Case, repeat: int) -> list[Unit]:
-        return make_units(self, case, repeat)
 
     def expected(self, unit: Unit) -> Expected | Unscored:
         messages = _messages(unit.case)

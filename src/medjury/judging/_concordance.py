@@ -24,14 +24,14 @@ from medjury.instruments import (
     Score,
     SkipRule,
     Unscored,
+    closed_object,
 )
 from medjury.intake.cases import Case, clean_text
 from medjury.judging._asking import Asked, Speaker, Unusable, ask_for
 from medjury.judging._drawn_examples import DrawnExamples
 from medjury.judging._judge import Judge
-from medjury.judging._most import most_prompt, most_question
 from medjury.judging._prompt import FIRST_VERSION, PROMPT_VERSION, input_block, text_block
-from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, most_prompt, most_question
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Message, estimate_tokens
 from medjury.store.runs import Body, RecordedOutcome, RunPart
@@ -150,9 +150,6 @@ class Concordance(PlainRater):
         del settings["per_dimension"]
         return {**settings, "preference": "blind, both orders" if self._compares else "not asked"}
 
-    def units(self, case: Case, repeat: int) -> list[Unit]:
-        return make_units(self, case, repeat)
-
     def expected(self, unit: Unit) -> Expected | Unscored:
         """As if every pair were concordant."""
         (inner,) = self._judge.units(unit.case, unit.repeat)
@@ -254,13 +251,7 @@ class Concordance(PlainRater):
     def _schema(self) -> dict[str, Any]:
         reason: dict[str, Any] = {"reason": {"type": "string"}} if self.explain else {}
         preferred = {"preferred": {"type": "integer", "enum": [0, 1, 2]}}
-        properties = preferred | reason if self.explain == "after" else reason | preferred
-        return {
-            "type": "object",
-            "properties": properties,
-            "required": list(properties),
-            "additionalProperties": False,
-        }
+        return closed_object(preferred | reason if self.explain == "after" else reason | preferred)
 
 
 def _settle(found: Sequence[tuple[Author | None, Choice]]) -> Outcome:

@@ -17,8 +17,8 @@ from typing import NamedTuple, Protocol
 
 from medjury.instruments import TRANSIENT, Reason
 from medjury.intake.cases import Case
+from medjury.judging._around import Noted
 from medjury.judging._breaker import BREAKER, Breaker
-from medjury.judging._noted import Noted
 from medjury.judging._rater import Rated, Rater, Unit
 from medjury.models import Gate, PendingError, StoppedError
 from medjury.store.ratings import Question, Rating, StoredRecord

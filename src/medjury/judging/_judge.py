@@ -21,8 +21,6 @@ from medjury.instruments import (
 from medjury.intake.cases import Case
 from medjury.judging._asking import Speaker, ask_for
 from medjury.judging._drawn_examples import DrawnExamples
-from medjury.judging._most import COMPLAINT, FRAME, most_question
-from medjury.judging._outcomes import whole
 from medjury.judging._prompt import (
     BEFORE_TOKENS,
     FIRST_VERSION,
@@ -32,8 +30,17 @@ from medjury.judging._prompt import (
     Prompt,
     case_texts,
 )
-from medjury.judging._rater import Beginning, Expected, PlainRater, Rated, Unit, make_units
-from medjury.judging._rows import rows_of
+from medjury.judging._rater import (
+    COMPLAINT,
+    FRAME,
+    Beginning,
+    Expected,
+    PlainRater,
+    Rated,
+    Unit,
+    most_question,
+)
+from medjury.judging._rows import rows_of, whole
 from medjury.models import Answer, ChatModel, Gate, Message, Request, estimate_tokens, most_tokens
 
 # What an answer takes, for a plan: measured roughly on English explanations of one or two sentences.
@@ -169,9 +176,6 @@ class Judge(PlainRater):
         if self._layout != FIRST_VERSION:
             settings["prompt"] = self._layout
         return settings if self.drawn is None else settings | self.drawn.described()
-
-    def units(self, case: Case, repeat: int) -> list[Unit]:
-        return make_units(self, case, repeat)
 
     def expected(self, unit: Unit) -> Expected | Unscored:
         messages = self._messages(unit, measured=True)

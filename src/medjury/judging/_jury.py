@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
-from medjury.judging._counting.aggregate import Following
-from medjury.judging._counting.combine import Rule
-from medjury.judging._counting.count import Count, counts
+from medjury.judging._aggregate import Count, Following, counts
+from medjury.judging._combine import Rule
 from medjury.judging._rater import Rater
 from medjury.store.ratings import Rating, RatingColumns, rating_blocks
 

@@ -9,9 +9,9 @@ from typing import Protocol
 
 from medjury.instruments import Instrument, Unscored
 from medjury.intake.cases import Case
-from medjury.judging._asking import Sample
-from medjury.judging._context.shortening import Truncation
-from medjury.models import ChatModel, Gate
+from medjury.judging._asking import Sample, Speaker
+from medjury.judging._shortening import Truncation
+from medjury.models import TOKEN_BYTES, ChatModel, Gate, Message, Request, most_tokens
 from medjury.store.ratings import Question, Rating
 from medjury.store.runs import Body
 
@@ -125,6 +125,9 @@ class Rater(Protocol):
 class PlainRater:
     """What a rater is that writes no texts, shortens no records and shares no beginnings: a base for others."""
 
+    def units(self: Rater, case: Case, repeat: int) -> list[Unit]:
+        return make_units(self, case, repeat)
+
     def shared(self, unit: Unit) -> Sequence[Beginning]:
         return ()
 
@@ -145,3 +148,20 @@ def make_units(rater: Rater, case: Case, repeat: int) -> list[Unit]:
         key = hashlib.sha256((stem + "\0".join(group)).encode()).hexdigest()
         units.append(Unit(rater, case, group, repeat, key))
     return units
+
+
+# More than what a model is told that is handed its answer back, and more than what stands around a quoted text.
+COMPLAINT, FRAME = 3_000, 300
+
+
+def most_prompt(messages: Sequence[Message], schema: object = None) -> int:
+    """More tokens than these messages have, by any way of counting."""
+    asked = most_tokens(Request(tuple(messages)))
+    return asked + 4 * len(repr(schema)) + TOKEN_BYTES if schema is not None else asked
+
+
+def most_question(prompt: int, speaker: Speaker, complaint: int = COMPLAINT) -> Used:
+    """One question whose prompt has at most so many tokens, handed back as often as the speaker may be asked."""
+    times = 1 + speaker.reasks
+    handed_back = (speaker.max_tokens + complaint) * (times * (times - 1) // 2)
+    return Used(times, times * prompt + handed_back, times * speaker.max_tokens)

@@ -10,12 +10,10 @@ from dataclasses import dataclass, replace
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, Outcome, Reason, Score, Unscored
-from medjury.intake.cases import Case
-from medjury.judging._counting.combine import Rule, combine
+from medjury.judging._combine import Rule, combine
 from medjury.judging._judge import Judge
-from medjury.judging._outcomes import passing_failure
-from medjury.judging._rater import Expected, PlainRater, Rated, Unit, Used, make_units
-from medjury.judging._rows import rows_of
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, Used
+from medjury.judging._rows import passing_failure, rows_of
 from medjury.models import Answer, ChatModel, Gate
 from medjury.store.runs import Body, RecordedOutcome, RunPart
 
@@ -99,9 +97,6 @@ class Repeats(PlainRater):
     def describe(self) -> Mapping[str, object]:
         own = {"strategy": "repeats", "n": self.n, "rule": self.rule, "quorum": self.quorum}
         return {**self.judge.describe(), **own}
-
-    def units(self, case: Case, repeat: int) -> list[Unit]:
-        return make_units(self, case, repeat)
 
     def expected(self, unit: Unit) -> Expected | Unscored:
         """`n` times the judge: every draw sends the whole question again."""

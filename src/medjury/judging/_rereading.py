@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from medjury.instruments import TRANSIENT, Outcome, Reason, Unscored
-from medjury.judging._around import Around
-from medjury.judging._closed_loop.loop import revised_system
-from medjury.judging._noted import Noted
+from medjury.judging._around import Around, Noted
+from medjury.judging._closed_loop_rater import revised_system
 from medjury.judging._rater import Rated, Rater, Unit
 from medjury.models import (
     Answer,

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from medjury.judging._evidence.words import tokens
+from medjury.judging._clinical_words import tokens
 
 # Turns texts into vectors of one length; a model of the user's own, in this process.
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]

@@ -19,9 +19,8 @@ from medjury.foundation.clock import utc_now
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError, no_such
 from medjury.instruments import TRANSIENT, Instrument, Outcome, Reason, Score, Unscored
-from medjury.intake.cases import Case
-from medjury.judging._outcomes import outcome_columns
-from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit
+from medjury.judging._rows import outcome_columns
 from medjury.models import ChatModel, Gate
 from medjury.store.ratings import ImportedRatings, KnownCases, Rating, read_ratings, table_files
 from medjury.store.runs import SCORES, ManifestScores, file_hash
@@ -129,9 +128,6 @@ class ScoresJudge(PlainRater):
         stated = {"rater": self.rater, "repeat": self.repeat, "mapping": self.file.reading or None}
         chosen = {name: value for name, value in stated.items() if value is not None}
         return {"strategy": SCORES, "prompt": "none", "models": [model], **chosen}
-
-    def units(self, case: Case, repeat: int) -> list[Unit]:
-        return make_units(self, case, repeat)
 
     def expected(self, unit: Unit) -> Expected:
         return _NOTHING

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from medjury.foundation.errors import MedjuryError
+from medjury.instruments import closed_object
 from medjury.models._chat import ChatModel, Message, ModelError, Reply, Request
 from medjury.models._finish import why_unfinished
 from medjury.models._gate.cache import MemoryCache
@@ -15,12 +16,7 @@ from medjury.models._gate.gate import Gate
 _SEASONS = ("winter", "carrot", "seven")
 _INSTRUCTIONS = "You answer questions about words. Answer with one JSON object."
 _QUESTION = f"Which of these is a season: {', '.join(_SEASONS)}?"
-_SCHEMA = {
-    "type": "object",
-    "properties": {"answer": {"type": "string", "enum": list(_SEASONS)}},
-    "required": ["answer"],
-    "additionalProperties": False,
-}
+_SCHEMA = closed_object({"answer": {"type": "string", "enum": list(_SEASONS)}})
 _MODES = {
     "json_schema": "The endpoint takes a JSON schema itself.",
     "json_object": "The endpoint takes no schema, but promises JSON: the schema is spelled out in the prompt.",

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from medjury.instruments import Instrument
-from medjury.judging._asking import Speaker
-from medjury.judging._claims.labels import Labels
 from medjury.judging._claims.listing import MOST_CLAIMS, pieces
 from medjury.judging._claims.prompts import (
     listing_messages,
@@ -16,34 +12,14 @@ from medjury.judging._claims.prompts import (
     verifying_schema,
     verifying_system,
 )
-from medjury.judging._claims.steps import BEFORE, ClaimReading, needs_search
-from medjury.judging._claims.worked import WorkedClaims, listing_examples, verifying_examples
-from medjury.judging._evidence.quotation import Source
-from medjury.judging._most import COMPLAINT, FRAME, most_prompt, most_question
-from medjury.judging._rater import Expected, Used
+from medjury.judging._claims.steps import BEFORE, Steps, needs_search
+from medjury.judging._quotations import Source
+from medjury.judging._rater import COMPLAINT, FRAME, Expected, Used, most_prompt, most_question
 from medjury.models import Message, estimate_tokens
 
 # One claim in so many tokens of text (the study of eConsults counted 24.9 claims in an answer of some 500 tokens),
 # one important fact in so many of a record, and what a claim and a verdict take.
 _TOKENS_PER_CLAIM, _TOKENS_PER_FACT, _CLAIM, _VERDICT = 20, 60, 70, 90
-
-
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """Who lists and who verifies, and how: what decides how much is asked."""
-
-    lister: Speaker
-    verifier: Speaker
-    reading: ClaimReading
-    batch: int
-    least: int
-    rubric: Instrument
-    labels: Labels
-    examples: Sequence[WorkedClaims]
-
-    def shown(self) -> tuple[list[Message], list[Message]]:
-        """The worked examples of the two steps."""
-        return listing_examples(self.examples, None), verifying_examples(self.examples, self.labels)
 
 
 def expected_of(
@@ -61,9 +37,11 @@ def expected_of(
     shown = sum(estimate_tokens(source.text) for source in held_against)
     if needs_search(held_against, reading):
         shown = min(shown, reading.most * reading.sentences * 30 * steps.batch)
-    first, second = steps.shown()
-    listing = (estimate_tokens(listing_system(steps.rubric)) + _tokens(first)) * parts + tokens
-    asking = estimate_tokens(verifying_system(steps.rubric, steps.labels)) + _tokens(second)
+    listing = estimate_tokens(listing_system(steps.rubric)) + _tokens(steps.listing_examples(None))
+    listing = listing * parts + tokens
+    asking = estimate_tokens(verifying_system(steps.rubric, steps.labels)) + _tokens(
+        steps.verifying_examples()
+    )
     verifying = (asking + shown) * calls + claims * _CLAIM // 2
     most = _listing_at_most(steps, taken_apart, question).plus(
         _verifying_at_most(steps, taken_apart, held_against, question)
@@ -76,7 +54,7 @@ def _listing_at_most(steps: Steps, taken_apart: Sequence[Source], question: str)
     used = Used()
     system = listing_system(steps.rubric, steps.least, steps.reading.claims)
     schema = listing_schema(steps.rubric.dimension("importance").values, steps.reading.claims)
-    examples, _ = steps.shown()
+    examples = steps.listing_examples(None)
     for source in taken_apart:
         for start, end in pieces(source.text, steps.reading.piece):
             before = source.text[max(0, start - BEFORE) : start]
@@ -101,7 +79,7 @@ def _verifying_at_most(
     ) + hits * (FRAME + max(len(source.id) + len(source.label) for source in held_against))
     asked = [
         Message("system", verifying_system(steps.rubric, steps.labels)),
-        *steps.shown()[1],
+        *steps.verifying_examples(),
         Message("user", question),
     ]
     schema = verifying_schema(range(claims, claims + batch), steps.labels)

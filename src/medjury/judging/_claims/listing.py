@@ -9,8 +9,8 @@ from typing import Any
 from medjury.instruments import Reason
 from medjury.intake.cases import clean_text
 from medjury.judging._asking import Unusable
-from medjury.judging._evidence.quotation import Place, Source, locate
-from medjury.judging._evidence.words import Token, content, tokens
+from medjury.judging._clinical_words import Token, content, tokens
+from medjury.judging._quotations import Place, Source, locate
 from medjury.judging._retrieval import sentences
 
 # More than this from one piece of text is a model that does not stop.

@@ -4,15 +4,72 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from medjury.instruments import Instrument
-from medjury.judging._claims.labels import OURS, Labels
+from medjury.instruments import Instrument, closed_object
 from medjury.judging._claims.listing import Claim
-from medjury.judging._claims.share import VERDICTS
-from medjury.judging._evidence.quotation import Source
+from medjury.judging._claims.share import VERDICTS, Verdict
 from medjury.judging._prompt import text_block
+from medjury.judging._quotations import Source
 from medjury.models import Message
+
+ClaimLabelName = Literal["contradicted", "not_supported", "two"]
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """`verdicts` says what each word stands for, in the order in which they are told; `told` explains a word where
+    the rubric does not; `partial` is what a claim is of which only a part is covered."""
+
+    name: ClaimLabelName
+    verdicts: Mapping[str, Verdict]
+    partial: str
+    told: Mapping[str, str]
+
+    @property
+    def quoted(self) -> str:
+        """The words that need a quotation."""
+        return " and ".join(
+            f'"{word}"' for word, verdict in self.verdicts.items() if verdict != "not_addressed"
+        )
+
+    @property
+    def unquoted(self) -> str:
+        """The word for what the reference does not show, which needs none."""
+        return next(word for word, verdict in self.verdicts.items() if verdict == "not_addressed")
+
+    def word(self, verdict: Verdict) -> str:
+        """The word for a verdict; where two verdicts share one, that one."""
+        found = [word for word, each in self.verdicts.items() if each == verdict]
+        return found[0] if found else self.unquoted
+
+
+OURS = Labels(
+    "contradicted",
+    {"supported": "supported", "contradicted": "contradicted", "not_addressed": "not_addressed"},
+    'A claim of which only a part is covered is "not_addressed", unless another part of it is contradicted.',
+    {},
+)
+CLAIM_LABELS: Mapping[ClaimLabelName, Labels] = {
+    "contradicted": OURS,
+    "not_supported": Labels(
+        "not_supported",
+        {"supported": "supported", "not_supported": "contradicted", "not_addressed": "not_addressed"},
+        'A claim of which only a part is covered is "not_addressed", unless the reference goes against another '
+        'part of it: then it is "not_supported".',
+        {"not_supported": "Not supported: the reference speaks of the matter, and what it says does not bear the "
+                          "claim out."},
+    ),
+    "two": Labels(
+        "two",
+        {"supported": "supported", "not_supported": "not_addressed"},
+        'A claim of which only a part is covered is "not_supported".',
+        {"not_supported": "Not supported: the reference does not state the claim, and it does not follow from it, "
+                          "whether the reference is silent or says otherwise."},
+    ),
+}  # fmt: skip
+
 
 # Part of every rating's key: raise it whenever the words or the layout below change, or the rules by which a
 # quotation is looked up, a claim is a repetition or a list without a claim is none.
@@ -184,9 +241,4 @@ def _headed(source: Source) -> str:
 
 
 def _closed(**properties: Any) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return closed_object(properties)

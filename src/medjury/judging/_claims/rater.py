@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Literal
 
 from medjury.foundation.errors import MedjuryError
@@ -23,16 +24,17 @@ from medjury.instruments import (
     Unscored,
     load_instrument,
 )
-from medjury.intake.cases import Case, Note
+from medjury.intake.cases import Case
 from medjury.judging._asking import Sample, Speaker, Tried, draw_anew
-from medjury.judging._claims.expected import Steps, expected_of
-from medjury.judging._claims.labels import OURS, Labels
+from medjury.judging._claims.expected import expected_of
 from medjury.judging._claims.prompts import (
     CLAIMS_PROMPT_VERSION,
+    OURS,
+    Labels,
     listing_system,
     verifying_system,
 )
-from medjury.judging._claims.record import record_of
+from medjury.judging._claims.records import record_of
 from medjury.judging._claims.share import (
     WEIGHTS,
     ClaimFinding,
@@ -45,16 +47,17 @@ from medjury.judging._claims.share import (
 from medjury.judging._claims.steps import (
     ClaimReading,
     Listed,
+    Steps,
     list_claims,
+    question_of,
     verify_claims,
 )
-from medjury.judging._claims.texts import sources_of, with_claims
 from medjury.judging._claims.verifying import Checked
-from medjury.judging._claims.worked import WorkedClaims, listing_examples, verifying_examples
-from medjury.judging._evidence.quotation import Source
-from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
+from medjury.judging._claims.worked import WorkedClaims
+from medjury.judging._quotations import Source
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit
 from medjury.judging._rows import rows_of
-from medjury.models import Answer, ChatModel, Gate, Message
+from medjury.models import Answer, ChatModel, Gate
 
 # What claims can measure: which grades follow from them, what they are held against, and the rule of a share.
 
@@ -214,15 +217,18 @@ class Claims(PlainRater):
             **({} if self.labels is OURS else {"labels": self.labels.name}),
         }
 
-    def units(self, case: Case, repeat: int) -> list[Unit]:
-        return make_units(self, case, repeat)
-
     def expected(self, unit: Unit) -> Expected | Unscored:
         texts = self._texts(unit)
         if isinstance(texts, Unscored):
             return texts
         taken_apart, held_against, _ = texts
-        steps = Steps(
+        is_omitted = self.measures[unit.dimensions[0]] == "omitted"
+        question = question_of(unit.case)
+        return expected_of(self._steps, taken_apart, held_against, question=question, facts=is_omitted)
+
+    @property
+    def _steps(self) -> Steps:
+        return Steps(
             lister=self.lister,
             verifier=self.verifier,
             reading=self.reading,
@@ -232,13 +238,6 @@ class Claims(PlainRater):
             labels=self.labels,
             examples=self.examples,
         )
-        is_omitted = self.measures[unit.dimensions[0]] == "omitted"
-        question = _text(unit.case.input("question"))
-        return expected_of(steps, taken_apart, held_against, question=question, facts=is_omitted)
-
-    def _shown(self, least: int | None) -> tuple[list[Message], list[Message]]:
-        """The worked examples of the two steps."""
-        return listing_examples(self.examples, least), verifying_examples(self.examples, self.labels)
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
         [dimension] = unit.dimensions
@@ -257,37 +256,15 @@ class Claims(PlainRater):
         [dimension] = unit.dimensions
         taken_apart, held_against, against = texts
         measure = self.measures[dimension]
-        question = _text(unit.case.input("question"))
         least = self.least if measure == "omitted" else None
-        first, second = self._shown(least)
         listed = await list_claims(
-            taken_apart,
-            case=unit.case,
-            gate=gate,
-            speaker=self.lister,
-            rubric=self.rubric,
-            question=question,
-            reading=self.reading,
-            least=least,
-            sample=sample,
-            examples=first,
+            self._steps, taken_apart, case=unit.case, gate=gate, least=least, sample=sample
         )
         answers: list[Answer] = list(listed.answers)
         verified = None
         if listed.claims:
             verified = await verify_claims(
-                listed.claims,
-                held_against,
-                case=unit.case,
-                gate=gate,
-                speaker=self.verifier,
-                rubric=self.rubric,
-                question=question,
-                reading=self.reading,
-                batch=self.batch,
-                sample=sample,
-                labels=self.labels,
-                examples=second,
+                self._steps, listed.claims, held_against, case=unit.case, gate=gate, sample=sample
             )
             answers += verified.answers
         checked = verified.checked if verified else ()
@@ -366,9 +343,36 @@ class Claims(PlainRater):
         return (other, candidate, "candidate") if measure == "omitted" else (candidate, other, against)
 
 
-def _text(value: str | tuple[Note, ...] | None) -> str:
-    return value if isinstance(value, str) else ""
-
-
 def _described(speaker: Speaker) -> dict[str, object]:
     return {"model": speaker.model.name, **{k: v for k, v in speaker.settings().items() if k != "model"}}
+
+
+def sources_of(case: Case, name: str) -> list[Source]:
+    """The texts of one input, each with its own name; none where it is absent or blank."""
+    value = case.input(name)
+    if not value:
+        return []
+    if isinstance(value, str):
+        return [Source(name, value)] if value.strip() else []
+    seen: Counter[str] = Counter()
+    found = []
+    for note in value:
+        seen[note.id] += 1
+        name = note.id if seen[note.id] == 1 else f"{note.id} ({seen[note.id]})"  # an id may appear twice
+        if note.text.strip():
+            label = ", ".join(fact for fact in (note.kind, note.date) if fact)
+            found.append(Source(name, note.text, label=label))
+    return found
+
+
+def with_claims(outcome: Outcome, checked: Sequence[Checked], record: Listed | None) -> Outcome:
+    """The explanation with the gravest claims that count against the text, so that a reader sees why, and with the
+    parts of a record that gave nothing to look for."""
+    against = [each for each in checked if each.verdict in ("contradicted", "not_addressed")]
+    against.sort(key=lambda each: (-each.claim.importance, each.verdict != "contradicted"))
+    lines = [f"{(each.verdict or '').replace('_', ' ')}: {each.claim.text}" for each in against[:3]]
+    if record is not None and record.silent:
+        lines.append(f"no fact was listed from {record.silent} of {record.parts} parts of the record")
+    if isinstance(outcome, Unscored) or not lines:
+        return outcome
+    return replace(outcome, explanation=". ".join([outcome.explanation, *lines]))

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 from medjury.instruments import Instrument, Reason, Unscored
 from medjury.intake.cases import Case
 from medjury.judging._asking import Sample, Speaker, ask_for
-from medjury.judging._claims.labels import OURS, Labels
 from medjury.judging._claims.listing import (
     Claim,
     numbers_of,
@@ -21,9 +20,17 @@ from medjury.judging._claims.listing import (
     strays,
     without_repeats,
 )
-from medjury.judging._claims.prompts import listing_messages, listing_schema, listing_system, verifying_system
+from medjury.judging._claims.prompts import (
+    Labels,
+    listing_messages,
+    listing_schema,
+    listing_system,
+    verifying_messages,
+    verifying_system,
+)
 from medjury.judging._claims.verifying import Checked, Verdicts, verify
-from medjury.judging._evidence.quotation import CLOSENESS, Source
+from medjury.judging._claims.worked import WorkedClaims
+from medjury.judging._quotations import CLOSENESS, Source
 from medjury.judging._retrieval import Embed, Hit, Index, passages
 from medjury.models import Answer, Gate, Message
 
@@ -77,23 +84,34 @@ class Verified:
     failed: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Who lists and who verifies, and how: what decides what is asked."""
+
+    lister: Speaker
+    verifier: Speaker
+    reading: ClaimReading
+    batch: int
+    least: int
+    rubric: Instrument
+    labels: Labels
+    examples: Sequence[WorkedClaims]
+
+    def listing_examples(self, least: int | None) -> list[Message]:
+        return [message for each in self.examples for message in each.listing(least)]
+
+    def verifying_examples(self) -> list[Message]:
+        return [message for each in self.examples for message in each.verifying(self.labels)]
+
+
 async def list_claims(
-    sources: Sequence[Source],
-    *,
-    case: Case,
-    gate: Gate,
-    speaker: Speaker,
-    rubric: Instrument,
-    question: str,
-    reading: ClaimReading,
-    least: int | None,
-    sample: Sample,
-    examples: Sequence[Message] = (),
+    steps: Steps, sources: Sequence[Source], *, case: Case, gate: Gate, least: int | None, sample: Sample
 ) -> Listed:
     """One call for each piece of each text. A piece that fails leaves no list at all: a list with a hole would
     look complete."""
-    system = listing_system(rubric, least, reading.claims)
-    grades = rubric.dimension("importance").values
+    reading, question, examples = steps.reading, question_of(case), steps.listing_examples(least)
+    system = listing_system(steps.rubric, least, reading.claims)
+    grades = steps.rubric.dimension("importance").values
     schema = listing_schema(grades, reading.claims)
     parts = [(source, place) for source in sources for place in pieces(source.text, reading.piece)]
 
@@ -106,7 +124,7 @@ async def list_claims(
         before = source.text[max(0, start - BEFORE) : start]
         asked = await ask_for(
             gate,
-            speaker,
+            steps.lister,
             listing_messages(system, question, before, source.text[start:end], examples),
             schema,
             read,
@@ -123,9 +141,8 @@ async def list_claims(
         where = f"part {number} of {len(parts)}: " if len(parts) > 1 else ""
         what = failure.message
         if failure.reason is Reason.TRUNCATED:
-            what = (
-                f"the list was cut off at {speaker.max_tokens} tokens; raise list_tokens, or set most_claims"
-            )
+            most = steps.lister.max_tokens
+            what = f"the list was cut off at {most} tokens; raise list_tokens, or set most_claims"
         told = Unscored(failure.reason, f"listing the claims, {where}{what}")
         return Listed(failure=told, answers=answers, parts=len(parts))
     found = [claim for claims, _, _ in done for claim in claims]
@@ -142,23 +159,18 @@ async def list_claims(
 
 
 async def verify_claims(
+    steps: Steps,
     claims: Sequence[Claim],
     sources: Sequence[Source],
     *,
     case: Case,
     gate: Gate,
-    speaker: Speaker,
-    rubric: Instrument,
-    question: str,
-    reading: ClaimReading,
-    batch: int,
     sample: Sample,
-    labels: Labels = OURS,
-    examples: Sequence[Message] = (),
 ) -> Verified:
     """`batch` claims to a call; a long record is searched for each claim."""
-    system = verifying_system(rubric, labels)
-    hits = await _search(claims, sources, reading)
+    batch, question, examples = steps.batch, question_of(case), steps.verifying_examples()
+    system = verifying_system(steps.rubric, steps.labels)
+    hits = await _search(claims, sources, steps.reading)
     checked: dict[int, Checked] = {}
     askable: list[int] = []
     for place, found in enumerate(hits):
@@ -175,18 +187,17 @@ async def verify_claims(
             if hits[places[0]] is None
             else _shown([hit for place in places for hit in hits[place] or ()], sources)
         )
+        asked = {place + 1: claims[place] for place in places}
         return await verify(
-            {place + 1: claims[place] for place in places},
+            asked,
             shown,
+            messages=verifying_messages(system, question, shown, asked, examples),
             case=case,
             gate=gate,
-            speaker=speaker,
-            system=system,
-            question=question,
-            closeness=reading.closeness,
+            speaker=steps.verifier,
+            closeness=steps.reading.closeness,
             sample=sample,
-            labels=labels,
-            examples=examples,
+            labels=steps.labels,
         )
 
     done = await together([one(places) for places in batches])
@@ -195,6 +206,11 @@ async def verify_claims(
     answers = [answer for verdicts in done for answer in verdicts.answers]
     failed = any(verdicts.failure is not None for verdicts in done)
     return Verified([checked[place] for place in range(len(claims))], hits, answers, failed)
+
+
+def question_of(case: Case) -> str:
+    question = case.input("question")
+    return question if isinstance(question, str) else ""
 
 
 def needs_search(sources: Sequence[Source], reading: ClaimReading) -> bool:

@@ -9,12 +9,11 @@ from typing import Any
 from medjury.instruments import TRANSIENT, Reason, Unscored
 from medjury.intake.cases import Case, clean_text
 from medjury.judging._asking import Sample, Speaker, Tried, Unusable, ask_for, draw_anew
-from medjury.judging._claims.labels import OURS, Labels
 from medjury.judging._claims.listing import Claim, whole_number
-from medjury.judging._claims.prompts import complaint, verifying_messages, verifying_schema
+from medjury.judging._claims.prompts import Labels, complaint, verifying_schema
 from medjury.judging._claims.share import ClaimFinding, Verdict
-from medjury.judging._evidence.quotation import Place, Source, check_evidence
-from medjury.judging._outcomes import first_failure
+from medjury.judging._quotations import Place, Source, check_evidence
+from medjury.judging._rows import first_failure
 from medjury.models import Gate, Message
 
 
@@ -75,16 +74,13 @@ async def verify(
     case: Case,
     gate: Gate,
     speaker: Speaker,
-    system: str,
-    question: str,
+    messages: Sequence[Message],
     closeness: float,
     sample: Sample,
-    labels: Labels = OURS,
-    examples: Sequence[Message] = (),
+    labels: Labels,
 ) -> Verdicts:
-    """One call for these claims, and a second for those whose quotations do not occur: they are told once, and
-    where the quotation stays invented there is no verdict. Only a fatal `ModelError` is raised."""
-    messages = verifying_messages(system, question, shown, claims, examples)
+    """One call (`messages`) for these claims, and a second for those whose quotations do not occur: they are handed
+    back once, and where the quotation stays invented there is no verdict. Only a fatal `ModelError` is raised."""
     numbers = list(claims)
     texts = {number: claim.text for number, claim in claims.items()}
     about = ["verify", case.fingerprint(), texts, [[each.id, each.offset, len(each.text)] for each in shown]]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from medjury.foundation.errors import MedjuryError
-from medjury.judging._claims.labels import Labels
 from medjury.judging._claims.listing import Claim
-from medjury.judging._claims.prompts import listing_messages, verifying_messages
+from medjury.judging._claims.prompts import Labels, listing_messages, verifying_messages
 from medjury.judging._claims.share import VERDICTS, Verdict
-from medjury.judging._evidence.quotation import Source
+from medjury.judging._quotations import Source
 from medjury.models import Message
 
 
@@ -82,14 +80,6 @@ class WorkedClaims:
 
 def _answer(value: object) -> Message:
     return Message("assistant", json.dumps(value, ensure_ascii=False))
-
-
-def listing_examples(examples: Sequence[WorkedClaims], least: int | None) -> list[Message]:
-    return [message for each in examples for message in each.listing(least)]
-
-
-def verifying_examples(examples: Sequence[WorkedClaims], labels: Labels) -> list[Message]:
-    return [message for each in examples for message in each.verifying(labels)]
 
 
 # Invented by us: one claim of each kind.

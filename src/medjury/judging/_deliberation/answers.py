@@ -15,13 +15,14 @@ from medjury.instruments import (
     Score,
     Unscored,
     apply_skips,
+    closed_object,
     output_schema,
     read_answer,
 )
 from medjury.intake.cases import clean_text
 from medjury.judging._asking import Unusable
 from medjury.judging._deliberation.prompts import ALL, NOBODY
-from medjury.judging._outcomes import whole
+from medjury.judging._rows import whole
 
 # Does a reason say that grades were averaged? A decision must weigh arguments, not do sums with grades.
 #
@@ -111,7 +112,7 @@ def read_opening(instrument: Instrument, dimensions: Sequence[str]) -> Callable[
 
 def choice_schema(speakers: Sequence[str], dimensions: Sequence[str], *, ledger: bool) -> dict[str, Any]:
     progress: dict[str, Any] = {"progress": {"type": "boolean"}} if ledger else {}
-    return _closed(
+    return closed_object(
         {
             "assessment": {"type": "string"},
             **progress,
@@ -164,7 +165,7 @@ def read_choice(
 
 
 def turn_schema(instrument: Instrument, about: Sequence[str]) -> dict[str, Any]:
-    return _closed(
+    return closed_object(
         {"statement": {"type": "string"}, "grades": output_schema(instrument, about, explain=False)}
     )
 
@@ -236,12 +237,3 @@ def _one_of(value: object, names: Sequence[str]) -> str | None:
     """The name that is meant, whatever its case and separators."""
     plain = {_SEPARATORS.sub("_", name.casefold()): name for name in names}
     return plain.get(_SEPARATORS.sub("_", value.strip().casefold())) if isinstance(value, str) else None
-
-
-def _closed(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }

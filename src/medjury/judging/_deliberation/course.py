@@ -18,7 +18,7 @@ from medjury.judging._deliberation.answers import (
     read_turn,
     turn_schema,
 )
-from medjury.judging._deliberation.body import DeliberationBody, Ending, LostAgent, RecordedPersona
+from medjury.judging._deliberation.personas import Agent, Rules
 from medjury.judging._deliberation.prompts import (
     choice_question,
     decision_question,
@@ -30,11 +30,14 @@ from medjury.judging._deliberation.prompts import (
     turn_question,
     turn_words,
 )
-from medjury.judging._deliberation.rules import Agent, Rules
-from medjury.judging._deliberation.steps import (
+from medjury.judging._deliberation.record import (
     ORCHESTRATOR,
+    DeliberationBody,
+    Ending,
     Grades,
     Heard,
+    LostAgent,
+    RecordedPersona,
     Step,
     changed,
     disputed,

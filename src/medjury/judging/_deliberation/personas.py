@@ -7,10 +7,13 @@ the words are ours. Their middle rater moderates; ours weighs, and `moderated` s
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, Protocol
 
 from medjury.foundation.errors import MedjuryError
+from medjury.instruments import Instrument
+from medjury.judging._asking import Speaker
 
 # A name stands outside the markers of a prompt, so it is a plain word.
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
@@ -91,3 +94,42 @@ PERSONA_GROUPS: Mapping[str, tuple[str, ...]] = {
     "scorers": ("high_scorer", "low_scorer", "middle_scorer"),
     "moderated": ("high_scorer", "low_scorer", "moderator"),
 }
+
+
+WhenAgreed = Literal["stop", "discuss"]
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A point of view and the model that takes it."""
+
+    persona: Persona
+    speaker: Speaker
+
+
+class Rules(Protocol):
+    """What the course of a deliberation needs to know of it (see `Deliberation`)."""
+
+    @property
+    def instrument(self) -> Instrument: ...
+
+    @property
+    def orchestrator(self) -> Speaker: ...
+
+    @property
+    def agents(self) -> Sequence[Agent]: ...
+
+    @property
+    def agents_needed(self) -> int: ...
+
+    @property
+    def max_turns(self) -> int: ...
+
+    @property
+    def max_stalls(self) -> int: ...
+
+    @property
+    def when_agreed(self) -> WhenAgreed: ...
+
+    @property
+    def turns_shown(self) -> int | None: ...

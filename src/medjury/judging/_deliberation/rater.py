@@ -14,16 +14,24 @@ from dataclasses import dataclass, field, replace
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Example, Instrument, Unscored
-from medjury.intake.cases import Case
 from medjury.judging._asking import Speaker
 from medjury.judging._deliberation.course import Course
+from medjury.judging._deliberation.personas import Agent, WhenAgreed
 from medjury.judging._deliberation.prompts import DELIBERATION_VERSION
-from medjury.judging._deliberation.rules import Agent, WhenAgreed
 from medjury.judging._drawn_examples import DrawnExamples
 from medjury.judging._judge import groups_of
-from medjury.judging._most import COMPLAINT, FRAME, most_prompt, most_question
 from medjury.judging._prompt import FIRST_VERSION, Prompt
-from medjury.judging._rater import Expected, PlainRater, Rated, Unit, Used, make_units
+from medjury.judging._rater import (
+    COMPLAINT,
+    FRAME,
+    Expected,
+    PlainRater,
+    Rated,
+    Unit,
+    Used,
+    most_prompt,
+    most_question,
+)
 from medjury.judging._rows import rows_of
 from medjury.models import ChatModel, Gate, Message, estimate_tokens
 
@@ -134,9 +142,6 @@ class Deliberation(PlainRater):
             "turns_shown": self.turns_shown,
             "per_dimension": self.per_dimension,
         }
-
-    def units(self, case: Case, repeat: int) -> list[Unit]:
-        return make_units(self, case, repeat)
 
     def expected(self, unit: Unit) -> Expected | Unscored:
         """Assumes that half of the allowed turns are taken, and that nothing is asked twice. Agents who agree at

@@ -13,13 +13,11 @@ from pydantic import model_validator
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, Outcome, Reason, Score, Unscored
-from medjury.intake.cases import Case
-from medjury.judging._adaptive.rule import AdaptiveRule, Vote
-from medjury.judging._counting.combine import combine
+from medjury.judging._adaptive_rule import AdaptiveRule, Vote
+from medjury.judging._combine import combine
 from medjury.judging._judge import Graded, Judge
-from medjury.judging._outcomes import passing_failure
-from medjury.judging._rater import Beginning, Expected, PlainRater, Rated, Unit, Used, make_units
-from medjury.judging._rows import rows_of
+from medjury.judging._rater import Beginning, Expected, PlainRater, Rated, Unit, Used
+from medjury.judging._rows import passing_failure, rows_of
 from medjury.models import Answer, ChatModel, Gate
 from medjury.store.runs import Body, RecordedOutcome, RunPart
 
@@ -227,9 +225,6 @@ class AdaptiveJury(PlainRater):
         shown = {"strategy": "adaptive", "jurors": jurors, "rule": self._rule_content()}
         known = {case for juror in jurors for case in _listed(juror.get("development_cases"))}
         return {**shown, "development_cases": sorted(known)} if known else shown
-
-    def units(self, case: Case, repeat: int) -> list[Unit]:
-        return make_units(self, case, repeat)
 
     def expected(self, unit: Unit) -> Expected | Unscored:
         """As if half of the calls beyond the minimum were made: how many will be is not known before the votes are.

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from medjury.judging._evidence.words import (
+from medjury.judging._clinical_words import (
     CONDITIONS,
     RELATIVES,
     UNITS,

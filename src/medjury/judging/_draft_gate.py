@@ -10,7 +10,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension, Instrument, Outcome, Score, Unscored
 from medjury.intake.cases import Case
 from medjury.judging._judge import Graded, Judge
-from medjury.judging._outcomes import first_failure
+from medjury.judging._rows import first_failure
 from medjury.models import Answer, Gate, MemoryCache
 
 Passing = Mapping[str, int] | float

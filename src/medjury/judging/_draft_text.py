@@ -1,15 +1,50 @@
-"""A draft as it is asked for and as it comes back: its sections, its words as one text, its citations checked."""
+"""A draft as it is asked for and as it comes back: its sections, its words as one text, its checked citations."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+from medjury.instruments import closed_object
 from medjury.intake.cases import Note
 from medjury.judging._asking import Unusable
-from medjury.judging._drafting.body import Citation
-from medjury.judging._evidence.quotation import Source, locate
+from medjury.judging._quotations import Source, locate
+from medjury.store.runs import Body, RunPart
+
+
+class Citation(RunPart):
+    """A note and words from it, as the draft claims. `given` says that a note of this id was given, `found` that
+    the words occur in it (`exact`: word for word)."""
+
+    note: str
+    quote: str
+    given: bool
+    found: bool
+    exact: bool = False
+
+    @property
+    def invented(self) -> bool:
+        return not (self.given and self.found)
+
+
+class DraftBody(Body):
+    """`candidate` is the text that is judged; where the draft failed there is a `reason` instead."""
+
+    kind: str = "draft"
+    system: str = ""
+    vendor: str = ""
+    status: Literal["drafted", "failed"]
+    reason: str | None = None
+    message: str = ""
+    candidate: str | None = None
+    sections: dict[str, Any] = {}
+    citations: tuple[Citation, ...] = ()
+    citations_invented: int = 0
+    notes_given: tuple[str, ...] = ()
+    unreadable_dates: tuple[str, ...] = ()
+    counts: dict[str, int] = {}
+
 
 SECTIONS = {
     "assessment": "what is probably going on and how sure that is, in a few sentences",
@@ -41,12 +76,7 @@ def draft_schema(sections: Sequence[str]) -> dict[str, Any]:
 
 
 def _object(**properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return closed_object(properties)
 
 
 def answer_form(sections: Sequence[str]) -> str:

@@ -15,12 +15,12 @@ from dataclasses import replace
 from typing import TypeVar
 
 from medjury.foundation.errors import MedjuryError
-from medjury.instruments import Reason, Way
+from medjury.instruments import Reason
 from medjury.intake.cases import Case
-from medjury.judging._around import Around
-from medjury.judging._context.shortening import FITTING_VERSION, Truncation, shorten
+from medjury.judging._around import Around, GateAround
 from medjury.judging._rater import Rated, Rater, Unit
 from medjury.judging._rows import shared
+from medjury.judging._shortening import FITTING_VERSION, Truncation, shorten
 from medjury.models import (
     Answer,
     ChatModel,
@@ -125,13 +125,12 @@ async def fit(
     return result, None, wasted
 
 
-class Watched(Gate):
+class Watched(GateAround):
     """Another gate, with what passed it and what it refused for its length. `sent` counts the questions that
     were not refused, whatever came of them."""
 
     def __init__(self, gate: Gate) -> None:
-        super().__init__(cache=MemoryCache())
-        self._gate = gate
+        super().__init__(gate)
         self.answers: list[Answer] = []
         self.refused: list[ContextError] = []
         self.questions: set[int] = set()  # those that were refused
@@ -139,7 +138,7 @@ class Watched(Gate):
 
     async def ask(self, model: ChatModel, request: Request, repeat: int = 0, name: str = "") -> Answer:
         try:
-            answer = await self._gate.ask(model, request, repeat, name)
+            answer = await super().ask(model, request, repeat, name)
         except ContextError as error:
             self.refused.append(error)
             self.questions.add(hash(request.messages))
@@ -153,9 +152,6 @@ class Watched(Gate):
         self.sent += 1
         self.answers.append(answer)
         return answer
-
-    def was_read(self, key: str, way: Way) -> None:
-        self._gate.was_read(key, way)
 
 
 class _Rehearsal(Gate):

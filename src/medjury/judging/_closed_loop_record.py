@@ -14,7 +14,7 @@ from pydantic import AliasChoices, Field, model_validator
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Outcome, Unscored
 from medjury.intake.cases import Case, clean_text
-from medjury.judging._closed_loop.gate import Checked
+from medjury.judging._draft_gate import Checked
 from medjury.store.runs import Body, RecordedFailure, RecordedOutcome, Records, RunPart
 
 # The record of a closed loop: every draft, what was said of it, and what changed from one to the next.

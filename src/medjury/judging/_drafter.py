@@ -24,23 +24,23 @@ from medjury.instruments import (
     Unscored,
 )
 from medjury.intake.cases import Case, Note, period_of
+from medjury.judging._around import Around
 from medjury.judging._asking import Asked, Speaker, ask_for
-from medjury.judging._context.fitted import Watched, fit
-from medjury.judging._context.shortening import FITTING_VERSION, Truncation
-from medjury.judging._drafting.answer import (
+from medjury.judging._draft_sources import Selection, SelectionRules, select_sources
+from medjury.judging._draft_text import (
     SECTIONS,
+    DraftBody,
     DraftText,
     answer_form,
     check_citations,
     draft_schema,
     read_draft,
 )
-from medjury.judging._drafting.body import DraftBody
-from medjury.judging._drafting.selection import Selection, SelectionRules, select_sources
-from medjury.judging._most import most_prompt, most_question
+from medjury.judging._fitted import Watched, fit
 from medjury.judging._prompt import text_block
-from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, most_prompt, most_question
 from medjury.judging._rows import rows_of
+from medjury.judging._shortening import FITTING_VERSION, Truncation
 from medjury.models import ChatModel, Gate, Message, context_window, estimate_tokens
 
 # Part of every draft's key: raise it whenever the words, the layout or the selection change.
@@ -169,9 +169,6 @@ class Drafter(PlainRater):
             "rules": {**rules, "sections": list(self.rules.sections), "inputs": list(self.rules.inputs)},
             "context": "refuse" if self.truncation is None else self.truncation.settings(),
         }
-
-    def units(self, case: Case, repeat: int) -> list[Unit]:
-        return make_units(self, case, repeat)
 
     def expected(self, unit: Unit) -> Expected | Unscored:
         chosen = self._select(unit.case)
@@ -312,3 +309,36 @@ def _instrument(rules: DraftingRules) -> Instrument:
 def _facts(note: Note) -> str:
     facts = [fact for fact in (note.kind, note.date) if fact]
     return f" ({', '.join(facts)})" if facts else ""
+
+
+# Facts of a case that has no draft: why, and in words. Being part of the case they are part of its ratings' key.
+_FAILED, _WHY = "draft_failed", "draft_failure"
+
+
+def drafted_case(case: Case, drafter: Drafter, draft: DraftBody) -> Case:
+    """The case with its draft as the answer under judgement, or with why there is none."""
+    if draft.candidate is not None:
+        return replace(case, candidate=draft.candidate, system=drafter.system, vendor=drafter.vendor)
+    facts = {**case.metadata, _FAILED: draft.reason or Reason.PROVIDER.value, _WHY: draft.message}
+    return replace(case, system=drafter.system, vendor=drafter.vendor, metadata=facts)
+
+
+class AfterDrafting(Around):
+    """A rater of drafts. A case whose draft failed is not asked about: its ratings are unscored for the reason
+    the draft failed, so that no case is ever dropped."""
+
+    def expected(self, unit: Unit) -> Expected | Unscored:
+        return _failure(unit.case) or self.rater.expected(unit)
+
+    async def rate(self, unit: Unit, gate: Gate) -> Rated:
+        failure = _failure(unit.case)
+        if failure is not None:
+            return Rated(rows_of(unit, dict.fromkeys(unit.dimensions, failure), None))
+        return await self.rater.rate(unit, gate)
+
+
+def _failure(case: Case) -> Unscored | None:
+    reason = case.metadata.get(_FAILED)
+    if case.candidate is not None or not isinstance(reason, str):
+        return None
+    return Unscored(Reason(reason), f"there is no draft to judge: {case.metadata.get(_WHY, '')}")

@@ -12,32 +12,24 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from medjury.foundation.errors import MedjuryError
-from medjury.instruments import TRANSIENT, Instrument, Outcome, Reason, Unscored
+from medjury.instruments import TRANSIENT, Instrument, Outcome, Reason, Unscored, closed_object
 from medjury.intake.cases import Case, clean_text
 from medjury.judging._asking import Asked, Sample, Speaker, Unusable, ask_for
-from medjury.judging._closed_loop.gate import DEFAULT_PASSING, Checked, DraftGate, Passing, grade_case
-from medjury.judging._closed_loop.story import Story, recorded
+from medjury.judging._closed_loop_record import Story, recorded
+from medjury.judging._draft_gate import DEFAULT_PASSING, Checked, DraftGate, Passing, grade_case
 from medjury.judging._judge import Judge
-from medjury.judging._most import FRAME, most_question
-from medjury.judging._outcomes import first_failure
 from medjury.judging._prompt import input_block, text_block
-from medjury.judging._rater import Expected, PlainRater, Rated, Unit, Used, make_units
-from medjury.judging._rows import rows_of
+from medjury.judging._rater import FRAME, Expected, PlainRater, Rated, Unit, Used, make_units, most_question
+from medjury.judging._rows import first_failure, rows_of
 from medjury.models import Answer, ChatModel, Gate, Message, estimate_tokens
 
 # The writer of a closed loop: revises a draft from its sources, told what a reviewer found wrong with it.
 
 # Part of every rating's key: raise it whenever the words or the layout below change.
 WRITER_VERSION = "1"
-SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {"text": {"type": "string"}},
-    "required": ["text"],
-    "additionalProperties": False,
-}
+SCHEMA = closed_object({"text": {"type": "string"}})
 WRITER_TASK = """\
 You revise a clinical text that was written from the sources below. A reviewer has remarked on it. Mend what the \
 remarks rightly find wrong, and leave the rest as it is.

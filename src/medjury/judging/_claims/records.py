@@ -1,0 +1,355 @@
+"""The records of ratings by claims: how one is made, what those of a study come to, and claims as cases."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from medjury.foundation.errors import MedjuryError
+from medjury.instruments import Outcome
+from medjury.intake.cases import Case, Note
+from medjury.judging._claims.listing import Claim
+from medjury.judging._claims.share import VERDICTS, Support, Verdict
+from medjury.judging._claims.steps import Listed, Verified
+from medjury.judging._claims.verifying import Checked
+from medjury.judging._quotations import Place
+from medjury.judging._retrieval import Hit
+from medjury.models import Answer
+from medjury.store.runs import Body, Record, RecordedFailure, RecordedOutcome, RunPart
+
+
+class RecordedPlace(RunPart):
+    """Where a quotation was found in its text."""
+
+    start: int
+    end: int
+    found: Literal["exactly", "closely"] = "exactly"
+    similarity: float = 1.0
+
+
+class RecordedEvidence(RunPart):
+    quote: str
+    source: str = ""
+    place: RecordedPlace | None = None
+
+
+class RefusedEvidence(RunPart):
+    """A quotation that is no evidence, and why; "" where the verdict came without any."""
+
+    quote: str
+    why: str = ""
+
+
+class SeenPassage(RunPart):
+    source: str
+    start: int
+    end: int
+    score: float = 0.0
+
+
+class SlightClaim(RunPart):
+    """A claim that was set aside, or one that repeats the claim of the number `repeats`."""
+
+    claim: str
+    importance: int
+    source: str = ""
+    repeats: int | None = None
+
+
+class RecordedClaim(RunPart):
+    """One claim. No verdict: it was not verified, and `failure` says why. `told` says that the judge was told of
+    refused evidence; `seen` are the passages that were shown, "whole" where the whole text was."""
+
+    number: int
+    claim: str
+    importance: int
+    weight: float = 1.0
+    quote: str = ""
+    source: str = ""
+    place: RecordedPlace | None = None
+    stray_numbers: tuple[str, ...] = ()
+    verdict: Verdict | None = None
+    explanation: str = ""
+    evidence: tuple[RecordedEvidence, ...] = ()
+    invented: tuple[RefusedEvidence, ...] = ()
+    told: bool = False
+    first_verdict: Verdict | None = None
+    failure: RecordedFailure | None = None
+    seen: Literal["whole"] | tuple[SeenPassage, ...] = "whole"
+
+    @property
+    def unfounded(self) -> bool:
+        """Whether it could show no evidence, not even when it was asked again."""
+        return self.failure is not None and self.failure.reason == "unfounded"
+
+
+class ClaimStep(RunPart):
+    """Listing the claims, or verifying them: what it took."""
+
+    step: Literal["list", "verify"]
+    parts: int = 0
+    claims: int = 0
+    calls: int = 0
+    cost: float | None = None
+    failure: RecordedFailure | None = None
+
+
+class ClaimsBody(Body):
+    """The whole record of one rating. A `share` and its `threshold` belong to the measure "support"."""
+
+    kind: str = "claims"
+    dimension: str
+    measure: str
+    against: str
+    claims: tuple[RecordedClaim, ...]
+    repeats: tuple[SlightClaim, ...] = ()
+    set_aside: tuple[SlightClaim, ...] = ()
+    share: float | None = None
+    share_low: float | None = None
+    share_high: float | None = None
+    threshold: float | None = None
+    outcome: RecordedOutcome
+    steps: tuple[ClaimStep, ...] = ()
+
+    @property
+    def listed(self) -> bool:
+        """Whether the text could be taken apart."""
+        return not any(step.failure for step in self.steps)
+
+
+def record_of(
+    *,
+    dimension: str,
+    measure: str,
+    against: str,
+    listed: Listed,
+    verified: Verified | None,
+    found: Support | None,
+    threshold: float | None,
+    weights: Mapping[int, float],
+    outcome: Outcome,
+) -> ClaimsBody:
+    """`found` and `threshold` belong to a share; a grade has none. Without `verified` the listing failed, or
+    there was nothing to verify."""
+    claims = tuple(
+        RecordedClaim(
+            number=place + 1,
+            claim=claim.text,
+            importance=claim.importance,
+            weight=weights[claim.importance],
+            quote=claim.quote,
+            source=claim.source,
+            place=_place(claim.place),
+            stray_numbers=tuple(listed.strays.get(place, ())),
+            **({} if verified is None else _verdict(verified.checked[place], verified.seen[place])),
+        )
+        for place, claim in enumerate(listed.claims)
+    )
+    verdicts = ClaimStep(step="verify", claims=len(claims) if verified else 0, failure=None,
+                         **_spent(verified.answers if verified else ()))  # fmt: skip
+    failure = RecordedFailure.of(listed.failure)
+    return ClaimsBody(
+        dimension=dimension,
+        measure=measure,
+        against=against,
+        claims=claims,
+        repeats=tuple(_slight(claim, repeats=place + 1) for claim, place in listed.repeats),
+        set_aside=tuple(_slight(claim) for claim in listed.set_aside),
+        share=None if found is None or found.share is None else float(found.share),
+        share_low=None if found is None or found.low is None else float(found.low),
+        share_high=None if found is None or found.high is None else float(found.high),
+        threshold=threshold,
+        outcome=RecordedOutcome.of(outcome),
+        steps=(
+            ClaimStep(step="list", parts=listed.parts, failure=failure, **_spent(listed.answers)),
+            verdicts,
+        ),
+    )
+
+
+def _verdict(checked: Checked, seen: Sequence[Hit] | None) -> dict[str, Any]:
+    return {
+        "verdict": checked.verdict,
+        "explanation": checked.explanation,
+        "evidence": tuple(
+            RecordedEvidence(quote=each.quote, source=each.source, place=_place(each.place))
+            for each in checked.evidence
+        ),
+        "invented": tuple(RefusedEvidence(quote=each.quote, why=each.why) for each in checked.invented),
+        "told": checked.told,
+        "first_verdict": checked.first_verdict,
+        "failure": RecordedFailure.of(checked.failure),
+        "seen": _seen(seen),
+    }
+
+
+def _spent(answers: Sequence[Answer]) -> dict[str, Any]:
+    worth = [answer.worth for answer in answers]
+    known = [each for each in worth if each is not None]
+    return {"calls": len(answers), "cost": sum(known) if len(known) == len(worth) else None}
+
+
+def _seen(hits: Sequence[Hit] | None) -> Literal["whole"] | tuple[SeenPassage, ...]:
+    if hits is None:
+        return "whole"
+    return tuple(
+        SeenPassage(
+            source=hit.passage.source, start=hit.passage.start, end=hit.passage.end, score=round(hit.score, 4)
+        )
+        for hit in hits
+    )
+
+
+def _slight(claim: Claim, **repeats: int) -> SlightClaim:
+    return SlightClaim(claim=claim.text, importance=claim.importance, source=claim.source, **repeats)
+
+
+def _place(place: Place | None) -> RecordedPlace | None:
+    if place is None:
+        return None
+    found: Literal["exactly", "closely"] = "exactly" if place.exact else "closely"
+    return RecordedPlace(start=place.start, end=place.end, found=found, similarity=round(place.similarity, 4))
+
+
+UNVERIFIED = "unverified"
+
+
+@dataclass(frozen=True)
+class ClaimStatistics:
+    """`per_answer` has the number of claims of every answer that could be taken apart, 0 included; `failed`
+    counts the others. `verdicts` counts claims by (verdict or "unverified", importance).
+
+    `quotations` were given as evidence, `refused` of them are no evidence: they do not occur, are too short or
+    leave out a negation. `told` claims had one refused (or had none to show) and were asked about again,
+    `unfounded` ones could show no evidence then either, `mended` ones have a verdict then.
+    """
+
+    per_answer: tuple[int, ...]
+    failed: int
+    verdicts: Mapping[tuple[str, int], int]
+    quotations: int
+    refused: int
+    told: int
+    mended: int
+    unfounded: int
+    unlocated: int  # claims whose words were not found in the text they are said to come from
+    with_stray_numbers: int  # claims with a number that their text does not have
+    repeats: int
+    set_aside: int
+
+    @property
+    def claims(self) -> int:
+        return sum(self.per_answer)
+
+    @property
+    def mean(self) -> float | None:
+        return self.claims / len(self.per_answer) if self.per_answer else None
+
+    @property
+    def range(self) -> tuple[int, int] | None:
+        return (min(self.per_answer), max(self.per_answer)) if self.per_answer else None
+
+    def count(self, verdict: str, importance: int | None = None) -> int:
+        """Claims with this verdict (or "unverified"), of one importance or of all."""
+        return sum(
+            n for (name, grade), n in self.verdicts.items() if name == verdict and importance in (None, grade)
+        )
+
+    def share(self, verdict: str, importance: int | None = None) -> float | None:
+        """Their share of all claims (of that importance); the four shares sum to 1."""
+        whole = sum(self.count(name, importance) for name in (*VERDICTS, UNVERIFIED))
+        return self.count(verdict, importance) / whole if whole else None
+
+
+@dataclass
+class ClaimTally:
+    """Counts records as they pass, so that none need be kept."""
+
+    per_answer: list[int] = field(default_factory=list)
+    verdicts: Counter[tuple[str, int]] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def note(self, body: ClaimsBody) -> None:
+        if not body.listed:
+            self.counts["failed"] += 1
+            return
+        self.per_answer.append(len(body.claims))
+        self.counts["repeats"] += len(body.repeats)
+        self.counts["set_aside"] += len(body.set_aside)
+        for claim in body.claims:
+            self.verdicts[claim.verdict or UNVERIFIED, claim.importance] += 1
+            self._note_evidence(claim)
+
+    def _note_evidence(self, claim: RecordedClaim) -> None:
+        refused = sum(bool(each.quote) for each in claim.invented)
+        self.counts["refused"] += refused
+        self.counts["quotations"] += refused + len(claim.evidence)
+        self.counts["told"] += claim.told
+        self.counts["mended"] += claim.told and claim.verdict is not None
+        self.counts["unfounded"] += claim.unfounded
+        self.counts["unlocated"] += claim.place is None
+        self.counts["stray"] += bool(claim.stray_numbers)
+
+    def statistics(self) -> ClaimStatistics:
+        counts = self.counts
+        return ClaimStatistics(
+            tuple(self.per_answer),
+            counts["failed"],
+            dict(self.verdicts),
+            counts["quotations"],
+            counts["refused"],
+            counts["told"],
+            counts["mended"],
+            counts["unfounded"],
+            counts["unlocated"],
+            counts["stray"],
+            counts["repeats"],
+            counts["set_aside"],
+        )
+
+
+def claim_statistics(bodies: Iterable[ClaimsBody]) -> ClaimStatistics:
+    """Count the records of ratings by claims."""
+    tally = ClaimTally()
+    for body in bodies:
+        tally.note(body)
+    return tally.statistics()
+
+
+def claim_cases(cases: Iterable[Case], records: Iterable[Record[ClaimsBody]]) -> Iterator[Case]:
+    """One case for each claim of a run, to be rated by the instrument `claims`; the records of a run folder are
+    `Records(FOLDER / "records.jsonl").of(ClaimsBody)`.
+
+    Its id is the answer's and the claim's number; its reference is the text that the claim was held against. What
+    the judge said of it is left out: who rates it must not know. Repeats and a second dimension give cases of
+    their own, told apart in the id.
+    """
+    known = {(case.id, case.system): case for case in cases}
+    for record in records:
+        body = record.body
+        case = known.get((record.item, record.system))
+        if case is None:
+            raise MedjuryError(
+                f"the record of {record.item!r} has no case among those given; give the cases of the same study"
+            )
+        reference = _text(case.input(body.against))
+        question = case.input("question")
+        for claim in body.claims:
+            parts = [record.item, body.dimension, record.rater, str(record.repeat)]
+            yield Case(
+                f"{'/'.join(parts)}#{claim.number}",
+                claim.claim,
+                reference,
+                {"question": question} if isinstance(question, str) else {},
+                system=case.system,
+                vendor=case.vendor,
+                patient=case.patient or case.id,
+            )
+
+
+def _text(value: str | tuple[Note, ...] | None) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return "\n\n".join(f"[{note.id}]\n{note.text}" for note in value)

@@ -1,1 +1,0 @@
-"""The closed loop: gate, writer, and a final juror that never saw the loop."""

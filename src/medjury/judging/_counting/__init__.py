@@ -1,1 +1,0 @@
-"""From votes to rows: the jury's rating, reversed dimensions and composites, of many answers at once."""

@@ -1,1 +1,0 @@
-"""Quotations: do they really stand in the text, whole and in its sense?"""
