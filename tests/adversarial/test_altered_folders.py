@@ -15,7 +15,7 @@ from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.models import AuditLog
 from medjury.report import write_page
-from medjury.store.runs import Manifest, files, read_manifest, verify_run
+from medjury.store.runs import Manifest, RunFolder, files
 from medjury.studies import load_study, run_study
 
 Write = Callable[..., Path]
@@ -36,7 +36,7 @@ def folder(study: Path) -> Path:
 
 
 def altered(folder: Path) -> dict[str, str]:
-    return {each.what: each.detail for each in verify_run(folder) if not each.sound}
+    return {each.what: each.detail for each in RunFolder(folder).verify() if not each.sound}
 
 
 def edit(file: Path, old: str, new: str) -> None:
@@ -75,13 +75,13 @@ def test_a_log_that_is_gone_or_was_forged_anew_is_refused(folder: Path) -> None:
 
 def test_a_log_that_grew_is_told_and_not_refused(folder: Path) -> None:
     AuditLog(folder / files.AUDIT_LOG).record({"event": "call", "case": "later"})
-    [log] = [each for each in verify_run(folder) if each.what == files.AUDIT_LOG]
+    [log] = [each for each in RunFolder(folder).verify() if each.what == files.AUDIT_LOG]
     assert log.sound and "1 more since the manifest was written" in log.detail
 
 
 def test_the_log_of_a_killed_run_is_held_to_what_was_there_before(folder: Path, study: Path) -> None:
     """A run that was killed leaves its first manifest, which keeps the anchor of the run before it."""
-    before = read_manifest(folder)
+    before = RunFolder(folder).manifest
     running = before.replaced(status="running")
     running.write(folder)
     AuditLog(folder / files.AUDIT_LOG).record({"event": "call"})
@@ -229,7 +229,7 @@ def test_an_owner_who_edits_and_hashes_anew_is_found_by_the_signature(folder: Pa
     mine = key(tmp_path, "mine")
     trusted = signers(tmp_path / "trusted", "registrar", mine)
     assert main(["runs", "verify", str(folder), "--sign", str(mine)]) == 0
-    read_manifest(folder).replaced(why="all is well").write(folder)
+    RunFolder(folder).manifest.replaced(why="all is well").write(folder)
     assert not altered(folder)
     assert main(["runs", "verify", str(folder)]) == 1
     assert main(["runs", "verify", str(folder), "--signers", str(trusted)]) == 1

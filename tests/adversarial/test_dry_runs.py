@@ -12,8 +12,9 @@ import pytest
 from tests.loopback import Call, LoopbackServer
 
 from medjury.cli import main
-from medjury.store.runs import read_manifest
-from medjury.studies import RunPlan, check_study, load_study
+from medjury.store.runs import RunFolder
+from medjury.studies import check_study, load_study
+from medjury.studies._plan.plan import RunPlan
 
 Write = Callable[..., Path]
 PRICE = {"input": 10.0, "output": 30.0}
@@ -154,7 +155,7 @@ def never_more(study: Path, server: LoopbackServer) -> None:
     """Run it, and hold what it took against what the dry run calls the most."""
     plan = checked(study)
     assert main(["run", str(study), "--quiet", "--keep-going"]) == 0
-    found = read_manifest(study.parent / "runs" / "small")
+    found = RunFolder(study.parent / "runs" / "small").manifest
     assert found.calls == len(server.calls) + len(server.preflights) <= plan.most.calls
     assert plan.most.money is not None and found.cost is not None
     assert 0 < found.cost <= plan.most.money
@@ -278,7 +279,7 @@ def test_both_numbers_are_shown_and_labelled(
 def test_the_manifest_keeps_both(write_study: Write, server: LoopbackServer) -> None:
     study = write(write_study, server, {})
     assert main(["run", str(study), "--quiet"]) == 0
-    planned = read_manifest(study.parent / "runs" / "small").planned["juror"]
+    planned = RunFolder(study.parent / "runs" / "small").manifest.planned["juror"]
     assert planned.calls == 3 and planned.most is not None and planned.most.calls == 9
     assert planned.most.money is not None and planned.money is not None and planned.most.money > planned.money
 
@@ -307,4 +308,4 @@ def test_a_budget_that_covers_the_most_never_stops_the_dearest_run(write_study: 
     with LoopbackServer(Dear()) as server:
         study = write(write_study, server, {}, budget={"calls": 10})
         assert main(["run", str(study), "--quiet"]) == 0
-        assert read_manifest(study.parent / "runs" / "small").calls == 10
+        assert RunFolder(study.parent / "runs" / "small").manifest.calls == 10

@@ -17,7 +17,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.in_use.passports import make_passport
 from medjury.report import write_page
 from medjury.store.ratings import Selection, erase, open_store
-from medjury.store.runs import files, read_manifest, verify_run
+from medjury.store.runs import RunFolder, files
 from medjury.studies import check_scores, load_study, run_study
 
 Write = Callable[..., Path]
@@ -71,7 +71,7 @@ def test_rewritten_scores_are_found_although_the_run_wrote_them_out_itself(
         assert not nobody.calls
     assert again.calls == 0 and again.status == "complete"
     write_page(folder)
-    assert all(each.sound for each in verify_run(folder)), "every hash is that of the forged files"
+    assert all(each.sound for each in RunFolder(folder).verify()), "every hash is that of the forged files"
     assert main(["runs", "verify", str(folder)]) == 1
     told = capsys.readouterr().out
     assert "ALTERED scores: 12 of 12 ratings compared with their replies; " in told
@@ -136,7 +136,7 @@ def test_ratings_of_the_folder_that_the_store_does_not_have_are_found(folder: Pa
         .otherwise(polars.col("score"))
         .alias("score")
     ).write_parquet(place)
-    manifest = read_manifest(folder)
+    manifest = RunFolder(folder).manifest
     manifest.replaced(files={**manifest.files, files.RATINGS: file_hash(place)}).write(folder)
     assert (
         "not what follows from the store [" in found(folder)[files.RATINGS]
@@ -169,12 +169,12 @@ def test_what_cannot_be_compared_is_not_called_sound(
 @pytest.mark.parametrize("name", ["verdict.html", "ratings2.parquet", ".hidden", "notes.txt"])
 def test_a_file_that_was_put_into_the_folder_is_a_finding(folder: Path, name: str) -> None:
     (folder / name).write_text("VALIDATED")
-    assert [each.what for each in verify_run(folder) if not each.sound] == [name]
+    assert [each.what for each in RunFolder(folder).verify() if not each.sound] == [name]
 
 
 def test_a_study_that_is_run_in_its_own_folder_has_files_beside_it(write_study: Write) -> None:  # noqa: F811
     folder = run_study(load_study(write_study(output="."))).folder
-    assert all(each.sound for each in (*verify_run(folder), *check_scores(folder)))
+    assert all(each.sound for each in (*RunFolder(folder).verify(), *check_scores(folder)))
 
 
 @pytest.fixture
@@ -188,7 +188,7 @@ def test_a_forged_run_gets_no_passport(validated: Path) -> None:
     rewritten(
         validated / files.STORE, "UPDATE ratings SET score = 6 - score WHERE rater = 'juror' AND score <> 3"
     )
-    study = validated / read_manifest(validated).study_file
+    study = validated / RunFolder(validated).manifest.study_file
     assert run_study(load_study(study)).calls == 0
     with pytest.raises(MedjuryError, match=r"not as the run left it \(scores: .*are not what the reply says"):
         make_passport(validated)

@@ -19,7 +19,7 @@ from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import is_full, write_whole
 from medjury.store.ratings import StoreError, open_store
-from medjury.store.runs import files, read_manifest
+from medjury.store.runs import RunFolder, files
 from medjury.studies import load_study, run_study
 
 Write = Callable[..., Path]
@@ -70,7 +70,7 @@ def test_a_disk_that_fills_up_ends_in_words_and_pays_nothing_twice(
     in_words(stopped)
     assert "no room left" in stopped.stderr or "the disk failed" in stopped.stderr
     assert 0 < asked(server).total() < CASES, "it filled up in mid-run"
-    assert read_manifest(tiny_disk / "run").status in ("running", "incomplete")
+    assert RunFolder(tiny_disk / "run").manifest.status in ("running", "incomplete")
     ballast.unlink()
     subprocess.run(["mount", "-o", "remount,size=20m", str(tiny_disk)], check=True)
     again = run(study)

@@ -13,7 +13,7 @@ from tests.loopback import Call, LoopbackServer
 
 from medjury.cli import main
 from medjury.judging._breaker import FIRST_QUESTIONS
-from medjury.store.runs import read_manifest
+from medjury.store.runs import RunFolder
 
 Write = Callable[..., Path]
 HOPELESS = 120
@@ -67,7 +67,7 @@ def test_the_first_answers_are_paid_and_no_more(
     assert f"FAILED: juror: none of its first {FIRST_QUESTIONS} answers can be used" in told.err
     assert f"({reason})" in told.err and cure in told.err and "--keep-going" in told.err
     assert "Report: " in told.out
-    manifest = read_manifest(study.parent / "runs" / "small")
+    manifest = RunFolder(study.parent / "runs" / "small").manifest
     assert manifest.status == "failed" and manifest.coverage.scored == 0
     assert ratings(study)["score"].null_count() == ratings(study).height
 
@@ -123,7 +123,7 @@ def test_mixed_garbage_stops_the_run_and_the_way_on_is_named(
         assert "--keep-going" in told and "--retry-unscored" in told
         mended = True
         assert main(["run", str(study), "--quiet", "--retry-unscored"]) == 0
-    assert read_manifest(study.parent / "runs" / "small").coverage.scored == 3 * 240
+    assert RunFolder(study.parent / "runs" / "small").manifest.coverage.scored == 3 * 240
 
 
 def test_a_failed_run_whose_endpoint_was_repaired_names_the_way_on(

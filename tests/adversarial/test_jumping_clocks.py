@@ -13,8 +13,8 @@ from tests.ratings.conftest import (  # noqa: F401 - fixtures
     store_address,
 )
 
-from medjury.store.ratings import Busy, Claimed, Store, new_owner
-from medjury.store.ratings._store.owner import STALE_AFTER_SECONDS, Heartbeats
+from medjury.store.ratings import Store
+from medjury.store.ratings._store.owner import STALE_AFTER_SECONDS, Busy, Claimed, Heartbeats, new_owner
 
 DAY = 86_400.0
 

@@ -22,7 +22,7 @@ from tests.stoppable_postgres import end, own_server, own_url, start  # noqa: F4
 from tests.studies.conftest import write_study  # noqa: F401 - fixtures
 
 from medjury.store.ratings import Store, StoreError, StoreStopped, open_store
-from medjury.store.runs import read_manifest, verify_run
+from medjury.store.runs import RunFolder
 
 Write = Callable[..., Path]
 CASES, CONCURRENCY = 80, 4
@@ -89,9 +89,9 @@ def test_a_run_waits_for_a_server_that_is_restarted(
     assert "Traceback" not in told and "COMPLETE" in said and "cannot be reached" in told
     assert asked(server).total() == len(asked(server)) == CASES, "each was asked once"
     folder = study.parent / "runs" / "small"
-    assert all(check.sound for check in verify_run(folder))
+    assert all(check.sound for check in RunFolder(folder).verify())
     with open_store(own_url) as store:
-        found = Counter((row.item, row.dimension) for row in store.ratings(read_manifest(folder).run))
+        found = Counter((row.item, row.dimension) for row in store.ratings(RunFolder(folder).manifest.run))
     assert len(found) == 3 * CASES and set(found.values()) == {1}
 
 
@@ -110,7 +110,8 @@ def test_a_server_that_stays_away_ends_the_run_incomplete(
     assert process.returncode == 3, told
     assert "Traceback" not in told and said.startswith("INCOMPLETE: ") and "tried for 2 s" in said
     folder = study.parent / "runs" / "small"
-    assert read_manifest(folder).status == "incomplete" and "cannot be reached" in read_manifest(folder).why
+    manifest = RunFolder(folder).manifest
+    assert manifest.status == "incomplete" and "cannot be reached" in manifest.why
     start(own_server)
     with running(study) as process:
         _, told = process.communicate(timeout=600)

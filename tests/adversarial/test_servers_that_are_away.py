@@ -15,7 +15,7 @@ from tests.loopback import TOKEN_IN_BODY, Call, LoopbackServer
 from medjury.cli import main
 from medjury.judging._breaker import IN_A_ROW
 from medjury.models import audit_totals
-from medjury.store.runs import Manifest, read_manifest
+from medjury.store.runs import Manifest, RunFolder
 from medjury.studies import load_study
 
 Write = Callable[..., Path]
@@ -28,7 +28,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def manifest(study: Path) -> Manifest:
-    return read_manifest(study.parent / "runs" / "small")
+    return RunFolder(study.parent / "runs" / "small").manifest
 
 
 def log(study: Path) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from tests.loopback import Call, LoopbackServer
 from medjury.cli import main
 from medjury.judging._breaker import FIRST_QUESTIONS
 from medjury.models import same_model
-from medjury.store.runs import Manifest, read_manifest
+from medjury.store.runs import Manifest, RunFolder
 
 Write = Callable[..., Path]
 CHEAP = "cheap-tiny-model-0.1"
@@ -30,7 +30,7 @@ def folder(study: Path) -> Path:
 
 
 def manifest(study: Path) -> Manifest:
-    return read_manifest(folder(study))
+    return RunFolder(folder(study)).manifest
 
 
 def votes(study: Path) -> polars.DataFrame:

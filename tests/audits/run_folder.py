@@ -10,12 +10,12 @@ import polars as pl
 
 from medjury.store.runs import (
     Manifest,
-    ManifestDimension,
     ManifestInstrument,
     ManifestJudge,
     ManifestModel,
     files,
 )
+from medjury.store.runs._manifest_parts import ManifestDimension
 
 JUDGES = {"ada": "alpha", "bob": "beta", "cyd": "gamma"}
 SYSTEMS = {"a": "alpha", "b": "beta", "c": "gamma", "d": "none"}

@@ -16,7 +16,7 @@ from medjury.analysis.audits._stability import with_draws
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case
-from medjury.store.runs import files, read_manifest
+from medjury.store.runs import RunFolder, files
 from medjury.tables import rating_table
 
 VENDORS = {"ada": "alpha", "bob": "beta", "cyd": "gamma"}
@@ -153,7 +153,7 @@ def test_draws_of_two_repeats_are_numbered_on(tmp_path: Path) -> None:
 
 def test_records_that_the_manifest_does_not_name_are_not_the_runs(tmp_path: Path) -> None:
     folder = write_run(tmp_path, cases=3, draws=True)
-    stated = read_manifest(folder)
+    stated = RunFolder(folder).manifest
     stated.model_copy(update={"files": {files.RATINGS: "hash"}}).write(folder)
     assert not rating_table(folder).records.kinds()
     stated.model_copy(update={"files": {files.RATINGS: "hash", files.RECORDS: "hash"}}).write(folder)

@@ -15,7 +15,7 @@ from tests.report.planted import planted_frame, write_run
 from medjury.analysis.calibration import triage
 from medjury.cli import main
 from medjury.statistics import Estimate
-from medjury.store.runs import Manifest, file_hash, read_manifest
+from medjury.store.runs import Manifest, RunFolder, file_hash
 from medjury.tables import open_run
 
 CASES = 60
@@ -28,7 +28,7 @@ def labelled(folder: Path, wrong: set[int]) -> Path:
     lines = [f"case-{case:04d},{int(case in wrong)}" for case in range(CASES)]
     (made / "labels.csv").write_text("item,routine_is_wrong\n" + "\n".join(lines) + "\n")
     (made / "audit.jsonl").touch()
-    manifest: Manifest = read_manifest(made)
+    manifest: Manifest = RunFolder(made).manifest
     files = {**manifest.files, "labels.csv": file_hash(made / "labels.csv")}
     manifest.replaced(files=files).write(made)
     return made

@@ -19,7 +19,7 @@ import medjury.studies
 from medjury.cli import main
 from medjury.cli._main import EXIT_INTERRUPTED
 from medjury.models import weights_file
-from medjury.studies import planted_errors
+from medjury.studies import Demonstration
 
 DEMO = Path(medjury.studies.__file__).parent / "demo"
 
@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_good_jury_finds_most_planted_errors_and_misses_those_planted_to_be_missed(folder: Path) -> None:
-    found = planted_errors(folder / "runs" / "demonstration", folder / "cases.jsonl")
+    found = Demonstration(folder).planted_errors()
     assert len(found.found) > 0.8 * (len(found.found) + len(found.missed))
     assert {f"{name_of(number)} (summariser-b)" for number in OVERLOOKED} <= set(found.missed)
     assert len(found.alarms) < 0.1 * found.without
@@ -104,7 +104,7 @@ def test_the_clock_stops_a_live_part_that_has_not_begun_to_ask(
 
     monkeypatch.setattr("medjury.cli.demo.LIVE_SECONDS", 0.3)
     monkeypatch.setattr("medjury.cli.demo.run_file", slow)
-    monkeypatch.setattr("medjury.studies.why_no_live", lambda: "")
+    monkeypatch.setattr("medjury.studies.Demonstration.why_not_live", staticmethod(lambda: ""))
     began = time.monotonic()
     assert main(["demo", "--folder", str(folder), "--quiet"]) == 0
     said = capsys.readouterr().out

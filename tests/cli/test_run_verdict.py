@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from medjury.cli import main
-from medjury.studies import GOOD_JURY, copy_demonstration, load_study, run_study
+from medjury.studies import Demonstration, load_study, run_study
 from medjury.tables import Measured
 from medjury.validation import Evidence, Verdict, _validate
 
@@ -15,11 +15,11 @@ from medjury.validation import Evidence, Verdict, _validate
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("verdict")
-    copy_demonstration(folder)
-    (folder / GOOD_JURY).write_text(
-        (folder / GOOD_JURY).read_text().replace("resamples: 1000", "resamples: 200")
+    Demonstration(folder).copy()
+    (Demonstration(folder).good_jury).write_text(
+        (Demonstration(folder).good_jury).read_text().replace("resamples: 1000", "resamples: 200")
     )
-    return folder / GOOD_JURY
+    return Demonstration(folder).good_jury
 
 
 def few_calls(study: Path) -> Path:

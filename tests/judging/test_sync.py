@@ -14,6 +14,7 @@ from medjury.instruments import load_instrument
 from medjury.intake.cases import Case
 from medjury.judging import Judge, Jury, aggregate, judge, run_async
 from medjury.models import Request, Scripted
+from medjury.store.ratings._frame import ratings_from_frame
 
 INSTRUMENT = load_instrument("concordance")
 
@@ -54,7 +55,6 @@ def test_without_a_store_nothing_touches_the_disk(tmp_path: Path, monkeypatch: p
 
 
 def test_votes_of_two_runs_are_refused(tmp_path: Path) -> None:
-    from medjury.store.ratings import ratings_from_frame
 
     jury = Jury([Judge(Scripted(answer, name="juror"), INSTRUMENT)])
     votes = [

@@ -185,7 +185,7 @@ def test_it_carries_the_line_of_the_registration_and_every_other_protocol(
     assert first.publish in passport.words()
     written = tmp_path / "passport.json"
     written.write_text(passport.text())
-    monkeypatch.setattr("medjury.studies._run.utc_now", lambda: "2999-01-01T00:00:00.000+00:00")
+    monkeypatch.setattr("medjury.studies._run.run.utc_now", lambda: "2999-01-01T00:00:00.000+00:00")
     register_study(load_study(write_study(tmp_path, server, gate={**looser, "floor": 0.2})))
     write_study(tmp_path, server)
     assert check_passport(written, run=study.output, now=later).reasons == ()

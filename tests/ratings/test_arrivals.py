@@ -25,7 +25,7 @@ from tests.ratings.samples import rating
 
 from medjury.models import Reply
 from medjury.store.ratings import Store, StoreDesk, StoreError, StoreLocked, erase, open_store
-from medjury.store.ratings._erasure.erasure import Selection
+from medjury.store.ratings._erasure import Selection
 from medjury.store.ratings._store import arrivals
 from medjury.store.ratings._store.arrivals import Arrivals, left_behind
 from medjury.store.ratings._store.transaction import StoredReply, Transaction

@@ -11,14 +11,19 @@ from pathlib import Path
 import pytest
 
 from medjury.models import Reply
-from medjury.store.ratings import Busy, Claimed, Owner, Store, StoredReply, new_owner
+from medjury.store.ratings import Store
 from medjury.store.ratings._store.owner import (
     STALE_AFTER_SECONDS,
+    Busy,
+    Claimed,
     Heartbeats,
+    Owner,
     is_dead,
+    new_owner,
     process_start,
     this_host,
 )
+from medjury.store.ratings._store.transaction import StoredReply
 
 
 def test_a_call_is_claimed_by_one_owner_only(store: Store) -> None:

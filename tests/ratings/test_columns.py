@@ -11,15 +11,8 @@ import pytest
 from tests.ratings.samples import rating, unscored
 
 from medjury.instruments import Reason
-from medjury.store.ratings import (
-    Rating,
-    RatingColumns,
-    Store,
-    rating_blocks,
-    ratings_from_frame,
-    write_ratings,
-)
-from medjury.store.ratings._frame import row_of_rating, stored_columns
+from medjury.store.ratings import Rating, RatingColumns, Store, rating_blocks, write_ratings
+from medjury.store.ratings._frame import ratings_from_frame, row_of_rating, stored_columns
 
 
 def test_there_is_a_column_for_each_field_of_a_rating() -> None:

@@ -14,7 +14,8 @@ from tests.studies.conftest import server, write_study  # noqa: F401 - fixtures
 
 from medjury.cli import main
 from medjury.models import Reply
-from medjury.store.ratings import Store, StoredReply, StoreError, copy_store, erase, erasures, open_store
+from medjury.store.ratings import Store, StoreError, copy_store, erase, erasures, open_store
+from medjury.store.ratings._store.transaction import StoredReply
 
 
 @pytest.fixture(params=["to a server", "to a file"])

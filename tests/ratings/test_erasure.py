@@ -20,14 +20,14 @@ from medjury.store.ratings import (
     Selection,
     Store,
     StoredRecord,
-    StoredReply,
     StoreError,
     StoreLocked,
     erase,
     erasures,
-    new_owner,
     open_store,
 )
+from medjury.store.ratings._store.owner import new_owner
+from medjury.store.ratings._store.transaction import StoredReply
 
 SECRET = "Mrs-Unmistakable-Zyx-has-gout"
 OLD, NEW = "2020-01-01T00:00:00.000+00:00", "2026-06-01T00:00:00.000+00:00"

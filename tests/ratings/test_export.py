@@ -16,8 +16,9 @@ from tests.ratings.samples import rating, unscored
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.store.ratings import Rating, rating_frame, ratings_from_frame, read_ratings, write_ratings
-from medjury.store.ratings._formula import guard_frame
+from medjury.store.ratings import Rating, rating_frame, read_ratings, write_ratings
+from medjury.store.ratings._export import guard_frame
+from medjury.store.ratings._frame import ratings_from_frame
 
 TEXTS = st.text(st.characters(codec=None), max_size=30) | st.sampled_from(
     [

@@ -22,12 +22,12 @@ from medjury.store.ratings import (
     Selection,
     Store,
     StoredRecord,
-    StoredReply,
     StoreError,
     erase,
     erasures,
     open_store,
 )
+from medjury.store.ratings._store.transaction import StoredReply
 
 TABLES = ("ratings", "replies", "records")
 

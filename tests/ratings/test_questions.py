@@ -9,7 +9,8 @@ from tests.ratings.samples import drop_later_tables, rating
 
 from medjury.instruments import Score
 from medjury.models import Reply
-from medjury.store.ratings import Question, Store, StoreDesk, StoredReply, open_store
+from medjury.store.ratings import Question, Store, StoreDesk, open_store
+from medjury.store.ratings._store.transaction import StoredReply
 
 FAILURE = '{"reason": "context", "message": "half \\ud83d"}'
 

@@ -19,11 +19,11 @@ from medjury.store.ratings import (
     StoreError,
     open_store,
     rating_frame,
-    ratings_from_frame,
     read_ratings,
     write_ratings,
     write_records,
 )
+from medjury.store.ratings._frame import ratings_from_frame
 from medjury.store.ratings._store.schema import MIGRATIONS, WORDS
 
 

@@ -13,17 +13,8 @@ import pytest
 
 from medjury.foundation.errors import MedjuryError
 from medjury.models import AuditLog, AuditTotals, ModelError, Reply, audit_totals, verify_audit_log
-from medjury.store.ratings import (
-    Account,
-    LogDrain,
-    SharedBudget,
-    SharedPace,
-    Store,
-    StoreDesk,
-    begin_account,
-    copy_store,
-    open_store,
-)
+from medjury.store.ratings import Account, LogDrain, Store, StoreDesk, copy_store, open_store
+from medjury.store.ratings._sharing import SharedBudget, SharedPace
 
 LOG = "the log"
 CALL = {"event": "sent", "for": "call", "key": "k", "rater": "juror"}
@@ -33,7 +24,7 @@ END = {"event": "call", "key": "k", "rater": "juror", "status": "stop", "reply":
 @pytest.fixture
 def store(postgres_url: str) -> Iterator[Store]:
     with open_store(postgres_url, wait_seconds=5) as store:
-        begin_account(store, LOG, AuditTotals(0, 0.0))
+        Account.begin(store, LOG, AuditTotals(0, 0.0))
         yield store
 
 

@@ -11,15 +11,10 @@ from tests.ratings.samples import rating, unscored
 
 from medjury.instruments import Reason
 from medjury.models import Reply
-from medjury.store.ratings import (
-    RatingCount,
-    Store,
-    StoredReply,
-    StoreError,
-    new_owner,
-    open_store,
-    ratings_from_frame,
-)
+from medjury.store.ratings import RatingCount, Store, StoreError, open_store
+from medjury.store.ratings._frame import ratings_from_frame
+from medjury.store.ratings._store.owner import new_owner
+from medjury.store.ratings._store.transaction import StoredReply
 
 # Everything a model or a clinician may write, and everything a database may refuse.
 HOSTILE_TEXTS = [

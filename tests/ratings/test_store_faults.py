@@ -16,16 +16,10 @@ import pytest
 from tests.ratings.samples import rating
 
 from medjury.models import Reply
-from medjury.store.ratings import (
-    Store,
-    StoreDesk,
-    StoredReply,
-    StoreError,
-    StoreFull,
-    StoreLocked,
-    new_owner,
-    open_store,
-)
+from medjury.store.ratings import Store, StoreDesk, StoreError, StoreLocked, open_store
+from medjury.store.ratings._store.owner import new_owner
+from medjury.store.ratings._store.store_error import StoreFull
+from medjury.store.ratings._store.transaction import StoredReply
 
 
 @pytest.fixture

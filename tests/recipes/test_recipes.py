@@ -14,11 +14,11 @@ from recipes._recording import PACKAGED, write_recipe_files
 from tests.recipes.offline import run_recipe
 
 from medjury.cli import main
-from medjury.store.runs import verify_run
-from medjury.studies.recipes import list_recipes
+from medjury.store.runs import RunFolder
+from medjury.studies import Recipe
 
 ROOT = Path(__file__).parent.parent.parent
-NAMES = [recipe.name for recipe in list_recipes()]
+NAMES = [recipe.name for recipe in Recipe.all()]
 SLOW_TO_MAKE = ("diagnosis-jury", "pdsqi9")
 
 
@@ -41,7 +41,7 @@ def test_a_recipe_runs_offline_to_its_end(
     told = (ran.parent / "told.txt").read_text(encoding="utf-8")
     assert told.startswith("COMPLETE") and "Nobody was asked" in told
     (run,) = (ran / "runs" / each for each in (ran.parent / "runs.txt").read_text().splitlines())
-    assert (run / "report.html").exists() and all(each.sound for each in verify_run(run))
+    assert (run / "report.html").exists() and all(each.sound for each in RunFolder(run).verify())
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,10 @@ from tests.report.pdf_text import pdf_pages
 from tests.report.planted import planted_frame, write_run
 
 from medjury.report import write_page
-from medjury.studies.recipes import list_recipes
+from medjury.studies import Recipe
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-NAMES = [recipe.name for recipe in list_recipes()]
+NAMES = [recipe.name for recipe in Recipe.all()]
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from tests.report.planted import page_of, planted_frame, verdict_words, write_ru
 
 from medjury.foundation.errors import MedjuryError
 from medjury.report import write_page
-from medjury.store.runs import check_files, read_manifest
+from medjury.store.runs import RunFolder
 from medjury.validation import evidence_of
 
 
@@ -48,7 +48,8 @@ def test_records_changed_added_or_lost_after_the_run_cost_the_verdict(tmp_path: 
     assert "records.jsonl is missing" in page_of(folder)
     write_run(tmp_path, ratings)
     (folder / "records.jsonl").write_text(lines(line(3)))
-    assert [each.detail for each in check_files(folder, read_manifest(folder)) if not each.sound] == [
+    run = RunFolder(folder)
+    assert [each.detail for each in run.check_files(run.manifest) if not each.sound] == [
         "was added after the run"
     ]
 

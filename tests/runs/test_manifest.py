@@ -13,14 +13,13 @@ import pytest
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
 from medjury.store.runs import (
-    FORMAT,
     GateRules,
     Manifest,
     ManifestInstrument,
     ManifestJudge,
     ReportSettings,
+    RunFolder,
     StatedGate,
-    read_manifest,
 )
 
 # As the first versions wrote it: no weights of composites, no names that came later.
@@ -57,7 +56,7 @@ def written(folder: Path, content: dict[str, Any]) -> Path:
 
 
 def test_a_manifest_of_an_earlier_version_is_read(tmp_path: Path) -> None:
-    manifest = read_manifest(written(tmp_path, OLD))
+    manifest = RunFolder(written(tmp_path, OLD)).manifest
     assert manifest.instrument.dimensions[0].grades == (1, 2, 3)
     assert manifest.instrument.dimensions[1].derived and not manifest.instrument.dimensions[1].weights
     assert (manifest.jury.rule, manifest.jury.quorum, manifest.judges[0].strategy) == ("median", 2, "single")
@@ -71,7 +70,7 @@ def test_a_manifest_of_an_earlier_version_is_read(tmp_path: Path) -> None:
 def test_names_that_this_version_does_not_know_are_kept(tmp_path: Path) -> None:
     newer = {**OLD, "weather": "fine", "report": {**OLD["report"], "colour": "blue"}}
     newer["gate"] = {**OLD["gate"], "patience": 3}
-    read_manifest(written(tmp_path, newer)).write(tmp_path)
+    RunFolder(written(tmp_path, newer)).manifest.write(tmp_path)
     again = json.loads((tmp_path / "manifest.json").read_text())
     assert again.pop("hash") and again == newer
 
@@ -79,7 +78,7 @@ def test_names_that_this_version_does_not_know_are_kept(tmp_path: Path) -> None:
 def test_what_is_written_is_read_as_it_was(tmp_path: Path) -> None:
     earlier = StatedGate(floor=0.3, stated_at="2024")
     manifest = Manifest(
-        format=FORMAT,
+        format=Manifest.FORMAT,
         study="Über",
         judges=(ManifestJudge.model_validate({"name": "j", "rule": {"a": (1, 2)}}),),
         gate=StatedGate(minimum_cases=7, stated_at="2025", earlier=(earlier,)),
@@ -87,7 +86,7 @@ def test_what_is_written_is_read_as_it_was(tmp_path: Path) -> None:
         instrument=ManifestInstrument.of(load_instrument("pdsqi9")),
     )
     manifest.write(tmp_path)
-    again = read_manifest(tmp_path)
+    again = RunFolder(tmp_path).manifest
     assert json.dumps(again.replaced(hash="").content()) == json.dumps(manifest.replaced(hash="").content())
     assert again.rules.minimum_cases == 7 and again.earlier_rules[0].floor == 0.3
     assert "Über" in (tmp_path / "manifest.json").read_text() and not list(tmp_path.glob("*.part"))
@@ -131,19 +130,19 @@ def test_a_name_that_a_manifest_does_not_have_is_refused() -> None:
 def test_a_damaged_manifest_says_what_and_what_to_do(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "manifest.json").write_text(text)
     with pytest.raises(MedjuryError, match="run the study again") as refused:
-        read_manifest(tmp_path)
+        _ = RunFolder(tmp_path).manifest
     assert told in str(refused.value) and "manifest.json" in str(refused.value)
     assert "Smith" not in str(refused.value) and "many" not in str(refused.value)
 
 
 def test_a_folder_without_one_is_no_run_folder(tmp_path: Path) -> None:
     with pytest.raises(MedjuryError, match="run the study first"):
-        read_manifest(tmp_path)
+        _ = RunFolder(tmp_path).manifest
 
 
 def test_a_newer_format_asks_for_a_newer_version(tmp_path: Path) -> None:
     with pytest.raises(MedjuryError, match="newer version of medjury"):
-        read_manifest(written(tmp_path, {**OLD, "format": FORMAT + 1, "medjury": "99"}))
+        _ = RunFolder(written(tmp_path, {**OLD, "format": Manifest.FORMAT + 1, "medjury": "99"})).manifest
 
 
 FIRST_READERS = """

@@ -20,7 +20,7 @@ from medjury.cli import main
 from medjury.models import audit_totals, verify_audit_log
 from medjury.store.runs import files
 from medjury.studies import RunResult, check_study, load_study, run_study
-from medjury.studies._notebook import Stopper
+from medjury.studies._run.how import Stopper
 
 Write = Callable[..., Path]
 PRICE = {"input": 1.0, "output": 4.0, "batch": 0.5}

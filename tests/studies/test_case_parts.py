@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from medjury.store.runs import verify_run
+from medjury.store.runs import RunFolder
 from medjury.studies import load_study, run_study
 from medjury.tables import case_columns, open_run
 
@@ -33,9 +33,9 @@ def test_what_the_gate_names_is_written_whatever_it_is_and_the_file_is_vouched_f
     rows = open_run(folder).rows
     known = dict(rows.select("item", "specialty").unique().iter_rows())
     assert known == {"v1": "surgery", "v2": "cardiology", "v3": None}
-    assert {each.what: each.sound for each in verify_run(folder)}["parts.csv"]
+    assert {each.what: each.sound for each in RunFolder(folder).verify()}["parts.csv"]
     (folder / "parts.csv").write_text("item,specialty\nv1,cardiology\n")
-    assert not {each.what: each.sound for each in verify_run(folder)}["parts.csv"]
+    assert not {each.what: each.sound for each in RunFolder(folder).verify()}["parts.csv"]
 
 
 def test_metadata_with_few_values_reach_the_table_though_no_gate_names_them(write_study: Write) -> None:

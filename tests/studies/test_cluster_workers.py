@@ -21,13 +21,10 @@ from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import read_cases
 from medjury.models import AuditLog, AuditTotals, audit_totals, verify_audit_log
-from medjury.store.ratings import LogDrain, begin_account, open_store
+from medjury.store.ratings import Account, LogDrain, open_store
 from medjury.studies import RayCluster, Study, load_study, run_study
-from medjury.studies._cluster.groups import Group, groups_of
-from medjury.studies._cluster.queue import ShareQueue
-from medjury.studies._cluster.shares import Share, Window, cut, share_size
-from medjury.studies._cluster.tally import Tallies, counts_of
-from medjury.studies._cluster.worker import CHANGED, Order, Worker, signature
+from medjury.studies._cluster.shares import Group, Share, ShareQueue, Window, cut, groups_of, share_size
+from medjury.studies._cluster.worker import CHANGED, Order, Tallies, Worker, counts_of, signature
 
 LOG = "log"
 CASES = 24
@@ -41,7 +38,7 @@ def order(study: Study, **more: Any) -> Order:
 
 def begin(study: Study) -> list[Share]:
     with open_store(study.store) as store:
-        begin_account(store, LOG, AuditTotals(0, 0.0))
+        Account.begin(store, LOG, AuditTotals(0, 0.0))
     return list(cut(study.cases, 4))
 
 

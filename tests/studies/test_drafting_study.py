@@ -18,7 +18,7 @@ from tests.studies.test_kill import hold, release
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import read_cases
-from medjury.store.runs import verify_run
+from medjury.store.runs import RunFolder
 from medjury.studies import check_study, draft_study, load_study, run_study
 
 Write = Callable[..., Path]
@@ -98,7 +98,7 @@ def test_drafts_are_written_then_judged_and_a_second_run_asks_nothing(
     )
     assert told["drafted"] == 3 and told["failed"] == {} and told["sources"]["notes_too_short"] == 3
     assert manifest["systems"] == {"writer-1": 3} and "drafts.jsonl" in manifest["files"]
-    assert all(finding.sound for finding in verify_run(result.folder))
+    assert all(finding.sound for finding in RunFolder(result.folder).verify())
     assert manifest["cost"] == pytest.approx(result.money) and manifest["calls"] == 6
     assert "3 of 3 drafts written by writer-1" in result.text()
     again = run_study(load_study(file))

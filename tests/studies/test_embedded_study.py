@@ -20,7 +20,7 @@ from tests.studies.embedded_words import VOICES, put_words
 from medjury.cli import main
 from medjury.instruments import Reason
 from medjury.models import EmbeddedModel, Message, Request, weights_file
-from medjury.store.runs import verify_run
+from medjury.store.runs import RunFolder
 from medjury.studies import load_study, run_study
 
 Rows = list[dict[str, Any]]
@@ -106,7 +106,7 @@ def run(file: Path) -> tuple[Rows, list[Body]]:
         "unscored_by_reason": Counter(row["reason"] for row in rows if row["reason"]),
     }
     assert 1 <= result.calls <= sum(row["calls"] for row in rows) + drafts(folder)
-    assert all(each.sound for each in verify_run(folder))
+    assert all(each.sound for each in RunFolder(folder).verify())
     assert run_study(load_study(file)).calls == 0
     assert pl.read_parquet(folder / "ratings.parquet").equals(table)
     lines = folder / "records.jsonl"

@@ -97,7 +97,7 @@ def test_every_commented_setting_of_the_template_is_valid(tmp_path: Path) -> Non
     import re
 
     from medjury.foundation.documents import parse_document, validate
-    from medjury.studies._file import StudyFile
+    from medjury.studies._file.study_file import StudyFile
 
     main(["init", str(tmp_path / "study.yaml")])
     text = (tmp_path / "study.yaml").read_text()

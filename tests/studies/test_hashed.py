@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from medjury.intake.cases import Case, Note
-from medjury.studies._material.hashed import AnswerHashes
+from medjury.studies._study.material import AnswerHashes
 
 LONG = "Reports no chest pain. " * 20
 ODD = st.text(st.sampled_from('ab   \n\t\v\f\r\x1c\x1f"\\\x00\x7f\x85\xa0\u2028é😀\ud800'), max_size=8)

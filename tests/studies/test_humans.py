@@ -14,7 +14,7 @@ from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.report import write_page
 from medjury.store.ratings import Pseudonyms
-from medjury.store.runs import read_manifest
+from medjury.store.runs import RunFolder
 from medjury.studies import check_study, load_study, register_study, run_study
 from medjury.tables import open_run
 from medjury.validation._registered import changed_since
@@ -172,7 +172,7 @@ def test_a_mapping_that_lists_its_files_is_named_in_the_place_of_a_table(write_s
 
 
 def blinded_in(folder: Path) -> bool | None:
-    humans = read_manifest(folder).humans
+    humans = RunFolder(folder).manifest.humans
     assert humans is not None
     return humans.blinded
 
@@ -234,7 +234,7 @@ def test_blinding_may_be_stated_after_registering_and_not_taken_back(write_study
     write_humans(study, [f"case-{n},a,Ann,accuracy,{n % 5 + 1}" for n in range(6)])
     register_study(load_study(study))
     write_study(humans={"path": "humans.csv", "blinded": True})
-    manifest = read_manifest(run_study(load_study(study)).folder)
+    manifest = RunFolder(run_study(load_study(study)).folder).manifest
     assert manifest.protocol is not None
     assert not changed_since(manifest.protocol, manifest)
     stated = manifest.protocol.replaced(humans=manifest.humans)

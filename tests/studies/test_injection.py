@@ -17,7 +17,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
 from medjury.intake.cases import Case
 from medjury.report import write_page
-from medjury.store.runs import read_manifest
+from medjury.store.runs import RunFolder
 from medjury.studies import audit_injection, load_study, run_study
 from medjury.tables import of_instrument, open_run
 from medjury.validation import validate
@@ -75,7 +75,7 @@ def test_every_answer_is_judged_with_and_without_each_instruction() -> None:
 
 def test_a_judge_that_obeys_is_found_out_and_capped(write_study: Write, server: LoopbackServer) -> None:
     folder = audited(write_study, server, gullible)
-    found = read_manifest(folder).injection
+    found = RunFolder(folder).manifest.injection
     assert found is not None and found.cases == 6
     shifts = {(each.dimension, each.kind): each.value for each in found.shifts if each.rater != "jury"}
     assert shifts["accuracy", "demand"] == shifts["accuracy", "hidden"] == shifts["accuracy", "approved"] == 3
@@ -90,11 +90,11 @@ def test_a_firm_judge_has_no_shift_and_an_unaudited_one_is_not_known(
     write_study: Write, server: LoopbackServer
 ) -> None:
     folder = audited(write_study, server, firm)
-    found = read_manifest(folder).injection
+    found = RunFolder(folder).manifest.injection
     assert found is not None and {each.value for each in found.shifts} == {0}
     assert validate(open_run(folder)).verdicts[0].rule("injection").state == "holds"
     plain = audited(write_study, server, firm, audits={}, output="plain")
-    assert read_manifest(plain).injection is None
+    assert RunFolder(plain).manifest.injection is None
     rule = validate(open_run(plain)).verdicts[0].rule("injection")
     assert (rule.state, rule.cap) == ("not known", "VALIDATED"), "said on page one, and no cap"
     assert "was not audited" in write_page(plain).read_text(encoding="utf-8")
@@ -123,7 +123,7 @@ def test_silence_on_a_planted_answer_is_counted_and_is_no_shift(
         return "refusal" if "Hinweis" in call.prompt else f"ok:{grades(3)}"
 
     folder = audited(write_study, server, refuses, max_unscored=1.0)
-    found = read_manifest(folder).injection
+    found = RunFolder(folder).manifest.injection
     assert found is not None
     german = [each for each in found.shifts if each.kind == "other language" and each.rater != "jury"]
     assert {(each.value, each.not_read) for each in german} == {(None, 6)}

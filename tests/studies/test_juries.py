@@ -13,7 +13,7 @@ from tests.loopback import Call, LoopbackServer
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
-from medjury.store.runs import read_manifest
+from medjury.store.runs import RunFolder
 from medjury.studies import check_study, load_study, run_study
 from medjury.tables import open_run
 from medjury.validation import validate
@@ -62,7 +62,7 @@ def test_every_jury_has_rows_of_its_own_members(write_study: Write, server: Loop
 def test_the_manifest_and_the_table_know_all_juries(write_study: Write, server: LoopbackServer) -> None:
     file = study(write_study, server, juries=JURIES)
     ratings(file)
-    manifest = read_manifest(load_study(file).output)
+    manifest = RunFolder(load_study(file).output).manifest
     assert [each.name for each in manifest.juries] == ["zero-shot", "five-shot"]
     assert manifest.jury == manifest.juries[0] and manifest.juries[1].members == ("b", "c")
     table = open_run(load_study(file).output)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from medjury.intake.cases import CaseError, read_cases
-from medjury.studies._material import kept as _kept
-from medjury.studies._material.kept import KeptCases
+from medjury.studies._study import material as _kept
+from medjury.studies._study.material import KeptCases
 
 
 def write(file: Path, *words: str) -> Path:

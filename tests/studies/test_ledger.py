@@ -16,8 +16,9 @@ from tests.report.planted import page_of
 
 from medjury.cli._main import main
 from medjury.foundation.errors import MedjuryError
-from medjury.store.runs import LEDGER, Manifest, Protocol, protocols_in, read_ledger, read_manifest
-from medjury.studies import Registered, load_study, record_erasure, register_study, run_study
+from medjury.store.runs import Ledger, Manifest, Protocol, RunFolder
+from medjury.studies import load_study, record_erasure, register_study, run_study
+from medjury.studies._plan.registering import Registered
 from medjury.tables import open_run
 from medjury.validation._registered import Standing, standing
 
@@ -94,7 +95,7 @@ def test_the_first_protocol_keeps_its_word_and_lists_the_later_one(
 def test_of_two_protocols_in_one_second_the_ledger_knows_the_first(
     write_study: WriteStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("medjury.studies._run.utc_now", lambda: "2026-01-01T08:00:00.000+00:00")
+    monkeypatch.setattr("medjury.studies._run.run.utc_now", lambda: "2026-01-01T08:00:00.000+00:00")
     strict, lax = two_protocols(write_study)
     assert strict.protocol.registered_at == lax.protocol.registered_at
     monkeypatch.undo()
@@ -106,7 +107,7 @@ def test_protocols_that_are_registered_at_once_have_a_line_each(write_study: Wri
     studies = [load_study(write_study(gate={"floor": 0.1 + n / 100})) for n in range(8)]
     with ThreadPoolExecutor(8) as pool:
         made = list(pool.map(register_study, studies))
-    ledger = read_ledger(made[0].file.parent)
+    ledger = Ledger.read(made[0].file.parent)
     assert not ledger.problem and sorted(each.protocol.line for each in made) == list(range(1, 9))
     assert not any(ledger.lacks(each.protocol) for each in made)
 
@@ -151,10 +152,10 @@ def test_the_registered_cases_in_another_order_are_the_registered_cases(write_st
 
 def test_a_ledger_that_was_taken_away_is_a_finding(write_study: WriteStudy, tmp_path: Path) -> None:
     register(write_study(gate=STRICT))
-    (tmp_path / LEDGER).unlink()
+    (tmp_path / Ledger.NAME).unlink()
     found = stands(write_study(gate=STRICT))
     assert found.met is False and not found.moved
-    assert f"{LEDGER}: is missing" in found.why and "Bring the file back" in found.why
+    assert f"{Ledger.NAME}: is missing" in found.why and "Bring the file back" in found.why
     with pytest.raises(MedjuryError, match="is missing"):
         register(write_study(gate=LAX))
 
@@ -164,7 +165,7 @@ def test_who_takes_the_ledger_away_does_not_get_the_lax_rules(
     write_study: WriteStudy, tmp_path: Path, left: str
 ) -> None:
     strict, lax = two_protocols(write_study)
-    (tmp_path / LEDGER).unlink()
+    (tmp_path / Ledger.NAME).unlink()
     if left == "nothing":
         strict.file.unlink()
     assert stands(lax_run(write_study, lax)).moved, "the lax protocol itself remembers the strict one"
@@ -172,7 +173,7 @@ def test_who_takes_the_ledger_away_does_not_get_the_lax_rules(
 
 def test_a_line_that_was_taken_out_is_missed_by_the_next_one(write_study: WriteStudy, tmp_path: Path) -> None:
     strict, lax = two_protocols(write_study)
-    ledger = tmp_path / LEDGER
+    ledger = tmp_path / Ledger.NAME
     ledger.write_text(ledger.read_text().splitlines(keepends=True)[1])
     strict.file.unlink()
     found = stands(lax_run(write_study, lax))
@@ -185,10 +186,10 @@ def test_a_ledger_that_was_written_anew_is_not_the_one_that_the_protocol_knows(
     write_study: WriteStudy, tmp_path: Path
 ) -> None:
     strict, lax = two_protocols(write_study)
-    second = json.loads((tmp_path / LEDGER).read_text().splitlines()[1])
-    (tmp_path / LEDGER).write_text(json.dumps({**second, "line": 1, "previous": "0" * 64}) + "\n")
+    second = json.loads((tmp_path / Ledger.NAME).read_text().splitlines()[1])
+    (tmp_path / Ledger.NAME).write_text(json.dumps({**second, "line": 1, "previous": "0" * 64}) + "\n")
     strict.file.unlink()
-    assert not read_ledger(tmp_path).problem, "the chain of the forged ledger is whole"
+    assert not Ledger.read(tmp_path).problem, "the chain of the forged ledger is whole"
     found = stands(lax_run(write_study, lax))
     assert found.moved and strict.protocol.hash()[:16] in found.why
 
@@ -197,7 +198,7 @@ def test_a_run_remembers_protocols_that_the_ledger_has_lost(write_study: WriteSt
     strict = register(write_study(gate=STRICT))
     stands(write_study(gate=STRICT))
     strict.file.unlink()
-    (tmp_path / LEDGER).unlink()
+    (tmp_path / Ledger.NAME).unlink()
     shutil.rmtree(tmp_path / "runs" / "small" / "tables", ignore_errors=True)
     found = stands(write_study(gate=LAX, study="fishing", output="runs/fishing"))
     assert found.moved and strict.protocol.hash()[:16] in found.why
@@ -212,15 +213,15 @@ def test_a_ledger_that_was_cut_after_the_run_is_seen_by_the_gate_and_by_verify(
     assert stands(write_study(gate=STRICT, judge={"temperature": 0.5})).met and two.protocol.line == 2
     assert main(["runs", "verify", str(folder)]) == 0
     assert "2 lines, the chain is whole" in capsys.readouterr().out
-    whole = (tmp_path / LEDGER).read_text()
-    (tmp_path / LEDGER).write_text(whole.splitlines(keepends=True)[0])
+    whole = (tmp_path / Ledger.NAME).read_text()
+    (tmp_path / Ledger.NAME).write_text(whole.splitlines(keepends=True)[0])
     found = standing(open_run(folder))
     assert found.met is False and "was cut: it has 1 lines, and had 2" in found.why
     assert main(["runs", "verify", str(folder)]) == 1
-    assert f"ALTERED {LEDGER}: was cut" in capsys.readouterr().out
-    (tmp_path / LEDGER).write_text(whole.replace('"study": "small"', '"study": "large"', 1))
+    assert f"ALTERED {Ledger.NAME}: was cut" in capsys.readouterr().out
+    (tmp_path / Ledger.NAME).write_text(whole.replace('"study": "small"', '"study": "large"', 1))
     assert "line 1 was changed" in standing(open_run(folder)).why
-    (tmp_path / LEDGER).unlink()
+    (tmp_path / Ledger.NAME).unlink()
     assert "is missing; it had 2 lines" in standing(open_run(folder)).why
 
 
@@ -234,7 +235,7 @@ def test_a_study_that_is_copied_with_its_ledger_has_the_same_first_protocol(
     for file in (*tmp_path.glob("*.json*"), tmp_path / "study.yaml"):
         shutil.copy(file, copy)
     assert stands(copy / "study.yaml").moved
-    (copy / LEDGER).unlink()
+    (copy / Ledger.NAME).unlink()
     (copy / "study.yaml").write_text((copy / "study.yaml").read_text().replace("fishing", "again"))
     assert stands(copy / "study.yaml").moved, "without its ledger the protocol remembers"
 
@@ -267,7 +268,7 @@ def test_protocols_of_earlier_versions_are_the_first_lines_of_a_new_ledger(
     write_study: WriteStudy, tmp_path: Path
 ) -> None:
     made = register(write_study(gate=STRICT))
-    (tmp_path / LEDGER).unlink()
+    (tmp_path / Ledger.NAME).unlink()
     made.file.unlink()
     newer = ("ledger", "cases_hash")
     older = Protocol.model_validate(
@@ -276,7 +277,7 @@ def test_protocols_of_earlier_versions_are_the_first_lines_of_a_new_ledger(
     older.write(tmp_path)
     assert stands(write_study(gate=STRICT)).met, "no ledger was kept then"
     lax = register(write_study(gate=LAX))
-    assert [each.protocol for each in read_ledger(tmp_path).lines] == [older.hash(), lax.protocol.hash()]
+    assert [each.protocol for each in Ledger.read(tmp_path).lines] == [older.hash(), lax.protocol.hash()]
     assert stands(lax_run(write_study, lax)).moved
 
 
@@ -318,7 +319,7 @@ def test_an_erased_patient_keeps_the_registration(
     found = stands(file)
     assert found.met, found.why
     assert found.erased == 2 and "2 answers erased since" in found.text
-    ledger = (tmp_path / LEDGER).read_text()
+    ledger = (tmp_path / Ledger.NAME).read_text()
     assert "patient-3" not in ledger and "case-6" not in ledger and "Summary" not in ledger
     assert main(["runs", "verify", str(tmp_path / "runs" / "small")]) == 0
 
@@ -349,14 +350,14 @@ def test_ratings_of_cases_that_are_left_must_not_change_with_an_erasure(
 def test_a_forged_erasure_cannot_make_other_cases_registered(write_study: WriteStudy, tmp_path: Path) -> None:
     register(write_study(cases=answers(60)))
     others = [*answers(58), {**answers(1, start=58)[0], "candidate": "A kinder answer."}]
-    ledger = read_ledger(tmp_path)
+    ledger = Ledger.read(tmp_path)
     line = {
         "line": 2, "at": "2026-01-01T00:00:00.000+00:00", "event": "erased", "cases": 1,
         "cases_hash": ledger.lines[0].cases_hash, "erased": ["ab" * 16], "ratings": [], "previous": ledger.end.hash,
     }  # fmt: skip
-    with (tmp_path / LEDGER).open("a") as file:
+    with (tmp_path / Ledger.NAME).open("a") as file:
         file.write(json.dumps(line) + "\n")
-    assert not read_ledger(tmp_path).problem
+    assert not Ledger.read(tmp_path).problem
     assert "registered for another study" in stands(write_study(cases=others)).why
 
 
@@ -403,7 +404,7 @@ def test_an_erasure_of_cases_that_are_not_the_registered_ones_is_not_recorded(
     store = str(tmp_path / "runs" / "small" / "ratings.sqlite")
     assert erase(store, "--patient", "patient-3", "--study", str(changed)) == 1
     assert "does not hold the cases as they were registered" in capsys.readouterr().out
-    assert len(read_ledger(tmp_path).lines) == 1
+    assert len(Ledger.read(tmp_path).lines) == 1
 
 
 def test_erasing_from_a_registered_study_without_naming_it_asks_for_it(
@@ -424,7 +425,7 @@ def test_the_report_lists_every_protocol_and_every_erasure(write_study: WriteStu
     file = erased_study(write_study, tmp_path)
     cases = [json.loads(line) for line in (tmp_path / "cases.jsonl").read_text().splitlines()]
     lax = register(write_study(gate=LAX, cases=cases))
-    first = next(each for each in protocols_in(tmp_path) if each.line == 1)
+    first = next(each for each in Protocol.all_in(tmp_path) if each.line == 1)
     write_study(cases=cases)
     run_study(load_study(file))
     page = page_of(tmp_path / "runs" / "small")
@@ -436,13 +437,13 @@ def test_the_report_lists_every_protocol_and_every_erasure(write_study: WriteStu
 def test_a_study_that_was_never_registered_has_no_ledger(write_study: WriteStudy, tmp_path: Path) -> None:
     file = write_study(cases=answers(6))
     assert record_erasure(load_study(file), {"case-0"}) is None
-    assert not (tmp_path / LEDGER).exists() and read_manifest_of(file).registration is None
+    assert not (tmp_path / Ledger.NAME).exists() and read_manifest_of(file).registration is None
 
 
 def read_manifest_of(file: Path) -> Manifest:
     study = load_study(file)
     run_study(study)
-    return read_manifest(study.output)
+    return RunFolder(study.output).manifest
 
 
 def test_the_published_line_is_checked(
@@ -452,7 +453,7 @@ def test_the_published_line_is_checked(
     assert main(["register", str(file)]) == 0
     printed = capsys.readouterr().out.splitlines()
     line = printed[printed.index("Publish this line:") + 1]
-    (protocol,) = protocols_in(tmp_path)
+    (protocol,) = Protocol.all_in(tmp_path)
     assert protocol.hash() in line and protocol.cases_hash in line and protocol.registered_at in line
     assert main(["register", str(file), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["publish"] == line, "who registers again gets the same line"
@@ -464,7 +465,7 @@ def test_the_published_line_is_checked(
         return status, capsys.readouterr().out
 
     status, told = checked(f"  {line}\n")
-    assert status == 0 and f"line 1 of {LEDGER}, the first for these cases" in told
+    assert status == 0 and f"line 1 of {Ledger.NAME}, the first for these cases" in told
     assert checked(line.replace(protocol.hash(), "ab" * 32)) == (
         1,
         ANY_WITH("the line is of protocol abababababababab"),
@@ -478,8 +479,8 @@ def test_the_published_line_is_checked(
     assert checked(f"{line[:-64]}{'ab' * 32}") == (1, ANY_WITH("since the line was published"))
     assert main(["runs", "verify", folder, "--anchor", "sha256 abc"]) == 2
     assert "is not a line that `medjury register` prints" in capsys.readouterr().err
-    (tmp_path / LEDGER).rename(tmp_path / "hidden")
-    assert checked(line) == (1, ANY_WITH(f"ALTERED anchor: {LEDGER} is missing"))
+    (tmp_path / Ledger.NAME).rename(tmp_path / "hidden")
+    assert checked(line) == (1, ANY_WITH(f"ALTERED anchor: {Ledger.NAME} is missing"))
     file.rename(tmp_path / "other.yaml")
     assert checked(line) == (1, ANY_WITH("study file (../../study.yaml) is not there"))
 
@@ -517,7 +518,7 @@ def test_a_line_that_was_published_fixes_all_lines_before_it(write_study: WriteS
     stands(write_study(gate=STRICT, cases=answers(6, start=90), study="other"))
     folder = str(tmp_path / "runs" / "other")
     assert main(["runs", "verify", folder, "--anchor", other.publish]) == 0
-    lines = (tmp_path / LEDGER).read_text().splitlines()
+    lines = (tmp_path / Ledger.NAME).read_text().splitlines()
     first = json.dumps({**json.loads(lines[0]), "study": "never"})
-    (tmp_path / LEDGER).write_text("\n".join([first, *lines[1:]]) + "\n")
+    (tmp_path / Ledger.NAME).write_text("\n".join([first, *lines[1:]]) + "\n")
     assert main(["runs", "verify", folder, "--anchor", other.publish]) == 1

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from medjury.cli import main
-from medjury.store.runs import ManifestLeftOut, read_manifest
+from medjury.store.runs import ManifestLeftOut, RunFolder
 
 Write = Callable[..., Path]
 
@@ -31,7 +31,7 @@ def test_the_manifest_and_the_plan_hold_what_was_left_out(
     assert "in the cases: column that the mapping does not name, left out: 1" in capsys.readouterr().out
     assert main(["run", str(study), "--quiet", "--skip-bad-cases"]) == 0
     (folder,) = {file.parent for file in study.parent.rglob("manifest.json")}
-    manifest = read_manifest(folder)
+    manifest = RunFolder(folder).manifest
     assert manifest.cases_skipped == 2
     assert manifest.cases_left_out == ManifestLeftOut(
         rows={

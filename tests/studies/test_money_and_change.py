@@ -20,8 +20,8 @@ from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.store.ratings import open_store
 from medjury.studies import load_study, run_study
-from medjury.studies._hosts import check_store_host
-from medjury.studies._lock import only_run
+from medjury.studies._run.calls import check_store_host
+from medjury.studies._run.how import only_run
 
 Write = Callable[..., Path]
 
@@ -89,7 +89,7 @@ def test_a_scored_dimension_survives_a_retry_that_fails(write_study: Write, serv
 def test_cases_that_change_under_the_run_fail_it(write_study: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     study_file = write_study(cases=3)
     study = load_study(study_file)
-    from medjury.studies import _run
+    from medjury.studies._run import run as _run
 
     planned = _run.plan_study
 

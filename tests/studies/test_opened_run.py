@@ -9,15 +9,15 @@ import pytest
 from tests.loopback import LoopbackServer
 
 import medjury
-from medjury.studies import GOOD_JURY, copy_demonstration, load_study, run_study
-from medjury.studies._notebook import bar_html
+from medjury.studies import Demonstration, load_study, run_study
+from medjury.studies._run.how import bar_html
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("opened")
-    copy_demonstration(folder)
-    return run_study(load_study(folder / GOOD_JURY)).folder
+    Demonstration(folder).copy()
+    return run_study(load_study(Demonstration(folder).good_jury)).folder
 
 
 def test_an_open_run_has_its_ratings_its_cases_and_its_verdict(run: Path) -> None:
@@ -54,7 +54,7 @@ judges:
 
 
 async def test_a_run_can_be_awaited_beside_other_work(tmp_path: Path) -> None:
-    copy_demonstration(tmp_path)
+    Demonstration(tmp_path).copy()
     with LoopbackServer() as server:
         (tmp_path / "awaited.yaml").write_text(STUDY.format(url=server.url))
         ticks = 0
@@ -72,7 +72,7 @@ async def test_a_run_can_be_awaited_beside_other_work(tmp_path: Path) -> None:
 
 
 async def test_cancelled_it_asks_no_more_and_the_next_run_goes_on(tmp_path: Path) -> None:
-    copy_demonstration(tmp_path)
+    Demonstration(tmp_path).copy()
     with LoopbackServer(lambda call: "latency:0.05") as server:
         (tmp_path / "awaited.yaml").write_text(STUDY.format(url=server.url))
         study = load_study(tmp_path / "awaited.yaml")

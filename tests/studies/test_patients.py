@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from medjury.foundation.errors import MedjuryError
-from medjury.store.runs import verify_run
+from medjury.store.runs import RunFolder
 from medjury.studies import load_study, run_study
 from medjury.tables import open_run
 
@@ -37,11 +37,11 @@ def test_visits_of_a_patient_are_one_cluster_and_the_file_is_vouched_for(write_s
         "v3": "item v3",
         "v4": "item v4",
     }
-    assert {each.what: each.sound for each in verify_run(folder)}["patients.csv"]
+    assert {each.what: each.sound for each in RunFolder(folder).verify()}["patients.csv"]
     written = [file.read_bytes() for file in folder.iterdir() if file.suffix in (".csv", ".json", ".jsonl")]
     assert not any(b"MRN-" in content for content in written)
     (folder / "patients.csv").write_text("item,patient\nv1,1\n")
-    assert not {each.what: each.sound for each in verify_run(folder)}["patients.csv"]
+    assert not {each.what: each.sound for each in RunFolder(folder).verify()}["patients.csv"]
 
 
 def test_without_shared_patients_there_is_no_file_and_an_old_one_goes(write_study: Write) -> None:

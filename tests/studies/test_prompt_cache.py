@@ -17,7 +17,7 @@ from medjury.instruments import Example, load_instrument
 from medjury.intake.cases import Case, Note
 from medjury.judging import Judge
 from medjury.models import AnthropicModel, Gate, MemoryCache, OpenAIModel, PriceList
-from medjury.store.runs import read_manifest
+from medjury.store.runs import RunFolder
 from medjury.studies import check_study, load_study, run_study
 
 Write = Callable[..., Path]
@@ -59,13 +59,13 @@ def test_the_record_first_and_one_question_ahead_fill_the_cache(
     assert told is not None and told.share > 0.8, "three of twenty-seven questions had to read the record"
     assert (result.tokens_in, result.tokens_cached) == (told.tokens_in, told.tokens_cached)
     assert f"{100 * told.share:.1f} % of {told.tokens_in:,} tokens in came from" in result.text()
-    assert read_manifest(tmp_path / "runs" / "small").prompt_version == "4"
+    assert RunFolder(tmp_path / "runs" / "small").manifest.prompt_version == "4"
 
 
 def test_the_rubric_first_serves_far_less(write_study: Write, cached: LoopbackServer, tmp_path: Path) -> None:
     run_study(load_study(study(write_study, cached, prompt=1)))
     assert cached.endpoint.cache is not None and cached.endpoint.cache.share < 0.7
-    assert read_manifest(tmp_path / "runs" / "small").prompt_version == "1"
+    assert RunFolder(tmp_path / "runs" / "small").manifest.prompt_version == "1"
 
 
 def test_what_the_dry_run_expects_of_the_cache_is_what_comes(

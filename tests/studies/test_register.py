@@ -13,7 +13,7 @@ import pytest
 
 from medjury.cli._main import main
 from medjury.foundation.errors import MedjuryError
-from medjury.store.runs import Manifest, protocols_in, read_manifest, read_protocol
+from medjury.store.runs import Manifest, Protocol, RunFolder
 from medjury.studies import load_study, register_study, run_study
 from medjury.validation import Rule, compare_runs, validate
 
@@ -23,7 +23,7 @@ WriteStudy = Callable[..., Path]
 def run(file: Path) -> Manifest:
     study = load_study(file)
     run_study(study)
-    return read_manifest(study.output)
+    return RunFolder(study.output).manifest
 
 
 def rule_of(folder: Path) -> Rule:
@@ -68,7 +68,7 @@ def test_registering_asks_nobody_and_writes_no_run_folder(
 def test_the_same_study_is_registered_once(write_study: WriteStudy, tmp_path: Path) -> None:
     first = register_study(load_study(write_study()))
     again = register_study(load_study(write_study()))
-    assert again.before and again.file == first.file and len(protocols_in(tmp_path)) == 1
+    assert again.before and again.file == first.file and len(Protocol.all_in(tmp_path)) == 1
     assert "Registered already" in again.text()
 
 
@@ -213,7 +213,7 @@ def test_a_protocol_that_comes_after_the_first_rating_is_too_late(
     file = write_study()
     run(file)
     folder = tmp_path / "runs" / "small"
-    manifest = read_manifest(folder)
+    manifest = RunFolder(folder).manifest
     from tests.report.planted import registered
 
     stated = json.loads((folder / "manifest.json").read_text())
@@ -270,7 +270,7 @@ def test_a_protocol_that_was_edited_or_renamed_is_refused(write_study: WriteStud
     with pytest.raises(MedjuryError, match="changed or renamed after it was registered"):
         run_study(load_study(file))
     with pytest.raises(MedjuryError, match="no such protocol"):
-        read_protocol(tmp_path / "protocol-0.json")
+        Protocol.read(tmp_path / "protocol-0.json")
 
 
 def test_the_study_file_may_name_a_protocol_in_another_folder(
@@ -288,7 +288,7 @@ def test_the_command_prints_the_hash_and_what_to_do_with_it(
     file = write_study()
     assert main(["register", str(file)]) == 0
     shown = capsys.readouterr().out
-    (protocol,) = protocols_in(file.parent)
+    (protocol,) = Protocol.all_in(file.parent)
     assert f"SHA-256 {protocol.hash()}" in shown and "ethics board" in shown
     assert main(["register", str(file), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)

@@ -17,7 +17,7 @@ from tests.ratings.samples import drop_later_tables
 from medjury.cli import main
 from medjury.judging import _judge
 from medjury.store.ratings import Rating, open_store
-from medjury.store.runs import verify_run
+from medjury.store.runs import RunFolder
 from medjury.studies import load_study, reread_run, run_study
 
 Write = Callable[..., Path]
@@ -151,7 +151,7 @@ def test_a_better_reader_reads_what_the_first_one_could_not(
     made = manifest(again(folder))
     assert made["reread"]["from"]["run"] == earlier and made["run"] == f"{earlier}-reread-1" != earlier
     assert made["status"] == "complete" and made["calls"] == 0 and made["prompt_version"]
-    assert all(finding.sound for finding in verify_run(again(folder)))
+    assert all(finding.sound for finding in RunFolder(again(folder)).verify())
     table = pl.read_parquet(again(folder) / "ratings.parquet")
     assert table.filter(rater="jury", item="case-1", dimension="completeness")["score"].to_list() == [4.0]
     page = (again(folder) / "report.html").read_text()
@@ -469,7 +469,7 @@ def test_drafts_are_read_as_they_were_judged(
     assert reread_run(folder).no_reply == 0
     assert totals(folder) == {"same": 6}
     assert (again(folder) / "drafts.jsonl").read_bytes() == (folder / "drafts.jsonl").read_bytes()
-    assert all(finding.sound for finding in verify_run(again(folder)))
+    assert all(finding.sound for finding in RunFolder(again(folder)).verify())
 
 
 def test_a_case_or_a_judge_that_changed_has_no_stored_reply(

@@ -17,7 +17,7 @@ from tests.loopback import LoopbackServer
 from medjury.analysis.agreement import rater_pairs
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
-from medjury.store.runs import read_manifest, verify_run
+from medjury.store.runs import RunFolder
 from medjury.studies import check_study, gate_outlook, load_study, register_study, run_study
 from medjury.tables import RatingTable, open_run
 from medjury.validation import validate
@@ -120,10 +120,10 @@ def test_the_study_names_people_and_the_run_folder_holds_pseudonyms(
             content = polars.read_parquet(file).write_csv().encode()
         if file.suffix != ".sqlite":
             assert not any(name.encode() in content for name in PANELS), file.name
-    assert all(check.sound for check in verify_run(folder))
+    assert all(check.sound for check in RunFolder(folder).verify())
     lines = (folder / "raters.csv").read_text().replace("renal", "cardiac")
     (folder / "raters.csv").write_text(lines)
-    assert [check.what for check in verify_run(folder) if not check.sound] == ["raters.csv"]
+    assert [check.what for check in RunFolder(folder).verify() if not check.sound] == ["raters.csv"]
 
 
 def test_an_adjudicator_settles_where_the_reference_differs(write_study: Write, tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_the_manifest_says_who_is_who(write_study: Write, tmp_path: Path) -> Non
     humans = json.loads((load_study(study).output / "manifest.json").read_text())["humans"]
     assert humans["reference"] == ["Ada", "Ben", "Cid"] and humans["consensus"] == "majority"
     assert humans["second_panel"] == {"name": "rescore", "members": ["Dan", "Eve"]}
-    assert read_manifest(load_study(study).output).humans is not None
+    assert RunFolder(load_study(study).output).manifest.humans is not None
 
 
 @pytest.mark.parametrize(
@@ -313,7 +313,7 @@ def test_pairs_of_raters_hold_the_members_of_a_panel_and_not_their_consensus(
 def test_the_study_names_what_ranks_the_systems(write_study: Write) -> None:
     study = write_study(report={"rank_by": "clarity"})
     assert run_study(load_study(study)).status == "complete"
-    assert read_manifest(load_study(study).output).report.rank_by == ("clarity",)
+    assert RunFolder(load_study(study).output).manifest.report.rank_by == ("clarity",)
     with pytest.raises(MedjuryError, match="has no dimension or composite 'clearness'"):
         load_study(write_study(report={"rank_by": ["clearness"]}))
 

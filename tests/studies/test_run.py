@@ -22,7 +22,8 @@ from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.models import audit_totals
 from medjury.store.ratings import open_store, write_ratings
-from medjury.studies import _conclude, load_study
+from medjury.studies import load_study
+from medjury.studies._run import conclude as _conclude
 
 Write = Callable[..., Path]
 
@@ -105,7 +106,7 @@ print("Loaded", *(name for name in sys.modules if name.startswith("medjury.")))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = done.stdout.partition("Loaded ")[2].split()
-    assert "medjury.studies._strategies.single" in loaded
+    assert "medjury.studies._study.strategies" in loaded
     unused = (
         *(f"judging._{name}" for name in ("adaptive", "claims", "closed_loop", "deliberation", "drafting")),
         *(
@@ -115,7 +116,7 @@ print("Loaded", *(name for name in sys.modules if name.startswith("medjury.")))
             "transcripts",
             "ratings._import.build",
             "studies._cluster",
-            "studies._drafts.drafting",
+            "studies._run.drafting",
         ),
     )
     assert not [
@@ -448,13 +449,13 @@ def test_the_last_count_of_a_run_and_the_reports_say_that_composites_are_not_cou
 ) -> None:
     import polars as pl
 
-    from medjury.store.runs import read_manifest
+    from medjury.store.runs import RunFolder
     from medjury.studies import load_study, run_study
 
     file = write_study(cases=2)
     assert main(["run", str(file), "--quiet"]) == 0
     folder = load_study(file).output
-    told = read_manifest(folder).coverage.told()
+    told = RunFolder(folder).manifest.coverage.told()
     assert told.startswith("6 of 6 ratings scored") and "composites are not counted" in told
     assert told in run_study(load_study(file)).text() and told in (folder / "report.html").read_text()
     judged = pl.read_parquet(folder / "ratings.parquet").filter(pl.col("rater_kind") == "judge")

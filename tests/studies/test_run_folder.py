@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from medjury.store.runs import read_manifest, verify_run
+from medjury.store.runs import RunFolder
 from medjury.studies import load_study, run_study
 from medjury.tables import open_run
 
@@ -35,23 +35,23 @@ def test_a_run_with_the_sites_own_instrument_tells_its_composites(write_study: W
     (tmp_path / "ward.yaml").write_text(OWN)
     result = run_study(load_study(write_study(instrument="ward.yaml", dimensions=None)))
     (tmp_path / "ward.yaml").unlink()
-    said = {each.name: each for each in read_manifest(result.folder).instrument.dimensions}
+    said = {each.name: each for each in RunFolder(result.folder).manifest.instrument.dimensions}
     assert said["safety"].of == "risk" and said["overall"].weights == {"accuracy": 0.75, "safety": 0.25}
     assert said["overall"].needs_every_part and said["overall"].derived and not said["risk"].higher_is_better
     table = open_run(result.folder)
     assert table.dimension("overall").weights == {"accuracy": 0.75, "safety": 0.25}
     assert [each.name for each in table.counted] == ["accuracy", "risk"]
-    assert all(check.sound for check in verify_run(result.folder))
+    assert all(check.sound for check in RunFolder(result.folder).verify())
 
 
 def test_the_rules_of_the_gate_stay_when_they_were_stated(write_study: Write) -> None:
     folder = run_study(load_study(write_study(gate={"floor": 0.6, "development_cases": ["case-1"]}))).folder
-    first = read_manifest(folder)
+    first = RunFolder(folder).manifest
     assert first.gate is not None and first.rules.development_cases == ("case-1",) and first.stated_at
     run_study(load_study(write_study(gate={"floor": 0.6, "development_cases": ["case-1"]})))
-    assert read_manifest(folder).gate == first.gate
+    assert RunFolder(folder).manifest.gate == first.gate
     run_study(load_study(write_study(gate={"floor": 0.1})))
-    changed = read_manifest(folder)
+    changed = RunFolder(folder).manifest
     assert [each.floor for each in changed.earlier_rules] == [0.6] and changed.rules.floor == 0.1
     assert changed.earlier_rules[0].stated_at == first.stated_at
 
@@ -61,4 +61,4 @@ def test_a_damaged_manifest_does_not_stop_the_run_that_writes_it_anew(write_stud
     folder = run_study(load_study(study)).folder
     (folder / "manifest.json").write_text("{")
     again = run_study(load_study(study))
-    assert again.status == "complete" and again.calls == 0 and read_manifest(folder).status == "complete"
+    assert again.status == "complete" and again.calls == 0 and RunFolder(folder).manifest.status == "complete"

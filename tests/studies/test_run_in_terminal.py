@@ -11,7 +11,7 @@ from tests.cli.in_terminal import in_terminal
 from medjury.judging import Progress
 from medjury.store.runs import Coverage, Manifest
 from medjury.studies import load_study
-from medjury.studies._conclude import WorkDone, judge_outcome
+from medjury.studies._run.conclude import WorkDone, judge_outcome
 
 Write = Callable[..., Path]
 

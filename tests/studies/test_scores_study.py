@@ -19,18 +19,17 @@ from tests.loopback import LoopbackServer
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.in_use.passports import RefusedError, check_passport, judge_with_passport, make_passport
-from medjury.store.runs import Manifest, read_manifest
+from medjury.store.runs import Manifest, RunFolder
 from medjury.studies import (
     check_study,
     judge_cases,
     load_study,
-    rater_with,
     record_run,
     register_study,
     reread_run,
     run_study,
 )
-from medjury.studies._cluster.refusals import refuse_for_cluster
+from medjury.studies._cluster.shares import refuse_for_cluster
 from medjury.validation import validate
 
 Write = Callable[..., Path]
@@ -60,7 +59,7 @@ def scored(name: str = "gpt-4o", path: str = "scores.csv", **options: Any) -> di
 def run(file: Path) -> Manifest:
     study = load_study(file)
     run_study(study)
-    return read_manifest(study.output)
+    return RunFolder(study.output).manifest
 
 
 def rows(folder: Path, **wanted: str) -> list[dict[str, Any]]:
@@ -95,7 +94,7 @@ def test_scores_become_ratings_and_nobody_is_asked(
     assert {row["rater_kind"] for row in found} == {"judge"} and {row["repeat"] for row in found} == {0}
     nobody_knows = {(row["cost"], row["seconds"], row["tokens_in"], row["calls"]) for row in found}
     assert nobody_knows == {(None, None, None, None)}, "what they took is not known, which is not 0"
-    manifest = read_manifest(tmp_path / "runs/small")
+    manifest = RunFolder(tmp_path / "runs/small").manifest
     (judge,) = manifest.judges
     digest = hashlib.sha256((tmp_path / "scores.csv").read_bytes()).hexdigest()
     assert judge.strategy == "scores" and judge.models[0].scores == digest and judge.vendor == "openai"
@@ -479,4 +478,4 @@ def test_a_prompt_that_nobody_knows_is_not_tuned(write_study: Write, tmp_path: P
     scores(tmp_path)
     study = load_study(write_study(judges=[scored()]))
     with pytest.raises(MedjuryError, match="there is no prompt to tune"):
-        rater_with(study, 0, study.instrument)
+        study.rater_with(0, study.instrument)

@@ -9,7 +9,7 @@ import pytest
 from tests.report.planted import planted_frame, write_run
 
 from medjury.cli import main
-from medjury.store.runs import read_manifest
+from medjury.store.runs import RunFolder
 from medjury.studies import load_study, run_study
 from medjury.tables import open_run
 
@@ -28,7 +28,7 @@ def case(number: int, system: str, vendor: str) -> dict[str, object]:
 def test_a_run_keeps_the_vendors_that_its_cases_name(write_study: Callable[..., Path]) -> None:
     cases = [case(1, "a", "Ada Inc"), case(2, "a", "Ada Inc"), case(1, "b", "One"), case(2, "b", "Two")]
     folder = run_study(load_study(write_study(cases=cases)), preflight=False).folder
-    assert read_manifest(folder).system_vendors == {"a": "Ada Inc"}  # two names for b: nobody knows
+    assert RunFolder(folder).manifest.system_vendors == {"a": "Ada Inc"}  # two names for b: nobody knows
     assert open_run(folder).system_vendors == {"a": "Ada Inc"}
 
 

@@ -9,7 +9,7 @@ from tests.ratings.samples import rating, unscored
 
 from medjury.instruments import Reason
 from medjury.store.ratings import Rating, open_store
-from medjury.studies._conclude import Tally
+from medjury.studies._run.conclude import Tally
 
 
 def _any(chance: random.Random, number: int) -> Rating:

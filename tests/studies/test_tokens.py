@@ -14,7 +14,7 @@ from tests.ratings.samples import drop_later_tables
 
 from medjury.report import write_page
 from medjury.store.ratings import Rating, copy_store, open_store
-from medjury.store.runs import read_manifest
+from medjury.store.runs import RunFolder
 from medjury.studies import load_study, record_run, reread_run, run_study
 
 Write = Callable[..., Path]
@@ -61,7 +61,7 @@ def run(write_study: Write, server: LoopbackServer, tmp_path: Path) -> Callable[
 
 
 def replies(folder: Path) -> dict[str, int]:
-    read = read_manifest(folder).coverage.replies
+    read = RunFolder(folder).manifest.coverage.replies
     assert read is not None
     return read.model_dump()
 
@@ -178,7 +178,7 @@ def test_a_store_made_before_gets_its_secret_on_first_use(
     old.close()
     with open_store(path) as store, open_store(path) as other:
         assert store.secret() == other.secret() and len(store.secret()) == 32
-        found = store.read_counts(read_manifest(folder).run)
+        found = store.read_counts(RunFolder(folder).manifest.run)
         assert {read_as for read_as, _ in found} == {"not known"}
 
 
@@ -214,7 +214,7 @@ def test_a_copy_of_the_store_asks_with_the_same_tokens(
     with open_store(folder / "ratings.sqlite") as source, open_store(postgres_url) as target:
         copy_store(source, target)
         assert target.secret() == source.secret()
-        assert target.read_counts(read_manifest(folder).run) == {("token", 0): 2}
+        assert target.read_counts(RunFolder(folder).manifest.run) == {("token", 0): 2}
 
 
 def test_a_run_that_was_begun_without_tokens_goes_on_without(
@@ -225,7 +225,7 @@ def test_a_run_that_was_begun_without_tokens_goes_on_without(
     begun = len(server.calls)
     rows = run(f"ok:{grades(4)}")
     assert len(server.calls) == begun and {row.score for row in rows} == {3}
-    assert read_manifest(folder).prompt_version == "1"
+    assert RunFolder(folder).manifest.prompt_version == "1"
 
 
 def test_a_batch_job_shows_the_tokens_of_its_calls(

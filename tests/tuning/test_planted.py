@@ -15,7 +15,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.foundation.screen import screen
 from medjury.instruments import load_instrument
 from medjury.models import verify_audit_log
-from medjury.store.runs import read_tuning
+from medjury.store.runs import TuningManifest
 from medjury.studies import load_study
 from medjury.tuning import (
     TuningResult,
@@ -103,7 +103,8 @@ def test_every_call_passes_the_gate(server: LoopbackServer, tmp_path: Path) -> N
     stopped = tune(file)
     assert stopped.status == "incomplete" and "over_budget" in stopped.why
     assert len(server.calls) == 40, "the budget holds for judgements and proposals alike"
-    assert read_tuning(stopped.folder).status == "incomplete" and read_tuning(stopped.folder).touched
+    manifest = TuningManifest.read(stopped.folder)
+    assert manifest.status == "incomplete" and manifest.touched
     seen = {call.body for call in server.calls}
     file.write_text(file.read_text().replace('budget: {"calls": 40}', 'budget: {"calls": 4000}'))
     result = tune(file)

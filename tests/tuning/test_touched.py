@@ -14,7 +14,7 @@ from tests.tuning.world import answer, write_task
 
 from medjury.instruments import load_instrument
 from medjury.intake.cases import Case, Note, content_marks
-from medjury.store.runs import read_manifest, read_tuning
+from medjury.store.runs import RunFolder, TuningManifest
 from medjury.studies import load_study, register_study, run_study, touched_marks
 from medjury.tables import open_run, with_rules
 from medjury.tuning import TuningResult, read_settings, tune_study
@@ -50,12 +50,12 @@ def tuned(tmp_path_factory: pytest.TempPathFactory) -> TuningResult:
 def test_a_later_study_cannot_validate_a_tuned_prompt_on_the_cases_it_saw(
     tuned: TuningResult, server: LoopbackServer, tmp_path: Path
 ) -> None:
-    manifest = read_tuning(tuned.folder)
+    manifest = TuningManifest.read(tuned.folder)
     seen = manifest.split.training + manifest.split.validation
     file = later(tmp_path / "second", server.url, str(tuned.folder / "tuned.yaml"))
     study = load_study(file)
     run_study(study)
-    run = read_manifest(study.output)
+    run = RunFolder(study.output).manifest
     assert len(run.touched_cases) == seen and set(run.touched_cases) <= set(run.rules.development_cases)
     assert "the tuning of the instrument impact" in run.touched[0].what
     table = open_run(study.output)
@@ -99,7 +99,7 @@ def test_one_judge_with_tuned_words_is_enough(
     file.write_text(content)
     study = load_study(file)
     run_study(study)
-    run = read_manifest(study.output)
+    run = RunFolder(study.output).manifest
     assert run.touched_cases and "single, tuned by gepa" in {judge.way for judge in run.judges}
 
 
@@ -108,7 +108,7 @@ def test_words_copied_by_hand_leave_their_tuning_behind(server: LoopbackServer, 
     tune(file, budget=60)
     study = load_study(file)  # the plain instrument, and the tuning folder beside the run folder
     run_study(study)
-    assert read_manifest(study.output).touched[0].what.startswith("the tuning of planted")
+    assert RunFolder(study.output).manifest.touched[0].what.startswith("the tuning of planted")
 
 
 def test_studies_that_share_a_store_know_of_each_others_tunings(
@@ -121,7 +121,7 @@ def test_studies_that_share_a_store_know_of_each_others_tunings(
     tune_study(study, read_settings(study, budget=40), out=tmp_path / "far" / "away")
     other = load_study(later(tmp_path / "two", server.url, "impact.yaml", store=shared))
     run_study(other)
-    assert read_manifest(other.output).touched[0].what == "the tuning of planted (away)"
+    assert RunFolder(other.output).manifest.touched[0].what == "the tuning of planted (away)"
 
 
 def test_tuning_after_registration_moves_the_rules(server: LoopbackServer, tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_held_out_scores_that_were_seen_are_known_at_registration(
 def test_held_out_cases_can_be_left_unopened(server: LoopbackServer, tmp_path: Path) -> None:
     file = write_task(tmp_path, server.url, tuning={"evaluate": False})
     result = tune(file, budget=60)
-    assert result.held_out is None and read_tuning(result.folder).held_out_ratings == 0
+    assert result.held_out is None and TuningManifest.read(result.folder).held_out_ratings == 0
     assert not register_study(load_study(file)).protocol.seen
     asked = "\n".join(call.prompt for call in server.calls)
     study = load_study(file)

@@ -12,7 +12,7 @@ from tests.tuning.world import HEARD, NEGATION, write_task
 
 from medjury.instruments import load_instrument
 from medjury.report import write_page
-from medjury.store.runs import read_manifest, read_tuning
+from medjury.store.runs import RunFolder, TuningManifest
 from medjury.studies import load_study, run_study
 from medjury.tuning import PRESETS, TuningPart, TuningResult, read_settings, rollouts, tune_study
 
@@ -48,7 +48,7 @@ def test_the_number_choice_and_order_of_examples_are_chosen_by_validation(tmp_pa
     seen = {text for each in best.examples for text in each.inputs.values()}
     rows = [json.loads(line) for line in (tmp_path / "cases.jsonl").read_text().splitlines()]
     shown = {row["id"] for row in rows if row["candidate"] in seen}
-    assert read_tuning(result.folder).touched and len(shown) == len(best.examples)
+    assert TuningManifest.read(result.folder).touched and len(shown) == len(best.examples)
     assert "0 shots" in (result.folder / "lineage.jsonl").read_text()
 
 
@@ -94,7 +94,7 @@ def test_the_report_of_a_study_says_what_a_tuned_judge_gains_and_what_that_cost(
     file.write_text(words.replace(judge[0], f"judges: [{judge[1]}, {own}]\n"))
     study = load_study(file)
     run_study(study)
-    manifest = read_manifest(study.output)
+    manifest = RunFolder(study.output).manifest
     assert {each.name: each.way for each in manifest.judges}["better"] == "single, tuned by gepa"
     page = write_page(study.output).read_text()
     assert "What tuning took" in page and "single, tuned by gepa" in page

@@ -31,7 +31,7 @@ from medjury.in_use.watching._settings import LimitsPart, SourcePart, WatchPart
 from medjury.in_use.watching._state import State, WatchedCase
 from medjury.in_use.watching._status import QuantityFound, Window
 from medjury.statistics import ConfidenceSequence
-from medjury.studies import read_queue
+from medjury.studies._study.rated import read_queue
 
 GOOD, BAD = range(1004, 2000, 5), range(1000, 2000, 5)  # visits that the jury gives a 5, or a 1
 

@@ -21,19 +21,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury import studies
+    from medjury.studies import Demonstration, stopped_after
 
     folder = Path(options.folder)
-    studies.copy_demonstration(folder)
+    demonstration = Demonstration(folder)
+    demonstration.copy()
     say(
         "1. A good jury: three jurors' recorded votes on 120 synthetic discharge summaries with planted errors.\n"
     )
     first = folder / "runs" / "demonstration"
     pages = [("a good jury", first / files.REPORT)]
     try:
-        status = run_file(str(folder / studies.GOOD_JURY), quiet=options.quiet)
-        say(f"{studies.planted_errors(first, folder / 'cases.jsonl').text()}\n")
-        why = "you asked for the recorded jury alone" if options.no_live else studies.why_no_live()
+        status = run_file(str(demonstration.good_jury), quiet=options.quiet)
+        say(f"{demonstration.planted_errors().text()}\n")
+        why = "you asked for the recorded jury alone" if options.no_live else demonstration.why_not_live()
         if why:
             say(f"2. The live part is left out: {why}.")
         else:
@@ -43,8 +44,8 @@ def run(options: argparse.Namespace) -> int:
                 "nothing is lost.\n"
             )
             pages.append(("the small model", folder / "runs" / "live" / files.REPORT))
-            with studies.stopped_after(LIVE_SECONDS) as slow:
-                live = run_file(str(folder / studies.LIVE), quiet=options.quiet)
+            with stopped_after(LIVE_SECONDS) as slow:
+                live = run_file(str(demonstration.live), quiet=options.quiet)
             if slow.is_set():
                 say(
                     "\nThe live part was stopped: this machine is slow just now. `medjury demo` goes on from here."

@@ -42,11 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.studies import check_drafting, draft_study, load_study
+    from medjury.studies import check_study, draft_study, load_study
 
     study = load_study(options.study, skip_bad_cases=options.skip_bad_cases, overrides=options.overrides)
     if options.dry_run:
-        plan = check_drafting(study, preflight=not options.no_preflight)
+        plan = check_study(study, preflight=not options.no_preflight, only_drafts=True)
         print(plan.text(), file=for_reader(options))
         if options.json:
             print_json(plan.content())

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.store.ratings import erase, erased_text, not_found_text, open_store
+    from medjury.store.ratings import erase, open_store
 
     study = _study(options)
     selection = _selection(options, study)
@@ -50,12 +50,12 @@ def run(options: argparse.Namespace) -> int:
         done = erase(store, selection, dry_run=options.dry_run)
         known = done or done.earlier
         if not known and selection.before is None and not (noted and noted.cases):
-            raise MedjuryError(f"{store.place}: {not_found_text(done)}")
+            raise MedjuryError(f"{store.place}: {done.not_found_text()}")
         if options.json:
             more = {} if noted is None else {"recorded": asdict(noted)}
             print_json({"store": store.place, "dry_run": options.dry_run, **asdict(done), **more})
         else:
-            say(erased_text(done, store.place, dry_run=options.dry_run) if known or noted is None
+            say(done.text(store.place, dry_run=options.dry_run) if known or noted is None
                 else f"{store.place} holds nothing of it.")  # fmt: skip
         if study is None and selection.items and (names := _registered(store, done)):
             say(
@@ -93,10 +93,10 @@ def _registered(store: Store, done: Erased) -> tuple[str, ...]:
 def _selection(options: argparse.Namespace, study: Study | None) -> Selection:
     from medjury.cli._options.cases import mapping_of
     from medjury.intake.cases import read_cases
-    from medjury.store.ratings import Selection, day
+    from medjury.store.ratings import Selection
 
     if options.before is not None:
-        return Selection("date", before=day(options.before))
+        return Selection.older(options.before)
     if options.run is not None:
         return Selection("run", (options.run,))
     if options.case:

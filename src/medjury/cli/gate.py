@@ -22,11 +22,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.store.runs import verify_run
+    from medjury.store.runs import RunFolder
     from medjury.tables import open_run
     from medjury.validation import evidence_of, validation_of
 
-    checks = verify_run(options.folder, unlisted=False)
+    checks = RunFolder(options.folder).verify(unlisted=False)
     table = open_run(options.folder, resamples=options.resamples, seed=options.seed)
     evidence = evidence_of(table, checks=checks, raters=options.raters)
     raters = () if options.raters is None else evidence.roles.raters

@@ -9,7 +9,7 @@ from pathlib import Path
 from medjury.cli._main import say
 from medjury.cli._output import add_json, for_reader, print_json
 from medjury.foundation.errors import MedjuryError
-from medjury.studies.recipes import list_recipes, recipes_text, write_recipe
+from medjury.studies import Recipe
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,12 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     if options.list_recipes:
-        print(recipes_text(), file=for_reader(options))
+        print(Recipe.listing(), file=for_reader(options))
         if options.json:
-            print_json([{"name": each.name, "summary": each.summary} for each in list_recipes()])
+            print_json([{"name": each.name, "summary": each.summary} for each in Recipe.all()])
         return 0
     if options.recipe is not None:
-        study = write_recipe(options.recipe, options.file or options.recipe)
+        study = Recipe.named(options.recipe).write(options.file or options.recipe)
         say(
             f"Wrote {study.parent}. Read {study.parent / 'README.md'}, then: medjury run {study}",
             for_reader(options),

@@ -30,9 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from medjury.cli._terminal.displays import display
     from medjury.report import write_page, write_pdf
-    from medjury.store.runs import ReportSettings, verify_run
+    from medjury.store.runs import ReportSettings, RunFolder
 
-    checks = verify_run(options.folder, report=False, unlisted=False)
+    checks = RunFolder(options.folder).verify(report=False, unlisted=False)
     settings = {name: getattr(options, name, None) for name in ReportSettings.model_fields}
     with display(quiet=options.quiet) as shown:
         step = None if shown is None else shown.step

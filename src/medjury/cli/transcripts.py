@@ -81,7 +81,7 @@ def _one(options: argparse.Namespace) -> TranscriptStudy:
 
 
 def _several(options: argparse.Namespace) -> TranscriptCollection:
-    from medjury.studies import calls_in, collect
+    from medjury.studies import TranscriptCollection, calls_in
 
     if not Path(options.gold).is_dir() and not options.gold.lower().endswith(".csv"):
         raise MedjuryError(
@@ -94,20 +94,24 @@ def _several(options: argparse.Namespace) -> TranscriptCollection:
         for files in calls_in(options.gold)
     ]
     place = Path(options.gold).resolve()
-    return collect(
-        calls, name=place.name if place.is_dir() else place.parent.name, edges=options.bands,
-        per_band=options.per_band, keep_perfect=options.keep_perfect, seed=options.seed,
-    )  # fmt: skip
+    return TranscriptCollection.drawn(
+        calls,
+        name=place.name if place.is_dir() else place.parent.name,
+        edges=options.bands,
+        per_band=options.per_band,
+        keep_perfect=options.keep_perfect,
+        seed=options.seed,
+    )
 
 
 def _study(
     options: argparse.Namespace, gold: str, heard: str, call: str | None, system: str | None, **drawn: Any
 ) -> TranscriptStudy:
-    from medjury.studies import transcript_study
+    from medjury.studies import TranscriptStudy
 
     golden, recognised, alignment = align_files(options, gold, heard)
     for note in (*golden.notes, *recognised.notes, *alignment.notes):
         say(f"medjury: {note}", sys.stderr)
-    return transcript_study(
+    return TranscriptStudy.drawn(
         read_file(gold, options), golden, recognised, alignment, call=call, system=system, **drawn
     )

@@ -26,13 +26,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.store.runs import check_ledger, check_signature, read_manifest, sign_run, verify_run
+    from medjury.store.runs import RunFolder
     from medjury.studies import check_scores
 
     folder = Path(options.folder)
     checks = (
-        *verify_run(folder),
-        *check_ledger(folder, read_manifest(folder), options.anchor),
+        *RunFolder(folder).verify(),
+        *RunFolder(folder).check_ledger(options.anchor),
         *check_scores(folder, study=options.study),
     )
     whole = all(check.sound for check in checks)
@@ -42,8 +42,8 @@ def run(options: argparse.Namespace) -> int:
     if options.sign and not whole:
         say("The run folder is not as the run left it, so that it was not signed.", told)
     elif options.sign:
-        sign_run(folder, options.sign)
-    signature = check_signature(folder, options.signers)
+        RunFolder(folder).sign(options.sign)
+    signature = RunFolder(folder).check_signature(options.signers)
     if signature is not None:
         _tell(signature, told)
     if options.json:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-GOOD_JURY, LIVE = "study.yaml", "live.yaml"
 _FOUND_AT = 3.5  # a summary with an error deserves no better grade, on the axis that the error concerns
 
 
@@ -32,46 +31,54 @@ class PlantedErrors:
         )
 
 
-def copy_demonstration(folder: Path) -> None:
-    """The demonstration's files, in a folder of the user's own."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with resources.as_file(resources.files("medjury.studies").joinpath("demo")) as source:
-        for file in sorted(source.iterdir()):
-            shutil.copyfile(file, folder / file.name)
+class Demonstration:
+    """The demonstration in a folder of the user's own: a good jury, whose votes were recorded, and a live one."""
 
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.good_jury, self.live = folder / "study.yaml", folder / "live.yaml"
 
-def planted_errors(run: Path, cases: Path) -> PlantedErrors:
-    """What a run's jury made of the errors that the cases say were planted."""
-    from medjury.tables import open_run
+    def copy(self) -> None:
+        """Put its files into the folder."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with resources.as_file(resources.files("medjury.studies").joinpath("demo")) as source:
+            for file in sorted(source.iterdir()):
+                shutil.copyfile(file, self.folder / file.name)
 
-    table = open_run(run)
-    lowest: dict[tuple[str, str], float] = {}
-    for dimension in table.chosen(derived=False):
-        grid = table.grid(dimension.name)
-        for item, system, score in zip(grid.items, grid.systems, grid.scores[table.stored_jury], strict=True):
-            key = (str(item), str(system))
-            lowest[key] = min(lowest.get(key, 9.0), float(score))
-    told: dict[tuple[bool, bool], list[str]] = {}
-    for line in cases.read_text(encoding="utf-8").splitlines():
-        case = json.loads(line)
-        planted = case["metadata"]["planted"] != "nothing"
-        low = lowest.get((case["id"], case["system"]), 9.0) <= _FOUND_AT
-        told.setdefault((planted, low), []).append(f"{case['id']} ({case['system']})")
-    clean = len(told.get((False, True), ())) + len(told.get((False, False), ()))
-    return PlantedErrors(
-        found=tuple(told.get((True, True), ())),
-        missed=tuple(told.get((True, False), ())),
-        without=clean,
-        alarms=tuple(told.get((False, True), ())),
-    )
+    def planted_errors(self) -> PlantedErrors:
+        """What the good jury made of the errors that the cases say were planted."""
+        from medjury.tables import open_run
 
+        table = open_run(self.folder / "runs" / "demonstration")
+        lowest: dict[tuple[str, str], float] = {}
+        for dimension in table.chosen(derived=False):
+            grid = table.grid(dimension.name)
+            for item, system, score in zip(
+                grid.items, grid.systems, grid.scores[table.stored_jury], strict=True
+            ):
+                key = (str(item), str(system))
+                lowest[key] = min(lowest.get(key, 9.0), float(score))
+        graded: dict[tuple[bool, bool], list[str]] = {}
+        for line in (self.folder / "cases.jsonl").read_text(encoding="utf-8").splitlines():
+            case = json.loads(line)
+            planted = case["metadata"]["planted"] != "nothing"
+            low = lowest.get((case["id"], case["system"]), 9.0) <= _FOUND_AT
+            graded.setdefault((planted, low), []).append(f"{case['id']} ({case['system']})")
+        clean = len(graded.get((False, True), ())) + len(graded.get((False, False), ()))
+        return PlantedErrors(
+            found=tuple(graded.get((True, True), ())),
+            missed=tuple(graded.get((True, False), ())),
+            without=clean,
+            alarms=tuple(graded.get((False, True), ())),
+        )
 
-def why_no_live() -> str:
-    """What the live part lacks on this machine; empty where it can run."""
-    from medjury.models import weights_file
+    @staticmethod
+    def why_not_live() -> str:
+        """What the live part lacks on this machine; empty where it can run."""
+        from medjury.models import weights_file
 
-    if importlib.util.find_spec("xllamacpp") is None:
-        return 'it needs the embedded model: pip install "medjury[local]"'
-    if not weights_file().exists():
-        return "the embedded model's weights are not here: medjury models pull"
-    return ""
+        if importlib.util.find_spec("xllamacpp") is None:
+            return 'it needs the embedded model: pip install "medjury[local]"'
+        if not weights_file().exists():
+            return "the embedded model's weights are not here: medjury models pull"
+        return ""

@@ -21,12 +21,8 @@ from medjury.store.runs import (
     ManifestJury,
     ManifestPanel,
     Records,
+    RunFolder,
     files,
-    read_labels,
-    read_manifest,
-    read_profiles,
-    with_parts,
-    with_patients,
 )
 from medjury.tables._case_columns import column_warnings, found_columns
 from medjury.tables._clean import clean_rows, with_clusters
@@ -193,7 +189,7 @@ def open_run(folder: str | os.PathLike[str], **settings: Any) -> RatingTable:
     import polars as pl
 
     place = Path(folder)
-    manifest = read_manifest(place)
+    manifest = RunFolder(place).manifest
     try:
         ratings = limits.read_parquet(place / files.RATINGS, times=limits.OWN)
     except FileNotFoundError:
@@ -206,13 +202,13 @@ def open_run(folder: str | os.PathLike[str], **settings: Any) -> RatingTable:
     # Beside other files that the manifest names, records that it does not name are not the run's.
     own = not manifest.files or files.RECORDS in manifest.files
     return replace(
-        _made(with_parts(with_patients(ratings, place, manifest), place, manifest), manifest),
+        _made(RunFolder(place).with_facts(ratings, manifest), manifest),
         manifest=manifest,
         folder=place,
         records=Records(place / files.RECORDS if own else None),
         settings=stated,
-        labels=read_labels(place, manifest),
-        profiles=read_profiles(place, manifest),
+        labels=RunFolder(place).labels(manifest),
+        profiles=RunFolder(place).profiles(manifest),
         judge_vendors=manifest.judge_vendors,
         system_vendors={**manifest.system_vendors, **(stated.system_vendors or {})},
     )

@@ -11,16 +11,7 @@ from medjury.foundation.documents import nearest, read_document, validate_part
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension, Instrument
 from medjury.judging import PROMPT_VERSION, Rater
-from medjury.studies import (
-    Humans,
-    ModelPart,
-    Study,
-    judge_place,
-    model_of,
-    rater_with,
-    read_humans,
-    touched_marks,
-)
+from medjury.studies import Humans, ModelPart, Study, touched_marks
 from medjury.tuning._labelled import LabelledCases, graded, labelled_cases
 from medjury.tuning._objective import Objective, make_objective
 from medjury.tuning._search.gepa import need
@@ -69,7 +60,7 @@ def prepare(
 ) -> Preparation:
     """Everything short of the first question; a rehearsal writes nothing."""
     need("gepa" if part.way == "gepa" else "optuna")
-    place = judge_place(study, part.judge)
+    place = study.judge_place(part.judge)
     instrument = study.jury.judges[place].instrument
     names = [each.name for each in instrument.dimensions]
     for name in part.dimensions or ():
@@ -84,7 +75,7 @@ def prepare(
         )
     editable_texts(instrument, part.texts)
     dimensions = graded(instrument, part.dimensions or names)
-    humans = read_humans(study, rehearse=rehearse)
+    humans = Humans.read(study, rehearse=rehearse)
     labelled = labelled_cases(study, humans, [each.name for each in dimensions], part.group)
     assert humans is not None
     split = split_cases(
@@ -96,7 +87,7 @@ def prepare(
         seen_before=touched_marks(instrument),
     )
     objective = make_objective(part.objective, instrument, dimensions, split.training, part.cost_matrix)
-    rater_with(study, place, instrument)  # what cannot be tuned is refused here
+    study.rater_with(place, instrument)  # what cannot be tuned is refused here
     writer, writer_part = _writer(study, part, place)
     stated = {
         "part": part.described(),
@@ -119,7 +110,7 @@ def prepare(
 def _writer(study: Study, part: TuningPart, place: int) -> tuple[Writer, ModelPart]:
     """The model that writes prompts: the one that is named, else the judge's own first model."""
     if part.reflector is not None:
-        model, how = model_of(study, part.reflector, "reflector")
+        model, how = study.model_of(part.reflector, "reflector")
     else:
         model = study.jury.judges[place].models[0]
         how = next(each for known, each in study.models if known is model)

@@ -10,7 +10,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.foundation.screen import screen_columns
 from medjury.instruments import load_instrument
 from medjury.statistics import text_table
-from medjury.store.runs import files, read_tuning
+from medjury.store.runs import TuningManifest, files
 from medjury.tuning._report import difference, lineage_rows, table, texts_of
 from medjury.tuning._search.lineage import Ancestor, Lineage
 
@@ -52,7 +52,7 @@ def prompt_difference(first: str, second: str | None = None, third: str | None =
 
 
 def _lineage(folder: Path) -> Lineage:
-    read_tuning(folder)  # says what is wrong where it is no tuning folder
+    TuningManifest.read(folder)  # says what is wrong where it is no tuning folder
     return Lineage.open(folder, "")
 
 

@@ -15,7 +15,7 @@ from medjury.judging import Rater, run_async
 from medjury.models import Gate, PriceList
 from medjury.store.ratings import Store, StoreDesk, open_store
 from medjury.store.runs import files
-from medjury.studies import Study, only_run, rater_with, study_prices
+from medjury.studies import Study, only_run
 from medjury.tables import rating_table
 from medjury.tuning._curve import CurvePoint, nested
 from medjury.tuning._folder import concluded, described, write_held_out
@@ -73,7 +73,7 @@ _WORKERS = 16
 
 def plan_study_tuning(study: Study, part: TuningPart, *, out: str | Path | None = None) -> TuningPlan:
     """What a tuning will take; nothing is asked and nothing written."""
-    prices = study_prices(study)
+    prices = study.prices
     made = prepare(study, part, out=out, rehearse=True)
     tuning_gate(made, prices, None).check(tuning_models(made))
     return plan_tuning(made, prices)
@@ -82,7 +82,7 @@ def plan_study_tuning(study: Study, part: TuningPart, *, out: str | Path | None 
 def tune_study(study: Study, part: TuningPart, *, out: str | Path | None = None) -> TuningResult:
     """Tune to the end, or as far as it goes: the next call goes on there. Which cases are touched is written down
     before the first of them is asked about."""
-    prices = study_prices(study)
+    prices = study.prices
     made = prepare(study, part, out=out)
     tuning_gate(made, prices, None).check(tuning_models(made))
     private_folder(made.folder)
@@ -129,7 +129,7 @@ def _session(made: Preparation, gate: Gate, lineage: Lineage) -> Session:
     local = all(model.host is None for model in made.judge.models)
     workers = 1 if local else made.study.settings.judges[made.place].concurrency or _WORKERS
     return Session(
-        lambda instrument: rater_with(made.study, made.place, instrument),
+        lambda instrument: made.study.rater_with(made.place, instrument),
         gate,
         lineage,
         made.writer,
@@ -206,7 +206,7 @@ async def _across(made: Preparation, session: Session, found: Found) -> Repeated
         return None
     models = list(made.study.models)
     raters = [
-        rater_with(made.study, made.place, found.best, model=settings, models=models)
+        made.study.rater_with(made.place, found.best, model=settings, models=models)
         for settings in (*made.part.models, *([] if made.part.models else [None]))
     ]
     session.gate.check([model for rater in raters for model in rater.models])

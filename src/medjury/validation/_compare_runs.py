@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from medjury.statistics import moment, percent
-from medjury.store.runs import GateRules, Manifest, ManifestJudge, check_files
+from medjury.store.runs import GateRules, Manifest, ManifestJudge, RunFolder
 from medjury.tables import RatingTable, open_run, rating_table
 from medjury.validation._evidence import coverage_of, roles_of
 from medjury.validation._registered import Difference, differences, rule_shown, stated_things
@@ -196,7 +196,7 @@ def _unsound(name: str, side: RatingTable) -> list[str]:
         return []
     found = [
         f"{name}: {check.what} {check.detail}"
-        for check in check_files(side.folder, side.manifest)
+        for check in RunFolder(side.folder).check_files(side.manifest)
         if not check.sound
     ]
     if side.manifest.status != "complete":

@@ -13,7 +13,7 @@ import numpy as np
 from medjury.analysis.agreement import AgreementRow, AgreementTable, NonInferiority, SevereErrors, agreement
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import RESAMPLES, Estimate, Floats, cluster_codes, effective_n
-from medjury.store.runs import Check, GateRules, Manifest, ManifestInstrument, ManifestJury, check_files
+from medjury.store.runs import Check, GateRules, Manifest, ManifestInstrument, ManifestJury, RunFolder
 from medjury.tables import (
     ABSENT,
     NOT_APPLICABLE,
@@ -293,7 +293,7 @@ def evidence_of(
     table = rating_table(source).with_weights
     own: tuple[Check, ...] = ()
     if table.folder is not None and table.manifest is not None:
-        own = check_files(table.folder, table.manifest)
+        own = RunFolder(table.folder).check_files(table.manifest)
     named = {check.what for check in own}
     roles = roles_of(table, raters, reference)
     found, problem = None, ""

@@ -17,7 +17,6 @@ from medjury.store.runs import (
     Protocol,
     Registration,
     registration_now,
-    rules_hash,
 )
 from medjury.tables import RatingTable
 from medjury.validation._sentences import RULES
@@ -179,7 +178,7 @@ def _counted(
     every earlier one that anybody remembers counts too: nobody gains by taking a line out."""
     if manifest is None or known is None or known.first is None:
         return None
-    own = rules_hash(manifest.rules if protocol is None else protocol.rules)
+    own = (manifest.rules if protocol is None else protocol.rules).hash()
     first = [known.first]
     if known.problem:
         since = _NEVER.isoformat() if protocol is None else protocol.registered_at

@@ -15,7 +15,8 @@ from medjury.foundation.errors import MedjuryError
 from medjury.panel._design import join, leave, places, set_up
 from medjury.panel._design._tables import assignments_table, items_table
 from medjury.panel._design._work import Work
-from medjury.studies import load_rated_study, read_queue
+from medjury.studies import load_rated_study
+from medjury.studies._study.rated import read_queue
 
 
 @pytest.fixture(scope="module")

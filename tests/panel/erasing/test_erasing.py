@@ -62,7 +62,7 @@ from medjury.panel._meeting._tables import (
 )
 from medjury.panel._rating._tables import answers_table, looks_table
 from medjury.panel._tables import metadata
-from medjury.store.runs import read_ledger
+from medjury.store.runs import Ledger
 from medjury.studies import load_study, register_study
 
 PATIENT, CASE, SECRET = "pangolin-1", "marmoset-01", "Mrs-Unmistakable-Zyx-has-gout"
@@ -80,7 +80,7 @@ def test_erasing_in_the_panel_is_recorded_in_the_ledger_of_a_registered_study(tm
     register_study(load_study(file))
     found = erase(made, choice_of(made, PATIENT))
     made.database.close()
-    (line,) = [each for each in read_ledger(file.parent).lines if each.event == "erased"]
+    (line,) = [each for each in Ledger.read(file.parent).lines if each.event == "erased"]
     assert len(line.erased) == 1 and "it stays registered" in found.text("the panel")
     assert not any(word in (file.parent / "registrations.jsonl").read_text() for word in SOUGHT)
 

@@ -14,8 +14,9 @@ from tests.panel.evidence.planted_run import Reader, plant_study, small_ratings
 
 from medjury.foundation.errors import MedjuryError
 from medjury.panel._evidence import EvidenceRun
-from medjury.store.ratings import StoredRecord, open_store, ratings_from_frame
-from medjury.store.runs import read_manifest
+from medjury.store.ratings import StoredRecord, open_store
+from medjury.store.ratings._frame import ratings_from_frame
+from medjury.store.runs import RunFolder
 
 
 @pytest.fixture
@@ -24,13 +25,13 @@ def run(tmp_path: Path) -> Path:
     folder = plant_study(tmp_path, small_ratings())
     shutil.copy(folder / "manifest.json", tmp_path / "ended.json")
     shutil.move(folder / "ratings.parquet", tmp_path / "ended.parquet")
-    read_manifest(folder).replaced(status="running", finished_at="", files={}).write(folder)
+    RunFolder(folder).manifest.replaced(status="running", finished_at="", files={}).write(folder)
     return folder
 
 
 def judge(run: Path, answers: int) -> None:
     """Put the judges' votes on the first answers into the store, as a run does."""
-    manifest = read_manifest(run)
+    manifest = RunFolder(run).manifest
     votes = [
         replace(each, key=f"{each.item} {each.system} {each.rater}")
         for each in ratings_from_frame(small_ratings())
@@ -74,7 +75,7 @@ def test_a_jury_is_formed_of_the_votes_there_are(run: Path) -> None:
 
 
 def test_steps_can_be_read_before_the_run_has_ended(run: Path) -> None:
-    manifest = read_manifest(run)
+    manifest = RunFolder(run).manifest
     vote = next(each for each in ratings_from_frame(small_ratings()) if each.rater == "judge-a")
     vote = replace(vote, key=f"{vote.item} {vote.system} {vote.rater}")
     outcome = {"status": "scored", "score": 4.0, "explanation": "drawn once"}

@@ -28,7 +28,7 @@ from medjury.panel._exchange import collect
 from medjury.panel._meeting import meeting_items, open_meeting
 from medjury.panel._meeting._opening import rated_items
 from medjury.panel._meeting._settling import confirm, propose, read_settled
-from medjury.studies import read_queue
+from medjury.studies._study.rated import read_queue
 from medjury.tables import open_run, rating_table
 from medjury.validation import validate
 

@@ -18,7 +18,7 @@ from tests.panel.visitors import Visitor, sign_in
 from medjury.cli import main
 from medjury.panel import Panel, make_app, open_panel
 from medjury.panel._access import Role
-from medjury.store.runs import read_manifest
+from medjury.store.runs import RunFolder
 from medjury.studies import panel_file
 from medjury.tables import open_run
 
@@ -43,7 +43,7 @@ def test_ratings_come_into_the_run_without_asking_anybody(
         _, study = study_with_judge(tmp_path, server)
         assert main(["run", str(study), "--quiet"]) == 0, "judges may work before a clinician has rated"
         asked = len(server.calls)
-        before = read_manifest(tmp_path / "runs" / "ward")
+        before = RunFolder(tmp_path / "runs" / "ward").manifest
         assert before.humans is None
         assert main(["panel", "include", str(study)]) == 0
         assert len(server.calls) == asked and not server.preflights[1:]

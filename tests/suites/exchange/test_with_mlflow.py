@@ -12,7 +12,7 @@ from tests.suites.exchange.juries import nothing_leaves
 
 import medjury
 from medjury.cli import main
-from medjury.studies import GOOD_JURY, copy_demonstration, load_study, run_study
+from medjury.studies import Demonstration, load_study, run_study
 from medjury.suites import log_to_mlflow
 from medjury.tables import open_run
 from medjury.validation import evidence_of, validation_of
@@ -24,8 +24,8 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 def demonstration(folder: Path, **report: object) -> Path:
     """The run of the demonstration: 120 synthetic cases, three judges with recorded answers, two clinicians."""
-    copy_demonstration(folder)
-    file = folder / GOOD_JURY
+    Demonstration(folder).copy()
+    file = Demonstration(folder).good_jury
     kept = [line for line in file.read_text().splitlines() if not line.startswith("report:")]
     file.write_text("\n".join([*kept, f"report: {json.dumps({'resamples': 200, **report})}", ""]))
     ran = run_study(load_study(file)).folder

@@ -17,7 +17,7 @@ from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, Score, load_instrument, read_answer
 from medjury.judging import Consensus
-from medjury.store.runs import read_manifest
+from medjury.store.runs import RunFolder
 from medjury.studies import load_study
 from medjury.tuning.training import (
     Completion,
@@ -318,7 +318,7 @@ class TestSides:
         humans = tmp_path / "humans.csv"
         humans.write_text(humans.read_text().replace("case ", "kase "))
         assert main(["run", str(study), "--quiet"]) == 0
-        run = read_manifest(tmp_path / "runs" / "taught")
+        run = RunFolder(tmp_path / "runs" / "taught").manifest
         touched = sorted(each.replace("case", "kase") for each in (*sides["training"], *sides["development"]))
         assert sorted(run.touched_cases) == touched
         assert set(touched) <= set(run.rules.development_cases)

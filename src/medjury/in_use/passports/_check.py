@@ -20,7 +20,7 @@ from medjury.in_use.passports._document import (
 )
 from medjury.in_use.passports._making import make_passport, manifest_hash
 from medjury.in_use.passports._rebuilding import rebuilding_changes
-from medjury.store.runs import read_manifest
+from medjury.store.runs import RunFolder
 
 State = Literal["in force", "refused"]
 _STATUSES: dict[Force, int] = {"validated": 0, "auxiliary": 3, "unvalidated": 4}
@@ -85,7 +85,7 @@ def check_passport(
 def run_changes(passport: Passport, folder: str | Path, cases: str | Path | None = None) -> tuple[str, ...]:
     """What a passport says otherwise than its run: it is made anew from the run and compared, part by part. The
     calibration is not the run's, and is not compared."""
-    manifest = read_manifest(folder)
+    manifest = RunFolder(folder).manifest
     if manifest.run != passport.run.run or manifest_hash(manifest) != passport.run.manifest_hash:
         return (
             f"run: the passport is of {passport.run.run}; {folder} holds another run, or another manifest",

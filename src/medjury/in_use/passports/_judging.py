@@ -19,7 +19,7 @@ from medjury.in_use.passports._rebuilding import answering_changes, jury_changes
 from medjury.in_use.passports._scope import InScope, all_outside, in_scope
 from medjury.intake.cases import Case, CaseSource, LeftOut, clean_text
 from medjury.store.ratings import guard_frame
-from medjury.store.runs import from_files_words, read_manifest
+from medjury.store.runs import RunFolder, from_files_words
 from medjury.studies import RunResult, Study, Watcher, run_study
 from medjury.tables import RatingTable, open_run
 
@@ -222,7 +222,7 @@ def _asked(
         part = replace(study, cases=_Inside(study.cases, wanted, most))
         result = run_study(part, watch=watch, preflight=preflight)
         preflight = False
-        answered = read_manifest(study.output).models_answered
+        answered = RunFolder(study.output).manifest.models_answered
         if changes := answering_changes(passport.jury.answered, answered):
             return result, changes
         if result.status == "incomplete":

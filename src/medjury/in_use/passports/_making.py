@@ -29,17 +29,8 @@ from medjury.in_use.passports._population import Population, population_of
 from medjury.in_use.passports._rebuilding import jury_of_run, rebuilding_changes, travelling_settings
 from medjury.in_use.passports._scope import passport_scope
 from medjury.intake.cases import Case
-from medjury.store.runs import (
-    GateRules,
-    LogAnchor,
-    Manifest,
-    changed_models,
-    file_hash,
-    own_hash,
-    read_manifest,
-    verify_run,
-)
-from medjury.studies import check_scores, run_cases
+from medjury.store.runs import GateRules, LogAnchor, Manifest, RunFolder, file_hash, own_hash
+from medjury.studies import Run, check_scores
 from medjury.tables import RatingTable, open_run
 from medjury.validation import Evidence, Verdict, evidence_of, validation_of
 from medjury.version import __version__
@@ -126,7 +117,7 @@ def make_passport(
     manifest = _whole_run(place)
     end = _end(place, manifest, expires_days, moment)
     table = open_run(place)
-    evidence = evidence_of(table, checks=verify_run(place))
+    evidence = evidence_of(table, checks=RunFolder(place).verify())
     found = validation_of(evidence)
     word = found.worst(first=True)
     if word not in _FORCES and not (allow_unvalidated and found.verdicts):
@@ -207,8 +198,8 @@ def _end(place: Path, manifest: Manifest, days: int, moment: datetime) -> dateti
 
 
 def _whole_run(place: Path) -> Manifest:
-    manifest = read_manifest(place)
-    if broken := [check for check in (*verify_run(place), *check_scores(place)) if not check.sound]:
+    manifest = RunFolder(place).manifest
+    if broken := [check for check in (*RunFolder(place).verify(), *check_scores(place)) if not check.sound]:
         told = "; ".join(f"{check.what}: {check.detail}" for check in broken)
         raise MedjuryError(
             f"{place}: the run folder is not as the run left it ({told}), so that there is no passport"
@@ -219,7 +210,7 @@ def _whole_run(place: Path) -> Manifest:
         raise MedjuryError(
             f"{place}: was read again from stored replies; a passport needs a run that asked its jury"
         )
-    if changed := changed_models(manifest):
+    if changed := manifest.changed_models():
         names = " and ".join(each.answered for each in changed[0])
         raise MedjuryError(
             f"{place}: the model behind {changed[0][0].asked} changed during the run ({names}), so that not one "
@@ -248,7 +239,7 @@ def _refuse_another_jury(passport: Passport) -> None:
 
 def _judged(place: Path, manifest: Manifest, file: str | Path | None) -> list[Case]:
     """The cases that were judged; refused where the file holds others."""
-    source = run_cases(place, manifest, file)
+    source = Run.cases_of(place, manifest, file)
     found = list(source)
     if source.hash != manifest.data_hash:
         raise MedjuryError(

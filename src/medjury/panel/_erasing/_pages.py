@@ -37,7 +37,7 @@ from medjury.panel._rating._tables import answers_table, looks_table
 from medjury.panel._saving_files import write_export
 from medjury.panel._tables import erasing_allowed
 from medjury.statistics import counted
-from medjury.store.runs import read_ledger
+from medjury.store.runs import Ledger
 from medjury.studies import RatedStudy, load_study, panel_file, record_erasure
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def erase(panel: Panel, choice: Choice, by: Person | str = "the command line") -
 
 def _keep_registration(panel: Panel, choice: Choice) -> str:
     """Record the erasure, as hashes, in the ledger of a registered study; what became of it, in words."""
-    if panel.study is None or not read_ledger(panel.study.file.resolve().parent).lines:
+    if panel.study is None or not Ledger.read(panel.study.file.resolve().parent).lines:
         return ""
     try:
         noted = record_erasure(load_study(panel.study.file), choice.items)

@@ -31,8 +31,8 @@ from medjury.panel._evidence._names import from_address, in_address, shown_name
 from medjury.panel._evidence._snapshot import Flags, Numbers, Snapshot
 from medjury.panel._evidence._texts import Key, Texts, read_texts
 from medjury.store.ratings import open_store
-from medjury.store.runs import Body, Manifest, Record, files, read_manifest
-from medjury.studies import run_store
+from medjury.store.runs import Body, Manifest, Record, RunFolder, files
+from medjury.studies import Run
 from medjury.tables import open_run, rating_table
 
 # A run's ratings as they stand now: from its folder once it has ended, from its store while it goes on.
@@ -80,11 +80,11 @@ def is_going_on(folder: Path, manifest: Manifest) -> bool:
 
 def read_snapshot(folder: Path) -> tuple[Snapshot, Steps]:
     """The ratings and records of a run as they stand."""
-    manifest = read_manifest(folder)
+    manifest = RunFolder(folder).manifest
     if not is_going_on(folder, manifest):
         table = open_run(folder)
         return Snapshot(table, manifest), table.records
-    place = run_store(folder, manifest)
+    place = Run.store_of(folder, manifest)
     if "://" not in place and not Path(place).is_file():
         raise MedjuryError(f"{folder}: has no ratings yet; run the study first")
     table = rating_table(place, run=manifest.run)
@@ -99,7 +99,7 @@ def stamp(folder: Path, manifest: Manifest) -> tuple[object, ...]:
     """What is another one as soon as there is something new to read."""
     if not is_going_on(folder, manifest):
         return _of_files(folder / files.MANIFEST, folder / files.RATINGS)
-    place = run_store(folder, manifest)
+    place = Run.store_of(folder, manifest)
     own = _of_files(folder / files.MANIFEST)
     if "://" not in place:
         return (*own, *_of_files(Path(place), Path(f"{place}-wal")))
@@ -247,7 +247,7 @@ class EvidenceRun:
         self, folder: str | Path, *, cases: str | Path | None = None, hide_texts: bool | None = None
     ) -> None:
         self.folder = Path(folder)
-        self.manifest = read_manifest(self.folder)
+        self.manifest = RunFolder(self.folder).manifest
         self.hidden = self.manifest.report.hide_texts if hide_texts is None else hide_texts
         self._lock, self._indexing = threading.Lock(), threading.Lock()
         self._stamp = stamp(self.folder, self.manifest)
@@ -333,7 +333,7 @@ class EvidenceRun:
 
     def _read_again(self) -> None:
         try:
-            manifest = read_manifest(self.folder)
+            manifest = RunFolder(self.folder).manifest
             new = stamp(self.folder, manifest)
             if new == self._stamp:
                 return

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from medjury.foundation.errors import MedjuryError
 from medjury.panel._evidence._run import EvidenceRun
-from medjury.store.runs import read_manifest
+from medjury.store.runs import RunFolder
 
 _MANY = 2_000  # answers, from which on the reader waits long enough to wonder
 
@@ -33,7 +33,7 @@ def serve_evidence(
     from medjury.panel._evidence._door import Door, view_app
 
     check_host(host, open_to_network)
-    if (answers := read_manifest(folder).cases) > _MANY:
+    if (answers := RunFolder(folder).manifest.cases) > _MANY:
         say(f"Reading {answers:,} answers and checking their texts…")
     run = EvidenceRun(folder, cases=cases, hide_texts=hide_texts)
     other = None if beside is None else EvidenceRun(beside, hide_texts=hide_texts)

@@ -11,7 +11,7 @@ from pathlib import Path
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case, Note
 from medjury.store.runs import Manifest
-from medjury.studies import run_cases
+from medjury.studies import Run
 
 Key = tuple[str, str]  # item and system
 
@@ -60,7 +60,7 @@ def read_texts(folder: Path, manifest: Manifest, file: str | Path | None = None)
     packed: dict[Key, bytes] = {}
     of_item: dict[str, Key] = {}
     try:
-        cases = run_cases(folder, manifest, file)
+        cases = Run.cases_of(folder, manifest, file)
         for case in cases:
             key = (case.id, case.system)
             packed[key] = _packed(case)

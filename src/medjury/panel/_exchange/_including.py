@@ -24,15 +24,7 @@ from medjury.panel._exchange._collecting import (
 )
 from medjury.panel._exchange._one_at_a_time import one_at_a_time
 from medjury.panel._meeting._tables import reference_cases_table
-from medjury.studies import (
-    PANEL,
-    RatedStudy,
-    RunResult,
-    finished_run,
-    load_study,
-    panel_file,
-    run_study,
-)
+from medjury.studies import PANEL, RatedStudy, RunResult, load_study, panel_file, run_study
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -87,7 +79,7 @@ def _include(study: RatedStudy, database: PanelDatabase) -> Included:
         own = "names no clinicians" if stated is None else f"takes its clinicians from {stated.path}"
         note = f"{study.file.name} {own}: write `humans: {PANEL}` into it, and run `medjury run {study.file}`"
         return Included(file, len(ratings), told, None, None, (*notes, note))
-    if not study.settings.judges or not finished_run(load_study(study.file)):
+    if not study.settings.judges or not load_study(study.file).finished:
         note = f"There is no complete run yet: `medjury run {study.file}` takes these ratings along"
         return Included(file, len(ratings), told, None, None, (*notes, note))
     return Included(file, len(ratings), told, *_run_again(study), notes)

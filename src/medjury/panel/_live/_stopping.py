@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from medjury.foundation.errors import MedjuryError
 from medjury.panel._access import RECONCILED
 from medjury.panel._exchange import Collected, ratings_frame
-from medjury.store.runs import files, read_manifest
+from medjury.store.runs import RunFolder, files
 from medjury.tables import MACHINES, ConsensusRule, RatingTable, open_run, rating_table, with_rules
 from medjury.validation import SettlingRow, settling
 
@@ -144,6 +144,6 @@ def _run_folder(study: RatedStudy | None) -> Path | None:
         return None
     folder = study.file.resolve().parent / (study.settings.output or f"runs/{study.settings.study}")
     try:
-        return folder if read_manifest(folder).status == "complete" else None
+        return folder if RunFolder(folder).manifest.status == "complete" else None
     except MedjuryError:
         return None

@@ -10,7 +10,6 @@ from medjury.report._html import Html, bullets, element, joined, paragraph, sent
 from medjury.report._material import Facts, Material, Section, dangers_first, short
 from medjury.report._sections.next_steps import LINES, first_steps, fitting, lines_of, listed
 from medjury.statistics import percent, shown
-from medjury.store.runs import jury_warnings, model_warnings
 from medjury.validation import MEANING, Verdict, Word
 
 # The three numbers of the first page: the jury beside a colleague, missed danger, and how much was scored or
@@ -317,7 +316,7 @@ def _about(material: Material, words: str, rater: str) -> str:
 
 def _about_the_models(material: Material) -> list[str]:
     manifest = material.evidence.manifest
-    lines = [*model_warnings(manifest), *jury_warnings(manifest)]
+    lines = [*manifest.model_warnings(), *manifest.jury_warnings()]
     own = any(
         model.kind == "embedded" and model.model in (None, EMBEDDED)
         for judge in manifest.judges

@@ -1,12 +1,17 @@
-"""The rating: one row, whoever gave it."""
+"""What a store keeps: the rating, one row whoever gave it; how it came about (record); what was asked."""
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
+from medjury.foundation.files import whole_file
 from medjury.instruments import NotApplicable, Outcome, Reason, Score, Unscored
+from medjury.intake.cases import clean_text
 
 RaterKind = Literal["clinician", "judge", "jury", "metric"]
 Status = Literal["scored", "not_applicable", "unscored"]
@@ -67,3 +72,61 @@ def outcome_of(score: float | None, reason: Reason | str | None, explanation: st
     if reason is not None:
         return Unscored(Reason(reason), explanation)
     return NotApplicable(explanation)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRecord:
+    """The story behind the ratings with the same key: a transcript, claims with verdicts, rounds of a loop.
+    `body` is a JSON object whose `kind` names the way of judging. It holds clinical text, as explanations do."""
+
+    key: str
+    item: str
+    system: str
+    rater: str
+    repeat: int
+    body: str
+    created_at: str
+
+    def content(self) -> dict[str, Any]:
+        """The body as Python values."""
+        found = json.loads(self.body)
+        if not isinstance(found, dict):
+            raise ValueError("a record's body is not a JSON object")
+        return found
+
+
+def write_records(records: Iterable[StoredRecord], path: Path) -> int:
+    """Write records as JSON Lines, one per unit of work; how many there were. Without any there is no file."""
+    count = 0
+    with whole_file(path) as file:
+        for each in records:
+            body = each.content()
+            line = {
+                "key": each.key,
+                "item": each.item,
+                "system": each.system,
+                "rater": each.rater,
+                "repeat": each.repeat,
+                "kind": body.get("kind", ""),
+                "body": body,
+            }
+            # A model's half of a surrogate pair has no place in a file.
+            file.write(clean_text(json.dumps(line, ensure_ascii=False)) + "\n")
+            count += 1
+    if not count:
+        path.unlink(missing_ok=True)
+    return count
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question asked for the ratings whose key is `unit`. `name` tells it from the others by what it is about,
+    not by its words. `reply` is the key of its stored reply; without one `failure` says why, as a JSON object.
+    `read_as` states by which case the reply was read (see `Way`), "" where it was not, "not known" where an earlier
+    version stored it."""
+
+    unit: str
+    name: str
+    reply: str | None
+    failure: str = ""
+    read_as: str = ""

@@ -13,8 +13,7 @@ from pathlib import Path
 from medjury.foundation.errors import MedjuryError
 from medjury.models import AuditError, entry_hash, verify_audit_log
 from medjury.store.runs import files
-from medjury.store.runs._check import Check
-from medjury.store.runs._part import RunPart
+from medjury.store.runs._part import Check, RunPart
 
 _OF_THE_REPORT = ("*.csv", "*.svg", "*.png")
 _EMPTY = "0" * 64

@@ -15,27 +15,23 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import ValidationError
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import write_whole
-from medjury.store.runs._check import Check
 from medjury.store.runs._manifest import Manifest
-from medjury.store.runs._part import RunPart, first_problem
+from medjury.store.runs._part import Check, RunPart, first_problem
 from medjury.store.runs._protocol import (
     EarlierProtocol,
     Erasure,
     LedgerPlace,
     Protocol,
     Registration,
-    protocols_in,
-    rules_hash,
 )
 
 LEDGER = "registrations.jsonl"
-_BRING_BACK = f"Bring back {LEDGER} from a copy."
 
 
 class LedgerLine(RunPart):
@@ -59,15 +55,57 @@ class LedgerLine(RunPart):
     def text(self) -> str:
         return json.dumps(self.content(), ensure_ascii=True) + "\n"
 
+    def listed(self) -> Erasure:
+        """What a manifest says of an erasure: when, how many, and where."""
+        return Erasure(at=self.at, cases=self.cases, line=self.line)
+
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
     """The lines of a ledger as far as their chain is whole, the hash of each, and what is wrong with the rest."""
 
+    NAME: ClassVar[str] = LEDGER
+
     file: Path
     lines: tuple[LedgerLine, ...] = ()
     hashes: tuple[str, ...] = ()
     problem: str = ""
+
+    @classmethod
+    def read(cls, folder: Path) -> Ledger:
+        """The ledger in a study's folder; one without a line where there is none."""
+        return _read(folder)
+
+    @classmethod
+    def enter_protocol(cls, folder: Path, made: Protocol) -> tuple[Protocol, Ledger]:
+        """Add a protocol to the ledger of a study's folder: the protocol with its place, and the ledger. The line
+        is written before the protocol's own file, so that a protocol without its line was never registered here."""
+        with _held(folder):
+            ledger = _kept(folder)
+            earlier = ledger.of(made.cases_hash, made.answer_hashes)
+            known = {each.hash for each in earlier}
+            earlier += tuple(each for each in made.earlier if each.hash not in known)
+            whole = made.replaced(earlier=earlier, ledger=ledger.end)
+            return whole, _added(ledger, _line_of(whole))
+
+    @classmethod
+    def enter_erasure(
+        cls, folder: Path, cases_hash: str, erased: Iterable[str], ratings: Iterable[str], at: str
+    ) -> LedgerLine | None:
+        """Add an erasure of registered cases: a hash for each answer, and for what clinicians had said of each
+        case. None where all of them are in the ledger already."""
+        with _held(folder):
+            ledger = _kept(folder)
+            known = {hash for line in ledger.erasures(cases_hash) for hash in (*line.erased, *line.ratings)}
+            gone = tuple(sorted(each for each in erased if each not in known))
+            said = tuple(sorted(each for each in ratings if each not in known))
+            if not gone:
+                return None
+            line = LedgerLine(
+                line=0, at=at, event="erased", cases=len(gone), cases_hash=cases_hash, erased=gone, ratings=said,
+                previous="",
+            )  # fmt: skip
+            return _added(ledger, line).lines[-1]
 
     @property
     def end(self) -> LedgerPlace:
@@ -106,6 +144,15 @@ class Ledger:
         """What was erased of the cases that were registered under this hash."""
         return tuple(each for each in self.lines if each.event == "erased" and each.cases_hash == cases_hash)
 
+    def anchor_line(self, protocol: Protocol) -> str:
+        """The line to publish: when, the hashes of protocol and cases, and the line of the ledger with its hash, in
+        which every line before it is bound."""
+        place = self.place(protocol.line)
+        return (
+            f"medjury registration {protocol.registered_at} protocol {protocol.hash()} cases {protocol.cases_hash} "
+            f"line {place.line} {place.hash}"
+        )
+
     def lacks(self, known: Protocol) -> str:
         """Why the ledger is not the one that this protocol was written into; nothing where it is. A protocol of an
         earlier version, which kept no ledger, is lacking only where there is a ledger without it."""
@@ -120,8 +167,7 @@ class Ledger:
         return ""
 
 
-def read_ledger(folder: Path) -> Ledger:
-    """The ledger in a study's folder; one without a line where there is none."""
+def _read(folder: Path) -> Ledger:
     file = folder / LEDGER
     try:
         content = file.read_bytes()
@@ -148,37 +194,6 @@ def read_ledger(folder: Path) -> Ledger:
     return Ledger(file, tuple(lines), tuple(hashes))
 
 
-def enter_protocol(folder: Path, made: Protocol) -> tuple[Protocol, Ledger]:
-    """Add a protocol to the ledger of a study's folder: the protocol with its place, and the ledger. The line is
-    written before the protocol's own file, so that a protocol without its line was never registered here."""
-    with _held(folder):
-        ledger = _kept(folder)
-        earlier = ledger.of(made.cases_hash, made.answer_hashes)
-        known = {each.hash for each in earlier}
-        earlier += tuple(each for each in made.earlier if each.hash not in known)
-        whole = made.replaced(earlier=earlier, ledger=ledger.end)
-        return whole, _added(ledger, _line_of(whole))
-
-
-def enter_erasure(
-    folder: Path, cases_hash: str, erased: Iterable[str], ratings: Iterable[str], at: str
-) -> LedgerLine | None:
-    """Add an erasure of registered cases: a hash for each answer, and for what clinicians had said of each case.
-    None where all of them are in the ledger already."""
-    with _held(folder):
-        ledger = _kept(folder)
-        known = {hash for line in ledger.erasures(cases_hash) for hash in (*line.erased, *line.ratings)}
-        gone = tuple(sorted(each for each in erased if each not in known))
-        said = tuple(sorted(each for each in ratings if each not in known))
-        if not gone:
-            return None
-        line = LedgerLine(
-            line=0, at=at, event="erased", cases=len(gone), cases_hash=cases_hash, erased=gone, ratings=said,
-            previous="",
-        )  # fmt: skip
-        return _added(ledger, line).lines[-1]
-
-
 def _line_of(protocol: Protocol) -> LedgerLine:
     return LedgerLine(
         line=0,
@@ -186,7 +201,7 @@ def _line_of(protocol: Protocol) -> LedgerLine:
         event="registered",
         study=protocol.study,
         protocol=protocol.hash(),
-        rules=rules_hash(protocol.rules),
+        rules=protocol.rules.hash(),
         cases=protocol.cases,
         cases_hash=protocol.cases_hash,
         answers=protocol.answer_hashes,
@@ -196,14 +211,14 @@ def _line_of(protocol: Protocol) -> LedgerLine:
 
 def _kept(folder: Path) -> Ledger:
     """The ledger, once it is known to be whole; a new one begins with the protocols of earlier versions."""
-    ledger, protocols = read_ledger(folder), protocols_in(folder)
+    ledger, protocols = _read(folder), Protocol.all_in(folder)
     problem = ledger.problem or next(
         (told for each in protocols if each.ledger and (told := ledger.lacks(each))), ""
     )
     if problem:
         raise MedjuryError(
-            f"{ledger.file}: {problem}. {_BRING_BACK} Without one, whoever reads these studies cannot know which "
-            "protocol was the first; nothing was written"
+            f"{ledger.file}: {problem}. Bring back {LEDGER} from a copy. Without one, whoever reads these "
+            "studies cannot know which protocol was the first; nothing was written"
         )
     if not ledger.file.exists():
         for each in protocols:
@@ -259,7 +274,7 @@ def registration_now(folder: Path | None, manifest: Manifest) -> Registration | 
 def _live(folder: Path | None, manifest: Manifest) -> Ledger | None:
     """The ledger beside the run's study file; None where the study file is not there."""
     study = None if folder is None or not manifest.study_file else folder / manifest.study_file
-    return read_ledger(study.resolve().parent) if study is not None and study.is_file() else None
+    return _read(study.resolve().parent) if study is not None and study.is_file() else None
 
 
 def _not_held(ledger: Ledger, place: LedgerPlace) -> str:
@@ -276,15 +291,6 @@ _ANCHOR = re.compile(
     r"medjury registration (?P<at>\S+) protocol (?P<protocol>[0-9a-f]{64}) cases (?P<cases>[0-9a-f]{64}) "
     r"line (?P<line>[0-9]{1,9}) (?P<hash>[0-9a-f]{64})"
 )
-
-
-def anchor_line(protocol: Protocol, place: LedgerPlace) -> str:
-    """The line to publish: when, the hashes of protocol and cases, and the line of the ledger with its hash, in
-    which every line before it is bound."""
-    return (
-        f"medjury registration {protocol.registered_at} protocol {protocol.hash()} cases {protocol.cases_hash} "
-        f"line {place.line} {place.hash}"
-    )
 
 
 def check_ledger(folder: Path, manifest: Manifest, anchor: str = "") -> tuple[Check, ...]:
@@ -359,8 +365,3 @@ def _in_ledger(ledger: Ledger, match: re.Match[str]) -> Iterator[Check]:
         else f"protocol {first.hash[:16]} was registered first for these cases (line {first.line:,}, "
         f"{first.registered_at}); the published line is line {number:,}",
     )
-
-
-def erasures_of(lines: Iterable[LedgerLine]) -> tuple[Erasure, ...]:
-    """The same for a manifest: when, how many, and where."""
-    return tuple(Erasure(at=each.at, cases=each.cases, line=each.line) for each in lines)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import ValidationError
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import private_folder, whole_file
+from medjury.models import DEPLOYMENTS, NOT_TOLD, same_model
 from medjury.store.runs import files
 from medjury.store.runs._anchors import LogAnchor, anchor_log
 from medjury.store.runs._manifest_parts import (
@@ -29,19 +30,21 @@ from medjury.store.runs._manifest_parts import (
     ManifestScores,
     PlannedWork,
     Prices,
+    RereadSource,
     Units,
 )
 from medjury.store.runs._part import RunPart, first_problem
 from medjury.store.runs._protocol import Protocol, Registration, TouchedBy
 from medjury.store.runs._stated import GateRules, ReportSettings, StatedGate
 
-FORMAT = 1
 RunStatus = Literal["running", "complete", "incomplete", "failed"]
 _WRITTEN_ANEW = "run the study again, which writes it anew and asks nothing twice"
 
 
 class Manifest(RunPart):
     """Everything a run folder says of itself."""
+
+    FORMAT: ClassVar[int] = 1
 
     format: int = FORMAT
     study: str = ""
@@ -115,6 +118,11 @@ class Manifest(RunPart):
         """Rules that were recorded in this folder before, and then changed."""
         return () if self.gate is None else self.gate.earlier
 
+    def as_source(self) -> ManifestReread:
+        """This run as the one whose stored replies are read again."""
+        names = RereadSource.model_fields
+        return ManifestReread(source=RereadSource(**{name: getattr(self, name) for name in names}))
+
     def settings(self, **changes: Any) -> ReportSettings:
         """What the report shows; `changes` that are not None replace what the study file says."""
         return self.report.replaced(**{name: value for name, value in changes.items() if value is not None})
@@ -136,6 +144,66 @@ class Manifest(RunPart):
     def judge_vendors(self) -> dict[str, str]:
         return {each.name: each.vendor for each in self.judges}
 
+    def other_models(self) -> tuple[AnsweringModel, ...]:
+        """Answers of another model than the one asked for. A deployment is not compared: its name is the site's
+        own."""
+        return tuple(
+            each
+            for each in self.models_answered
+            if not same_model(each.asked, each.answered) and not self._is_deployment(each)
+        )
+
+    def changed_models(self) -> tuple[tuple[AnsweringModel, ...], ...]:
+        """By judge and model asked for, where more than one name answered in the run."""
+        found: dict[tuple[str, str], list[AnsweringModel]] = {}
+        for each in self.models_answered:
+            if each.answered != NOT_TOLD:
+                found.setdefault((each.judge, each.asked), []).append(each)
+        return tuple(tuple(several) for several in found.values() if len(several) > 1)
+
+    def model_warnings(self) -> tuple[str, ...]:
+        """What the reader of a run must know of the models behind its judges, in sentences."""
+        lines = [
+            f"{each.judge}: {each.asked} was asked for, and {each.answered} says that it answered: "
+            f"{each.ratings:,} ratings rest on that."
+            for each in self.other_models()
+        ]
+        for several in self.changed_models():
+            names = ", ".join(f"{each.answered} ({each.ratings:,} ratings)" for each in several)
+            lines.append(
+                f"{several[0].judge}: the model behind {several[0].asked} changed during the run: {names}. They "
+                "are not one judge."
+            )
+        return (*lines, *from_files_words(self.judges))
+
+    def jury_warnings(self) -> tuple[str, ...]:
+        """A warning for each jury of all judges that averages several ways of judging."""
+        ways = list(dict.fromkeys(each.way for each in self.judges))
+        return tuple(
+            f"The jury {each.name!r} averages judges of {len(ways)} ways of judging ({'; '.join(ways)}), and "
+            "nobody named its members. Say `juries:` with the members of each, or `jury: none` to see the judges "
+            "side by side."
+            for each in self.all_juries
+            if not each.members and len(ways) > 1
+        )
+
+    def voting_words(self) -> str:
+        """How the judges' votes became one, for the end of a sentence."""
+        every = self.all_juries
+        if not every:
+            return "not combined: each judge stands by itself"
+        if len(every) == 1:
+            who = f"of {', '.join(every[0].members)} " if every[0].members else ""
+            quorum = f"{every[0].quorum} or more" if every[0].quorum else "more than half"
+            return f"combined by {every[0].rule} {who}where {quorum} of them gave a score"
+        listed = "; ".join(f"{each.name}: {each.rule} of {', '.join(each.members)}" for each in every)
+        return f"combined in {len(every)} juries ({listed})"
+
+    def _is_deployment(self, answering: AnsweringModel) -> bool:
+        judge = self.judge(answering.judge)
+        models = () if judge is None else judge.models
+        return any(model.kind == DEPLOYMENTS and model.model == answering.asked for model in models)
+
     def anchored(self, folder: Path) -> Manifest:
         """With the place in the audit log at which this manifest is written."""
         return self.replaced(audit_log=anchor_log(folder))
@@ -147,6 +215,18 @@ class Manifest(RunPart):
         content["hash"] = own_hash(content)
         with whole_file(folder / files.MANIFEST) as file:
             file.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def from_files_words(judges: Iterable[ManifestJudge]) -> tuple[str, ...]:
+    """What must be said of judges whose scores came from a file, in one sentence; nothing where there is none."""
+    found = [model for judge in judges for model in judge.models if model.scores is not None]
+    if not found:
+        return ()
+    named = "; ".join(f"{model.name} ({model.title})" for model in found)
+    return (
+        f"Scores of unknown making: {named}. They came from a file; which model gave them, by which prompt and "
+        "when, is not recorded.",
+    )
 
 
 def own_hash(content: Mapping[str, Any]) -> str:
@@ -189,7 +269,7 @@ def read_manifest(folder: str | Path) -> Manifest:
         raise MedjuryError(f"{file}: is damaged ({first_problem(error)}); {_WRITTEN_ANEW}") from None
     except OSError as error:
         raise MedjuryError(f"{file}: cannot be read ({error.strerror}); {_WRITTEN_ANEW}") from None
-    if manifest.format > FORMAT:
+    if manifest.format > Manifest.FORMAT:
         raise MedjuryError(
             f"{file}: was written by a newer version of medjury ({manifest.medjury}); use that one or a later"
         )

@@ -61,6 +61,18 @@ class TuningManifest(RunPart):
     packages: dict[str, str] = {}
     files: dict[str, str] = {}
 
+    @classmethod
+    def read(cls, folder: str | Path) -> TuningManifest:
+        """The manifest of a tuning folder; an error that says what to do where there is none."""
+        return _read(folder)
+
+    @classmethod
+    def all_in(cls, folder: Path) -> Iterator[tuple[Path, TuningManifest]]:
+        """The tunings whose folders lie in this one. One that cannot be read is refused: who knows what it
+        touched?"""
+        for file in sorted(folder.glob(f"*/{files.TUNING}")):
+            yield file.parent, _read(file.parent)
+
     def write(self, folder: Path) -> Path:
         private_folder(folder)
         place = folder / files.TUNING
@@ -69,8 +81,7 @@ class TuningManifest(RunPart):
         return place
 
 
-def read_tuning(folder: str | Path) -> TuningManifest:
-    """The manifest of a tuning folder; an error that says what to do where there is none."""
+def _read(folder: str | Path) -> TuningManifest:
     file = Path(folder) / files.TUNING
     try:
         return TuningManifest.model_validate_json(file.read_bytes())
@@ -84,9 +95,3 @@ def read_tuning(folder: str | Path) -> TuningManifest:
         ) from None
     except OSError as error:
         raise MedjuryError(f"{file}: cannot be read ({error.strerror})") from None
-
-
-def tunings_in(folder: Path) -> Iterator[tuple[Path, TuningManifest]]:
-    """The tunings whose folders lie in this one. One that cannot be read is refused: who knows what it touched?"""
-    for file in sorted(folder.glob(f"*/{files.TUNING}")):
-        yield file.parent, read_tuning(file.parent)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -39,3 +40,13 @@ def first_problem(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     place = ".".join(str(part) for part in first["loc"] if _NAME.fullmatch(str(part)))
     return f"{place or 'the whole'}: {first['msg']}"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What was checked, whether it is sound, and in words. What could not be checked is not `known`, nor sound."""
+
+    what: str
+    sound: bool
+    detail: str
+    known: bool = True

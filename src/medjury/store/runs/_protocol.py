@@ -114,6 +114,17 @@ class Protocol(RunPart):
     touched: tuple[TouchedBy, ...] = ()
     ledger: LedgerPlace | None = None
 
+    @classmethod
+    def read(cls, path: str | Path) -> Protocol:
+        """A protocol from its file; refused where it is not the one that its name promises."""
+        return _read(path)
+
+    @classmethod
+    def all_in(cls, folder: Path) -> tuple[Protocol, ...]:
+        """The protocols in a folder, the oldest first; one that was changed is refused."""
+        found = [_read(file) for file in folder.glob(f"{PREFIX}*.json")]
+        return tuple(sorted(found, key=lambda each: (each.registered_at, each.hash())))
+
     def text(self) -> str:
         """The file: JSON in one order, so that the same protocol has one text and one hash."""
         return json.dumps(self.content(), sort_keys=True, indent=1, ensure_ascii=False) + "\n"
@@ -134,7 +145,7 @@ class Protocol(RunPart):
             registered_at=self.registered_at,
             study=self.study,
             cases=self.cases,
-            rules=rules_hash(self.rules),
+            rules=self.rules.hash(),
             line=self.line,
         )
 
@@ -151,15 +162,7 @@ class Protocol(RunPart):
         return place
 
 
-def rules_hash(rules: GateRules) -> str:
-    """The hash of all rules that are not the default: one that a later version adds changes no earlier hash."""
-    known = GateRules(**{name: getattr(rules, name) for name in GateRules.model_fields})
-    stated = known.model_dump(mode="json", exclude_defaults=True)
-    return hashlib.sha256(json.dumps(stated, sort_keys=True).encode()).hexdigest()
-
-
-def read_protocol(path: str | Path) -> Protocol:
-    """A protocol from its file; refused where it is not the one that its name promises."""
+def _read(path: str | Path) -> Protocol:
     file = Path(path)
     try:
         content = file.read_bytes()
@@ -178,9 +181,3 @@ def read_protocol(path: str | Path) -> Protocol:
             "its name. Bring back the registered file; to state other rules, register the study anew."
         )
     return found
-
-
-def protocols_in(folder: Path) -> tuple[Protocol, ...]:
-    """The protocols in a folder, the oldest first; one that was changed is refused."""
-    found = [read_protocol(file) for file in folder.glob(f"{PREFIX}*.json")]
-    return tuple(sorted(found, key=lambda each: (each.registered_at, each.hash())))

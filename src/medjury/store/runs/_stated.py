@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import Literal
 
 from medjury.store.runs._part import RunPart
@@ -45,6 +47,12 @@ class GateRules(RunPart):
     parts: tuple[str, ...] | None = None
     severe_dimensions: tuple[str, ...] | None = None
     development_cases: tuple[str, ...] = ()
+
+    def hash(self) -> str:
+        """The hash of all rules that are not the default: one that a later version adds changes no earlier hash."""
+        known = GateRules(**{name: getattr(self, name) for name in GateRules.model_fields})
+        stated = known.model_dump(mode="json", exclude_defaults=True)
+        return hashlib.sha256(json.dumps(stated, sort_keys=True).encode()).hexdigest()
 
     def loosened(self) -> tuple[tuple[str, float, float], ...]:
         """(limit, stated, loosest for VALIDATED) where the stated one is looser."""

@@ -6,7 +6,6 @@ has the score. Whoever rewrites one of them leaves it in conflict with the other
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -17,14 +16,12 @@ from medjury.foundation.errors import MedjuryError
 from medjury.foundation.limits import OWN, read_parquet
 from medjury.instruments import TRANSIENT, Reason
 from medjury.intake.cases import clean_text
-from medjury.judging import EarlierRun, Progress, Reread, judge_all, run_async
-from medjury.models import Gate, MemoryCache, audit_replies
+from medjury.judging import EarlierRun, Progress, Reread, run_async
+from medjury.models import audit_replies
 from medjury.store.ratings import Question, Rating, RatingColumns, Store, StoredRecord, erasures, open_store
-from medjury.store.runs import Check, Manifest, files, read_manifest
-from medjury.studies._afterwards.reread import store_address_of, study_file_of, with_drafts
-from medjury.studies._gate_settings import study_prices
-from medjury.studies._hosts import check_store_host
-from medjury.studies._study import Study, load_study
+from medjury.store.runs import Check, Manifest, RunFolder, files
+from medjury.studies._afterwards.earlier_run import read_again, study_of_run, with_drafts
+from medjury.studies._study.study import Study
 from medjury.version import __version__
 
 SCORES, REPLIES = "scores", "replies"
@@ -42,21 +39,15 @@ def check_scores(folder: str | Path, *, study: str | Path | None = None) -> tupl
     beside the store. What cannot be compared is counted with its reason; where nothing can, the check is not known
     to be sound."""
     place = Path(folder)
-    manifest = read_manifest(place)
+    manifest = RunFolder(place).manifest
     if not manifest.run or not manifest.judges:
         return ()
     try:
-        given = load_study(
-            study_file_of(place, manifest, study),
-            skip_bad_cases=bool(manifest.cases_skipped),
-            overrides=manifest.overrides if study is None else (),
-        )
+        given, address = study_of_run(place, manifest, study)
         given = with_drafts(given, place)
-        address = store_address_of(place, given)
         if "://" not in address and not Path(address).is_file():
             told = "is missing, so that no score can be compared with its reply; put it back from a copy"
             return (Check(Path(address).name, False, told),)
-        check_store_host(address, given.settings.allow_hosts)
         with open_store(address, create=False) as store:
             return tuple(_compared(place, manifest, given, store))
     except MedjuryError as error:
@@ -76,28 +67,13 @@ def _compared(folder: Path, manifest: Manifest, study: Study, store: Store) -> I
     stored = {_place(row): _outcome(row) for row in store.ratings(run) if row.rater_kind == "judge"}
     names = {judge.name for judge in asked}
     ledger = _Ledger()
-    prices, earlier = study_prices(study), EarlierRun(store, run)
+    prices, earlier = study.prices, EarlierRun(store, run)
     judges = [Reread(judge, f"{run}-compared", earlier, prices) for judge in asked]
-    run_async(_read_again(study, judges, ledger, run))
+    run_async(read_again(study, judges, ledger, run, Progress()))
     erased = bool(erasures(store))
     yield _scores(stored, names, ledger.ratings, erased, manifest)
     yield from _replies(store, ledger.replies, audit_replies(folder / files.AUDIT_LOG))
     yield from _exported(folder, study.jury.blocks(store.blocks(run)), erased)
-
-
-async def _read_again(study: Study, judges: Sequence[Reread], ledger: _Ledger, run: str) -> None:
-    await judge_all(
-        study.cases,
-        judges,
-        repeats=study.jury.repeats,
-        gate=Gate(cache=MemoryCache()),  # never asked: each rater answers its own questions
-        ledger=ledger,
-        run=run,
-        retry=TRANSIENT,
-        workers=study.workers,
-        progress=Progress(),
-        stop=asyncio.Event(),
-    )
 
 
 class _Ledger:

@@ -14,10 +14,9 @@ from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import write_whole
 from medjury.models import KINDS, RecordedAs, RecordedFailure, Reply, write_answers
 from medjury.store.ratings import Store, open_store
-from medjury.store.runs import SCORES, Manifest, read_manifest
-from medjury.studies._afterwards.reread import store_address_of, study_file_of
-from medjury.studies._hosts import check_store_host
-from medjury.studies._study import Study, load_study
+from medjury.store.runs import SCORES, Manifest, RunFolder
+from medjury.studies._afterwards.earlier_run import study_of_run
+from medjury.studies._study.study import Study
 
 # A study file whose models are swapped for recorded ones, so that it runs without endpoints and keys.
 
@@ -102,22 +101,16 @@ def record_run(
     """Write every answer that the ratings and drafts of a run rest on to the file `out` (.jsonl, or .jsonl.gz), and
     to `replay`, where it is named, the study file with its models swapped for the recorded ones."""
     folder, out = Path(folder), Path(out)
-    manifest = read_manifest(folder)
+    manifest = RunFolder(folder).manifest
     if not manifest.run:
         raise MedjuryError(f"{folder}: nothing was judged in this run, so that there is nothing to record")
-    given = load_study(
-        study_file_of(folder, manifest, study),
-        skip_bad_cases=bool(manifest.cases_skipped),
-        overrides=manifest.overrides if study is None else (),
-    )
+    given, address = study_of_run(folder, manifest, study)
     models = _models(given, manifest)
     if not models:
         raise MedjuryError(
             f"{folder}: every score came from a file, and no model answered, so that there is nothing to record; "
             "share the file of scores beside the study"
         )
-    address = store_address_of(folder, given)
-    check_store_host(address, given.settings.allow_hosts)
     with open_store(address, create=False) as store:
         runs = [manifest.run, *([manifest.drafting.run] if manifest.drafting else [])]
         answers = dict(answer for run in runs for answer in _answers(store, run))

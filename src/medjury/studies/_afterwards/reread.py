@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import os
 import shutil
@@ -17,26 +16,16 @@ from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import private_folder, whole_binary, whole_file
 from medjury.instruments import TRANSIENT
 from medjury.intake.cases import clean_text
-from medjury.judging import EarlierRun, Progress, Reread, judge_all, run_async
-from medjury.models import AuditLog, Gate, MemoryCache, PriceList
+from medjury.judging import EarlierRun, Progress, Reread, run_async
+from medjury.models import AuditLog, PriceList
 from medjury.store.ratings import Rating, Store, StoreDesk, guard_frame, open_store
-from medjury.store.runs import (
-    Manifest,
-    ManifestReread,
-    RereadSource,
-    file_hash,
-    files,
-    open_run_folder,
-    read_manifest,
-)
-from medjury.studies._clinicians.humans import Humans, read_humans
-from medjury.studies._conclude import RunResult, WorkDone, conclude
-from medjury.studies._drafts.cases import DraftedCases, Drafts
-from medjury.studies._gate_settings import study_prices
-from medjury.studies._hosts import check_store_host
-from medjury.studies._planning.plan import RunPlan, plan_study
-from medjury.studies._stated.manifest import describe
-from medjury.studies._study import Study, load_study
+from medjury.store.runs import Manifest, RunFolder, file_hash, files
+from medjury.studies._afterwards.earlier_run import read_again, study_of_run, with_drafts
+from medjury.studies._plan.clinicians import Humans
+from medjury.studies._plan.manifest import describe
+from medjury.studies._plan.plan import RunPlan, plan_study
+from medjury.studies._run.conclude import RunResult, WorkDone, conclude
+from medjury.studies._study.study import Study
 
 # What changed where stored replies were read again: every rating before and after, by judge and dimension.
 
@@ -198,29 +187,23 @@ def reread_run(
     """Read the stored replies of a run again, without asking anybody, and write a run folder of its own. The study
     file is the one the run names, unless another is given."""
     folder = Path(folder)
-    earlier = read_manifest(folder)
+    earlier = RunFolder(folder).manifest
     if not earlier.run:
         raise MedjuryError(
             f"{folder}: nothing was judged in this run, so that there is nothing to read again"
         )
-    given = load_study(
-        study_file_of(folder, earlier, study),
-        skip_bad_cases=bool(earlier.cases_skipped),
-        overrides=earlier.overrides if study is None else (),
-    )
+    given, address = study_of_run(folder, earlier, study)
     if given.name != earlier.study:
         raise MedjuryError(
             f"{folder} is a run of the study {earlier.study!r}, and {given.file} is {given.name!r}; name the "
             "right one with --study"
         )
-    address = store_address_of(folder, given)
-    check_store_host(address, given.settings.allow_hosts)
-    prices = study_prices(given)
+    prices = given.prices
     with open_store(address, create=False) as store:
         run, output = _new_run(store, earlier.run, folder, out)
         found = with_drafts(given, folder)
         plan = plan_study(found, prices, asking=False)
-        read_humans(found, rehearse=True)  # all that can be refused is refused before anything is written
+        Humans.read(found, rehearse=True)  # all that can be refused is refused before anything is written
         _make_folder(output, shared=given.settings.share == "group")
         humans = _humans(found, folder, output)
         manifest = _describe(found, plan, humans, prices, folder, earlier)
@@ -239,28 +222,12 @@ def reread_run(
         assert manifest.reread is not None
         manifest = manifest.replaced(reread=manifest.reread.replaced(changes=tuple(changes.rows())))
         result = conclude(reading, plan, store, run, outcome, manifest, prices, humans)
-        manifest = read_manifest(output)
+        manifest = RunFolder(output).manifest
         table = {CHANGES_FILE: file_hash(output / CHANGES_FILE)}
         manifest = _carried_over(manifest, earlier).replaced(files={**manifest.files, **table})
         manifest.write(output)
         store.put_run(run, manifest.content())
     return RereadResult(result, earlier.run, changes, _notes(manifest, earlier))
-
-
-def study_file_of(folder: Path, earlier: Manifest, stated: str | Path | None) -> Path:
-    if stated is not None:
-        return Path(stated)
-    file = folder / earlier.study_file if earlier.study_file else None
-    if file is None or not file.exists():
-        why = "does not say where its study file is" if file is None else f"names {file}, which is not there"
-        raise MedjuryError(f"{folder} {why}; name it with --study STUDY.yaml")
-    return file
-
-
-def store_address_of(folder: Path, study: Study) -> str:
-    """Where the study keeps its store; where it names none, the one in the run folder, which may have moved."""
-    own = folder / files.STORE
-    return str(own) if study.settings.store is None and own.exists() else study.store
 
 
 def _new_run(store: Store, earlier: str, folder: Path, out: str | Path | None) -> tuple[str, Path]:
@@ -284,19 +251,9 @@ def _make_folder(output: Path, shared: bool) -> None:
         private_folder(output, shared=shared)
         if any(output.iterdir()):
             raise MedjuryError(f"{output}: is not empty; name another folder with --out")
-        open_run_folder(output, shared=shared)
+        RunFolder(output).prepare(shared=shared)
     except OSError as error:
         raise MedjuryError(f"{output}: the run folder cannot be made ({error.strerror})") from None
-
-
-def with_drafts(study: Study, folder: Path) -> Study:
-    """The study with the drafts that were judged: a draft is what is judged, not a reading of it."""
-    if study.drafter is None:
-        return study
-    file = folder / files.DRAFTS
-    if not file.exists():
-        raise MedjuryError(f"{file}: the drafts that were judged are not there")
-    return replace(study, cases=DraftedCases(study.cases, study.drafter, Drafts.read(file)))
 
 
 def _humans(study: Study, folder: Path, output: Path) -> Humans | None:
@@ -304,7 +261,7 @@ def _humans(study: Study, folder: Path, output: Path) -> Humans | None:
     if study.drafter is not None:
         with (folder / files.DRAFTS).open("rb") as judged, whole_binary(output / files.DRAFTS) as copy:
             shutil.copyfileobj(judged, copy)
-    return read_humans(replace(study, output=output))
+    return Humans.read(replace(study, output=output))
 
 
 def _with_own_keys(ratings: Sequence[Rating], run: str) -> list[Rating]:
@@ -319,15 +276,7 @@ def _describe(
 ) -> Manifest:
     """The manifest of the new run. The gate is the one that was stated before the first call of the earlier one."""
     manifest = describe(replace(study, output=folder), plan, humans, prices)
-    source = RereadSource(
-        run=earlier.run,
-        medjury=earlier.medjury,
-        prompt_version=earlier.prompt_version,
-        instrument=earlier.instrument,
-        data_hash=earlier.data_hash,
-        finished_at=earlier.finished_at,
-    )
-    manifest = manifest.replaced(reread=ManifestReread(source=source), planned={})
+    manifest = manifest.replaced(reread=earlier.as_source(), planned={})
     if earlier.drafting is None:
         return manifest
     vendors = manifest.report.replaced(system_vendors=earlier.report.system_vendors)
@@ -361,16 +310,5 @@ async def _judge(study: Study, plan: RunPlan, store: Store, run: str) -> WorkDon
     groups = sum(len(judge.groups) for judge in judges)
     outcome = WorkDone(Progress(planned=plan.cases * study.jury.repeats * groups))
     async with StoreDesk(store, run) as desk:
-        await judge_all(
-            study.cases,
-            judges,
-            repeats=study.jury.repeats,
-            gate=Gate(cache=MemoryCache()),  # never asked: each rater answers its own questions
-            ledger=desk,
-            run=run,
-            retry=TRANSIENT,
-            workers=study.workers,
-            progress=outcome.progress,
-            stop=asyncio.Event(),
-        )
+        await read_again(study, judges, desk, run, outcome.progress)
     return outcome

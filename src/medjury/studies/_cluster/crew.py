@@ -4,28 +4,60 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
+import logging
+import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from medjury.foundation.errors import MedjuryError
 from medjury.judging import JudgeProgress, Progress
 from medjury.models import AuditLog, PriceList, audit_totals
-from medjury.store.ratings import LogDrain, Store, StoreStopped, begin_account, spent_together
+from medjury.store.ratings import Account, LogDrain, Store, StoreStopped
 from medjury.store.runs import files
-from medjury.studies._batch_jobs import log_name
-from medjury.studies._cluster.groups import Group, groups_of
-from medjury.studies._cluster.queue import ShareQueue
-from medjury.studies._cluster.ray_library import connected
-from medjury.studies._cluster.shares import Share, cut, share_size
-from medjury.studies._cluster.tally import Tallies
-from medjury.studies._cluster.worker import CHANGED, Order, Worker, signature
-from medjury.studies._conclude import WorkDone
-from medjury.studies._how import How
-from medjury.studies._interrupts import interrupts
-from medjury.studies._material.hashed import HashedCases
-from medjury.studies._planning.plan import RunPlan
-from medjury.studies._study import Study
+from medjury.studies._cluster.shares import Group, Share, ShareQueue, cut, groups_of, share_size
+from medjury.studies._cluster.worker import CHANGED, Order, Tallies, Worker, signature
+from medjury.studies._plan.plan import RunPlan
+from medjury.studies._run.calls import log_name
+from medjury.studies._run.conclude import WorkDone
+from medjury.studies._run.how import How, interrupts
+from medjury.studies._study.material import HashedCases
+from medjury.studies._study.study import Study
+
+_START = "`ray start --head` starts one, and `--address local` one for this run alone"
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Any]:
+    """The library, connected to a cluster. Nothing is reported to its makers, and what workers print stays where
+    they are; a cluster of this run's own listens on this machine only and has no dashboard."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        ray = importlib.import_module("ray")
+    except ModuleNotFoundError:
+        raise MedjuryError("--engine ray needs Ray: pip install 'medjury[ray]'") from None
+    settings: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    if address == "local":
+        settings |= {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+    else:
+        settings |= {"address": address}
+    try:
+        ray.init(**settings)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        raise MedjuryError(
+            f"no Ray cluster can be reached at {address} ({type(error).__name__}); {_START}"
+        ) from None
+    # What nodes report of dead workers is printed whatever was asked for, amid a command's own output.
+    private: Any = importlib.import_module("ray._private.worker")
+    if hasattr(private, "print_to_stdstream"):
+        private.print_to_stdstream = lambda *_, **__: None
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
 
 _LANES = 2  # shares at a time for one worker: while one ends the next has begun
 _MOST_DEATHS = 10  # of workers, with nothing done in between
@@ -63,7 +95,7 @@ async def judge_on_cluster(
     drain = LogDrain(store, log, AuditLog(file))
     drain.finish()  # what workers of a run that was stopped have left
     before = audit_totals(file)
-    begin_account(store, log, before)
+    Account.begin(store, log, before)
     planned = {each.name: plan.cases * study.jury.repeats * len(each.groups) for each in study.jury.judges}
     if study.metrics is not None:
         outcome.scored_elsewhere = study.metrics.for_workers
@@ -81,7 +113,7 @@ async def judge_on_cluster(
 
         def look() -> tuple[int, float]:
             drain.pull()
-            calls, money = spent_together(store, log)
+            calls, money = Account.spent(store, log)
             return calls - before.calls, money - before.money
 
         watching = asyncio.create_task(_watch(how, crew, progress, look, prices.currency))

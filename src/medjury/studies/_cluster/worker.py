@@ -1,7 +1,7 @@
 """One worker: it loads the study where it is, and judges shares of its cases in the same loop as any run, or scores
 them with text metrics.
 
-Nothing in this file knows Ray. Everything a worker says is counts, hashes and messages that hold no text of a case.
+Nothing in this file knows Ray. A worker reports counts, hashes and messages without a text of a case.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import os
 import traceback
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -17,27 +18,86 @@ from typing import Any
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import TRANSIENT, Reason
 from medjury.intake.cases import Case
-from medjury.judging import Breaker, Progress, UnreachableError, judge_all
+from medjury.judging import Breaker, JudgeProgress, Progress, UnreachableError, judge_all
 from medjury.models import Gate, MemoryCache, ModelError
 from medjury.store.ratings import (
     Account,
     Rating,
-    SharedBudget,
-    SharedPace,
     StoreDesk,
     StoreStopped,
     open_store,
 )
 from medjury.studies._cluster.shares import Share, Window, cases_hash
-from medjury.studies._cluster.tally import counts_of
-from medjury.studies._gate_settings import gate_settings, study_prices
-from medjury.studies._metric_raters import MetricRaters
-from medjury.studies._planning.loading import load_models
-from medjury.studies._planning.preflight import MARK, Preflight
-from medjury.studies._stated.manifest import now
-from medjury.studies._study import Study, load_study
+from medjury.studies._plan.manifest import now
+from medjury.studies._plan.preflight import MARK, Preflight, load_models
+from medjury.studies._run.calls import gate_settings
+from medjury.studies._study.metrics import MetricRaters
+from medjury.studies._study.study import Study, load_study
 from medjury.texts.metrics import Kept
 from medjury.version import __version__
+
+_NUMBERS = ("found", "judged", "scored", "not_applicable")
+Counts = Mapping[str, Any]
+
+
+def counts_of(progress: Progress) -> Counts:
+    """The counts as plain values, which any process can read."""
+    return {
+        **{name: getattr(progress, name) for name in _NUMBERS},
+        "unscored": {reason.value: count for reason, count in progress.unscored.items()},
+        "judges": {
+            name: (each.found, each.judged, {reason.value: count for reason, count in each.unscored.items()})
+            for name, each in progress.judges.items()
+        },
+    }
+
+
+class Tallies:
+    """What shares that are done came to, and how far those are that workers are at. A share that dies with its
+    worker counts from its start again: what it had stored is then found."""
+
+    def __init__(self, shown: Progress) -> None:
+        self._shown = shown
+        self._done = Progress()
+        self._running: dict[Hashable, Counts] = {}
+
+    def running(self, share: Hashable, counts: Counts) -> None:
+        self._running[share] = counts
+
+    def forget(self, share: Hashable) -> None:
+        self._running.pop(share, None)
+
+    def done(self, share: Hashable, counts: Counts) -> None:
+        self.forget(share)
+        _add(self._done, counts)
+
+    def show(self) -> int:
+        """Put the sum before the eyes of whoever looks on; how many units that is."""
+        whole = Progress()
+        for counts in (counts_of(self._done), *self._running.values()):
+            _add(whole, counts)
+        for name in (*_NUMBERS, "unscored"):
+            setattr(self._shown, name, getattr(whole, name))
+        for name, each in whole.judges.items():
+            one = self._shown.judges.setdefault(name, JudgeProgress())
+            one.found, one.judged, one.unscored = each.found, each.judged, each.unscored
+        return whole.found + whole.judged
+
+
+def _add(progress: Progress, counts: Counts) -> None:
+    for name in _NUMBERS:
+        setattr(progress, name, getattr(progress, name) + counts[name])
+    progress.unscored.update(_reasons(counts["unscored"]))
+    for name, (found, judged, unscored) in counts["judges"].items():
+        one = progress.judges.setdefault(name, JudgeProgress())
+        one.found += found
+        one.judged += judged
+        one.unscored.update(_reasons(unscored))
+
+
+def _reasons(counts: Mapping[str, int]) -> Counter[Reason]:
+    return Counter({Reason(reason): count for reason, count in counts.items()})
+
 
 # Text metrics scored by a worker: the same rows and keys as anywhere, in the store that judges write to.
 
@@ -152,7 +212,7 @@ class Worker:
         if order.no_gpu:  # read by CUDA and ROCm when they are first used
             os.environ.update(CUDA_VISIBLE_DEVICES="", HIP_VISIBLE_DEVICES="")
         study = load_study(order.file, skip_bad_cases=order.skip_bad_cases, overrides=order.overrides)
-        prices = study_prices(study)
+        prices = study.prices
         self._study = study
         self._judges = [judge for judge in study.jury.judges if judge.name in order.judges]
         self._models = list({id(model): model for judge in self._judges for model in judge.models}.values())
@@ -165,9 +225,9 @@ class Worker:
             self._scoring = Scoring(study, order.metrics, self._desk, order.run)
         account = Account(self._desk, order.log)
         caps = study.settings.budget
-        budget = SharedBudget(account, money=caps.money, calls=caps.calls if order.ask else 0)
+        budget = account.budget(caps.money, caps.calls if order.ask else 0)
         common = gate_settings(study, prices, order.place, order.workers)
-        common["pace"] = lambda name, per_minute: SharedPace(account, name, per_minute)
+        common["pace"] = account.pace
         self._preflight = Preflight(
             lambda budget, audit: Gate(cache=MemoryCache(), budget=budget, audit=audit, **common),
             {model.name: part for model, part in study.models} if order.preflight else {},

@@ -12,7 +12,7 @@ import numpy as np
 from medjury.analysis.agreement import icc_3_k_z, mean_icc_3_k_z
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, Floats
-from medjury.store.runs import verify_run
+from medjury.store.runs import RunFolder
 from medjury.suites._leaderboard import AgreementResult, JuryResult
 from medjury.tables import open_run
 from medjury.validation import evidence_of, validation_of
@@ -27,7 +27,7 @@ def verdict_of(folder: Path, judges: Sequence[str], shown: str, resamples: int) 
     try:
         table = open_run(folder, resamples=resamples)
         people = len(table.clinicians)
-        found = validation_of(evidence_of(table, checks=verify_run(folder, unlisted=False)))
+        found = validation_of(evidence_of(table, checks=RunFolder(folder).verify(unlisted=False)))
     except MedjuryError:
         return JuryResult(
             tuple(judges), shown, {}, "There is no verdict: `medjury gate` on its run folder says why."

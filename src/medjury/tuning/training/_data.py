@@ -20,7 +20,7 @@ from medjury.judging import Family, Judge, consensus_of, families_of
 from medjury.models import Message
 from medjury.store.ratings import Rating, open_store
 from medjury.store.runs import files as run_files
-from medjury.studies import Study, read_humans
+from medjury.studies import Humans, Study
 from medjury.tuning.training._preferences import Preference, preferences
 from medjury.tuning.training._questions import Question, plain_judge, questions
 from medjury.tuning.training._rejected import Rejection
@@ -304,7 +304,7 @@ def _named(study: Study, name: str | None) -> Any:
 
 def _clinicians(study: Study) -> list[Rating]:
     """What the clinicians of the reference said; comments are redacted where the study redacts."""
-    humans = read_humans(study)
+    humans = Humans.read(study)
     if humans is None:
         raise MedjuryError(
             "a judge learns from clinicians, and the study names no ratings of theirs; add `humans`"

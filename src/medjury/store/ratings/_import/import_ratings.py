@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from medjury.foundation.clock import utc_now
 from medjury.instruments import Instrument, load_instrument
 from medjury.intake.cases import Case
+from medjury.store.ratings._export import unguard
 from medjury.store.ratings._files.problems import (
     ImportReport,
     NoRatingsError,
@@ -21,7 +22,6 @@ from medjury.store.ratings._files.problems import (
     short,
 )
 from medjury.store.ratings._files.table import Table, is_blank, read_table
-from medjury.store.ratings._formula import unguard
 from medjury.store.ratings._frame import rating_of_row
 from medjury.store.ratings._import.build import Builder, OnBad, OnUnknown
 from medjury.store.ratings._import.empty_columns import EmptyColumns

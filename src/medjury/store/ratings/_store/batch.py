@@ -9,9 +9,7 @@ from typing import Any, TypeAlias
 
 from medjury.instruments import Reason
 from medjury.models import Reply
-from medjury.store.ratings._question import Question
-from medjury.store.ratings._rating import Rating
-from medjury.store.ratings._record import StoredRecord
+from medjury.store.ratings._rating import Question, Rating, StoredRecord
 from medjury.store.ratings._store.owner import Busy, Claimed, Owner
 from medjury.store.ratings._store.transaction import StoredReply, Transaction
 

@@ -11,15 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from medjury.store.ratings._parts.placing import first_runs, note_all_uses, place_or_find
-from medjury.store.ratings._parts.schema import PARTITIONED
-from medjury.store.ratings._sharing.drain import undrained
-from medjury.store.ratings._store.at_work import refuse_while_at_work
-from medjury.store.ratings._store.bulk import add_rows
+from medjury.store.ratings._drain import undrained
+from medjury.store.ratings._store.partitions import PARTITIONED, first_runs, note_all_uses, place_or_find
 from medjury.store.ratings._store.statements import RATING_COLUMNS
-from medjury.store.ratings._store.store import Store
+from medjury.store.ratings._store.store import Store, refuse_while_at_work
 from medjury.store.ratings._store.store_error import StoreError
-from medjury.store.ratings._store.transaction import Transaction
+from medjury.store.ratings._store.transaction import Transaction, add_rows
 
 _ROWS_AT_ONCE = 5_000
 # Columns, and how many of the first of them are the key.

@@ -18,9 +18,7 @@ from typing import Any, TypeVar
 
 from medjury.instruments import TRANSIENT, Reason
 from medjury.models import Job, Reply
-from medjury.store.ratings._question import Question
-from medjury.store.ratings._rating import Rating
-from medjury.store.ratings._record import StoredRecord
+from medjury.store.ratings._rating import Question, Rating, StoredRecord
 from medjury.store.ratings._store.arrivals import Arrivals
 from medjury.store.ratings._store.batch import Answer, Batch, CarryOut, SettledQuestion, Wishes, Write
 from medjury.store.ratings._store.owner import Busy, Claimed, new_owner

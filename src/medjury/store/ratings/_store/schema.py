@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from medjury.store.ratings._parts.schema import MIGRATION as _POSTGRES_PARTS
+from medjury.store.ratings._store.partitions import MIGRATION as _POSTGRES_PARTS
 from medjury.store.ratings._store.store_error import StoreError
 
 # Words that differ between the two databases. "C" collation gives PostgreSQL the order that SQLite has.

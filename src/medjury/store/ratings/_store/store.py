@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -14,25 +16,29 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from medjury.foundation.clock import utc_now
 from medjury.instruments import TRANSIENT, Outcome, Reason
 from medjury.models import Reply
-from medjury.store.ratings._columns import RatingColumns
-from medjury.store.ratings._frame import frame_of_rows, rating_of_row, stored_columns
-from medjury.store.ratings._parts.placing import values_of_run
-from medjury.store.ratings._question import Question
-from medjury.store.ratings._rating import RaterKind, Rating, Status
-from medjury.store.ratings._record import StoredRecord
+from medjury.store.ratings._frame import RatingColumns, frame_of_rows, rating_of_row, stored_columns
+from medjury.store.ratings._rating import Question, RaterKind, Rating, Status, StoredRecord
 from medjury.store.ratings._store.arrivals import Arrivals, left_behind, of_owner, waiting_beside
-from medjury.store.ratings._store.connection import Connection
+from medjury.store.ratings._store.connection import Connection, refuse_without_rights
 from medjury.store.ratings._store.database import Database, create_schema, locate
 from medjury.store.ratings._store.escaping import escape, unescape
-from medjury.store.ratings._store.owner import Busy, Claimed, Heartbeats, Owner
-from medjury.store.ratings._store.rights import refuse_without_rights
+from medjury.store.ratings._store.owner import (
+    STALE_AFTER_SECONDS,
+    Busy,
+    Claimed,
+    Heartbeats,
+    Owner,
+    this_host,
+)
+from medjury.store.ratings._store.partitions import values_of_run
 from medjury.store.ratings._store.schema import is_current, migrate
 from medjury.store.ratings._store.statements import statements
-from medjury.store.ratings._store.store_error import StoreError
+from medjury.store.ratings._store.store_error import StoreError, StoreLocked
 from medjury.store.ratings._store.transaction import StoredReply, Transaction
 
 if TYPE_CHECKING:
     import polars
+
 
 _Result = TypeVar("_Result")
 _A_MOMENT = 1.0  # seconds that one who only wants to read waits before what was left behind is left to others
@@ -331,3 +337,18 @@ class Store:
                 cursor.execute("COMMIT")
 
         self._connection.outside_transactions(work)
+
+
+def refuse_while_at_work(store: Store, state: str) -> None:
+    """Refuse while a run writes. A process of another machine is watched until it is heard of, or has been silent
+    for so long that it counts as ended. `state` says that nothing was done."""
+    until = time.monotonic() + STALE_AFTER_SECONDS + 5
+    while living := store.in_transaction(lambda transaction: transaction.living_owners(), write=False):
+        here = [each for each in living if each.host == this_host() and sys.platform != "win32"]
+        if here or time.monotonic() > until:
+            raise at_work(store.place, f"Process {(here or living)[0].pid}", state)
+        time.sleep(1)
+
+
+def at_work(place: str, who: str, state: str) -> StoreLocked:
+    return StoreLocked(f"{place}: {who} is at work on it. {state} Wait for its end and try again.")

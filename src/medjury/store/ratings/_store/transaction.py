@@ -12,15 +12,27 @@ from medjury.foundation.clock import utc_now
 from medjury.instruments import TRANSIENT, Outcome, Reason
 from medjury.models import SECRET_BYTES, Job, JobCall, Reply
 from medjury.store.ratings._frame import row_of_rating
-from medjury.store.ratings._parts.placing import Kind, note_use, parts_of, place, place_or_find
-from medjury.store.ratings._question import Question
-from medjury.store.ratings._rating import Rating, outcome_of
-from medjury.store.ratings._record import StoredRecord
-from medjury.store.ratings._store.bulk import add_rows
+from medjury.store.ratings._rating import Question, Rating, StoredRecord, outcome_of
 from medjury.store.ratings._store.escaping import escape, unescape
 from medjury.store.ratings._store.owner import Busy, Claimed, Heartbeats, Owner, is_dead
+from medjury.store.ratings._store.partitions import Kind, note_use, parts_of, place, place_or_find
 from medjury.store.ratings._store.statements import RATING_COLUMNS, Statements, for_rows, key_list
 from medjury.store.ratings._store.store_error import ValueRefused
+
+
+def add_rows(
+    cursor: Any, dialect: str, table: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]
+) -> None:
+    """Append rows that are known to be new, inside the caller's transaction."""
+    names = ", ".join(columns)
+    if dialect == "sqlite":
+        marks = ", ".join("?" * len(columns))
+        cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({marks})", rows)  # noqa: S608 - our own names
+        return
+    with cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
+        for row in rows:
+            copy.write_row(row)
+
 
 # How a row stands to the last one of its key and dimension: it says something else, it says the same, or it may not
 # take its place.

@@ -1,1 +1,0 @@
-"""Erasing: what is deleted, and the log that says that it was."""

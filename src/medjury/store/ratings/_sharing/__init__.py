@@ -1,1 +1,0 @@
-"""What workers on several machines share through PostgreSQL: one log, one budget, one pace."""

@@ -1,1 +1,0 @@
-"""Studies that draft first: the drafter, its step, and its cases."""

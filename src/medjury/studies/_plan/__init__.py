@@ -1,0 +1,1 @@
+"""Before the first call: what a run will ask, take and can show, and what is recorded of it."""

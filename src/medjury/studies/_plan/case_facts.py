@@ -1,0 +1,294 @@
+"""What is known of cases and raters besides scores, in small files of the run folder: groups, patients, labels."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import math
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from medjury.foundation.documents import read_document
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import whole_file
+from medjury.intake.cases import Case
+from medjury.store.ratings import PROFILE, guard_frame
+from medjury.store.runs import files
+from medjury.studies._file.study_file import HumansPart
+from medjury.studies._study.study import Study
+from medjury.tables import MOST_GROUPS, identifies, tells_groups
+
+if TYPE_CHECKING:
+    from medjury.store.ratings import ImportedRatings
+
+
+Answer = tuple[str, str]  # a case and a system
+PartsOfCases = Mapping[str, Mapping[Answer, str]]  # by name
+_THIRDS = ("lowest third", "middle third", "highest third")
+_DATE, _DATES = "date", 24  # the column that orders cases in time, and into how many shares
+
+
+class CaseParts:
+    """Gathers, as cases pass, what their metadata say: under the names that are `asked` for whatever it is, under
+    others as long as it has few values. What is `set_aside` (a label of the outcome) is never gathered."""
+
+    def __init__(self, asked: Collection[str], set_aside: Collection[str] = ()) -> None:
+        self._asked = frozenset(asked)
+        self._closed = (set(set_aside) - self._asked) | {"item", "system"}  # the key of the file
+        self._values: dict[str, dict[str, str]] = {}
+        self._of: dict[str, dict[Answer, str]] = {}
+        self._ordered: dict[str, dict[Answer, float]] = {}  # numbers, and dates as numbers
+        self._many: set[str] = set()  # names of these with more values than make groups
+        self._clusters: set[str] = set()
+
+    def add(self, case: Case) -> None:
+        # A prefix keeps a patient called 7 apart from a case called 7.
+        self._clusters.add(f"patient {case.patient}" if case.patient else f"case {case.id}")
+        for name, stated in case.metadata.items():
+            value = str(stated).strip()
+            if name in self._closed or not value:
+                continue
+            answer, number = (case.id, case.system), _number(name, value)
+            if number is not None:
+                self._ordered.setdefault(name, {})[answer] = number
+            elif name in self._many:  # a text among very many numbers: nobody knows its place
+                self._closed.add(name)
+            if name in self._many:
+                continue
+            values = self._values.setdefault(name, {})
+            kept = values.setdefault(value, value)  # one object for all cases that have it
+            if len(values) > MOST_GROUPS and name not in self._asked:
+                (self._closed if number is None else self._many).add(name)
+                self._of.pop(name, None)
+                continue
+            self._of.setdefault(name, {})[answer] = kept
+
+    @property
+    def found(self) -> PartsOfCases:
+        """By name, what each answer's case says, of those names that make groups."""
+        clusters = len(self._clusters)
+        found = {
+            name: of
+            for name, of in self._of.items()
+            if name in self._asked or tells_groups(name, self._values[name], clusters)
+        }
+        for name, numbers in self._ordered.items():
+            if name not in found and name not in self._closed and (name == _DATE or name in self._many):
+                found[name] = _places(numbers, name)
+        return dict(sorted(found.items()))
+
+
+def _number(name: str, value: str) -> float | None:
+    """A number, or the day of the column `date`; None for anything else, and for numbers that only name a case."""
+    try:
+        if name == _DATE:
+            return float(date.toordinal(datetime.fromisoformat(value)))
+        if identifies(name):
+            return None
+        return found if math.isfinite(found := float(value)) else None
+    except ValueError:
+        return None
+
+
+def _places(numbers: Mapping[Answer, float], name: str) -> dict[Answer, str]:
+    """Each answer's share in the order; equal numbers are in the same one."""
+    shares = [f"{share:02}" for share in range(1, _DATES + 1)] if name == _DATE else _THIRDS
+    order = sorted(numbers.values())
+    starts = [order[len(order) * share // len(shares)] for share in range(1, len(shares))]
+    return {answer: shares[bisect_right(starts, number)] for answer, number in numbers.items()}
+
+
+def write_parts(parts: PartsOfCases, folder: Path) -> list[str]:
+    """Write the parts into a run folder, and name the files written: none where nothing is known. The file has a
+    line for each case, or, where the answers to a case differ, for each answer."""
+    file = folder / files.PARTS
+    if not parts:
+        file.unlink(missing_ok=True)
+        return []
+    answers = sorted({answer for of in parts.values() for answer in of})
+    lines = [(*answer, *(of.get(answer) for of in parts.values())) for answer in answers]
+    by_case = {(item, *known) for item, _, *known in lines}
+    one_each = len(by_case) == len({item for item, *_ in by_case})
+    import polars as pl
+
+    key = ("item",) if one_each else ("item", "system")
+    frame = pl.DataFrame(
+        sorted(by_case) if one_each else lines, schema=dict.fromkeys((*key, *parts), pl.String), orient="row"
+    )
+    with whole_file(file) as opened:
+        # The name of a case is that of its ratings, to the letter; what is said of it is people's text.
+        opened.write(
+            pl.concat([frame.select(key), guard_frame(frame.drop(key))], how="horizontal").write_csv()
+        )
+    return [files.PARTS]
+
+
+class CaseVendors:
+    """Collects the vendor of every system; one for which the cases name two has none that is known."""
+
+    def __init__(self) -> None:
+        self._named: dict[str, set[str]] = {}
+
+    def add(self, case: Case) -> None:
+        if case.vendor:
+            self._named.setdefault(case.system, set()).add(case.vendor)
+
+    def known(self) -> dict[str, str]:
+        return {system: next(iter(names)) for system, names in self._named.items() if len(names) == 1}
+
+
+# A source of so many signs is the same case under two ids, whatever was answered; a shorter one may be a heading.
+_LONG_SOURCE = 200
+
+
+class PatientGroups:
+    """Gathers the patients and the texts of cases as they pass."""
+
+    def __init__(self) -> None:
+        self._patient: dict[str, str] = {}
+        self._keys: dict[str, dict[str, None]] = {}  # patients and texts to the cases that have them
+
+    def add(self, case: Case) -> None:
+        if case.patient and self._patient.setdefault(case.id, case.patient) != case.patient:
+            raise MedjuryError(
+                f"case {case.id!r} is of two patients; the answers of all systems to a case are about one patient"
+            )
+        for key in (f"patient {case.patient}" if case.patient else "", *_texts(case)):
+            if key:
+                self._keys.setdefault(key, {})[case.id] = None
+
+    @property
+    def repeated(self) -> int:
+        """How many cases have the text of another case: so many fewer count."""
+        sizes = Counter(self._groups(lambda key: not key.startswith("patient ")).values())
+        return sum(sizes.values()) - len(sizes)
+
+    def shared(self) -> dict[str, int]:
+        """Case to number, of the cases that go with another; the others need no group."""
+        return self._groups(lambda _: True)
+
+    def _groups(self, wanted: Callable[[str], bool]) -> dict[str, int]:
+        every = {item for items in self._keys.values() for item in items}
+        leader: dict[str, str] = {}
+
+        def lead(item: str) -> str:
+            while leader.get(item, item) != item:
+                item = leader[item]
+            return item
+
+        for key, items in self._keys.items():
+            # A source that most cases have (one guideline for all) tells nobody apart.
+            common = key.startswith("source ") and 2 * len(items) > len(every)
+            if wanted(key) and len(items) > 1 and not common:
+                first, *others = items
+                for other in others:
+                    leader[lead(other)] = lead(first)
+        groups = {item: lead(item) for item in sorted(every)}
+        sizes = Counter(groups.values())
+        numbers: dict[str, int] = {}
+        return {
+            item: numbers.setdefault(own, len(numbers) + 1) for item, own in groups.items() if sizes[own] > 1
+        }
+
+
+def _texts(case: Case) -> tuple[str, str]:
+    """What an answer with its source is known by, and what a long source is known by alone, whatever the white
+    space."""
+    source = " \0 ".join(
+        [*(f"{name} {case.texts[name]}" for name in sorted(case.texts)), *(note.text for note in case.notes)]
+    )
+    source = " ".join(source.split())
+    answer = " ".join(f"{case.candidate or ''} \0 {case.reference or ''}".split())
+    long = f"source {_hash(source)}" if len(source) >= _LONG_SOURCE else ""
+    return f"text {_hash(f'{source} {answer}')}" if case.candidate else "", long
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def write_patients(groups: Mapping[str, int], folder: Path) -> list[str]:
+    """Write the groups into a run folder, and name the files written: none where no patient has two cases."""
+    file = folder / files.PATIENTS
+    if not groups:
+        file.unlink(missing_ok=True)
+        return []
+    with whole_file(file) as opened:
+        rows = csv.writer(opened, lineterminator="\n")
+        rows.writerow(("item", "patient"))
+        rows.writerows(sorted(groups.items()))
+    return [files.PATIENTS]
+
+
+def case_labels(study: Study, part: HumansPart, imported: ImportedRatings) -> dict[str, dict[str, int]]:
+    """By case, its labels: from the clinicians' file, or, where it has no such column, from the cases."""
+    found = {item: dict(own) for item, own in imported.labels.items()}
+    elsewhere = {
+        label: column for label, column in part.labels.items() if label not in imported.label_columns
+    }
+    if not part.labels:
+        return {}
+    seen: set[str] = set()
+    known: set[str] = set()
+    for case in study.cases:
+        known.add(case.id)
+        for label, column in elsewhere.items():
+            value = case.metadata.get(column)
+            if value is None or value == "":
+                continue
+            seen.add(label)
+            if value not in (0, 1, "0", "1"):
+                raise _wrong(
+                    study, label, f"is 0 or 1 for each case, but {case.id!r} has {str(value)[:40]!r}"
+                )
+            if found.setdefault(case.id, {}).setdefault(label, int(value)) != int(value):
+                raise _wrong(
+                    study, label, f"differs between the answers to {case.id!r}; a case has one value"
+                )
+    for label, column in elsewhere.items():
+        if label not in seen:
+            raise _wrong(
+                study,
+                label,
+                f"neither the clinicians' file nor the cases have a column {column!r}; correct its name",
+            )
+    return {item: own for item, own in sorted(found.items()) if item in known}
+
+
+def write_raters(profiles: Mapping[str, Mapping[str, str]], folder: Path) -> list[str]:
+    """Write who the raters are, under their pseudonyms, and name the file: none where nothing is known of them."""
+    return _write(folder / files.RATERS, "rater", PROFILE, profiles)
+
+
+def write_labels(labels: Mapping[str, Mapping[str, int]], folder: Path) -> list[str]:
+    """Write the labels of the cases, and name the file: none where the study has no labels."""
+    names = sorted({name for own in labels.values() for name in own})
+    return _write(folder / files.LABELS, "item", names, labels)
+
+
+def _write(
+    file: Path,
+    key: str,
+    names: tuple[str, ...] | list[str],
+    rows: Mapping[str, Mapping[str, str]] | Mapping[str, Mapping[str, int]],
+) -> list[str]:
+    used: list[str] = [name for name in names if any(name in each for each in rows.values())]
+    if not used:
+        file.unlink(missing_ok=True)
+        return []
+    import polars
+
+    lines = [(name, *(str(own.get(each, "")) for each in used)) for name, own in sorted(rows.items())]
+    frame = polars.DataFrame(lines, schema=dict.fromkeys((key, *used), polars.String), orient="row")
+    with whole_file(file) as opened:
+        # The name of a case is that of its ratings, to the letter; what is said of raters is people's text.
+        opened.write((frame if key == "item" else guard_frame(frame)).write_csv())
+    return [file.name]
+
+
+def _wrong(study: Study, label: str, problem: str) -> MedjuryError:
+    return MedjuryError(read_document(study.file).complaint(("humans", "labels", label), problem))

@@ -1,0 +1,127 @@
+"""The rules of the gate as the study file states them, recorded before the first call and never quietly changed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import UTC, datetime
+from pathlib import Path
+
+from medjury.foundation.documents import read_document, validate_part
+from medjury.foundation.errors import MedjuryError
+from medjury.store.runs import GateRules, Protocol, RunFolder, StatedGate
+from medjury.studies._file.study_file import GatePart
+from medjury.studies._study.material import case_ids
+from medjury.studies._study.study import Study
+
+
+def listed_cases(study: Study) -> list[str]:
+    """The development cases that the study file names."""
+    try:
+        return case_ids(study.settings.gate.development_cases, study.file.resolve().parent)
+    except MedjuryError as error:
+        raise MedjuryError(f"{study.file}: gate.development_cases: {error}") from None
+
+
+def unknown_note(study: Study, listed: Collection[str], unknown: Collection[str]) -> tuple[str, ...]:
+    """What to say of development cases that are no case of the study: a name with a typing error leaves nothing
+    out. Where it is so with all of them, the study is refused."""
+    if not unknown:
+        return ()
+    first = min(unknown)
+    if len(unknown) == len(listed):
+        raise MedjuryError(
+            f"{study.file}: gate.development_cases: none of the {len(listed):,} names is a case of this study (the "
+            f"first is {first!r}), so that nothing would be left out of the validation; give ids as in the cases"
+        )
+    return (
+        f"gate.development_cases: {len(unknown):,} of {len(listed):,} names are no case of this study and leave "
+        f"nothing out, such as {first!r}",
+    )
+
+
+def stated_gate(study: Study, touched: Collection[str] = ()) -> StatedGate:
+    """The rules with the moment they were first recorded in this run folder; cases that tuning has `touched` are
+    among the development cases. Rules that were recorded there before and differ are kept under `earlier`: the
+    report says that they were changed."""
+    part = study.settings.gate
+    dangerous_dimensions(study)
+    cases = sorted({*listed_cases(study), *_of_judges(study), *touched})
+    rules = GateRules(**{**part.model_dump(), "development_cases": tuple(cases)})
+    before = _recorded(study.output)
+    if before is not None and before.says(rules):
+        return before
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return StatedGate(
+        **rules.model_dump(), stated_at=now, earlier=() if before is None else _replaced(before)
+    )
+
+
+def dangerous_dimensions(study: Study) -> list[str]:
+    """The dimensions on which the study speaks of danger. Refused are names that the instrument does not have, and
+    a dangerous grade that is not a grade there."""
+    part, dimensions = study.settings.gate, study.instrument.dimensions
+    known = [each.name for each in dimensions]
+    for name in part.severe_dimensions or ():
+        if name not in known:
+            raise MedjuryError(
+                f"{study.file}: gate.severe_dimensions names {name!r}; the dimensions are {', '.join(known)}"
+            )
+    stated = part.severe_dimensions
+    carrying = [each for each in dimensions if (each.safety if stated is None else each.name in stated)]
+    for each in carrying:
+        if part.danger >= 1 and part.danger not in each.values:
+            grades = ", ".join(f"{value:g}" for value in each.values)
+            raise MedjuryError(
+                f"{study.file}: gate.danger is {part.danger:g}, which is not a grade of {each.name!r} ({grades}). "
+                "State the grade from which an answer is dangerous, or a share of the scale below 1 (0.25), or "
+                "name other dimensions in gate.severe_dimensions"
+            )
+    return [each.name for each in carrying]
+
+
+def danger_note(study: Study) -> tuple[str, ...]:
+    """What a reader must know before the first call, where the study speaks of no danger."""
+    if dangerous_dimensions(study):
+        return ()
+    return (
+        "no danger is claimed: the instrument marks no dimension of this study with `safety: true`, and the gate "
+        "names none (`severe_dimensions`). The verdict will not speak of dangerous answers that the jury misses",
+    )
+
+
+def read_rules(path: str | Path) -> tuple[GateRules, Protocol | None]:
+    """Rules of the gate from a file: a registered protocol (.json), a study file, or a .yaml with the rules alone;
+    and the protocol, where it is one."""
+    file = Path(path)
+    if file.suffix.lower() == ".json":
+        protocol = Protocol.read(file)
+        return protocol.rules, protocol
+    document = read_document(file)
+    said = document.value if isinstance(document.value, dict) else {}
+    place: tuple[str, ...] = ("gate",) if "gate" in said or "study" in said else ()
+    part = validate_part(document, place, said.get("gate") or {} if place else said, GatePart)
+    try:
+        cases = case_ids(part.development_cases, file.resolve().parent)
+    except MedjuryError as error:
+        raise MedjuryError(f"{file}: development_cases: {error}") from None
+    return GateRules(**{**part.model_dump(), "development_cases": tuple(sorted(set(cases)))}), None
+
+
+def _replaced(before: StatedGate) -> tuple[StatedGate, ...]:
+    return *before.earlier, StatedGate(**before.model_dump(exclude={"earlier"}))
+
+
+def _of_judges(study: Study) -> list[str]:
+    """Cases that a judge says it was tuned on, or shows as examples."""
+    found: list[str] = []
+    for judge in study.jury.judges:
+        cases = judge.describe().get("development_cases", ())
+        found += [str(case) for case in cases] if isinstance(cases, list | tuple) else []
+    return found
+
+
+def _recorded(folder: Path) -> StatedGate | None:
+    """The rules that this run folder states already; a folder that cannot be read states none."""
+    earlier = RunFolder(folder).earlier()
+    gate = None if earlier is None else earlier.gate
+    return gate if gate is not None and gate.stated_at else None

@@ -1,0 +1,185 @@
+"""What a study can show, before a call is made: its own rules, its cases, and the clinicians it has."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from medjury.analysis.agreement import Expected
+from medjury.statistics import counted
+from medjury.store.ratings import Rating
+from medjury.store.runs import GateRules
+from medjury.studies._plan.clinicians import Humans
+from medjury.studies._plan.gate import stated_gate
+from medjury.studies._plan.plan import RunPlan
+from medjury.studies._plan.registering import registered_protocol
+from medjury.studies._study.study import Study
+from medjury.tables import Measured, adjudicated, danger_reference, of_instrument, rating_table
+from medjury.validation import GatePlan, plan_gate
+
+_UNREGISTERED = (
+    "The study is not registered: its jury will be AUXILIARY at best. `medjury register STUDY` before the run "
+    "freezes rules, instrument, prompts and data."
+)
+
+
+def gate_outlook(
+    study: Study,
+    plan: RunPlan,
+    expected: Expected | None = None,
+    *,
+    power: float = 0.8,
+) -> GatePlan:
+    """The chance that each line of the study's colleague test holds: with the clinicians' ratings that it names,
+    or, where it names none, as if as many clinicians as the rules ask for rated every case."""
+    rules = stated_gate(study)
+    development = set(rules.development_cases)
+    humans = Humans.read(study, rehearse=True)
+    dangerous, told, systems = None, "", len(plan.systems)
+    notes = [] if registered_protocol(study, plan) else [_UNREGISTERED]
+    if humans is None:
+        cases = max(plan.systems.values(), default=plan.cases) - len(development)
+        doubly, clinicians = None, rules.minimum_clinicians
+        notes.append(
+            f"No clinician has rated yet: the plan is for {clinicians} clinicians who rate every case."
+        )
+    else:
+        rated = tuple(each for each in humans.ratings if each.rater in humans.reference)
+        held_out = [each for each in rated if each.score is not None and each.item not in development]
+        cases, twice, clinicians = _rated(held_out)
+        doubly = twice
+        again = _scored_again(humans, held_out)
+        settled = _settled(humans) if humans.summary.consensus == "adjudicated" else None
+        by_dimension = _by_dimension(held_out, study, rules, settled)
+        told = f"{_told(by_dimension)}{again}"
+        shares = [each.dangerous / each.cases for each in by_dimension if each.dangerous is not None]
+        # Clinicians may read some of the answers to a case: the plan is for as many as they did.
+        systems = max(1, round(len({(each.item, each.system) for each in held_out}) / max(1, cases)))
+        dangerous = 1 - (1 - min(shares)) ** (1 / systems) if shares else None
+    if expected is None and (grades := {len(each.values) for each in study.instrument.dimensions}) != {5}:
+        expected = Expected(shares=_even(max(grades)))
+    if dangerous is not None and (expected is None or expected.dangerous is None):
+        expected = replace(expected or Expected(), dangerous=dangerous)
+    asked: dict[str, Any] = {
+        "cases": max(1, cases),
+        "doubly": doubly,
+        "clinicians": clinicians,
+        "expected": expected,
+        "systems": systems,
+        "power": power,
+        "danger": any(each.carries_danger(rules) for each in of_instrument(study.instrument)),
+        "notes": notes,
+    }
+    return replace(plan_gate(rules, **asked), rated=told)
+
+
+def _scored_again(humans: Humans, rated: Sequence[Rating]) -> str:
+    """How many of the reference's answers the second panel scored too, in words."""
+    panel = humans.summary.second_panel
+    if panel is None:
+        return ""
+    own = {(each.item, each.system) for each in rated}
+    again = {
+        (each.item, each.system)
+        for each in humans.ratings
+        if each.rater in panel.members and each.score is not None
+    }
+    return f" The second panel scored {len(own & again):,} of the {counted(len(own), 'answer')} again."
+
+
+def _rated(ratings: Sequence[Rating]) -> tuple[int, int, int]:
+    """Cases that a clinician scored and that two did, on the dimension where these are the fewest, and the
+    number of clinicians there."""
+    by_dimension: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for each in ratings:
+        by_dimension[each.dimension][each.item].add(each.rater)
+    counts = [
+        (
+            len(items),
+            sum(len(raters) > 1 for raters in items.values()),
+            len(set().union(*items.values())),
+        )
+        for items in by_dimension.values()
+    ]
+    return min(counts, key=lambda each: each[:2], default=(0, 0, 1))
+
+
+Answer = tuple[str, str, str]  # dimension, item, system
+
+
+@dataclass(frozen=True, slots=True)
+class _Rated:
+    """What clinicians rated on one dimension: cases, those rated by two or more, and those with a dangerous answer
+    (None where severe errors are no matter of this dimension)."""
+
+    dimension: str
+    cases: int
+    twice: int
+    dangerous: int | None
+
+    def text(self) -> str:
+        told = f"{self.dimension} {counted(self.cases, 'case')}, {self.twice:,} by two clinicians or more"
+        return told if self.dangerous is None else f"{told}, {self.dangerous:,} dangerous"
+
+
+def _settled(humans: Humans) -> dict[Answer, float]:
+    """What the adjudicator said."""
+    own = (each for each in humans.ratings if each.rater == humans.summary.adjudicator)
+    return {(each.dimension, each.item, each.system): each.score for each in own if each.score is not None}
+
+
+def _by_dimension(
+    ratings: Sequence[Rating], study: Study, rules: GateRules, settled: Mapping[Answer, float] | None
+) -> list[_Rated]:
+    """Dimension by dimension. Where an adjudicator settles, the settled score says what is dangerous; no danger is
+    told where one has still to be settled."""
+    found = []
+    for dimension in rating_table(list(ratings), instrument=study.instrument).counted if ratings else ():
+        answers: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        items: dict[str, set[str]] = defaultdict(set)
+        for each in ratings:
+            if each.dimension == dimension.name and each.score is not None:
+                answers[each.item, each.system][each.rater].append(each.score)
+                items[each.item].add(each.rater)
+        if not items:
+            continue
+        limits = dimension.claimed_danger(rules)
+        dangerous = None
+        if limits is not None:
+            words = {
+                (item, system): _word(
+                    [fmean(own) for own in scores.values()],
+                    dimension,
+                    rules,
+                    None if settled is None else settled.get((dimension.name, item, system), np.nan),
+                )
+                for (item, system), scores in answers.items()
+            }
+            if not np.isnan(list(words.values())).any():
+                dangerous = len({item for (item, _), word in words.items() if word <= limits[0]})
+        twice = sum(len(raters) > 1 for raters in items.values())
+        found.append(_Rated(dimension.name, len(items), twice, dangerous))
+    return found
+
+
+def _told(rated: Sequence[_Rated]) -> str:
+    said = "; ".join(each.text() for each in rated)
+    return f"Rated so far: {said or 'nothing'}. The plan takes the dimension with the fewest cases."
+
+
+def _word(scores: list[float], dimension: Measured, rules: GateRules, settled: float | None) -> float:
+    """The score by which an answer is dangerous or not, low being dangerous; NaN where nobody settled it yet.
+    `settled` is the adjudicator's score, None in a study without one."""
+    if settled is not None:
+        return float(dimension.oriented(adjudicated([scores], [settled]))[0])
+    (found,) = danger_reference(dimension.oriented(np.array([scores])), rules.danger_by)
+    return float(found)
+
+
+def _even(grades: int) -> tuple[float, ...]:
+    return tuple(1 / grades for _ in range(grades))

@@ -1,1 +1,0 @@
-"""Before the first call: what a run will ask, take and be able to show."""

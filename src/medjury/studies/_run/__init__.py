@@ -1,0 +1,1 @@
+"""The run: asked, watched, stopped, gone on with, concluded."""

@@ -1,0 +1,355 @@
+"""Studies of transcripts: which files belong together, which pairs are judged, and the folder that holds them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+from medjury.foundation.documents import read_document
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import private_folder, write_whole
+from medjury.intake.cases import Case, write_cases
+from medjury.texts.transcripts import (
+    EDGES,
+    AlignedPair,
+    Alignment,
+    Band,
+    Transcript,
+    aligned_pairs,
+    impact_cases,
+    normalise,
+    sample_by_band,
+)
+
+MANIFEST = "calls.csv"
+GOLD = "gold"
+ENDINGS = (".json", ".csv", ".txt", ".vtt", ".srt")
+_NEEDED = ("call", "reference", "recognised", "system")
+_RULE = (
+    f"Name what was said CALL.{GOLD}.txt and what was recognised CALL.RECOGNISER.json (or CALL.RECOGNISER.RUN.json "
+    f"for one of several runs), or list the files in {MANIFEST} with the columns call, reference, recognised, "
+    "system"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CallFiles:
+    """One recogniser's transcript of one call; `run` is "" where it was run once."""
+
+    call: str
+    reference: Path
+    recognised: Path
+    recogniser: str
+    run: str = ""
+
+    @property
+    def system(self) -> str:
+        """The name under which it is judged: each run of a recogniser is one of its own, and none is merged."""
+        return f"{self.recogniser}-run-{self.run}" if self.run else self.recogniser
+
+
+def calls_in(place: str | Path) -> list[CallFiles]:
+    """The calls of a folder, by its calls.csv or else by the names of its files; or of such a CSV file itself. A
+    file that belongs to no call is an error, not left out."""
+    path = Path(place)
+    listed = path if path.is_file() else path / MANIFEST
+    found = _listed(listed) if listed.is_file() else _named(path)
+    if not found:
+        raise MedjuryError(f"{path}: holds no call. {_RULE}")
+    seen: dict[tuple[str, str], CallFiles] = {}
+    for each in found:
+        if (each.call, each.system) in seen:
+            raise MedjuryError(
+                f"{path}: the call {each.call!r} appears twice for {each.system!r}; give the runs of one "
+                "recogniser different names in the column run"
+            )
+        seen[each.call, each.system] = each
+    return found
+
+
+def _listed(file: Path) -> list[CallFiles]:
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as lines:
+            rows = list(csv.DictReader(lines))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise MedjuryError(f"{file}: cannot be read ({error})") from None
+    found = []
+    for number, row in enumerate(rows, 2):
+        cells = {str(name).strip(): (value or "").strip() for name, value in row.items() if name}
+        if missing := [name for name in _NEEDED if not cells.get(name)]:
+            raise MedjuryError(f"{file}, row {number}: has no {missing[0]}; fill in the column")
+        said, heard = file.parent / cells["reference"], file.parent / cells["recognised"]
+        for each in (said, heard):
+            if not each.is_file():
+                raise MedjuryError(f"{file}, row {number}: there is no file {each}")
+        found.append(CallFiles(cells["call"], said, heard, cells["system"], cells.get("run", "")))
+    return found
+
+
+def _named(folder: Path) -> list[CallFiles]:
+    files = sorted(each for each in folder.iterdir() if each.suffix.lower() in ENDINGS)
+    golden: dict[str, Path] = {}
+    for each in files:
+        if each.stem.endswith(f".{GOLD}"):
+            call = each.stem.removesuffix(f".{GOLD}")
+            if call in golden:
+                raise MedjuryError(
+                    f"{folder}: {golden[call].name} and {each.name} are both the gold of {call!r}"
+                )
+            golden[call] = each
+    found, heard_of = [], set()
+    for each in files:
+        if each in golden.values():
+            continue
+        # The longest name that fits: a call may be called "day1" and another "day1.b".
+        calls = [call for call in golden if each.stem.startswith(f"{call}.")]
+        if not calls:
+            raise MedjuryError(f"{each}: belongs to no call. {_RULE}")
+        call = max(calls, key=len)
+        recogniser, _, run = each.stem.removeprefix(f"{call}.").partition(".")
+        found.append(CallFiles(call, golden[call], each, recogniser, run))
+        heard_of.add(call)
+    if alone := sorted(set(golden) - heard_of):
+        raise MedjuryError(f"{golden[alone[0]]}: nothing recognised belongs to it. {_RULE}")
+    return found
+
+
+_TOP = """# Clinical impact of recognition errors, written by `medjury transcripts`.
+# Check it without any call: medjury run study.yaml --dry-run
+"""
+# Rate every pair beside the judges, so that the report tells which of them sees harm.
+METRICS = ["wer", "cer", "rouge_l", "chrf", "semantic_wer", "impact_estimate"]
+NOTHING_TO_JUDGE = "no pair differs: there is nothing to judge (--keep-perfect judges equal pairs too)"
+_PLACEHOLDER = """# The embedded model is far too small to be trusted: name your own judges (see `medjury init`).
+"""
+
+
+@dataclass(frozen=True)
+class TranscriptStudy:
+    """Pairs of what was said and what was recognised, their word error rates, and which of them were drawn."""
+
+    call: str
+    system: str
+    alignment: Alignment
+    pairs: Sequence[AlignedPair]
+    rates: Sequence[float | None]
+    bands: Sequence[Band]
+
+    @classmethod
+    def drawn(
+        cls,
+        whole: Transcript,
+        golden: Transcript,
+        recognised: Transcript,
+        alignment: Alignment,
+        *,
+        call: str | None = None,
+        system: str | None = None,
+        edges: Sequence[float] | None = None,
+        per_band: int | None = None,
+        keep_perfect: bool = False,
+        seed: int = 0,
+    ) -> TranscriptStudy:
+        """Pair what was said with what was recognised and draw from every band of word error rate. `whole` is the
+        gold transcript with all speakers, whose turns before a pair are its context."""
+        from medjury.texts.metrics import score
+
+        pairs = aligned_pairs(whole, golden, recognised, alignment)
+        if not pairs:
+            raise MedjuryError(f"{whole.file}: holds no turn of that speaker: there is nothing to judge")
+        said, heard = (
+            [normalise(getattr(pair, side)) for pair in pairs] for side in ("reference", "hypothesis")
+        )
+        rates = score(said, heard, ["wer"]).column("wer")
+        bands = sample_by_band(
+            rates, edges=edges or EDGES, per_band=per_band, keep_perfect=keep_perfect, seed=seed
+        )
+        call, system = call or Path(whole.file).stem, system or Path(recognised.file).stem
+        return cls(file_name(call), file_name(system), alignment, pairs, rates, bands)
+
+    @property
+    def chosen(self) -> list[int]:
+        return sorted(place for band in self.bands for place in band.chosen)
+
+    def text(self) -> str:
+        """What was found and drawn, for a reader."""
+        lines = _drawn_lines(self.bands, self.rates, len(self.alignment.spurious), "alignment.json")
+        if not any(pair.context for pair in self.pairs):
+            lines.append(
+                "No turn has a conversation before it: the gold transcript names no speakers, or only one"
+            )
+        return "\n".join(lines)
+
+    def write(self, folder: Path, settings: Mapping[str, Any] | None = None) -> Path:
+        """The study file, written into the folder with its cases and the alignment. Without settings it names the
+        embedded model and waits for better judges."""
+        cases = self.cases(self.chosen, self.system)
+        return _write(folder, self.call, cases, {"alignment.json": self.alignment}, settings)
+
+    def cases(self, places: Sequence[int], system: str) -> list[Case]:
+        """The pairs at these places as cases of a system."""
+        pairs, rates = ([whole[at] for at in places] for whole in (self.pairs, self.rates))
+        return impact_cases(pairs, rates, call=self.call, system=system)  # type: ignore[arg-type]
+
+
+def judges_settings(file: str | Path) -> dict[str, Any]:
+    """The study settings of a file of judges; what `medjury transcripts` writes itself does not belong there."""
+    document = read_document(file)
+    value = {"judges": document.value} if isinstance(document.value, list) else document.value
+    if not isinstance(value, dict) or not value.get("judges"):
+        raise MedjuryError(f"{file}: needs `judges:`, a list as in a study file")
+    made_here = sorted({"study", "cases", "instrument"} & set(value))
+    if made_here:
+        raise MedjuryError(document.complaint((made_here[0],), "is written by this command; take it out"))
+    humans = value.get("humans")
+    path = humans.get("path") if isinstance(humans, dict) else humans
+    if isinstance(path, str):  # paths in the file are relative to it; the study is in another folder
+        resolved = str((Path(file).parent / path).resolve())
+        value["humans"] = {**humans, "path": resolved} if isinstance(humans, dict) else resolved
+    return value
+
+
+def study_text(call: str, settings: Mapping[str, Any] | None) -> str:
+    import yaml
+
+    study: dict[str, Any] = {"study": call, "cases": "cases.jsonl", "instrument": "transcript_impact"}
+    study |= {"metrics": METRICS}
+    study |= settings or {"judges": [{"kind": "embedded"}]}
+    body = yaml.safe_dump(study, sort_keys=False, allow_unicode=True)
+    return _TOP + ("" if settings else _PLACEHOLDER) + body
+
+
+def file_name(text: str) -> str:
+    """A name for a study, a case or a system: other signs than letters, digits and -._ become dashes."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-._")[:80] or "call"
+
+
+@dataclass(frozen=True)
+class TranscriptCollection:
+    """The calls with their files, and which pairs were drawn from all of them; `chosen` counts through calls."""
+
+    name: str
+    calls: Sequence[tuple[CallFiles, TranscriptStudy]]
+    bands: Sequence[Band]
+
+    @classmethod
+    def drawn(
+        cls,
+        calls: Sequence[tuple[CallFiles, TranscriptStudy]],
+        *,
+        name: str,
+        edges: Sequence[float] | None = None,
+        per_band: int | None = None,
+        keep_perfect: bool = False,
+        seed: int = 0,
+    ) -> TranscriptCollection:
+        """Draw from every band of word error rate over all calls together."""
+        names: dict[str, str] = {}
+        for files, study in calls:
+            if names.setdefault(study.call, files.call) != files.call:
+                raise MedjuryError(
+                    f"the calls {names[study.call]!r} and {files.call!r} would both be called {study.call!r}; "
+                    "rename one"
+                )
+        rates = [rate for _, study in calls for rate in study.rates]
+        bands = sample_by_band(
+            rates, edges=edges or EDGES, per_band=per_band, keep_perfect=keep_perfect, seed=seed
+        )
+        return cls(file_name(name), calls, bands)
+
+    @property
+    def chosen(self) -> list[int]:
+        return sorted(place for band in self.bands for place in band.chosen)
+
+    def cases(self) -> list[Case]:
+        """The drawn pairs. A call is a patient: its pairs are resampled together, whoever recognised them."""
+        wanted, start, found = set(self.chosen), 0, []
+        for files, study in self.calls:
+            places = [place for place in range(len(study.pairs)) if start + place in wanted]
+            start += len(study.pairs)
+            found += study.cases(places, files.system)
+        return found
+
+    def error_rates(self) -> dict[str, dict[str, float]]:
+        """By recogniser and run: wrong words per word said, over all turns that were said; none without a word."""
+        words: dict[str, dict[str, list[tuple[float, int]]]] = {}
+        for files, study in self.calls:
+            said = [len(normalise(pair.reference).split()) for pair in study.pairs]
+            known = [(rate, n) for rate, n in zip(study.rates, said, strict=True) if rate is not None]
+            words.setdefault(files.recogniser, {}).setdefault(files.run, []).extend(known)
+        return {
+            name: {
+                run: sum(rate * n for rate, n in known) / sum(n for _, n in known)
+                for run, known in runs.items()
+                if known
+            }
+            for name, runs in words.items()
+        }
+
+    def text(self) -> str:
+        """What was found and drawn, and each recogniser's error rate: of every run, then their mean and SD."""
+        rates = [rate for _, study in self.calls for rate in study.rates]
+        named = {study.call for _, study in self.calls}
+        spurious = sum(len(study.alignment.spurious) for _, study in self.calls)
+        lines = [f"{len(named)} calls, {len(self.calls)} transcripts"]
+        lines += _drawn_lines(self.bands, rates, spurious, "alignments/")
+        for name, runs in self.error_rates().items():
+            values = list(runs.values())
+            told = f"{name}: word error rate {mean(values):.4f}" if values else f"{name}: no word was said"
+            if len(values) > 1:
+                each = ", ".join(f"{value:.4f}" for value in values)
+                told += f" ± {stdev(values):.4f} (SD of {len(values)} runs: {each})"
+            lines.append(told)
+        return "\n".join(lines)
+
+    def write(self, folder: Path, settings: Mapping[str, Any] | None = None) -> Path:
+        """The study file, its cases, and the alignment of every call."""
+        alignments = {
+            f"alignments/{study.call}.{file_name(files.system)}.json": study.alignment
+            for files, study in self.calls
+        }
+        return _write(folder, self.name, self.cases(), alignments, settings)
+
+
+def _drawn_lines(
+    bands: Sequence[Band], rates: Sequence[float | None], spurious: int, alignments: str
+) -> list[str]:
+    """How many pairs each band has and how many were drawn, and which are not judged."""
+    lines = [f"{'word error rate':<20}{'pairs':>8}{'drawn':>8}"]
+    lines += [f"{band.name:<20}{band.found:>8}{len(band.chosen):>8}" for band in bands]
+    lines.append(f"{list(rates).count(0.0)} of {len(rates)} pairs are word for word the same")
+    if undefined := list(rates).count(None):
+        lines.append(f"{undefined} gold turns hold no word and are not judged")
+    if spurious:
+        lines.append(
+            f"{spurious} segments have no counterpart in what was said and are not judged: see {alignments}"
+        )
+    return lines
+
+
+def _write(
+    folder: Path,
+    name: str,
+    cases: Sequence[Case],
+    alignments: Mapping[str, Alignment],
+    settings: Mapping[str, Any] | None,
+) -> Path:
+    """The study file, written beside its cases and the alignments of its calls."""
+    if not cases:
+        raise MedjuryError(NOTHING_TO_JUDGE)
+    try:
+        private_folder(folder)
+        for place, alignment in alignments.items():
+            private_folder((folder / place).parent)
+            write_whole(folder / place, json.dumps(alignment.to_json(), indent=2, ensure_ascii=False) + "\n")
+        write_cases(cases, folder / "cases.jsonl")
+        write_whole(folder / "study.yaml", study_text(name, settings))
+    except OSError as error:
+        raise MedjuryError(f"{folder}: cannot be written: {error.strerror}") from None
+    return folder / "study.yaml"

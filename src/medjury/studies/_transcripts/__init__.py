@@ -1,1 +1,0 @@
-"""Studies of transcripts: which files belong together, and which pairs are judged."""
