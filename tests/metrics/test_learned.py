@@ -14,7 +14,7 @@ import pytest
 
 from medjury.foundation.errors import MedjuryError
 from medjury.models import refuse_bits_without_libraries, split_bits
-from medjury.studies._metric_raters import metric_raters
+from medjury.studies._study.metrics import metric_raters
 from medjury.texts.metrics import metric_named, score
 from medjury.texts.metrics._catalogue import LEARNED, METRICS
 from medjury.texts.metrics._encoders import load

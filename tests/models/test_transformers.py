@@ -23,7 +23,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models import Gate, MemoryCache, Message, ModelError, Request, TransformersModel, make_model
 from medjury.models._transformers import TransformersEngine
-from medjury.studies._planning.loading import load_models
+from medjury.studies._plan.preflight import load_models
 
 WINDOW = 512
 

@@ -141,7 +141,8 @@ async def test_a_cap_of_calls_holds_too(store: Store) -> None:
 
 _DIES = """
 import asyncio, os, sys
-from medjury.store.ratings import Account, SharedBudget, StoreDesk, open_store
+from medjury.store.ratings import Account, StoreDesk, open_store
+from medjury.store.ratings._sharing import SharedBudget
 async def work():
     desk = StoreDesk(open_store(sys.argv[1]))
     account = Account(desk, "the log")

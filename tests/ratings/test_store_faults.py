@@ -242,7 +242,9 @@ _WRITE_UNTIL_KILLED = """
 import sys
 sys.path.insert(0, sys.argv[2])
 from medjury.models import Reply
-from medjury.store.ratings import StoredReply, new_owner, open_store
+from medjury.store.ratings import open_store
+from medjury.store.ratings._store.owner import new_owner
+from medjury.store.ratings._store.transaction import StoredReply
 from tests.ratings.samples import rating
 store, owner = open_store(sys.argv[1]), new_owner()
 for number in range(1_000_000):

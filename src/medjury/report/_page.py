@@ -45,7 +45,7 @@ from medjury.report._sections.study import study
 from medjury.report._sections.text_metrics import text_metrics
 from medjury.report._sections.triage import triage_of_answers
 from medjury.statistics import counted, moment, one_thread_each
-from medjury.store.runs import Check, Manifest, files, record_report
+from medjury.store.runs import Check, Manifest, RunFolder, files
 from medjury.tables import open_run
 from medjury.validation import Evidence, RunComparison, Validation, evidence_of, validation_of
 
@@ -111,7 +111,7 @@ def write_page(
             write_pngs(sorted((place / files.FIGURES).glob("*.svg")))
     finally:
         if table.manifest is not None:  # ratings from no run leave no manifest to write it into
-            record_report(place)
+            RunFolder(place).record_report()
     return place / files.REPORT
 
 

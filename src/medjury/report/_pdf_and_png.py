@@ -14,7 +14,7 @@ from typing import Literal
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import make_private
-from medjury.store.runs import files, record_report
+from medjury.store.runs import RunFolder, files
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 _FLAGS = (
@@ -79,7 +79,7 @@ def write_pdf(page: str | Path, *, paper: Paper = "A4") -> Path:
             "any browser"
         )
     if (source.parent / files.MANIFEST).is_file():
-        record_report(source.parent)
+        RunFolder(source.parent).record_report()
     return target
 
 

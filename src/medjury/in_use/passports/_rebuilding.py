@@ -17,16 +17,7 @@ from medjury.foundation.files import private_folder, write_whole
 from medjury.in_use.passports._document import Passport, PassportJury
 from medjury.models import NOT_TOLD, same_model
 from medjury.store.runs import AnsweringModel, Manifest, ManifestInstrument, ManifestJudge, ManifestJury
-from medjury.studies import (
-    Study,
-    StudyFile,
-    describe_judges,
-    describe_juries,
-    load_study,
-    prompt_version,
-    prompts_before_tokens,
-    stated_examples,
-)
+from medjury.studies import Study, StudyFile, describe_jury, load_study, prompt_version, prompts_before_tokens
 
 # Where a model is reached is no part of what it is.
 _ELSEWHERE = ("host", "recorded", "recorded_at")
@@ -127,7 +118,7 @@ def travelling_settings(document: Document) -> tuple[dict[str, Any], dict[str, s
             f"{document.file}: this study drafts the answers that it judges; a passport is for a jury alone. Write "
             "the drafts first (`medjury draft STUDY --cases FILE`), and validate on that file"
         )
-    if any(stated_examples(settings, part).shots for part in settings.judges):
+    if any(settings.examples_of(part).shots for part in settings.judges):
         raise MedjuryError(
             f"{document.file}: a judge shows examples drawn from clinicians' ratings, which are clinical text; a "
             "passport carries none. Put examples without patients into the instrument"
@@ -191,8 +182,7 @@ def jury_of(study: Study, answered: tuple[AnsweringModel, ...] = ()) -> Passport
     return PassportJury(
         instrument=ManifestInstrument.of(study.instrument),
         prompt_version=prompt_version(study.jury.judges),
-        judges=describe_judges(study),
-        **describe_juries(study.jury),
+        **describe_jury(study),
         answered=answered,
     )
 

@@ -14,7 +14,7 @@ from medjury.report._html import Cell, Html, joined, paragraph
 from medjury.report._material import Material, Section, short
 from medjury.report._svg import GRID
 from medjury.statistics import percent
-from medjury.store.runs import changed_models, files, other_models
+from medjury.store.runs import files
 
 _RATERS = 30
 # A clinician's empty cell is an answer that was not rated, and no failure.
@@ -135,8 +135,8 @@ def answering_models(material: Material) -> Section | None:
     manifest = material.evidence.manifest
     if not manifest.models_answered:
         return None
-    others = other_models(manifest)
-    changed = [each for several in changed_models(manifest) for each in several]
+    others = manifest.other_models()
+    changed = [each for several in manifest.changed_models() for each in several]
     rows: list[dict[str, Cell]] = [
         {
             "judge": each.judge,

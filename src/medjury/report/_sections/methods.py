@@ -5,7 +5,7 @@ from __future__ import annotations
 from medjury.report._html import Cell, Html, bullets, element, paragraph
 from medjury.report._material import Material, Section
 from medjury.statistics import counted, moment, percent, shown
-from medjury.store.runs import Coverage, ManifestModel, from_files_words, voting_words
+from medjury.store.runs import Coverage, ManifestModel, from_files_words
 from medjury.validation import Evidence
 
 # Patients or cases: it depends on the run.
@@ -124,7 +124,7 @@ def _paragraph(evidence: Evidence) -> str:
         f"{counted(jury.repeats, 'repeat')} each, "
     )
     if len(table.judges) > 1:
-        text += f"whose votes were {voting_words(manifest)}, "
+        text += f"whose votes were {manifest.voting_words()}, "
     text += (
         f"and by {humans}. A call that failed, was refused or could not be read was kept as missing with its "
         "reason and never given a score. "
@@ -285,7 +285,7 @@ def checklist(evidence: Evidence) -> list[tuple[str, str, str]]:
         (
             "7",
             "output: what the model gives and how it is scored",
-            f"instrument {instrument.name} {instrument.version}, {voting_words(manifest)}, "
+            f"instrument {instrument.name} {instrument.version}, {manifest.voting_words()}, "
             f"{counted(jury.repeats, 'repeat')}",
         ),
         ("8", "annotation: who, how many, by which instructions", annotators),
