@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from medjury.judging import Rule as JuryName
+from medjury.judging import combine_columns
 from medjury.tables._grid import ABSENT, NOT_APPLICABLE, SCORED, UNSCORED, Grid
 
-JuryName = Literal["mean", "median", "majority"]
 JURY = "jury"
 CALIBRATED = ":calibrated"  # how the name of a calibrated rater ends
 Numbers = NDArray[np.float64]
@@ -26,9 +26,6 @@ class JuryRule:
     quorum: int | None = None
     name: str = JURY
     members: tuple[str, ...] = ()
-
-    def needed(self, seats: int) -> int:
-        return seats // 2 + 1 if self.quorum is None else min(self.quorum, seats)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,26 +55,12 @@ def jury_votes(grid: Grid, seated: Sequence[str], rule: JuryRule) -> JuryVotes:
     scores = np.column_stack([nothing, *(grid.scores[name] for name in seated)])[:, 1:]
     states = np.column_stack([nothing, *(grid.states[name] for name in seated)])[:, 1:]
     seats = len(seated)
-    excused = 2 * (states == NOT_APPLICABLE).sum(axis=1) > seats
-    enough = ((states == SCORED).sum(axis=1) >= rule.needed(seats)) & ~excused
-    found = np.where(enough, _combined(scores, rule.rule), np.nan)
+    # Where fewer judges have a seat than the quorum asks for, all of them are needed.
+    quorum = None if rule.quorum is None else min(rule.quorum, seats)
+    made = combine_columns(scores, states == NOT_APPLICABLE, rule=rule.rule, quorum=quorum)
     asked = (states != ABSENT).any(axis=1)
-    state = np.select([~np.isnan(found), excused, asked], [SCORED, NOT_APPLICABLE, UNSCORED], ABSENT)
-    lost = {"no_quorum": (state == UNSCORED) & ~enough, "tie": (state == UNSCORED) & enough}
+    scored, excused = ~np.isnan(made.scores), made.not_applicable
+    state = np.select([scored, excused, asked], [SCORED, NOT_APPLICABLE, UNSCORED], ABSENT)
+    lost = {"no_quorum": made.no_quorum & asked, "tie": made.tie & asked}
     counted = {reason: int(units.sum()) for reason, units in lost.items() if units.any()}
-    return JuryVotes(found, state.astype(np.uint8), counted)
-
-
-def _combined(scores: Numbers, rule: JuryName) -> Numbers:
-    """Each row's mean, median, or the grade of more than half of all seats; NaN where there is none."""
-    known = ~np.isnan(scores)
-    found = np.full(len(scores), np.nan)
-    some = known.any(axis=1)
-    if rule == "mean":
-        found[some] = np.nansum(scores[some], axis=1) / known[some].sum(axis=1)
-    elif rule == "median":
-        found[some] = np.nanmedian(scores[some], axis=1)
-    else:
-        for grade in np.unique(scores[known]):
-            found[2 * (scores == grade).sum(axis=1) > scores.shape[1]] = grade
-    return found
+    return JuryVotes(made.scores, state.astype(np.uint8), counted)

@@ -30,8 +30,8 @@ from medjury.tables._grades import GradesArgument
 from medjury.tables._grid import RepeatRule
 from medjury.tables._jury import JuryName, JuryRule
 from medjury.tables._measured import Measured, of_instrument, of_manifest, present
-from medjury.tables._rating_table import RatingTable
-from medjury.tables._roles import Names
+from medjury.tables._rating_table import RatingTable, RunDetails
+from medjury.tables._roles import Names, People
 from medjury.tables._scales import check_scale, on_scale
 from medjury.tables._spelling import look_alikes
 
@@ -203,14 +203,16 @@ def open_run(folder: str | os.PathLike[str], **settings: Any) -> RatingTable:
     own = not manifest.files or files.RECORDS in manifest.files
     return replace(
         _made(RunFolder(place).with_facts(ratings, manifest), manifest),
-        manifest=manifest,
-        folder=place,
-        records=Records(place / files.RECORDS if own else None),
         settings=stated,
-        labels=RunFolder(place).labels(manifest),
-        profiles=RunFolder(place).profiles(manifest),
-        judge_vendors=manifest.judge_vendors,
-        system_vendors={**manifest.system_vendors, **(stated.system_vendors or {})},
+        run=RunDetails(
+            manifest=manifest,
+            folder=place,
+            records=Records(place / files.RECORDS if own else None),
+            labels=RunFolder(place).labels(manifest),
+            profiles=RunFolder(place).profiles(manifest),
+            judge_vendors=manifest.judge_vendors,
+            system_vendors={**manifest.system_vendors, **(stated.system_vendors or {})},
+        ),
     )
 
 
@@ -240,16 +242,14 @@ def _stated_roles(manifest: Manifest, rows: polars.DataFrame) -> dict[str, Any]:
             "again, which asks nothing twice"
         )
     juries = tuple(_jury_rule(each) for each in manifest.all_juries)
-    return {
-        "jury_rule": juries[0] if juries else JuryRule(),
-        "juries": juries,
-        "no_jury": not juries,
-        "reference": humans.reference if there else (),
-        "second_panel": panel.members if there else (),
-        "second_panel_name": panel.name,
-        "consensus": humans.consensus,
-        "adjudicator": humans.adjudicator if there else "",
-    }
+    people = People(
+        humans.reference if there else (),
+        panel.members if there else (),
+        panel.name,
+        humans.consensus,
+        humans.adjudicator or "" if there else "",
+    )
+    return {"people": people, "jury_rule": juries[0] if juries else JuryRule(), "juries": juries}
 
 
 def _jury_rule(stated: ManifestJury) -> JuryRule:
@@ -261,7 +261,7 @@ def _remade(
     table: RatingTable, scale: GradesArgument, instrument: Instrument | str | None, cases: Cases | None
 ) -> RatingTable:
     """A table that is ready, read on another scale, with another instrument or with the patients of its cases."""
-    rows, vendors = table.everything, dict(table.system_vendors)
+    rows, vendors = table.everything, dict(table.run.system_vendors)
     check_scale(scale, rows)
     known = load_instrument(instrument) if isinstance(instrument, str) else instrument
     dimensions = table.dimensions if known is None else of_instrument(known)
@@ -271,7 +271,7 @@ def _remade(
     return replace(
         table,
         **_ready(rows, present(dimensions, rows, scale), table.rules),
-        system_vendors=vendors,
+        run=replace(table.run, system_vendors=vendors),
         instrument=known or table.instrument,
     )
 

@@ -22,7 +22,7 @@ from medjury.tables._grid import Grid, RepeatRule, count_unscored, joined, make_
 from medjury.tables._jury import JuryRule, JuryVotes, jury_votes
 from medjury.tables._measured import Measured, Numbers
 from medjury.tables._probability import refuse_unequal, unequal_raters, weights_of
-from medjury.tables._roles import MACHINES, Names, Roles, Stated, assign
+from medjury.tables._roles import MACHINES, Names, People, Roles, assign
 
 if TYPE_CHECKING:
     import polars
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 def danger_reference(scores: NDArray[np.float64], by: DangerBy) -> NDArray[np.float64]:
     """One score of several raters (columns, NaN is no score) by which an item (row) is dangerous, low being
-    dangerous: the lowest (`any` of them saw danger), their `mean`, or the upper median, which is low only where a
-    `majority` of those who scored the item went that low.
+    dangerous: the lowest (`any` of them saw danger), their `mean`, or the upper median, which is low only
+    where a `majority` of those who scored the item went that low.
 
     >>> two = np.array([[1.0, 4.0], [2.0, np.nan]])
     >>> [danger_reference(two, by).tolist() for by in ("any", "mean", "majority")]
@@ -51,54 +51,56 @@ def danger_reference(scores: NDArray[np.float64], by: DangerBy) -> NDArray[np.fl
 POOLED = "all"
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class RunDetails:
+    """What is known of a run beside its ratings. `records` tell how ratings of several steps came about;
+    `labels` has what is known of a case besides its scores, `profiles` who the raters are. `protocol` is that
+    of ratings from no run folder: a run's is in its manifest."""
+
+    manifest: Manifest | None = None
+    folder: Path | None = None
+    protocol: Protocol | None = None
+    records: Records = field(default_factory=Records)
+    labels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    profiles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    judge_vendors: Mapping[str, str] = field(default_factory=dict)
+    system_vendors: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, eq=False)
 class RatingTable:
     """Clean rows with all that a run folder, an instrument or the caller says about them.
 
     `rows` are those of held-out cases: whatever served development (tuning, examples, calibration) is in
-    `development_rows` and counts in no analysis. The unit is one system's answer to one item; `cluster` names its
-    patient, or the item where no patient is known. `raters` maps every rater to its kind ("" where none is named).
-    `records` tell how ratings of several steps came about; only a run folder has any.
-    `seats` names who rated each dimension at all: the judges who have a seat in its jury.
+    `development_rows` and counts in no analysis. The unit is one system's answer to one item; `cluster` names
+    its patient, or the item where no patient is known. `raters` maps every rater to its kind ("" where none
+    is named). `seats` names who rated each dimension at all: the judges who have a seat in its jury.
 
-    What a study states of its people and juries is every analysis' default: `reference` names the yardstick (none:
-    clinicians without another part), `second_panel` those who are compared with it beside the jury, `consensus` and
-    `adjudicator` how the reference's scores become one, `juries` who votes in which (`no_jury`: none, the judges
-    stand side by side). `labels` has what is known of a case besides its scores, `profiles` who the raters are.
+    What a study states of its people and juries is every analysis' default: `people` names the yardstick and
+    the other parts, `juries` who votes in which (none: the judges are compared side by side), and `run` is
+    what its folder holds beside the ratings.
 
-    `weighted` is what an analysis says that weights people's ratings by the probability of their answers; to all
-    others the scores of people whose answers were drawn with `unequal` probabilities are refused.
+    `weighted` is what an analysis says that weights people's ratings by the probability of their answers; to
+    all others the scores of people whose answers were drawn with `unequal` probabilities are refused.
     """
 
     rows: polars.DataFrame
     development_rows: polars.DataFrame
     dimensions: tuple[Measured, ...]
     raters: Mapping[str, str]
+    seats: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    people: People = field(default_factory=People)
     jury_rule: JuryRule = field(default_factory=JuryRule)
     jury_asked: bool = False
+    juries: tuple[JuryRule, ...] = ()
     rules: GateRules = field(default_factory=GateRules)
     settings: ReportSettings = field(default_factory=ReportSettings)
-    judge_vendors: Mapping[str, str] = field(default_factory=dict)
-    system_vendors: Mapping[str, str] = field(default_factory=dict)
     instrument: Instrument | None = None
-    manifest: Manifest | None = None
-    protocol: Protocol | None = None  # of ratings that come from no run folder; a run's is in its manifest
-    folder: Path | None = None
-    records: Records = field(default_factory=Records)
     repeats: RepeatRule = "mean"
+    weighted: bool = False
+    run: RunDetails = field(default_factory=RunDetails)
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    seats: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    reference: tuple[str, ...] = ()
-    second_panel: tuple[str, ...] = ()
-    second_panel_name: str = ""
-    consensus: ConsensusRule = "mean"
-    adjudicator: str = ""
-    juries: tuple[JuryRule, ...] = ()
-    no_jury: bool = False
-    labels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    profiles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    weighted: bool = False
 
     @property
     def everything(self) -> polars.DataFrame:
@@ -127,17 +129,13 @@ class RatingTable:
     @property
     def default_reference(self) -> tuple[str, ...]:
         """Whose scores are the yardstick where nobody else is named."""
-        free = tuple(name for name in self.clinicians if name not in self._stated.aside)
-        return self.reference or free
-
-    @property
-    def panel(self) -> str:
-        """The rater that is the second panel's consensus; "" where it has one member, or there is none."""
-        return self.second_panel_name if len(self.second_panel) > 1 else ""
+        free = tuple(name for name in self.clinicians if name not in self.people.aside)
+        return self.people.reference or free
 
     @property
     def stored_juries(self) -> tuple[str, ...]:
-        """The raters whose stored rows are the juries': the run's own in order, else the first of that kind."""
+        """The raters whose stored rows are the juries': the run's own in order, else the first of that
+        kind."""
         found = self.of_kind("jury")
         own = tuple(each.name for each in (*self.juries, self.jury_rule) if each.name in found)
         return tuple(dict.fromkeys(own)) or found[:1]
@@ -162,8 +160,8 @@ class RatingTable:
         return self if self.weighted or not self.unequal else replace(self, weighted=True)
 
     def weights(self, grid: Grid, raters: Sequence[str]) -> Numbers | None:
-        """One over the probability of every unit that one of these raters has a row on, where an analysis weights;
-        None where all are the same."""
+        """One over the probability of every unit that one of these raters has a row on, where an analysis
+        weights; None where all are the same."""
         return weights_of(grid, raters) if self.weighted else None
 
     def _refuse_unweighted(self, raters: Sequence[str]) -> None:
@@ -219,13 +217,15 @@ class RatingTable:
     ) -> Roles:
         """Who is compared with whom (see `assign`); `jury` forms one even of judges that are named."""
         found = assign(
-            {**self.raters, **({self.panel: "panel"} if self.panel else {})},
+            {**self.raters, **({panel: "panel"} if (panel := self.people.panel) else {})},
             raters=raters,
             reference=reference,
             allowed=kinds,
             aside=aside,
             stored=() if self.jury_asked else self.stored_juries,
-            stated=self._stated,
+            people=self.people,
+            members=self.jury_rule.members,
+            side_by_side=() if self.juries or self.jury_asked else self._judges_in_order,
             asked=jury or self.jury_asked,
             need_reference=need_reference,
         )
@@ -239,20 +239,15 @@ class RatingTable:
         return found
 
     @property
-    def _stated(self) -> Stated:
-        judges = () if self.manifest is None else tuple(each.name for each in self.manifest.judges)
-        ordered = (*judges, *(name for name in self.judges if name not in judges))
-        return Stated(
-            self.reference,
-            self.second_panel,
-            self.panel,
-            self.adjudicator,
-            self.jury_rule.members,
-            ordered if self.no_jury and not self.jury_asked else (),
-        )
+    def _judges_in_order(self) -> tuple[str, ...]:
+        """Those that the run's manifest names, in its order, then the others."""
+        manifest = self.run.manifest
+        judges = () if manifest is None else tuple(each.name for each in manifest.judges)
+        return (*judges, *(name for name in self.judges if name not in judges))
 
     def grid(self, dimension: str, roles: Roles | None = None) -> Grid:
-        """The units of one dimension with every rater's score, and the jury of `roles` where it is formed here."""
+        """The units of one dimension with every rater's score, and the jury of `roles` where it is formed
+        here."""
         grid = self._grids[self.dimension(dimension).name]
         votes = self.jury_votes(dimension, roles)
         self._refuse_unweighted(() if roles is None else (*roles.reference, *roles.raters))
@@ -261,8 +256,8 @@ class RatingTable:
         return grid.with_rater(roles.jury, votes.scores, votes.states)
 
     def pooled(self, dimensions: Sequence[Measured], roles: Roles | None = None) -> Grid:
-        """All units of several dimensions in one grid. What follows from others is not for pooling: it would count
-        their scores twice."""
+        """All units of several dimensions in one grid. What follows from others is not for pooling: it would
+        count their scores twice."""
         if not dimensions or any(each.derived for each in dimensions):
             names = [each.name for each in dimensions if each.derived]
             follow = "follows" if len(names) == 1 else "follow"
@@ -280,9 +275,9 @@ class RatingTable:
         return jury_votes(self._grids[dimension], seated, self.jury_rule)
 
     def rule_on(self, dimension: str, rule: ConsensusRule | None = None) -> ConsensusRule:
-        """How scores of several raters become one on a dimension. A composite's scores are means of grades, on
-        which no majority need agree: its consensus is their median."""
-        rule = rule or self.consensus
+        """How scores of several raters become one on a dimension. A composite's scores are means of grades,
+        on which no majority need agree: its consensus is their median."""
+        rule = rule or self.people.consensus
         composite = any(each.name == dimension and each.weights for each in self.dimensions)
         return "median" if rule == "majority" and composite else rule
 
@@ -303,7 +298,7 @@ class RatingTable:
             return grid.scores[raters[0]]
         members = np.column_stack([grid.scores[name] for name in raters])
         wanted = self.rule_on(grid.dimension, rule)
-        settles = (adjudicator or self.adjudicator) if wanted == "adjudicated" else ""
+        settles = (adjudicator or self.people.adjudicator) if wanted == "adjudicated" else ""
         if settles in raters:
             raise MedjuryError(
                 f"{settles!r} settles what the reference's raters say and cannot be one of them; name the raters "
@@ -312,8 +307,8 @@ class RatingTable:
         return consensus_of(members, wanted, grid.scores[settles] if settles else None)
 
     def reference_scores(self, grid: Grid, reference: Sequence[str] | None = None) -> Numbers:
-        """The one score of the reference raters (by default the run's) on every unit, by the run's consensus rule;
-        NaN where there is none."""
+        """The one score of the reference raters (by default the run's) on every unit, by the run's consensus
+        rule; NaN where there is none."""
         return self.consensus_scores(grid, self.default_reference if reference is None else reference)
 
     def danger_word(self, grid: Grid, dimension: Measured, reference: Sequence[str]) -> Numbers:
@@ -322,14 +317,14 @@ class RatingTable:
         self._refuse_unweighted(reference)
         if not reference:
             return np.full(len(grid.items), np.nan)
-        if self.consensus == "adjudicated" and len(reference) > 1:
+        if self.people.consensus == "adjudicated" and len(reference) > 1:
             return dimension.oriented(self.reference_scores(grid, reference))
         scores = np.column_stack([grid.scores[name] for name in reference])
         return danger_reference(dimension.oriented(scores), self.rules.danger_by)
 
     def resamples(self, asked: int | None) -> int:
-        """How often to resample: what is asked for, else the run's own number, fewer for very large tables, whose
-        intervals are narrow anyway."""
+        """How often to resample: what is asked for, else the run's own number, fewer for very large tables,
+        whose intervals are narrow anyway."""
         if asked is not None:
             return asked
         units = max((len(grid.items) for grid in self._grids.values()), default=0)
@@ -347,20 +342,22 @@ class RatingTable:
     def _grids(self) -> dict[str, Grid]:
         scales = {each.name: each.grades for each in self.dimensions}
         made = make_grids(self.rows, scales, list(self.raters), repeats=self.repeats)
-        return made if not self.panel else {name: self._with_panel(grid) for name, grid in made.items()}
+        return (
+            made if not self.people.panel else {name: self._with_panel(grid) for name, grid in made.items()}
+        )
 
     def _with_panel(self, grid: Grid) -> Grid:
-        """The grid with the second panel's consensus as one more rater. Nobody settles what its members say: where
-        the reference is adjudicated, theirs is the median."""
-        rule = "median" if self.consensus == "adjudicated" else self.consensus
-        scores = self.consensus_scores(grid, self.second_panel, rule=rule)
-        return with_consensus(grid, self.panel, scores, self.second_panel)[0]
+        """The grid with the second panel's consensus as one more rater. Nobody settles what its members say:
+        where the reference is adjudicated, theirs is the median."""
+        rule = "median" if self.people.consensus == "adjudicated" else self.people.consensus
+        scores = self.consensus_scores(grid, self.people.second_panel, rule=rule)
+        return with_consensus(grid, self.people.panel, scores, self.people.second_panel)[0]
 
 
 def case_columns(table: RatingTable) -> tuple[str, ...]:
-    """The columns that describe the case or the answer: whoever rated an answer, they have one value on it, and two
-    or more over all. Text has at most 40 values, each shared by two or more patients or cases on average, unless it
-    has a usual name (specialty, sex) or the rules name it; numbers may have more.
+    """The columns that describe the case or the answer: whoever rated an answer, they have one value on it,
+    and two or more over all. Text has at most 40 values, each shared by two or more patients or cases on
+    average, unless it has a usual name (specialty, sex) or the rules name it; numbers may have more.
 
     >>> import polars as pl
     >>> from medjury.tables import rating_table

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from medjury.foundation.errors import MedjuryError
+from medjury.store.runs import ConsensusRule
 from medjury.tables._jury import JURY, seated_once
 from medjury.tables._spelling import known_rater
 
@@ -17,9 +18,9 @@ Names = str | Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """`raters` are compared with the `reference`; `jury` is the one among them whose word counts ("" where there is
-    none), `jurors` the judges it is formed of here, none where its own rows were stored. `beside` it are those
-    whose word counts too: the run's other juries, or, where it forms none, its other judges."""
+    """`raters` are compared with the `reference`; `jury` is the one among them whose word counts ("" where
+    there is none), `jurors` the judges it is formed of here, none where its own rows were stored. `beside` it
+    are those whose word counts too: the run's other juries, or, where it forms none, its other judges."""
 
     reference: tuple[str, ...]
     raters: tuple[str, ...]
@@ -34,17 +35,21 @@ class Roles:
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
-    """What a run says of who is who: its `reference` (none: every clinician without another part), the raters of
-    its `second_panel` and the name of their consensus, if they form one, its `adjudicator`, the `members` who may
-    vote in a jury that is formed (none: all judges), and the judges who stand `side_by_side` and form none."""
+class People:
+    """What a run states of its clinicians: its `reference` (none: every clinician without another part), the
+    raters of its `second_panel` and its name, its `adjudicator`, and how the reference's scores become
+    one."""
 
     reference: tuple[str, ...] = ()
     second_panel: tuple[str, ...] = ()
-    panel: str = ""
+    second_panel_name: str = ""
+    consensus: ConsensusRule = "mean"
     adjudicator: str = ""
-    members: tuple[str, ...] = ()
-    side_by_side: tuple[str, ...] = ()
+
+    @property
+    def panel(self) -> str:
+        """The rater that is the second panel's consensus; "" where it has one member, or there is none."""
+        return self.second_panel_name if len(self.second_panel) > 1 else ""
 
     @property
     def aside(self) -> tuple[str, ...]:
@@ -60,26 +65,29 @@ def assign(
     allowed: Sequence[str] = MACHINES,
     aside: Sequence[str] = (),
     stored: Names = (),
-    stated: Stated | None = None,
+    people: People | None = None,
+    members: Sequence[str] = (),
+    side_by_side: Sequence[str] = (),
     asked: bool = False,
     need_reference: bool = True,
 ) -> Roles:
     """The one rule for who takes part.
 
-    The reference is who is named, else (and where their `consensus` is named) who is `stated`; `clinicians`, or
-    nothing, means every rater of that kind who has no other part (is not set `aside`, in no second panel, no
-    adjudicator). Compared are those who are named, else every judge, jury and metric (of the `allowed` kinds) and,
-    beside all of these, the second panel, else, where the table tells no kinds, everybody who has no other part.
-    `stored` names the juries whose own rows the table has, the first first; without one, two judges or more form a
-    jury where the kinds are known or a jury is `asked` for: those who are compared, or, where the jury itself is
-    named, all judges, as far as they are its members.
+    The reference is who is named, else (and where their `consensus` is named) whom `people` names;
+    `clinicians`, or nothing, means every rater of that kind who has no other part (is not set `aside`, in no
+    second panel, no adjudicator). Compared are those who are named, else every judge, jury and metric (of the
+    `allowed` kinds) and, beside all of these, the second panel, else, where the table tells no kinds,
+    everybody who has no other part. `stored` names the juries whose own rows the table has, the first first;
+    without one, two judges or more form a jury where the kinds are known or a jury is `asked` for: those who
+    are compared, or, where the jury itself is named, all judges, as far as they are its `members` (none
+    named: all). Judges who are `side_by_side` form none.
     """
-    stated = stated or Stated()
-    free = {name: kind for name, kind in kinds.items() if name not in (*aside, *stated.aside)}
+    people = people or People()
+    free = {name: kind for name, kind in kinds.items() if name not in (*aside, *people.aside)}
     if reference is not None and not _the_consensus(reference, kinds):
-        humans = named(reference, kinds, "reference", aside=(*aside, *stated.aside))
+        humans = named(reference, kinds, "reference", aside=(*aside, *people.aside))
     else:
-        humans = tuple(name for name in stated.reference if name not in aside) or _of_kind(free, "clinician")
+        humans = tuple(name for name in people.reference if name not in aside) or _of_kind(free, "clinician")
         if len(humans) == len(kinds):
             humans = ()  # a table that calls everybody a clinician tells nobody apart
     if need_reference and not humans:
@@ -92,7 +100,7 @@ def assign(
         others = [name for name in free if name not in humans]
         chosen = tuple(name for name in others if kinds[name] in allowed) if kinds_known else tuple(others)
         if set(allowed) >= set(MACHINES):
-            second = (stated.panel, *stated.second_panel)
+            second = (people.panel, *people.second_panel)
             chosen += tuple(name for name in second if name in kinds and name not in (*humans, *aside))
     else:
         chosen = named(
@@ -108,7 +116,7 @@ def assign(
         ]
     )
     # Who has no seat in the run's jury has no vote, unless it is named here.
-    seated = stated.members if listed is None or jury_named else ()
+    seated = members if listed is None or jury_named else ()
     voting = tuple(name for name in judges if not seated or name in seated)
     if jury_named and len(voting) < 2:
         raise MedjuryError(
@@ -123,14 +131,14 @@ def assign(
         return Roles(humans, chosen, own[0], (), own[1:])
     # A stored jury that has another part here (a reference, say) is not formed once more under the same name.
     free_name = JURY not in (*humans, *aside)
-    apart = raters is None and bool(stated.side_by_side)
+    apart = raters is None and bool(side_by_side)
     forms = asked or (kinds_known and raters is None and free_name)
     if jury_named or (len(voting) > 1 and forms and not apart):
         if kinds.get(JURY, "jury") != "jury" or not free_name:
             raise MedjuryError(f"a rater is called {JURY!r}, the name of the jury formed here; rename it.")
         # A jury that is formed here takes the place of the stored one.
         return Roles(humans, (*(name for name in chosen if name != JURY), JURY), JURY, voting)
-    if apart and (beside := tuple(name for name in stated.side_by_side if name in judges)):
+    if apart and (beside := tuple(name for name in side_by_side if name in judges)):
         return Roles(humans, chosen, beside[0], (), beside[1:])
     return Roles(humans, chosen, judges[0] if len(judges) == 1 else "")
 
@@ -138,8 +146,8 @@ def assign(
 def named(
     wanted: Names, kinds: Mapping[str, str], role: str, *, aside: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """The raters that are named; `clinicians` means all of that kind who are not set `aside`, unless a rater has
-    that very name."""
+    """The raters that are named; `clinicians` means all of that kind who are not set `aside`, unless a rater
+    has that very name."""
     listed = (wanted,) if isinstance(wanted, str) else tuple(wanted)
     found: list[str] = []
     for name in listed:
@@ -157,7 +165,8 @@ def named(
 
 
 def _the_consensus(reference: Names, kinds: Mapping[str, str]) -> bool:
-    """Tables call what the reference's raters say together `consensus`: whoever names that means these raters."""
+    """Tables call what the reference's raters say together `consensus`: whoever names that means these
+    raters."""
     listed = (reference,) if isinstance(reference, str) else tuple(reference)
     return listed == (CONSENSUS,) and CONSENSUS not in kinds
 
