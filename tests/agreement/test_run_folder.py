@@ -61,7 +61,7 @@ def test_the_folder_s_own_rules_are_the_defaults(folder: Path, by_own_rules: Agr
     found = by_own_rules
     assert found.roles.reference == CLINICIANS
     assert found.roles.raters == (*JUDGES, "jury")
-    assert found.table.manifest is not None
+    assert found.table.run.manifest is not None
     row = found.find("kappa_quadratic", dimension="accuracy", reference="consensus", rater="jury")
     assert row.estimate.n == 36
     assert "300 resamples of 10 clusters, seed 5" in row.estimate.method

@@ -155,9 +155,9 @@ def test_records_that_the_manifest_does_not_name_are_not_the_runs(tmp_path: Path
     folder = write_run(tmp_path, cases=3, draws=True)
     stated = RunFolder(folder).manifest
     stated.model_copy(update={"files": {files.RATINGS: "hash"}}).write(folder)
-    assert not rating_table(folder).records.kinds()
+    assert not rating_table(folder).run.records.kinds()
     stated.model_copy(update={"files": {files.RATINGS: "hash", files.RECORDS: "hash"}}).write(folder)
-    assert rating_table(folder).records.kinds() == {"repeats": 3 * 4}
+    assert rating_table(folder).run.records.kinds() == {"repeats": 3 * 4}
 
 
 def test_a_vendor_that_is_given_counts_more_than_the_runs(run: Path) -> None:

@@ -79,8 +79,8 @@ def test_the_library_takes_the_same_roles(tmp_path: Path, capsys: pytest.Capture
     study = planted(tmp_path, HUMANS[:-1] + ", consensus: median, labels: {wrong: ward_wrong}}")
     tables = two_panels(tmp_path / "humans.csv", tmp_path / "judges.csv", instrument="note_quality")
     table = with_stated_roles(tables, study)
-    assert table.default_reference == ("ada", "sam") and table.second_panel == ("kim", "uma")
-    assert table.consensus == "median" and table.labels["visit-5"] == {"wrong": 1}
+    assert table.default_reference == ("ada", "sam") and table.people.second_panel == ("kim", "uma")
+    assert table.people.consensus == "median" and table.run.labels["visit-5"] == {"wrong": 1}
     validated(tmp_path, "--rules", str(study))
     (mine,) = validate(table, raters="jury").verdicts
     found = next(rule.found for rule in mine.rules if rule.id == AGREES)

@@ -177,13 +177,13 @@ def test_a_study_from_the_first_link_to_the_report(
         assert len(server.calls) == asked
     table = open_run(run)
     people = {name for name, kind in table.raters.items() if kind == "clinician"}
-    assert len(people) == 4 and table.adjudicator in people and not people & set(RATERS), "pseudonyms"
+    assert len(people) == 4 and table.people.adjudicator in people and not people & set(RATERS), "pseudonyms"
     grid = table.grid("accuracy")
-    settled = dict(zip(grid.items, grid.scores[table.adjudicator], strict=True))
+    settled = dict(zip(grid.items, grid.scores[table.people.adjudicator], strict=True))
     assert {item: settled[f"marmoset-{item:02}"] for item in (CHANGED, SETTLED, DECIDED, 2)} == {
         CHANGED: 5.0, SETTLED: 4.0, DECIDED: 1.0, 2: 3.0,
     }  # fmt: skip
-    said = [sorted(grid.scores[name][SETTLED] for name in people - {table.adjudicator})]
+    said = [sorted(grid.scores[name][SETTLED] for name in people - {table.people.adjudicator})]
     assert said == [[2.0, 5.0, 5.0]], "what each said alone stays"
     page = (run / "report.html").read_text(encoding="utf-8")
     assert "3 clinicians" in page and "Ocelot" not in page and "Caracal" not in page

@@ -90,7 +90,7 @@ def test_without_a_jury_every_judge_is_on_trial(write_study: Write, server: Loop
     (file.parent / "people.csv").write_text("item,system,rater,dimension,score\n" + "\n".join(rows) + "\n")
     assert set(ratings(file)["rater_kind"]) == {"judge", "clinician"}
     table = open_run(load_study(file).output)
-    assert table.no_jury and table.roles().on_trial == tuple(SCORES)
+    assert not table.juries and table.roles().on_trial == tuple(SCORES)
     found = validate(load_study(file).output, resamples=200)
     assert found.raters == tuple(SCORES)
 

@@ -63,7 +63,7 @@ def said_of(study: Path) -> str:
 def test_the_reference_is_the_named_panel_by_the_stated_rule(write_study: Write, tmp_path: Path) -> None:
     people(tmp_path)
     table = ran(write_study(humans={"file": "people.csv", "keep_names": True, **ROLES}))
-    assert (table.reference, table.second_panel, table.consensus) == (
+    assert (table.people.reference, table.people.second_panel, table.people.consensus) == (
         ("Ada", "Ben", "Cid"),
         ("Dan", "Eve"),
         "majority",
@@ -94,7 +94,7 @@ def test_by_default_everybody_without_another_part_is_the_reference(
 ) -> None:
     people(tmp_path)
     table = ran(write_study(humans={"path": "people.csv", "keep_names": True, "second_panel": ["Eve"]}))
-    assert table.reference == () and table.panel == "", "one rater needs no consensus"
+    assert table.people.reference == () and table.people.panel == "", "one rater needs no consensus"
     assert table.roles().reference == ("Ada", "Ben", "Cid", "Dan")
     assert "Eve" in table.roles().raters
 
@@ -110,8 +110,14 @@ def test_the_study_names_people_and_the_run_folder_holds_pseudonyms(
     reference = ["Ada Nightingale", "Ben Nightingale"]
     study = write_study(humans={"path": "people.csv", "reference": reference, "second_panel": "rescore"})
     table = ran(study)
-    assert len(table.reference) == 2 and all(name.startswith("clinician-") for name in table.reference)
-    assert table.profiles[table.reference[0]] == {"panel": "primary", "years": "13", "specialty": "renal"}
+    assert len(table.people.reference) == 2 and all(
+        name.startswith("clinician-") for name in table.people.reference
+    )
+    assert table.run.profiles[table.people.reference[0]] == {
+        "panel": "primary",
+        "years": "13",
+        "specialty": "renal",
+    }
     folder = load_study(study).output
     for file in folder.iterdir():
         content = file.read_bytes()
@@ -140,7 +146,7 @@ def test_an_adjudicator_settles_where_the_reference_differs(write_study: Write, 
 def test_labels_of_a_case_are_in_the_run(write_study: Write, tmp_path: Path) -> None:
     people(tmp_path, wrong=lambda name, case: case % 2 if name != "Eve" else "")
     table = ran(write_study(humans={"path": "people.csv", "labels": {"routine_is_wrong": "wrong"}}))
-    assert table.labels == {f"case-{case}": {"routine_is_wrong": case % 2} for case in range(6)}
+    assert table.run.labels == {f"case-{case}": {"routine_is_wrong": case % 2} for case in range(6)}
 
 
 def test_labels_may_come_from_the_cases(write_study: Write, tmp_path: Path) -> None:
@@ -151,7 +157,7 @@ def test_labels_may_come_from_the_cases(write_study: Write, tmp_path: Path) -> N
     ]
     humans = {"path": "people.csv", "labels": {"routine_is_wrong": "wrong"}}
     table = ran(write_study(cases=cases, humans=humans))
-    assert table.labels["case-1"] == {"routine_is_wrong": 1} and len(table.labels) == 6
+    assert table.run.labels["case-1"] == {"routine_is_wrong": 1} and len(table.run.labels) == 6
 
 
 @pytest.mark.parametrize(

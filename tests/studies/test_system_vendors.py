@@ -29,7 +29,7 @@ def test_a_run_keeps_the_vendors_that_its_cases_name(write_study: Callable[..., 
     cases = [case(1, "a", "Ada Inc"), case(2, "a", "Ada Inc"), case(1, "b", "One"), case(2, "b", "Two")]
     folder = run_study(load_study(write_study(cases=cases)), preflight=False).folder
     assert RunFolder(folder).manifest.system_vendors == {"a": "Ada Inc"}  # two names for b: nobody knows
-    assert open_run(folder).system_vendors == {"a": "Ada Inc"}
+    assert open_run(folder).run.system_vendors == {"a": "Ada Inc"}
 
 
 def test_what_the_study_file_says_under_report_goes_before(write_study: Callable[..., Path]) -> None:

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import pytest
 from tests.tables.run_folders import rows_of, run_folder
 
 from medjury.store.runs import GateRules
-from medjury.tables import open_run, rating_table
+from medjury.tables import SCORED, UNSCORED, open_run, rating_table
 from medjury.tables._grid import count_unscored, joined, make_grids
 from medjury.tables._jury import JuryRule, add_jury, jury_votes
 from medjury.tables._two_tables.panel import open_panel
@@ -184,21 +185,16 @@ def test_what_does_not_apply_to_most_judges_does_not_apply_to_the_jury() -> None
     assert (numbers(votes.scores), votes.states.tolist(), votes.unscored) == ([None, 3.0], [3, 1], {})
 
 
-def test_how_many_votes_are_needed() -> None:
-    assert [(JuryRule(quorum=quorum).needed(seats)) for quorum in (None, 2, 9) for seats in (1, 2, 3, 4)] == [
-        1,
-        2,
-        2,
-        3,
-        1,
-        2,
-        2,
-        2,
-        1,
-        2,
-        3,
-        4,
-    ]
+@pytest.mark.parametrize(("quorum", "needed"), [(None, (1, 2, 2, 3)), (2, (1, 2, 2, 2)), (9, (1, 2, 3, 4))])
+def test_how_many_votes_are_needed(quorum: int | None, needed: tuple[int, ...]) -> None:
+    for seats, votes in enumerate(needed, start=1):
+        judges = [f"judge {place}" for place in range(seats)]
+        given = {name: [4 if votes > place else None] for place, name in enumerate(judges)}
+        one_fewer = {**given, judges[votes - 1]: [None]}
+        for scores, state in ((given, SCORED), (one_fewer, UNSCORED)):
+            rows = rating_table(rows_of(scores), scale=(1, 5)).rows
+            grid = make_grids(rows, {"accuracy": None}, judges)["accuracy"]
+            assert jury_votes(grid, judges, JuryRule(quorum=quorum)).states.tolist() == [state]
 
 
 def test_a_table_of_jury_votes_follows_the_run() -> None:
@@ -253,10 +249,10 @@ def test_a_run_folder_says_its_rule_patients_and_settings() -> None:
         found.resamples(None),
         found.resamples(3),
         found.rules.floor,
-        dict(found.system_vendors),
+        dict(found.run.system_vendors),
         found.by_patient,
-        found.folder.name,
-        found.manifest.status,
+        found.run.folder.name,
+        found.run.manifest.status,
         found.instrument,
     ) == ("majority", 2, "board", 77, 5, 9, 77, 3, 0.3, {"s": "v"}, True, "run", "complete", None)
 

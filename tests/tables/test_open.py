@@ -140,13 +140,13 @@ def test_a_run_folder_says_everything_itself(run: Path) -> None:
     assert table.dimension("overall").weights == {"accuracy": 0.5, "safety": 0.5}
     assert table.clinicians == ("clinician 1", "clinician 2")
     assert table.judges == ("judge a", "judge b", "judge c")
-    assert table.folder == run
-    assert table.manifest is not None
-    assert table.manifest.run == "study@1"
+    assert table.run.folder == run
+    assert table.run.manifest is not None
+    assert table.run.manifest.run == "study@1"
     assert (table.rules.margin, table.rules.severe_dimensions) == (0.2, ("risk",))
     assert (table.resamples(None), table.resamples(50), table.seed(None), table.seed(3)) == (500, 50, 7, 3)
-    assert dict(table.judge_vendors) == {"judge a": "acme"}
-    assert dict(table.system_vendors) == {"": "acme"}
+    assert dict(table.run.judge_vendors) == {"judge a": "acme"}
+    assert dict(table.run.system_vendors) == {"": "acme"}
 
 
 def test_cases_that_served_development_count_nowhere_but_are_not_lost(run: Path) -> None:
@@ -291,7 +291,7 @@ def test_cases_bring_patients_and_vendors_to_every_kind_of_table(run: Path) -> N
     ]
     for table in (rating_table(frame, cases=cases), rating_table(rating_table(frame), cases=cases)):
         assert table.rows["cluster"].to_list() == ["patient p", "patient p", "patient own"]
-        assert dict(table.system_vendors) == {"s": "acme"}
+        assert dict(table.run.system_vendors) == {"s": "acme"}
         assert table.by_patient
     named = [Case("case 2", "notes", "answer", patient="p1")]
     assert rating_table(run, cases=named).grid("accuracy").clusters.tolist()[:3] == ["patient p1"] * 3

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from medjury.foundation.errors import MedjuryError
 from medjury.tables import MACHINES, Roles
-from medjury.tables._roles import Stated, assign, named
+from medjury.tables._roles import People, assign, named
 
 KINDS = ("clinician", "judge", "jury", "metric", "")
 NAMES = ("a", "b", "c", "d", "e", "jury")
@@ -29,8 +29,8 @@ def test_by_default_machines_are_compared_with_all_clinicians_and_judges_form_a_
 
 def test_the_consensus_that_tables_name_is_that_of_the_reference() -> None:
     assert roles(TEAM, reference="consensus") == roles(TEAM) == roles(TEAM, reference=["consensus"])
-    stated = Stated(reference=("ben",))
-    assert roles(TEAM, reference="consensus", stated=stated).reference == ("ben",)
+    people = People(reference=("ben",))
+    assert roles(TEAM, reference="consensus", people=people).reference == ("ben",)
     own = {**TEAM, "consensus": "clinician"}
     assert roles(own, reference="consensus").reference == ("consensus",), "a rater of that very name"
 

@@ -51,7 +51,7 @@ def test_one_run_brings_its_instrument_and_its_jury_s_rule(address: str) -> None
     assert table.dimension("accuracy").grades is not None
     assert table.dimension("accuracy").grades.values == (1, 2, 3)
     assert table.jury_rule.rule == "median"
-    assert table.manifest is None
+    assert table.run.manifest is None
 
 
 def test_several_runs_are_joined_and_what_they_share_counts_once(address: str) -> None:

@@ -435,5 +435,5 @@ def test_a_registered_table_is_what_these_tests_take_it_for() -> None:
     assert (
         table.rules.model_dump(exclude={"stated_at", "earlier"}) == GateRules().model_dump()
         and table.dimensions[0].safety
-        and table.manifest is not None
+        and table.run.manifest is not None
     )

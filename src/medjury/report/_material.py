@@ -100,7 +100,7 @@ class Material:
     @cached_property
     def other_juries(self) -> dict[str, Material]:
         """The same material about every jury but the first, whose figures are the section's own; at most six."""
-        others = [] if self.evidence.table.no_jury else list(self.tried)[1:7]
+        others = [] if not self.evidence.table.juries else list(self.tried)[1:7]
         return {
             name: replace(self, evidence=self.tried[name], exhibits=self.exhibits.of(f"jury-{number}"))
             for number, name in enumerate(others, start=2)
@@ -125,13 +125,13 @@ class Material:
 
     def about(self, words: str, rater: str = "") -> str:
         """A sentence of ours about the jury; where judges stand side by side, about the one that is meant."""
-        if not self.evidence.table.no_jury:
+        if self.evidence.table.juries:
             return words
         return about_judge(words, rater or self.evidence.rater)
 
     def about_each(self, words: str) -> str:
         """A sentence of ours about the jury, where it holds for each of the judges that stand side by side."""
-        return about_judge(words) if self.evidence.table.no_jury else words
+        return about_judge(words) if not self.evidence.table.juries else words
 
     @property
     def graders(self) -> tuple[str, ...]:
@@ -142,7 +142,7 @@ class Material:
     @property
     def records(self) -> Records:
         """How ratings of several steps came about: `records.of(kind)` gives one at a time."""
-        return self.evidence.table.records
+        return self.evidence.table.run.records
 
 
 SectionMaker = Callable[[Material], Section | None]

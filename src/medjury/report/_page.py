@@ -110,7 +110,7 @@ def write_page(
 
             write_pngs(sorted((place / files.FIGURES).glob("*.svg")))
     finally:
-        if table.manifest is not None:  # ratings from no run leave no manifest to write it into
+        if table.run.manifest is not None:  # ratings from no run leave no manifest to write it into
             RunFolder(place).record_report()
     return place / files.REPORT
 
@@ -133,7 +133,7 @@ def compose(
         f"instrument {instrument.name or 'not known'} {instrument.version}".strip(),
         counted(len(evidence.table.judges), "judge"),
         counted(len(evidence.clinicians), "clinician"),
-        "no run" if evidence.table.manifest is None else _ended(manifest),
+        "no run" if evidence.table.run.manifest is None else _ended(manifest),
     )
     titles = ("The evidence", "Further analyses", "Appendix")
     fold = paragraph("Press a title to unfold it. On paper everything is unfolded.", class_="soft screen")

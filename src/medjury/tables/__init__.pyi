@@ -31,12 +31,14 @@ from ._open import with_rules as with_rules
 from ._plain import read_plain_table as read_plain_table
 from ._probability import probability_of as probability_of
 from ._rating_table import RatingTable as RatingTable
+from ._rating_table import RunDetails as RunDetails
 from ._rating_table import case_columns as case_columns
 from ._rating_table import danger_reference as danger_reference
 from ._read import read_rating_table as read_rating_table
 from ._roles import CONSENSUS as CONSENSUS
 from ._roles import MACHINES as MACHINES
 from ._roles import Names as Names
+from ._roles import People as People
 from ._roles import Roles as Roles
 from ._roles import named as named
 from ._two_tables.doubt import Answer as Answer

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.judging import Rule as JuryName
-from medjury.judging import combine_columns
 from medjury.tables._grid import ABSENT, NOT_APPLICABLE, SCORED, UNSCORED, Grid
 
 JURY = "jury"
 CALIBRATED = ":calibrated"  # how the name of a calibrated rater ends
 Numbers = NDArray[np.float64]
+JuryName = Literal["mean", "median", "majority"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,8 @@ def add_jury(grid: Grid, members: Sequence[str], rule: JuryRule) -> Grid:
 
 def jury_votes(grid: Grid, seated: Sequence[str], rule: JuryRule) -> JuryVotes:
     """The votes of those who have a seat, as one. Too few scores (`no_quorum`) or a tie leave no score."""
+    from medjury.judging import combine_columns  # the rule is there; few analyses form a jury
+
     nothing = np.full(len(grid.items), np.nan)
     scores = np.column_stack([nothing, *(grid.scores[name] for name in seated)])[:, 1:]
     states = np.column_stack([nothing, *(grid.states[name] for name in seated)])[:, 1:]

@@ -31,7 +31,7 @@ def setting_differences(one: RatingTable, two: RatingTable) -> tuple[Difference,
 
 def _stated(table: RatingTable) -> dict[str, str]:
     rules = {f"rule {name}": rule_shown(table.rules, name) for name in GateRules.model_fields}
-    return {**(rules if table.manifest is None else _of_run(table.manifest)), **_of_table(table)}
+    return {**(rules if table.run.manifest is None else _of_run(table.run.manifest)), **_of_table(table)}
 
 
 def _of_run(manifest: Manifest) -> dict[str, str]:
@@ -163,10 +163,12 @@ def _side(source: object) -> Side:
 
 
 def _title(table: RatingTable) -> str:
-    manifest = table.manifest
+    manifest = table.run.manifest
     if manifest is None:
         return "ratings of no run folder"
-    return f"{manifest.run or table.folder} ({manifest.status}, finished {manifest.finished_at or 'never'})"
+    return (
+        f"{manifest.run or table.run.folder} ({manifest.status}, finished {manifest.finished_at or 'never'})"
+    )
 
 
 def _covered(side: Side, dimension: str) -> str:
@@ -183,7 +185,7 @@ def _warnings(one: RatingTable, two: RatingTable, aside: int) -> list[str]:
             f"{aside:,} cases that served development in either run (tuning, examples) are left out of all "
             "changes: agreement on them proves nothing"
         )
-    if one.manifest and two.manifest and one.manifest.data_hash != two.manifest.data_hash:
+    if one.run.manifest and two.run.manifest and one.run.manifest.data_hash != two.run.manifest.data_hash:
         found.append("the runs judged different data: only cases with the same name are compared, on trust")
     labels = [{each.label for each in side.counted} for side in (one, two)]
     for name, only in (("A", labels[0] - labels[1]), ("B", labels[1] - labels[0])):
@@ -192,15 +194,15 @@ def _warnings(one: RatingTable, two: RatingTable, aside: int) -> list[str]:
 
 
 def _unsound(name: str, side: RatingTable) -> list[str]:
-    if side.manifest is None or side.folder is None:
+    if side.run.manifest is None or side.run.folder is None:
         return []
     found = [
         f"{name}: {check.what} {check.detail}"
-        for check in RunFolder(side.folder).check_files(side.manifest)
+        for check in RunFolder(side.run.folder).check_files(side.run.manifest)
         if not check.sound
     ]
-    if side.manifest.status != "complete":
-        found.append(f"{name} is {side.manifest.status}: {side.manifest.why}")
+    if side.run.manifest.status != "complete":
+        found.append(f"{name} is {side.run.manifest.status}: {side.run.manifest.why}")
     return found
 
 

@@ -160,7 +160,7 @@ def compare_ways(
 ) -> Ways | None:
     """Every judge of a run, and every jury, on the same answers; None where no judge rated anything."""
     table = rating_table(table)
-    manifest = table.manifest or Manifest()
+    manifest = table.run.manifest or Manifest()
     judges = [each.name for each in manifest.judges if each.name in table.judges]
     judges += [name for name in table.judges if name not in judges]
     if not judges:

@@ -71,7 +71,7 @@ class Evidence:
     @property
     def manifest(self) -> Manifest:
         """The run's, or, of ratings that come from no run, what can be said of them."""
-        return self.table.manifest or self._described
+        return self.table.run.manifest or self._described
 
     @cached_property
     def _described(self) -> Manifest:
@@ -98,7 +98,9 @@ class Evidence:
         """What the raters are compared with, for a reader: `the clinicians' mean`, or the only clinician's name."""
         if len(self.clinicians) < 2:
             return next(iter(self.clinicians), "nobody")
-        word = {"adjudicated": "adjudicated scores"}.get(self.table.consensus, self.table.consensus)
+        word = {"adjudicated": "adjudicated scores"}.get(
+            self.table.people.consensus, self.table.people.consensus
+        )
         return f"the clinicians' {word}"
 
     @property
@@ -211,7 +213,9 @@ class Evidence:
         jury = grid.scores[self.rater] if known else nothing
         states = grid.states[self.rater] if known else np.full(len(grid.items), ABSENT, dtype=np.uint8)
         excused = (
-            np.isin(states, (ABSENT,)) if self.table.manifest is not None else np.zeros(len(jury), dtype=bool)
+            np.isin(states, (ABSENT,))
+            if self.table.run.manifest is not None
+            else np.zeros(len(jury), dtype=bool)
         )
         return Beside(
             np.column_stack(columns) if columns else nothing[:, np.newaxis],
@@ -292,8 +296,8 @@ def evidence_of(
     hashes of its files. Only the `statistics` that are read are computed, against the clinicians' consensus."""
     table = rating_table(source).with_weights
     own: tuple[Check, ...] = ()
-    if table.folder is not None and table.manifest is not None:
-        own = RunFolder(table.folder).check_files(table.manifest)
+    if table.run.folder is not None and table.run.manifest is not None:
+        own = RunFolder(table.run.folder).check_files(table.run.manifest)
     named = {check.what for check in own}
     roles = roles_of(table, raters, reference)
     found, problem = None, ""
@@ -355,7 +359,7 @@ def coverage_of(table: RatingTable, grid: Grid, rater: str, roles: Roles) -> tup
     if states is None:
         return None, 0, 0
     rated = ~np.isnan(table.reference_scores(grid, roles.reference))
-    excused = (NOT_APPLICABLE,) if table.manifest is not None else (NOT_APPLICABLE, ABSENT)
+    excused = (NOT_APPLICABLE,) if table.run.manifest is not None else (NOT_APPLICABLE, ABSENT)
     scored = int((states == SCORED).sum())
     lost = int(((states == UNSCORED) | (rated & np.isin(states, excused))).sum())
     return (scored / (scored + lost) if scored + lost else None), scored, scored + lost

@@ -41,7 +41,7 @@ def _of_the_run(evidence: Evidence) -> tuple[Rule, ...]:
     manifest = evidence.manifest
     finish, keep = ask("finished"), ask("unchanged")
     finished, unchanged = finish.holds("complete"), keep.holds("every file is as the run wrote it")
-    if evidence.table.manifest is None:
+    if evidence.table.run.manifest is None:
         finished = finish.unknown("no run folder", "AUXILIARY", "no run")
         unchanged = keep.unknown("no run folder", "AUXILIARY")
     elif manifest.status != "complete":

@@ -153,9 +153,9 @@ def first_rating(table: RatingTable) -> str:
 def standing(table: RatingTable) -> Standing:
     """Were the rules of these ratings registered before the first of them? Rules that nobody registered were not
     stated beforehand: whoever saw the scores of one run could have stated them for the next, under another name."""
-    manifest = table.manifest
-    protocol = table.protocol if manifest is None else manifest.protocol
-    known = None if manifest is None else registration_now(table.folder, manifest)
+    manifest = table.run.manifest
+    protocol = table.run.protocol if manifest is None else manifest.protocol
+    known = None if manifest is None else registration_now(table.run.folder, manifest)
     found = _counted(manifest, protocol, known)
     if found is None:
         found = _unregistered(manifest) if protocol is None else _of_protocol(table, protocol, known)
@@ -198,7 +198,7 @@ def _counted(
 
 
 def _of_protocol(table: RatingTable, protocol: Protocol, known: Registration | None) -> Standing:
-    manifest = table.manifest
+    manifest = table.run.manifest
     hash = protocol.hash()
     name = f"protocol {hash[:16]}, registered {moment(protocol.registered_at)}"
     if manifest is not None and manifest.protocol_hash != hash:
@@ -272,7 +272,7 @@ def _in_time(table: RatingTable, protocol: Protocol, name: str, changed: tuple[D
 def _first_seen(table: RatingTable) -> str:
     """When the first score could be seen. Recorded answers had been scored before they were recorded: a run that is
     given them does not make them new."""
-    manifest = table.manifest
+    manifest = table.run.manifest
     first = first_rating(table) or ("" if manifest is None else manifest.started_at)
     judges = () if manifest is None else manifest.judges
     moments = [model.recorded_at for judge in judges for model in judge.models if model.recorded]
@@ -283,13 +283,13 @@ def _first_seen(table: RatingTable) -> str:
 
 def _what_came_first(table: RatingTable) -> str:
     """Scores in a file are not given in a run, they are read."""
-    unmade = table.manifest is not None and table.manifest.from_files
+    unmade = table.run.manifest is not None and table.run.manifest.from_files
     return "this run read the first score" if unmade else "the first rating"
 
 
 def _existing(table: RatingTable) -> str:
     """What must be said of scores that existed when the rules were registered."""
-    found = () if table.manifest is None else table.manifest.from_files
+    found = () if table.run.manifest is None else table.run.manifest.from_files
     if not found:
         return ""
     named = ", ".join(f"{model.name} ({model.title})" for model in found)

@@ -158,7 +158,7 @@ def against_panel(
     other clinicians unless it is named.
     """
     ratings = rating_table(table)
-    panel = ratings.second_panel
+    panel = ratings.people.second_panel
     if second_panel is not None:
         panel = named(second_panel, ratings.raters, "member of the second panel")
     if not panel:

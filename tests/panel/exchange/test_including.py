@@ -50,8 +50,8 @@ def test_ratings_come_into_the_run_without_asking_anybody(
     told = capsys.readouterr().out
     assert "18 ratings of 2 raters" in told and "Report: " in told
     table = open_run(tmp_path / "runs" / "ward")
-    assert table.manifest is not None and table.manifest.humans is not None
-    assert table.manifest.humans.blinded is True, "no page of the panel shows what a judge said"
+    assert table.run.manifest is not None and table.run.manifest.humans is not None
+    assert table.run.manifest.humans.blinded is True, "no page of the panel shows what a judge said"
     people = [name for name, kind in table.raters.items() if kind == "clinician"]
     assert len(people) == 2 and not [name for name in people if "Wallaby" in name], "pseudonyms"
     grid = table.grid("accuracy")

@@ -147,7 +147,7 @@ def plan_blinded_reread(
             )
     if not rows:
         raise MedjuryError("too few answers have a clinician's score and the jury's to plan a re-read by.")
-    humans = None if ratings.manifest is None else ratings.manifest.humans
+    humans = None if ratings.run.manifest is None else ratings.run.manifest.humans
     blinded = None if humans is None else humans.blinded
     return BlindedReread(tuple(rows), anchoring, power, confidence, blinded, ratings.warnings)
 

@@ -102,11 +102,11 @@ def make_design(
     _choice("by", by, ("dimension", "system", "all"))
     _choice("level", level, ("item", "system", "both"))
     if consensus is None and adjudicator is None:
-        consensus, adjudicator = table.consensus, table.adjudicator or None
+        consensus, adjudicator = table.people.consensus, table.people.adjudicator or None
     consensus = consensus or "mean"
     _choice("consensus", consensus, ("mean", "median", "majority", "adjudicated"))
     if consensus == "adjudicated" and adjudicator is None:
-        adjudicator = table.adjudicator or None
+        adjudicator = table.people.adjudicator or None
     if (consensus == "adjudicated") != (adjudicator is not None):
         raise MedjuryError("an adjudicated consensus and the adjudicator's name go together; give both.")
     for name, part in ((adjudicator, "adjudicator"), (panel, "second panel")):
@@ -116,14 +116,16 @@ def make_design(
     if len(roles.reference) < 2:
         consensus, adjudicator = "mean", None  # one rater's scores are nobody's consensus
     if panel is None:
-        panel = next((name for name in (table.panel, *table.second_panel) if name in roles.raters), None)
+        panel = next(
+            (name for name in (table.people.panel, *table.people.second_panel) if name in roles.raters), None
+        )
     elif panel not in roles.raters:
         roles = replace(roles, raters=(*roles.raters, panel))
     if len(roles.reference) > 1 and CONSENSUS in table.raters:
         raise MedjuryError(f"a rater is called {CONSENSUS!r}, the name of the group made here; rename it.")
     if set(roles.reference) >= set(roles.raters) and len(roles.reference) == 1:
         raise MedjuryError(f"{roles.reference[0]!r} cannot be compared with itself alone.")
-    if margin is None and table.manifest is not None and len(roles.reference) > 1:
+    if margin is None and table.run.manifest is not None and len(roles.reference) > 1:
         margin = table.rules.margin
     if margin is not None and len(roles.reference) < 2:
         raise MedjuryError("a non-inferiority margin needs two or more references to compare with.")
@@ -161,7 +163,7 @@ def _danger(
     known = {each.name: each for each in dimensions}
     if severe is None:
         claimed = [each.name for each in table.counted if each.claimed_danger(table.rules) is not None]
-        wanted = [name for name in known if name in claimed] if table.manifest is not None else []
+        wanted = [name for name in known if name in claimed] if table.run.manifest is not None else []
     else:
         wanted = [severe] if isinstance(severe, str) else list(severe)
     found = {}

@@ -76,7 +76,7 @@ def rater_pairs(
     listed = tuple(
         name
         for name in dict.fromkeys((*humans, *roles.raters))
-        if ratings.raters.get(name) != "metric" and (not ratings.panel or name != ratings.panel)
+        if ratings.raters.get(name) != "metric" and (not ratings.people.panel or name != ratings.people.panel)
     )
     groups = {pair: _group(ratings, roles, humans, *pair) for pair in combinations(listed, 2)}
     rows = [
@@ -92,7 +92,7 @@ def _group(table: RatingTable, roles: Roles, humans: tuple[str, ...], first: str
     formed = roles.jury if roles.jurors else ""
     if any(name == formed or table.raters.get(name) == "jury" for name in (first, second)):
         return WITH_JURY
-    if table.adjudicator in (first, second):
+    if table.people.adjudicator in (first, second):
         return WITH_ADJUDICATOR
     return (JUDGES, MIXED, HUMANS)[(first in humans) + (second in humans)]
 

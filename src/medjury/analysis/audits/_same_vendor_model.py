@@ -85,12 +85,12 @@ def read_vendors(
         raise MedjuryError("self-preference needs to know who answered: the ratings have no column `system`.")
     of_judges = {
         **attribute(table.rows, "judge_vendor", "rater"),
-        **table.judge_vendors,
+        **table.run.judge_vendors,
         **_known("judge", judge_vendors, list(table.raters)),
     }
     of_systems = {
         **attribute(table.rows, "vendor", "system"),
-        **table.system_vendors,
+        **table.run.system_vendors,
         **_known("system", system_vendors, systems),
     }
     _refuse_missing("judge", judges, of_judges, "--judge-vendor")

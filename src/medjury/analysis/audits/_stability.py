@@ -30,7 +30,7 @@ COLUMNS = ("item", "system", "rater", "dimension", "repeat", "score", "status")
 def with_draws(table: RatingTable) -> RatingTable:
     """The table with every draw (`strategy: repeats`) in place of the rating that was taken from them: how far
     the model differs from itself is seen in the draws alone."""
-    if not table.records.kinds():
+    if not table.run.records.kinds():
         return table
     import polars as pl
 
@@ -46,7 +46,7 @@ def with_draws(table: RatingTable) -> RatingTable:
             outcome.score,
             outcome.status,
         )
-        for record in table.records.of(RepeatsBody)
+        for record in table.run.records.of(RepeatsBody)
         for number, draw in enumerate(record.body.draws)
         for dimension, outcome in draw.outcomes.items()
     ]
@@ -127,7 +127,7 @@ def _people(about: Audited) -> polars.DataFrame:
 
     here = about.table.rows.filter(
         pl.col("rater_kind") == "clinician",
-        pl.col("rater") != about.table.adjudicator,
+        pl.col("rater") != about.table.people.adjudicator,
         pl.col("dimension").is_in(about.dimensions),
     )
     key = ["rater", "dimension", "item", "system"]

@@ -16,7 +16,7 @@ from medjury.analysis.calibration._part import Part, judging_roles, jurors_of, j
 from medjury.analysis.calibration._triage import triage
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Floats, Printable, Result, effective_n
-from medjury.tables import Names, RatingTable, rating_table
+from medjury.tables import Names, People, RatingTable, rating_table
 
 # Drawing with stated probabilities: how likely each unit is, and which ones come up.
 #
@@ -207,7 +207,7 @@ def draw_review(
     chosen, places = draw(names, probabilities, seeded, rule)
     beside = (units.reasons == REST) & sure[groups]
     units = replace(units, reasons=np.where(beside, BESIDE, units.reasons))
-    data = ready.manifest.data_hash if ready.manifest is not None else ""
+    data = ready.run.manifest.data_hash if ready.run.manifest is not None else ""
     rows = sealed(_rows(units, groups, probabilities, chosen, places, seeded, rule, data))
     return ReviewQueue(rows, ready.warnings, settings)
 
@@ -281,7 +281,7 @@ def _units(
 
 
 def _with_raters(table: RatingTable, kinds: Mapping[str, str]) -> RatingTable:
-    return replace(table, raters=kinds, reference=(), second_panel=(), adjudicator="", consensus="mean")
+    return replace(table, raters=kinds, people=People())
 
 
 def _sizes(

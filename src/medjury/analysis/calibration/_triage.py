@@ -330,7 +330,7 @@ def triage(
             decide=decide,
             **effort,
         )
-    labels = label_triage(part, jury, table.labels, catch=catch, **effort)
+    labels = label_triage(part, jury, table.run.labels, catch=catch, **effort)
     rule = next((each for each in table.juries if each.name == jury), table.jury_rule)
     return Triage(
         part,

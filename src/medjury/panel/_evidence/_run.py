@@ -83,7 +83,7 @@ def read_snapshot(folder: Path) -> tuple[Snapshot, Steps]:
     manifest = RunFolder(folder).manifest
     if not is_going_on(folder, manifest):
         table = open_run(folder)
-        return Snapshot(table, manifest), table.records
+        return Snapshot(table, manifest), table.run.records
     place = Run.store_of(folder, manifest)
     if "://" not in place and not Path(place).is_file():
         raise MedjuryError(f"{folder}: has no ratings yet; run the study first")

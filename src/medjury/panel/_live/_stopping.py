@@ -15,7 +15,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.panel._access import RECONCILED
 from medjury.panel._exchange import Collected, ratings_frame
 from medjury.store.runs import RunFolder, files
-from medjury.tables import MACHINES, ConsensusRule, RatingTable, open_run, rating_table, with_rules
+from medjury.tables import MACHINES, ConsensusRule, People, RatingTable, open_run, rating_table, with_rules
 from medjury.validation import SettlingRow, settling
 
 if TYPE_CHECKING:
@@ -125,10 +125,8 @@ def table_beside_run(study: RatedStudy, run: RatingTable, ratings: Sequence[Coll
         table,
         jury_rule=run.jury_rule,
         juries=run.juries,
-        no_jury=run.no_jury,
         settings=run.settings,
-        consensus=consensus,
-        adjudicator=settles,
+        people=People(consensus=consensus, adjudicator=settles),
     )
 
 

@@ -60,7 +60,7 @@ def self_preference(material: Material) -> Section | None:
     evidence, table = material.evidence, material.evidence.table
     if len(table.judges) < 2 or len(table.systems) < 2:
         return None
-    if not table.system_vendors:
+    if not table.run.system_vendors:
         text = (
             "Who made the systems is not stated, so it cannot be known whether a judge favours its own vendor's "
             "answers. State it in the study file: `report: {system_vendors: {SYSTEM: VENDOR}}`; `none` is a system "

@@ -16,7 +16,7 @@ _WORDS = {True: "the jury", False: "the best judge", None: "not known"}
 def best_judge(material: Material) -> Section | None:
     """Nothing where no clinician rated, or no jury has two or more judges."""
     evidence = material.evidence
-    if not evidence.clinicians or evidence.table.no_jury:
+    if not evidence.clinicians or not evidence.table.juries:
         return None
     try:
         found = jury_worth(
@@ -126,7 +126,7 @@ _TITLE_SECOND_PANEL = "Beside the second panel"
 def beside_second_panel(material: Material) -> Section | None:
     """Is the jury nearer to the reference than other clinicians are, before and after calibration?"""
     evidence = material.evidence
-    panel = evidence.table.second_panel
+    panel = evidence.table.people.second_panel
     reference = tuple(name for name in evidence.clinicians if name not in panel)
     if not panel or not reference or not evidence.rater:
         return None

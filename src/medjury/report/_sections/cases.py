@@ -32,7 +32,7 @@ def cases(material: Material) -> Section | None:
     lead = material.about(
         f"The answers on which the jury differs most from {against}, with every vote and explanation."
     )
-    if evidence.table.manifest is not None:
+    if evidence.table.run.manifest is not None:
         lead += " To read every answer beside its source: medjury view RUN."
     if evidence.table.settings.hide_texts:
         lead += " Names of cases and all explanations are left out of this copy."

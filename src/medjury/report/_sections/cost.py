@@ -12,7 +12,7 @@ from medjury.tables import RatingTable
 
 def cost(material: Material) -> Section | None:
     evidence, table = material.evidence, material.evidence.table
-    if table.manifest is None:
+    if table.run.manifest is None:
         return None  # a table of scores does not say what they took
     currency = evidence.manifest.prices.currency
     # Rows that follow from others took nothing; what the run took, it took for all cases.
@@ -74,7 +74,7 @@ def cost(material: Material) -> Section | None:
 
 def _juries(table: RatingTable) -> dict[str, tuple[str, ...]]:
     """The juries and who votes in each; none of one judge, and none where judges stand side by side."""
-    if len(table.judges) < 2 or table.no_jury:
+    if len(table.judges) < 2 or not table.juries:
         return {}
     if len(table.juries) < 2:
         return {"whole jury, all repeats": table.jury_rule.members or table.judges}
@@ -132,7 +132,7 @@ def _words(
     # Where judges stand side by side, the first of them is compared, by its name.
     first = next((row for row in rows if row["rater"] == material.evidence.rater), None)
     jury = next((row for row in rows if row["kind"] == "jury"), first)
-    who = f"{jury['rater']}'s" if jury is not None and material.evidence.table.no_jury else "the jury's"
+    who = f"{jury['rater']}'s" if jury is not None and not material.evidence.table.juries else "the jury's"
     cost = jury[f"cost ({currency})"] if jury else None
     if minutes is not None and rate is not None and isinstance(cost, float):
         human = rate * minutes / 60

@@ -117,7 +117,7 @@ def _danger(material: Material, facts: Sequence[Facts]) -> Number:
 
 
 def _scored(material: Material, facts: Sequence[Facts]) -> Number:
-    rules, manifest = material.evidence.rules, material.evidence.table.manifest
+    rules, manifest = material.evidence.rules, material.evidence.table.run.manifest
     whole = manifest is None or manifest.status == "complete"
     so_far = "" if whole else " that were judged so far"  # nothing is counted of what was never asked for
     worst = min(facts, key=lambda each: 2.0 if each.share is None else each.share)
@@ -152,7 +152,7 @@ _LARGE = 52
 def first_page(material: Material) -> Section:
     several = len(material.tried) > 1
     title = "May we trust these juries?" if several else "May we trust this jury?"
-    if several and material.evidence.table.no_jury:
+    if several and not material.evidence.table.juries:
         title = "May we trust these judges?"
     note = material.evidence.manifest.report.note
     room = LINES - (lines_of(material.evidence.manifest.study, 40) - 1) * 2
@@ -274,7 +274,7 @@ def _earned(material: Material, verdicts: Sequence[Verdict], rater: str) -> Html
     humans = material.evidence.manifest.humans
     if material.evidence.clinicians and (humans is None or humans.blinded is None):
         said.append("Whether the clinicians had seen the jury's scores is not stated.")
-    if material.evidence.table.manifest is not None and material.evidence.manifest.injection is None:
+    if material.evidence.table.run.manifest is not None and material.evidence.manifest.injection is None:
         said.append("Whether an instruction in the judged text moves the jury was not audited.")
     return paragraph(_about(material, " ".join(said), rater)) if said else Html("")
 

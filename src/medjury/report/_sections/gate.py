@@ -38,7 +38,7 @@ def gate(material: Material) -> Section | None:
 
 def _line(material: Material, facts: Facts, *, named: bool) -> dict[str, Cell]:
     verdict = facts.verdict
-    who = "judge" if material.evidence.table.no_jury else "jury"
+    who = "judge" if not material.evidence.table.juries else "jury"
     return {
         **({"rater": verdict.rater} if named else {}),
         "dimension": verdict.label,

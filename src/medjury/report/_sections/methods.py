@@ -132,11 +132,12 @@ def _paragraph(evidence: Evidence) -> str:
     text += "".join(f"{each} " for each in from_files_words(manifest.judges))
     if evidence.clinicians and manifest.humans is not None:
         text += f"Of the clinicians: {manifest.humans.blinding}. "
-    if len(evidence.clinicians) > 1 and table.consensus != "mean":
+    if len(evidence.clinicians) > 1 and table.people.consensus != "mean":
         text += f"The reference is {evidence.reference_words}. "
-    if table.second_panel:
+    if table.people.second_panel:
+        members = counted(len(table.people.second_panel), "clinician")
         text += (
-            f"A second panel of {counted(len(table.second_panel), 'clinician')} rated the same answers; it was "
+            f"A second panel of {members} rated the same answers; it was "
             "compared with the reference like the judges, and is no part of it. "
         )
     if evidence.clinicians:
@@ -234,13 +235,13 @@ def checklist(evidence: Evidence) -> list[tuple[str, str, str]]:
     annotators = ""
     if evidence.clinicians:
         annotators = f"{len(evidence.clinicians)} clinicians rated with the same instrument as the judges"
-        if evidence.table.second_panel:
-            annotators += f", and {len(evidence.table.second_panel)} more as a second panel"
+        if evidence.table.people.second_panel:
+            annotators += f", and {len(evidence.table.people.second_panel)} more as a second panel"
         illustrative = manifest.humans is not None and manifest.humans.illustrative
         annotators += "; their ratings are illustrative" if illustrative else ""
     stated = manifest.humans is not None and manifest.humans.blinded is not None
     blinding = manifest.humans.blinding if manifest.humans is not None and stated else ""
-    background = "see Who agrees with whom, tables/raters.csv" if evidence.table.profiles else ""
+    background = "see Who agrees with whom, tables/raters.csv" if evidence.table.run.profiles else ""
     missing = ", ".join(f"{count:,} {reason}" for reason, count in covered.unscored_by_reason.items())
     cost = "not known" if manifest.cost is None else f"{shown(manifest.cost)} {manifest.prices.currency}"
     return [

@@ -210,8 +210,8 @@ def _people(
     """The reference's clinicians against the adjudicator, if that one labelled every answer that has a reference:
     an adjudicator of disagreements alone would make them look worse than they are."""
     evidence = material.evidence
-    table, judge = evidence.table, evidence.table.adjudicator
-    if table.consensus != "adjudicated" or len(evidence.clinicians) < 2 or judge not in table.raters:
+    table, judge = evidence.table, evidence.table.people.adjudicator
+    if table.people.consensus != "adjudicated" or len(evidence.clinicians) < 2 or judge not in table.raters:
         return {}
     whole = []
     for each in dimensions:

@@ -235,7 +235,7 @@ def ranking(material: Material) -> Section | None:
             for each in found.rows
         ),
     )
-    seen_by = material.about("the jury") if evidence.table.no_jury else "this jury"
+    seen_by = material.about("the jury") if not evidence.table.juries else "this jury"
     lead = f"The ranking is by the mean score over {over}, as {seen_by} sees it."
     if not found.paired:
         lead += " It is unpaired: every case has the answer of one system, so the systems answered different cases."

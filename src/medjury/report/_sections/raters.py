@@ -21,7 +21,7 @@ from medjury.tables import Measured
 def profiles(material: Material) -> Html:
     """A line for each rater that something is known of; nothing where nothing is."""
     table = material.evidence.table
-    columns = list(dict.fromkeys(name for own in table.profiles.values() for name in own))
+    columns = list(dict.fromkeys(name for own in table.run.profiles.values() for name in own))
     if not columns:
         return Html("")
     stated = {name: f"stated {name}" if name in ("rater", "role") else name for name in columns}
@@ -31,7 +31,7 @@ def profiles(material: Material) -> Html:
             "role": _role(material, rater),
             **{title: own.get(name) for name, title in stated.items()},
         }
-        for rater, own in sorted(table.profiles.items())
+        for rater, own in sorted(table.run.profiles.items())
     ]
     return material.exhibits.table("raters", rows, caption="The clinicians, as their file describes them")
 
@@ -40,9 +40,9 @@ def _role(material: Material, rater: str) -> str:
     table = material.evidence.table
     if rater in material.evidence.clinicians:
         return "reference"
-    if rater in table.second_panel:
+    if rater in table.people.second_panel:
         return "second panel"
-    return "adjudicator" if rater == table.adjudicator else "no part"
+    return "adjudicator" if rater == table.people.adjudicator else "no part"
 
 
 _RATERS, _DIMENSIONS = 12, 6
@@ -118,7 +118,7 @@ def _not_independent(material: Material, found: RaterPairs) -> str:
     if "with the jury" in groups:
         said = " The jury contains its judges, which raises its agreement with them."
     if "with the adjudicator" in groups:
-        said += f" {material.evidence.table.adjudicator} settled after reading what the clinicians had said."
+        said += f" {material.evidence.table.people.adjudicator} settled after reading what the clinicians had said."
     return said
 
 

@@ -73,7 +73,7 @@ def severe_errors(material: Material) -> Section | None:
 def _whose(material: Material) -> str:
     """Whose word makes an answer dangerous: an adjudicator's, where one settles."""
     evidence = material.evidence
-    settled = evidence.table.consensus == "adjudicated" and len(evidence.clinicians) > 1
+    settled = evidence.table.people.consensus == "adjudicated" and len(evidence.clinicians) > 1
     return "the adjudicated label" if settled else _WHOSE[evidence.rules.danger_by]
 
 

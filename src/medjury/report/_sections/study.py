@@ -160,7 +160,7 @@ def _more(count: int) -> str:
 
 def _juries(material: Material) -> list[tuple[str, str]]:
     manifest, table = material.evidence.manifest, material.evidence.table
-    if table.no_jury and len(table.judges) > 1:
+    if not table.juries and len(table.judges) > 1:
         return [("Jury", "none: the judges stand side by side, and each is judged by itself")]
     if len(manifest.all_juries) < 2:
         return [("Jury", _jury(len(manifest.jury.members or table.judges), manifest.jury))]
@@ -173,14 +173,14 @@ def _juries(material: Material) -> list[tuple[str, str]]:
 def _roles(table: RatingTable, humans: ManifestHumans) -> list[tuple[str, str]]:
     """Who is who among the clinicians, as far as the study states it."""
     said = []
-    if table.second_panel:
+    if table.people.second_panel:
         name = f"{humans.second_panel.name}: " if humans.second_panel is not None else ""
-        members = ", ".join(table.second_panel)
+        members = ", ".join(table.people.second_panel)
         said.append(("Second panel", f"{name}{members}; compared with the reference, and no part of it"))
-    if table.consensus != "mean":
-        settles = f" by {table.adjudicator}" if table.adjudicator else ""
-        said.append(("Consensus", f"{table.consensus}{settles}"))
-    named = {*table.default_reference, *table.second_panel, table.adjudicator}
+    if table.people.consensus != "mean":
+        settles = f" by {table.people.adjudicator}" if table.people.adjudicator else ""
+        said.append(("Consensus", f"{table.people.consensus}{settles}"))
+    named = {*table.default_reference, *table.people.second_panel, table.people.adjudicator}
     if idle := [name for name in table.clinicians if name not in named]:
         said.append(("Clinicians without a part", ", ".join(idle)))
     if humans.labels:

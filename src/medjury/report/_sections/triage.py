@@ -245,7 +245,7 @@ def triage_of_answers(material: Material) -> Section | None:
     made: list[Triage] = []
     tried: list[Triage] = []
     refused = []
-    for dimension in (scaled if evidence.table.labels else claimed)[:_DIMENSIONS]:
+    for dimension in (scaled if evidence.table.run.labels else claimed)[:_DIMENSIONS]:
         from medjury.analysis.calibration import triage
 
         try:

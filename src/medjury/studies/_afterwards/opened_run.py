@@ -34,13 +34,13 @@ class Run:
 
     @property
     def folder(self) -> Path:
-        assert self.table.folder is not None
-        return self.table.folder
+        assert self.table.run.folder is not None
+        return self.table.run.folder
 
     @property
     def manifest(self) -> Manifest:
-        assert self.table.manifest is not None
-        return self.table.manifest
+        assert self.table.run.manifest is not None
+        return self.table.run.manifest
 
     @property
     def ratings(self) -> polars.DataFrame:

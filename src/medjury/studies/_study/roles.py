@@ -98,6 +98,8 @@ def with_stated_roles(table: RatingTable, path: str | Path) -> RatingTable:
     """Ratings of two tables under the roles that a study file gives its clinicians: who is the yardstick, who is
     compared with it, and the labels of cases. A protocol names no clinician, so that its roles are refused, and so
     is whatever the tables do not have."""
+    from medjury.tables import People
+
     file = Path(path)
     if file.suffix.lower() == ".json":
         humans = Protocol.read(file).humans
@@ -128,12 +130,14 @@ def with_stated_roles(table: RatingTable, path: str | Path) -> RatingTable:
     found = _roles(_People(file, part, table.clinicians, {}, panels, scores), part, taken)
     return replace(
         table,
-        reference=found.reference,
-        second_panel=() if found.second_panel is None else found.second_panel.members,
-        second_panel_name="" if found.second_panel is None else found.second_panel.name,
-        consensus=part.consensus,
-        adjudicator=found.adjudicator,
-        labels=_labels_in(rows, document, part),
+        people=People(
+            found.reference,
+            () if found.second_panel is None else found.second_panel.members,
+            "" if found.second_panel is None else found.second_panel.name,
+            part.consensus,
+            found.adjudicator,
+        ),
+        run=replace(table.run, labels=_labels_in(rows, document, part)),
         notes=(
             *table.notes,
             *(f"{file.name}: {role}: {words}" for role, words in stated_roles(part).items()),

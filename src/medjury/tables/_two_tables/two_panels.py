@@ -131,7 +131,7 @@ def table_of(
     found = rating_table(frame, scale=scale, instrument=instrument, jury=jury)
     _check_raters(found)
     told = (*(each for side in sides for each in side.told), *notes, *_assumed(found))
-    found = replace(found, notes=told, protocol=protocol)
+    found = replace(found, notes=told, run=replace(found.run, protocol=protocol))
     return found if rules is None else with_rules(found, rules)
 
 
