@@ -34,7 +34,7 @@ def test_a_run_keeps_the_vendors_that_its_cases_name(write_study: Callable[..., 
 
 def test_what_the_study_file_says_under_report_goes_before(write_study: Callable[..., Path]) -> None:
     study = write_study(cases=[case(1, "a", "Ada Inc")], report={"system_vendors": {"a": "none"}})
-    assert open_run(run_study(load_study(study), preflight=False).folder).system_vendors == {"a": "none"}
+    assert open_run(run_study(load_study(study), preflight=False).folder).run.system_vendors == {"a": "none"}
 
 
 def test_an_audit_of_a_run_folder_knows_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
