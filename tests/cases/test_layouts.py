@@ -7,7 +7,8 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from medjury.intake.cases._mapping import _MOST_LAYOUTS, parse_mapping
+from medjury.intake.cases._mapping import _MOST_LAYOUTS, ColumnMapping
+from medjury.intake.cases._mapping_file import column_mapping
 from medjury.intake.cases._row import Fields, Problems
 
 COLUMNS = st.sampled_from(
@@ -46,7 +47,7 @@ class Row(dict[str, object]):
 @example(None, [{"id": "1", "a": "x"}, {"id": "1", "a": 5}])
 @example({"texts": {"a": "out.text"}}, [{"out": {"text": "y"}}, {"out.text": "z"}])
 def test_a_row_is_classified_as_if_it_were_the_first(mapping: dict[str, Any] | None, rows: list[Row]) -> None:
-    columns = parse_mapping(mapping)
+    columns = ColumnMapping() if mapping is None else column_mapping(mapping)
     for row in rows:
         told: list[tuple[Fields, list[Any], Problems]] = []
         for each in (row, Row(row)):
@@ -57,7 +58,7 @@ def test_a_row_is_classified_as_if_it_were_the_first(mapping: dict[str, Any] | N
 
 
 def test_rows_of_ever_other_columns_are_not_all_remembered() -> None:
-    columns = parse_mapping(None)
+    columns = ColumnMapping()
     for number in range(2 * _MOST_LAYOUTS + 1):
         assert columns.classify({f"column {number}": "x"}, []).texts == {f"column {number}": "x"}
     assert len(columns._layouts) <= _MOST_LAYOUTS

@@ -16,16 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medjury.intake.cases import (
-    Case,
-    CaseError,
-    Note,
-    case_to_row,
-    cases_from_frame,
-    read_cases,
-    read_rows,
-    write_cases,
-)
+from medjury.intake import FileError
+from medjury.intake.cases import Case, Note, case_to_row, cases_from_frame, read_cases, read_rows, write_cases
 
 ROWS: list[dict[str, Any]] = [
     {"id": "1", "system": "a", "candidate": "First, with a comma.", "question": "Why?", "age": "54"},
@@ -81,7 +73,7 @@ WRITERS: dict[str, Callable[[Path, list[dict[str, Any]]], None]] = {
 
 
 def refusal(path: Path, **options: Any) -> str:
-    with pytest.raises(CaseError) as error:
+    with pytest.raises(FileError) as error:
         list(read_cases(path, **options))
     return str(error.value)
 
@@ -137,7 +129,7 @@ def test_all_bad_rows_are_refused_at_once_or_skipped_and_counted(form: str, tmp_
 def test_no_case_is_yielded_before_all_are_known_to_be_good(tmp_path: Path) -> None:
     file = tmp_path / "cases.jsonl"
     write_jsonl(file, [ROWS[0], {"id": ""}])
-    with pytest.raises(CaseError):
+    with pytest.raises(FileError):
         next(iter(read_cases(file)))
 
 
@@ -147,7 +139,7 @@ def test_a_file_that_goes_bad_after_it_was_checked_is_refused(tmp_path: Path) ->
     reader = read_cases(file)
     assert reader.count == 3
     write_jsonl(file, [ROWS[0], {"id": ""}])
-    with pytest.raises(CaseError, match="has changed since it was checked"):
+    with pytest.raises(FileError, match="has changed since it was checked"):
         list(reader)
 
 
@@ -175,8 +167,8 @@ class TestFiles:
     def test_a_missing_file_and_an_unknown_form_say_what_to_do(self, tmp_path: Path) -> None:
         assert "there is no such file or folder" in refusal(tmp_path / "none.csv")
         (tmp_path / "cases.xls").write_bytes(b"x")
-        assert "cases are read from .jsonl, .ndjson" in refusal(tmp_path / "cases.xls")
-        with pytest.raises(CaseError, match="use 'refuse' or 'skip'"):
+        assert "tables are read from .csv" in refusal(tmp_path / "cases.xls")
+        with pytest.raises(FileError, match="use 'refuse' or 'skip'"):
             read_cases(tmp_path, on_bad="ignore")  # type: ignore[arg-type]
 
     @pytest.mark.parametrize("form", ["parquet", "xlsx"])
@@ -206,7 +198,7 @@ class TestJsonLines:
             (b'{"id": "1", "candidate": "\xff"}', "is not valid UTF-8"),
             (b'{"id": "1", "candidate": NaN}', "holds NaN or Infinity"),
             (b'{"id": "1", "id": "2"}', "has a field twice"),
-            (b'[{"id": "1"}]', "is a list; write one object to a line"),
+            (b'[{"id": "1"}]', "is a list, not an object"),
             (b'"text"', "is not an object with the fields of a case"),
             (b'{"id": "1", "candidate": "a\\ud800"}', "half of a surrogate pair"),
             (b'{"id": "1", "candidate": "a\\u0000"}', "NUL"),
@@ -279,8 +271,8 @@ class TestCsv:
     @pytest.mark.parametrize(
         ("content", "problem"),
         [
-            ("", "has no header"),
-            ("\n1,a\n", "has no header"),
+            ("", "the file is empty"),
+            ("\n1,a\n", "the first row must name the columns"),
             ("id,candidate,candidate\n1,a,b\n", "columns 2 and 3 have the same name"),
             ("candidate\nx\n", "has no column 'id'"),
             ('id,candidate\n1,"a"b\n', "cannot be read beyond row 1"),
@@ -328,7 +320,7 @@ class TestParquet:
     def test_every_row_is_read_once_across_slices(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("medjury.intake.cases._readers.parquet._SLICE_BYTES", 20_000)
+        monkeypatch.setattr("medjury.intake._files.parquet._SLICE_BYTES", 20_000)
         file = tmp_path / "cases.parquet"
         for count in (255, 256, 257, 1000):
             polars.DataFrame({"id": range(count), "candidate": ["x" * 100] * count}).write_parquet(file)
@@ -374,7 +366,7 @@ class TestExcel:
     def test_another_sheet_is_named_in_the_mapping(self, tmp_path: Path) -> None:
         file = self.book(tmp_path, ("id",), (1,))
         assert [case.id for case in read_cases(file, mapping={"sheet": "other"})] == ["9"]
-        assert "has no sheet 'third'; its sheets are Sheet, other" in refusal(
+        assert "there is no sheet 'third'; its sheets are Sheet, other" in refusal(
             file, mapping={"sheet": "third"}
         )
 
@@ -383,7 +375,7 @@ class TestExcel:
         reader = read_cases(file, on_bad="skip")
         assert [str(each) for each in reader.bad] == [
             "cases.xlsx, row 2, row: holds a spreadsheet error in candidate",
-            "cases.xlsx, row 3, row: has cells beyond the last named column",
+            "cases.xlsx, row 3, row: has 3 cells; the header has 2",
         ]
 
 
@@ -417,9 +409,9 @@ class TestFrame:
 
     def test_its_problems_are_named_by_row(self) -> None:
         frame = polars.DataFrame({"id": ["1", "1"], "candidate": ["a", "b"]})
-        with pytest.raises(CaseError, match="frame, row 2, id"):
+        with pytest.raises(FileError, match="frame, row 2, id"):
             list(cases_from_frame(frame))
-        with pytest.raises(CaseError, match="no such column"):
+        with pytest.raises(FileError, match="no such column"):
             cases_from_frame(frame, mapping={"reference": "gold"})
 
 
@@ -481,7 +473,7 @@ def test_writing_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         write_cases(cases(), tmp_path / "cases.jsonl")
     assert not list(tmp_path.iterdir())
-    with pytest.raises(CaseError, match="cannot be written"):
+    with pytest.raises(FileError, match="cannot be written"):
         write_cases([Case("1")], tmp_path / "no" / "folder" / "cases.jsonl")
 
 

@@ -12,18 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medjury.intake.cases import (
-    NO_PROMISE,
-    Case,
-    CaseError,
-    Note,
-    RedactedCases,
-    Redactor,
-    make_redactor,
-    read_cases,
-)
-from medjury.intake.cases._redaction.redact import is_nhs_number
-from medjury.intake.cases._redaction.spans import Span, merge
+from medjury.intake import FileError
+from medjury.intake.cases import NO_PROMISE, Case, Note, RedactedCases, Redactor, make_redactor, read_cases
+from medjury.intake.cases._identifiers import Span, is_nhs_number, merge
 
 PLAIN = Redactor(names=["Anna Smith", "O'Brien"], presidio=False)
 
@@ -258,7 +249,7 @@ class TestSettings:
             "regions": ["UK ", "uk"],
             "presidio": "no",
         }
-        with pytest.raises(CaseError) as error:
+        with pytest.raises(FileError) as error:
             make_redactor(settings, tmp_path)
         for part in (
             "'name' is not a setting; did you mean 'names'?",
@@ -272,13 +263,13 @@ class TestSettings:
             "presidio must be true or false",
         ):
             assert part in str(error.value)
-        with pytest.raises(CaseError, match="cannot be read as UTF-8"):
+        with pytest.raises(FileError, match="cannot be read as UTF-8"):
             make_redactor({"names": "latin.txt"}, tmp_path)
 
 
 def test_without_presidio_the_message_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "presidio_analyzer", None)
-    with pytest.raises(CaseError, match=r'pip install "medjury\[redact\]"'):
+    with pytest.raises(FileError, match=r'pip install "medjury\[redact\]"'):
         Redactor()
     assert redact(Redactor(presidio=False), "Dr Who") == "Dr [NAME-1]"
 
@@ -287,7 +278,7 @@ def test_a_version_of_presidio_that_lacks_a_recogniser_is_refused(monkeypatch: p
     from presidio_analyzer import predefined_recognizers
 
     monkeypatch.delattr(predefined_recognizers, "UsMbiRecognizer")
-    with pytest.raises(CaseError, match="has no UsMbiRecognizer; install presidio-analyzer"):
+    with pytest.raises(FileError, match="has no UsMbiRecognizer; install presidio-analyzer"):
         Redactor()
 
 

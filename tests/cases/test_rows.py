@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medjury.intake.cases import Case, CaseError, Note, case_from_row
+from medjury.intake import FileError
+from medjury.intake.cases import Case, Note, case_from_row
 
 
 def problems(row: dict[str, object], mapping: dict[str, object] | None = None) -> list[str]:
-    with pytest.raises(CaseError) as error:
+    with pytest.raises(FileError) as error:
         case_from_row(row, mapping=mapping)
-    return [f"{each.field}: {each.problem}" for each in error.value.bad]
+    return [f"{each.field}: {each.problem}" for each in error.value.problems]
 
 
 def test_a_row_with_the_fields_of_a_case_is_that_case() -> None:
@@ -63,7 +64,7 @@ def test_an_id_is_text_or_a_whole_number(given_id: object, expected: str) -> Non
     [
         ({}, ["id: is empty; every case needs one"]),
         ({"id": "  "}, ["id: is empty; every case needs one"]),
-        ({"id": True}, ["id: is true or false, not text"]),
+        ({"id": True}, ["id: is TRUE, not an id: format the column as text and enter it again"]),
         ({"id": 1.5}, ["id: is a number, not text"]),
         ({"id": ["a"]}, ["id: is a list, not text"]),
         ({"id": "a\nb"}, ["id: holds a line break or a tab"]),
@@ -189,16 +190,17 @@ class TestMapping:
             "sheet": 2,
             "fhir": {"candidates": "x"},
         }
-        with pytest.raises(CaseError) as error:
+        with pytest.raises(FileError) as error:
             case_from_row({"id": 1}, mapping=mapping)
         for part in (
-            "'candidat' is not a field; did you mean 'candidate'?",
-            "id must be the name of a column",
-            "texts must map names to columns",
-            "notes must be the name of a column, or a list",
-            "constants must map names to single values",
-            "sheet must be the name of a sheet",
-            "fhir.candidates is not known",
+            "mapping: candidat: no such setting here",
+            "(did you mean 'candidate'?)",
+            "id: must be text",
+            "texts: must map names to columns",
+            "notes: must be the name of a column, or a list",
+            "system: must be a single value",
+            "sheet: must be text",
+            "candidates: no such setting here",
         ):
             assert part in str(error.value)
 
@@ -216,8 +218,8 @@ class TestMapping:
 def test_any_row_is_a_case_or_an_error_for_the_reader(row: dict[str, object]) -> None:
     try:
         case = case_from_row(row)
-    except CaseError as error:
-        assert error.bad
+    except FileError as error:
+        assert error.problems
     else:
         assert case.id == case.id.strip() != ""
         case.fingerprint().encode()
@@ -227,7 +229,7 @@ def test_any_row_is_a_case_or_an_error_for_the_reader(row: dict[str, object]) ->
 def test_no_message_holds_any_of_the_text(secret: str) -> None:
     def message(word: str) -> str:
         notes = [{"text": {"x": word}}, {"id": word, "text": 1}]
-        with pytest.raises(CaseError) as error:
+        with pytest.raises(FileError) as error:
             case_from_row({"id": "", "candidate": f"{word}\x00", "notes": notes})
         return str(error.value)
 

@@ -7,7 +7,7 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medjury.intake.cases._read import Seen
+from medjury.intake.cases._tally import Seen
 
 
 @given(st.lists(st.tuples(st.text(), st.text())))

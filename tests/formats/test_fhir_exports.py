@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from medjury.intake.cases import CaseError, CaseReader, Note, labs_of, read_cases
+from medjury.intake import FileError
+from medjury.intake.cases import CaseReader, Note, labs_of, read_cases
 
 FORMATS = [
     {
@@ -197,12 +198,12 @@ def test_packed_files_and_other_cases_beside_the_export_are_refused(folder: Path
     (folder / "export.json").write_text('{"transactionTime": "2024-01-01", "output": []}', encoding="utf-8")
     assert [case.id for case in read_cases(folder)] == ["d1"]  # the list of its files belongs to an export
     (folder / "Binary.ndjson.gz").write_bytes(gzip.compress(b"{}\n"))
-    with pytest.raises(CaseError, match=r"Binary\.ndjson\.gz: is packed; unpack it \(gunzip\)"):
+    with pytest.raises(FileError, match=r"Binary\.ndjson\.gz: is packed; unpack it \(gunzip\)"):
         list(read_cases(folder))
     (folder / "Binary.ndjson.gz").unlink()
     (folder / "case.json").write_text('{"id": "c1"}', encoding="utf-8")
     with pytest.raises(
-        CaseError, match=r"holds an export \(\.ndjson\) and case\.json; put them in folders of their own"
+        FileError, match=r"holds an export \(\.ndjson\) and case\.json; put them in folders of their own"
     ):
         list(read_cases(folder))
 

@@ -12,8 +12,9 @@ import openpyxl
 import pytest
 
 from medjury.foundation.errors import MedjuryError
+from medjury.intake import FileError
 from medjury.intake.cases import CaseReader, read_cases
-from medjury.store.ratings import ImportedRatings, RatingsError, read_ratings
+from medjury.store.ratings import ImportedRatings, read_ratings
 
 MAPPING = {"item": "item", "rater": "rater", "dimensions": {"q": "q"}}
 
@@ -177,7 +178,7 @@ def test_an_opendocument_sheet_is_read_as_it_is_shown(name: str, tmp_path: Path)
 TIME = '<t:table-cell o:value-type="time" o:time-value="PT10H30M00S"><x:p>10:30</x:p></t:table-cell>'
 ODS_REFUSED = {
     "a formula without a result": (sheet(row(score='<t:table-cell t:formula="of:=1+1"/>')),
-                                   "o.ods, row 2: a cell holds a formula whose result is not stored"),
+                                   "o.ods, row 2: holds a formula whose result is not stored"),
     "a time as an id": (sheet(row(TIME)), "row 2, column 'item': datetime.time.10, 30. is a time, not an id"),
     "repeats that are no number": (sheet(row(more='t:number-rows-repeated="x"')), "o.ods, row 2: states how often"),
     "repeats below one": (sheet(row(more='t:number-rows-repeated="-5"')), "o.ods, row 2: states how often"),
@@ -231,7 +232,7 @@ def statistics(folder: Path, scores: list[Any], **settings: Any) -> Path:
 def test_a_code_that_spss_declares_as_missing_is_no_score(settings: Any, words: str, tmp_path: Path) -> None:
     """Without a scale 99 would be a score, and a mean of scores would be anything."""
     file = statistics(tmp_path, [4.0, 99.0], **settings)
-    with pytest.raises(RatingsError, match=words):
+    with pytest.raises(FileError, match=words):
         read_ratings(file, mapping=MAPPING)
     found = read_ratings(file, mapping={**MAPPING, "blank": [99]})
     assert (scores(found), found.report.not_rated) == ([("007", 4)], 1)
@@ -242,5 +243,5 @@ def test_a_code_that_spss_declares_as_missing_is_no_score(settings: Any, words: 
 def test_a_cut_file_of_spss_is_refused(tmp_path: Path) -> None:
     file = statistics(tmp_path, [4.0, 3.0])
     file.write_bytes(file.read_bytes()[:-8])
-    with pytest.raises(RatingsError, match=r"t.sav: not an SPSS or Stata file that can be read"):
+    with pytest.raises(FileError, match=r"t.sav: not an SPSS or Stata file that can be read"):
         read_ratings(file, mapping=MAPPING)

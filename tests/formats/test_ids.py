@@ -11,10 +11,11 @@ import pytest
 from tests.formats.readable import reads
 
 from medjury.foundation.errors import MedjuryError
+from medjury.intake import FileError
 from medjury.intake.cases import read_cases
-from medjury.store.ratings import RatingsError, read_ratings
+from medjury.store.ratings import read_ratings
 from medjury.tables import rating_table, read_plain_table
-from medjury.tables._two_tables.panel import open_panel
+from medjury.tables._panel import open_panel
 
 HEADER = ["item", "rater", "dimension", "score"]
 
@@ -35,7 +36,7 @@ def workbook(folder: Path, *rows: list[Any], shown: str = "General") -> Path:
 @pytest.mark.parametrize(("value", "shown"), [(date(2024, 3, 1), "a date"), (True, "TRUE")])
 def test_an_id_that_excel_changed_is_refused(tmp_path: Path, value: Any, shown: str) -> None:
     file = workbook(tmp_path, ["case-1", "Ada", "accuracy", 4], [value, "Ada", "accuracy", 5])
-    with pytest.raises(RatingsError, match=f"row 3, column 'item': .*is {shown}, not an id.*as text"):
+    with pytest.raises(FileError, match=f"row 3, column 'item': .*is {shown}, not an id.*as text"):
         read_ratings(file)
     with pytest.raises(MedjuryError, match=f"row 3, column 'item': .*is {shown}, not an id.*as text"):
         rating_table(file)
@@ -82,7 +83,7 @@ def test_a_number_that_is_shown_as_one_stays_as_it_is(tmp_path: Path) -> None:
 
 def test_a_number_whose_format_adds_signs_is_refused_as_an_id(tmp_path: Path) -> None:
     file = workbook(tmp_path, [7, "Ada", "accuracy", 4], shown='"P-"000')
-    with pytest.raises(RatingsError, match=r"row 2, column 'item': .*as text"):
+    with pytest.raises(FileError, match=r"row 2, column 'item': .*as text"):
         read_ratings(file)
 
 
@@ -93,7 +94,7 @@ def test_an_id_of_more_digits_than_a_spreadsheet_keeps_is_refused(tmp_path: Path
     sheet.append([1234567890123456789, "ann", 3])
     book.save(tmp_path / "i.xlsx")
     mapping = {"item": "item", "rater": "rater", "dimensions": ["accuracy"]}
-    with pytest.raises(RatingsError, match="more than 15 digits, which a spreadsheet rounds"):
+    with pytest.raises(FileError, match="more than 15 digits, which a spreadsheet rounds"):
         read_ratings(tmp_path / "i.xlsx", mapping=mapping)
 
 
@@ -109,7 +110,7 @@ def test_an_id_of_more_digits_than_a_spreadsheet_keeps_is_refused(tmp_path: Path
 def test_an_id_that_is_not_what_it_seems_is_refused(identity: str, words: str, tmp_path: Path) -> None:
     """Two items that look the same, or one that was two, would change every number."""
     (tmp_path / "t.csv").write_text(f"item,rater,dimension,score\n{identity},a,q,4\n", encoding="utf-8")
-    with pytest.raises(RatingsError, match=f"row 2, column 'item': .*{words}"):
+    with pytest.raises(FileError, match=f"row 2, column 'item': .*{words}"):
         read_ratings(tmp_path / "t.csv")
     (tmp_path / "c.csv").write_text(f"id,candidate\n{identity},Text.\n", encoding="utf-8")
     assert read_cases(tmp_path / "c.csv", on_bad="skip").skipped == 1

@@ -13,8 +13,9 @@ from tests.formats.readable import reads
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
-from medjury.intake.cases import CaseError, read_cases
-from medjury.store.ratings import RatingsError, read_ratings
+from medjury.intake import FileError
+from medjury.intake.cases import read_cases
+from medjury.store.ratings import read_ratings
 from medjury.studies.inspection import look
 
 FILES = Path(__file__).parent / "files"
@@ -104,9 +105,9 @@ def test_a_log_packed_by_zstd_is_the_same() -> None:
 def test_without_the_extra_zstd_is_refused_with_both_ways_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "zstandard", None)
     ways = r'packed by zstd, which needs an extra: pip install "medjury\[inspect\]"; or .*inspect log dump'
-    with pytest.raises(RatingsError, match=ways):
+    with pytest.raises(FileError, match=ways):
         read_ratings(ZSTD, mapping=MAPPING)
-    with pytest.raises(CaseError, match=ways):
+    with pytest.raises(FileError, match=ways):
         list(read_cases(ZSTD))
     assert "pip install" in look(ZSTD).problem
 
@@ -118,7 +119,7 @@ def test_a_damaged_zstd_entry_is_refused(tmp_path: Path) -> None:
         at = log.getinfo("header.json").header_offset + 400
     content[at : at + 40] = b"\0" * 40
     (tmp_path / "log.eval").write_bytes(bytes(content))
-    with pytest.raises(RatingsError, match=r"log.eval: is no .eval log that can be read: it is damaged"):
+    with pytest.raises(FileError, match=r"log.eval: is no .eval log that can be read: it is damaged"):
         read_ratings(tmp_path / "log.eval", mapping=MAPPING)
 
 
@@ -169,7 +170,7 @@ def test_a_log_of_part_of_a_run_says_so(header: Any, others: Any, words: str, tm
 
 def test_a_later_epoch_is_refused_as_a_case_and_is_a_repeat_among_ratings(tmp_path: Path) -> None:
     file = packed(tmp_path, SAMPLE, {**SAMPLE, "epoch": 2}, header={**HEADER, "results": {}})
-    with pytest.raises(CaseError, match=r"row 2, row: is a later epoch: .* id: uuid"):
+    with pytest.raises(FileError, match=r"row 2, row: is a later epoch: .* id: uuid"):
         list(read_cases(file))
     ratings = read_ratings(file, mapping=look(file).kind.mapping).ratings
     assert [(each.item, each.repeat) for each in ratings] == [("c1", 1), ("c1", 2)]
@@ -223,7 +224,7 @@ def test_a_log_that_is_cut_or_locked_or_holds_an_entry_twice_is_refused(tmp_path
     file = packed(tmp_path, SAMPLE)
     whole = file.read_bytes()
     file.write_bytes(whole[:-30])
-    with pytest.raises(RatingsError, match="damaged"):
+    with pytest.raises(FileError, match="damaged"):
         read_ratings(file, mapping=MAPPING)
     locked = bytearray(whole)
     for mark, at in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
@@ -231,10 +232,10 @@ def test_a_log_that_is_cut_or_locked_or_holds_an_entry_twice_is_refused(tmp_path
         while (place := whole.find(mark, place + 1)) >= 0:
             locked[place + at] |= 1
     file.write_bytes(bytes(locked))
-    with pytest.raises(RatingsError, match="locked by a password"):
+    with pytest.raises(FileError, match="locked by a password"):
         read_ratings(file, mapping=MAPPING)
     file.write_bytes(whole)
     with zipfile.ZipFile(file, "a") as log, pytest.warns(UserWarning, match="Duplicate"):
         log.writestr("samples/c1_epoch_1.json", json.dumps({**SAMPLE, "scores": {"q": {"value": 1}}}))
-    with pytest.raises(RatingsError, match=r"samples/c1_epoch_1.json appears twice"):
+    with pytest.raises(FileError, match=r"samples/c1_epoch_1.json appears twice"):
         read_ratings(file, mapping=MAPPING)

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from tests.formats.readable import reads
 
+from medjury.intake import FileError
 from medjury.intake.cases import read_cases
-from medjury.store.ratings import ImportedRatings, RatingsError, read_ratings
+from medjury.store.ratings import ImportedRatings, read_ratings
 from medjury.studies.inspection import look
 
 Found = list[tuple[str, str, str, str, float | None]]
@@ -199,7 +200,7 @@ def test_json_within_the_cells_of_a_table(tmp_path: Path) -> None:
 def test_a_cell_that_should_be_json_is_refused_with_its_row(tmp_path: Path) -> None:
     table = 'id,answer\n1,"{""score"": 4}"\n2,"{score: 4"\n'
     with pytest.raises(
-        RatingsError, match=r"runs.csv, row 3: 'answer.score' leads into a cell that is not JSON"
+        FileError, match=r"runs.csv, row 3: 'answer.score' leads into a cell that is not JSON"
     ):
         read(
             tmp_path,
@@ -247,17 +248,17 @@ def test_an_object_of_entries(tmp_path: Path) -> None:
 
 def test_a_nested_file_without_a_path_is_refused_with_the_paths_it_has(tmp_path: Path) -> None:
     with pytest.raises(
-        RatingsError, match=r"must hold a list of objects, one per row; say where .*`rows: samples\[\]`"
+        FileError, match=r"must hold a list of objects, one per row; say where .*`rows: data\.rows\[\]`"
     ):
-        read(tmp_path, "log.json", INSPECT, "item: id\n")
-    with pytest.raises(RatingsError, match=r"`rows: sample\[\]` leads to nothing; there is samples\[\]"):
+        read(tmp_path, "nested.json", {"data": {"rows": [{"id": "1"}]}}, "item: id\n")
+    with pytest.raises(FileError, match=r"`rows: sample\[\]` leads to nothing; there is samples\[\]"):
         read(tmp_path, "log.json", INSPECT, INSPECT_MAPPING.replace("samples[]", "sample[]"))
 
 
 def test_a_path_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RatingsError, match=r"'scores\.model_graded\.valu' .quality. is empty in all 2 rows"):
+    with pytest.raises(FileError, match=r"'scores\.model_graded\.valu' .quality. is empty in all 2 rows"):
         read(tmp_path, "log.json", INSPECT, INSPECT_MAPPING.replace("graded.value", "graded.valu"))
-    with pytest.raises(RatingsError, match=r"there is no column 'score\.model_graded\.value'"):
+    with pytest.raises(FileError, match=r"there is no column 'score\.model_graded\.value'"):
         read(
             tmp_path,
             "log.json",
@@ -267,7 +268,7 @@ def test_a_path_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_path_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RatingsError, match=r"the path 'samples\[' cannot be read"):
+    with pytest.raises(FileError, match=r"the path 'samples\[' cannot be read"):
         read(tmp_path, "log.json", INSPECT, INSPECT_MAPPING.replace("samples[]", "samples["))
 
 
@@ -297,7 +298,7 @@ def test_a_row_that_failed_takes_no_score_and_no_text_from_around_it(tmp_path: P
 
 def test_two_scores_under_one_key_are_refused(tmp_path: Path) -> None:
     (tmp_path / "j.jsonl").write_text('{"item":"1","rater":"a","dimension":"accuracy","score":4,"score":2}\n')
-    with pytest.raises(RatingsError, match=r"j.jsonl, line 1: the key 'score' appears twice"):
+    with pytest.raises(FileError, match=r"j.jsonl, row 1: has a field twice"):
         read_ratings(tmp_path / "j.jsonl")
 
 

@@ -8,7 +8,8 @@ import pytest
 from tests.formats.readable import reads
 
 from medjury.instruments import load_instrument
-from medjury.store.ratings import RatingsError, read_ratings
+from medjury.intake import FileError
+from medjury.store.ratings import read_ratings
 
 PDSQI = load_instrument("pdsqi9")
 SCORES = {each.name: max(each.values) for each in PDSQI.dimensions} | {"abstraction": 0, "synthesized": 3}
@@ -41,9 +42,7 @@ def long(folder: Path) -> tuple[Path, Path | None]:
 @pytest.mark.parametrize("form", [redcap, long])
 def test_synthesis_is_refused_where_nothing_was_to_be_abstracted(form: object, tmp_path: Path) -> None:
     file, mapping = form(tmp_path)  # type: ignore[operator]
-    with pytest.raises(
-        RatingsError, match=r"3.* is a score where abstraction is 0, which the instrument skips"
-    ):
+    with pytest.raises(FileError, match=r"3.* is a score where abstraction is 0, which the instrument skips"):
         read_ratings(file, mapping=mapping, instrument=PDSQI)
 
 

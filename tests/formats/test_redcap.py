@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from tests.formats.readable import reads
 
-from medjury.store.ratings import ImportedRatings, RatingsError, read_ratings
+from medjury.intake import FileError
+from medjury.store.ratings import ImportedRatings, read_ratings
 
 CHECKBOXES = """\
 record_id,reviewer,q_acc,missed___1,missed___2,review_complete
@@ -109,7 +110,7 @@ def test_a_value_on_the_base_row_holds_for_the_rows_below(tmp_path: Path) -> Non
 
 def test_a_value_that_a_row_should_have_itself_is_not_filled_down(tmp_path: Path) -> None:
     table = "record_id,redcap_repeat_instance,reviewer,q_acc\n17,,BASE,\n17,1,ALEE,4\n17,2,,3\n"
-    with pytest.raises(RatingsError, match="row 4, column 'rater': has a rating, but no rater"):
+    with pytest.raises(FileError, match="row 4, column 'rater': has a rating, but no rater"):
         read(
             tmp_path,
             table,
@@ -119,9 +120,7 @@ def test_a_value_that_a_row_should_have_itself_is_not_filled_down(tmp_path: Path
 
 def test_two_values_on_two_events_are_not_chosen_between(tmp_path: Path) -> None:
     table = "record_id,redcap_event_name,vendor,reviewer,q_acc\n17,one,alpha,,\n17,two,beta,,\n17,review,,ALEE,4\n"
-    with pytest.raises(
-        RatingsError, match="row 4, column 'vendor': is empty, and record '17' has 'alpha' and"
-    ):
+    with pytest.raises(FileError, match="row 4, column 'vendor': is empty, and record '17' has 'alpha' and"):
         read(tmp_path, table, "item: record_id\nsystem: vendor\nrater: reviewer\n"
                               "dimensions: {accuracy: q_acc}\nscale: [1, 5]\n")  # fmt: skip
 
@@ -147,7 +146,7 @@ def test_double_data_entry_is_one_item(tmp_path: Path) -> None:
 def test_double_data_entry_that_differs_is_refused(tmp_path: Path) -> None:
     table = "record_id,reviewer,q_acc,review_complete\n17--1,ALEE,4,2\n17--2,ALEE,5,2\n"
     with pytest.raises(
-        RatingsError, match="row 3, column 'q_acc': '5' is rated a second time, otherwise than in"
+        FileError, match="row 3, column 'q_acc': '5' is rated a second time, otherwise than in"
     ):
         read(tmp_path, table, TWICE)
 
@@ -185,14 +184,14 @@ def test_decimal_commas_are_read_where_the_mapping_says_so(tmp_path: Path) -> No
 def test_a_decimal_comma_elsewhere_is_refused_with_its_cure(tmp_path: Path) -> None:
     table = "record_id;reviewer;q_acc\n17;ALEE;4,5\n"
     mapping = "item: record_id\nrater: reviewer\ndimensions: {accuracy: q_acc}\nscale: {from: 1, to: 5}\n"
-    with pytest.raises(RatingsError, match=r"row 2, column 'q_acc': '4,5' is not a number.*decimal"):
+    with pytest.raises(FileError, match=r"row 2, column 'q_acc': '4,5' is not a number.*decimal"):
         read(tmp_path, table, mapping)
 
 
 def test_a_point_is_no_decimal_sign_where_the_comma_is(tmp_path: Path) -> None:
     table = "record_id;reviewer;q_acc\n17;ALEE;4.500\n"
     mapping = TWICE.replace("[1, 5]", "{from: 1, to: 5}") + 'decimal: ","\n'
-    with pytest.raises(RatingsError, match=r"'4\.500' is not a number"):
+    with pytest.raises(FileError, match=r"'4\.500' is not a number"):
         read(tmp_path, table, mapping)
 
 
@@ -200,12 +199,10 @@ def test_a_mapped_column_that_is_blank_in_every_row_is_refused(tmp_path: Path) -
     table = "record_id,reviewer,vendor,q_acc,q_clear\n17,ALEE,,4,\n18,ALEE,,5,\n"
     start = "item: record_id\nrater: reviewer\nscale: [1, 5]\n"
     with pytest.raises(
-        RatingsError, match=r"redcap.csv: the column 'q_clear' \(clarity\) is empty in all 2 rows"
+        FileError, match=r"redcap.csv: the column 'q_clear' \(clarity\) is empty in all 2 rows"
     ):
         read(tmp_path, table, start + "dimensions: {accuracy: q_acc, clarity: q_clear}\n")
-    with pytest.raises(
-        RatingsError, match=r"redcap.csv: the column 'vendor' \(system\) is empty in all 2 rows"
-    ):
+    with pytest.raises(FileError, match=r"redcap.csv: the column 'vendor' \(system\) is empty in all 2 rows"):
         read(tmp_path, table, start + "system: vendor\ndimensions: {accuracy: q_acc}\n")
 
 
@@ -251,12 +248,12 @@ BARE = "record_id,reviewer,q_acc,missed___1,missed___2\n17,ALEE,4,0,1\n18,SROY,,
 
 
 def test_checkboxes_of_a_form_whose_status_is_not_exported_are_not_taken_for_answers(tmp_path: Path) -> None:
-    with pytest.raises(RatingsError) as refused:
+    with pytest.raises(FileError) as refused:
         read(tmp_path, BARE, CHECKBOX_MAPPING)
     told = "redcap.csv, row 3, column 'missed___1': no checkbox is ticked and nothing else is answered"
     assert told in str(refused.value)
     assert "export the form's status too (FORM_complete), or say `forms: all`" in str(refused.value)
-    with pytest.raises(RatingsError, match="was this form filled in"):
+    with pytest.raises(FileError, match="was this form filled in"):
         read(tmp_path, BARE, CHECKBOX_MAPPING, on_bad="unscored")
     found = read(tmp_path, BARE, CHECKBOX_MAPPING + "forms: all\n")
     assert scores(found)["18", "SROY", "doses"] == 0 and len(found.ratings) == 8

@@ -15,9 +15,10 @@ from tests.formats.readable import reads
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.limits import FileLimitError
-from medjury.store.ratings import ImportedRatings, RatingsError, read_ratings
+from medjury.intake import FileError
+from medjury.store.ratings import ImportedRatings, read_ratings
 from medjury.tables import rating_table, read_plain_table
-from medjury.tables._two_tables.panel import open_panel
+from medjury.tables._panel import open_panel
 
 HEADER = ["item", "rater", "dimension", "score"]
 ROWS = [["case-1", "Müller, Ada", "accuracy", "4"], ["007", "Sam; Roy", "accuracy", "5"]]
@@ -85,7 +86,7 @@ def test_a_header_may_run_over_lines_within_quotation_marks(tmp_path: Path) -> N
 
 def test_another_encoding_is_refused_with_its_cure_and_read_when_named(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(text(",").encode("cp1252"))
-    with pytest.raises(RatingsError, match=r"not utf-8 text\. .*`encoding: cp1252`"):
+    with pytest.raises(FileError, match=r"not valid UTF-8; .*`encoding: cp1252`"):
         read_ratings(tmp_path / "t.csv")
     (tmp_path / "m.yaml").write_text("encoding: cp1252\n")
     assert read(read_ratings(tmp_path / "t.csv", mapping=tmp_path / "m.yaml")) == READ
@@ -93,7 +94,7 @@ def test_another_encoding_is_refused_with_its_cure_and_read_when_named(tmp_path:
 
 def test_what_is_not_packed_as_its_name_says_is_refused(tmp_path: Path) -> None:
     (tmp_path / "t.csv.gz").write_text(text(","))
-    with pytest.raises(RatingsError, match=r"t\.csv\.gz: not a gzip file"):
+    with pytest.raises(FileError, match=r"t\.csv\.gz: not a gzip file"):
         read_ratings(tmp_path / "t.csv.gz")
 
 
@@ -162,14 +163,14 @@ def test_the_first_sheet_is_read_and_told_and_another_when_named(name: str, tmp_
     (tmp_path / "m.yaml").write_text("sheet: Older\n")
     assert read(read_ratings(file, mapping=tmp_path / "m.yaml")) == [("case-9", "Ada", 1.0)]
     (tmp_path / "m.yaml").write_text("sheet: Oldest\n")
-    with pytest.raises(RatingsError, match="there is no sheet 'Oldest'; its sheets are Ratings, Older"):
+    with pytest.raises(FileError, match="there is no sheet 'Oldest'; its sheets are Ratings, Older"):
         read_ratings(file, mapping=tmp_path / "m.yaml")
 
 
 @pytest.mark.parametrize("name", SHEETS)
 def test_where_the_first_sheet_is_no_table_the_others_are_named(name: str, tmp_path: Path) -> None:
     file = SHEETS[name](tmp_path / name, Readme=[["About"], ["x"]], Ratings=[HEADER])
-    with pytest.raises(RatingsError, match=r"which column is the item.*`sheet` in the mapping \(Ratings\)"):
+    with pytest.raises(FileError, match=r"which column is the item.*`sheet` in the mapping \(Ratings\)"):
         read_ratings(file)
 
 
@@ -179,14 +180,14 @@ def test_an_open_document_keeps_zeros_and_refuses_changed_ids(tmp_path: Path) ->
     frame = read_plain_table(file)
     assert frame is not None and frame.rows() == [("007", "Ada", "accuracy", "4")]
     file = open_document(tmp_path / "t.ods", A=[HEADER, [True, "Ada", "accuracy", 4]])
-    with pytest.raises(RatingsError, match="row 2, column 'item': True is TRUE, not an id"):
+    with pytest.raises(FileError, match="row 2, column 'item': True is TRUE, not an id"):
         read_ratings(file)
 
 
 def test_what_is_no_open_document_is_refused(tmp_path: Path) -> None:
     (tmp_path / "t.ods").write_text("item,rater\n")
     with pytest.raises(
-        RatingsError, match=r"t\.ods: is not an \.ods spreadsheet, or it is damaged or encrypted"
+        FileError, match=r"t\.ods: is not an \.ods spreadsheet, or it is damaged or encrypted"
     ):
         read_ratings(tmp_path / "t.ods")
 
@@ -217,7 +218,7 @@ def test_two_header_rows_are_one_name(tmp_path: Path) -> None:
 def test_two_header_rows_are_never_scores(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("item,rater,Case quality\n1,Ada,accuracy\n1,Ada,4\n")
     (tmp_path / "m.yaml").write_text("dimensions: {quality: Case quality}\nscale: [1, 5]\n")
-    with pytest.raises(RatingsError, match="row 2, column 'Case quality': 'accuracy' is not a number"):
+    with pytest.raises(FileError, match="row 2, column 'Case quality': 'accuracy' is not a number"):
         read_ratings(tmp_path / "t.csv", mapping=tmp_path / "m.yaml")
 
 
@@ -358,10 +359,10 @@ def test_where_a_row_is_a_rater_it_says_nothing_of_one_case(tmp_path: Path) -> N
     (tmp_path / "m.yaml").write_text(
         "rater: Your name\ncolumns: 'Case {item} [{dimension}]'\ncontent: Timestamp\n"
     )
-    with pytest.raises(RatingsError, match="a row is about several items, so `content` cannot be one column"):
+    with pytest.raises(FileError, match="a row is about several items, so `content` cannot be one column"):
         read_ratings(tmp_path / "forms.csv", mapping=tmp_path / "m.yaml")
     (tmp_path / "m.yaml").write_text("rater: Your name\ncolumns: 'Case {item} [{dimension}]'\n")
-    with pytest.raises(RatingsError, match="so the label 'severe' cannot be one column"):
+    with pytest.raises(FileError, match="so the label 'severe' cannot be one column"):
         read_ratings(tmp_path / "forms.csv", mapping=tmp_path / "m.yaml", labels={"severe": "Timestamp"})
 
 
@@ -380,7 +381,7 @@ def test_a_table_for_validate_tells_its_sheet_too(name: str, tmp_path: Path) -> 
 def test_a_column_name_that_can_be_read_in_two_ways_is_refused_with_both(tmp_path: Path) -> None:
     (tmp_path / "wide.csv").write_text("rater,case_1_accuracy,case_1_overall_quality\nann,4,5\n")
     (tmp_path / "m.yaml").write_text("columns: '{item}_{dimension}'\nscale: [1, 5]\n")
-    with pytest.raises(RatingsError) as refused:
+    with pytest.raises(FileError) as refused:
         read_ratings(tmp_path / "wide.csv", mapping=tmp_path / "m.yaml")
     assert (
         "the column 'case_1_accuracy' can be read in 2 ways by '{item}_{dimension}': item 'case' and dimension "

@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medjury.instruments import Reason, load_instrument
+from medjury.intake import FileError
 from medjury.intake.cases import Case
-from medjury.store.ratings import Pseudonyms, Rating, RatingsError, rating_frame, read_ratings
+from medjury.store.ratings import Pseudonyms, Rating, rating_frame, read_ratings
 from medjury.store.ratings._import.cell import Codes, GradeRange, read_cell
 
 Write = Callable[..., Path]
@@ -107,7 +108,7 @@ BAD_SCORES = [
 def test_bad_scores_are_all_reported_with_file_row_column_and_value(write: Write) -> None:
     lines = "".join(f'{number},Lee,accuracy,"{score}"\n' for number, score in enumerate(BAD_SCORES))
     path = write("r.csv", f"item,rater,dimension,score\nok,Lee,accuracy,4\n{lines}")
-    with pytest.raises(RatingsError) as caught:
+    with pytest.raises(FileError) as caught:
         read_ratings(path, instrument="note_quality")
     assert [(each.file, each.row, each.column, each.value) for each in caught.value.problems] == [
         ("r.csv", number + 3, "score", repr(score)) for number, score in enumerate(BAD_SCORES)
@@ -137,7 +138,7 @@ def test_a_spreadsheets_cells_are_taken_for_what_they_are(tmp_path: Path) -> Non
         row = [item, "Lee", "accuracy", score] if item else []
         book.active.append(row)
     book.save(tmp_path / "r.xlsx")
-    with pytest.raises(RatingsError) as caught:
+    with pytest.raises(FileError) as caught:
         read_ratings(tmp_path / "r.xlsx", instrument="note_quality")
     assert [(each.row, each.value) for each in caught.value.problems] == [(4, "True"), (5, "'#N/A'")]
     imported = read_ratings(tmp_path / "r.xlsx", instrument="note_quality", on_bad="unscored")
@@ -153,7 +154,7 @@ def test_a_formula_without_its_result_is_refused(tmp_path: Path) -> None:
     book.active.append(["item", "rater", "dimension", "score"])
     book.active.append([1, "Lee", "accuracy", "=2+2"])
     book.save(tmp_path / "r.xlsx")
-    with pytest.raises(RatingsError, match=r"r\.xlsx, row 2: a cell holds a formula"):
+    with pytest.raises(FileError, match=r"r\.xlsx, row 2: holds a formula"):
         read_ratings(tmp_path / "r.xlsx")
 
 
@@ -167,7 +168,7 @@ def test_a_sheet_is_chosen_by_name(tmp_path: Path, write: Write) -> None:
     mapping = write("m.yaml", "sheet: Ratings\nscale: [1, 5]\n")
     assert len(read_ratings(tmp_path / "r.xlsx", mapping=mapping).ratings) == 1
     mapping = write("m.yaml", "sheet: Rating\nscale: [1, 5]\n")
-    with pytest.raises(RatingsError, match="no sheet 'Rating'; its sheets are Sheet, Ratings"):
+    with pytest.raises(FileError, match="no sheet 'Rating'; its sheets are Sheet, Ratings"):
         read_ratings(tmp_path / "r.xlsx", mapping=mapping)
 
 
@@ -188,7 +189,7 @@ def test_status_and_reason_columns(write: Write) -> None:
         "item,rater,dimension,score,status,reason\n1,m,a,4,unscored,parse\n2,m,a,,scored,\n3,m,a,,unscored,tired\n"
         "4,m,a,,done,\n",
     )
-    with pytest.raises(RatingsError) as caught:
+    with pytest.raises(FileError) as caught:
         read_ratings(path)
     assert [(each.row, each.column) for each in caught.value.problems] == [
         (2, "status"),
@@ -212,7 +213,7 @@ def test_status_and_reason_columns(write: Write) -> None:
 )
 def test_rows_that_say_too_little(write: Write, line: str, message: str) -> None:
     path = write("r.csv", f"item,rater,dimension,score,repeat,rater_kind\n{line}\n")
-    with pytest.raises(RatingsError, match="1 problem") as caught:
+    with pytest.raises(FileError, match="1 problem") as caught:
         read_ratings(path, instrument="note_quality")
     assert message in str(caught.value)
 
@@ -222,7 +223,7 @@ def test_the_same_rating_twice_is_kept_once_and_two_that_differ_are_refused(writ
     imported = read_ratings(path)
     assert (len(imported.ratings), imported.report.duplicates) == (2, 1)
     path = write("r.csv", "item,rater,dimension,score\n1,Lee,a,4\n2,Lee,a,4\n1,Lee,a,5\n")
-    with pytest.raises(RatingsError, match=r"row 4.*second time, otherwise than in r\.csv, row 2"):
+    with pytest.raises(FileError, match=r"row 4.*second time, otherwise than in r\.csv, row 2"):
         read_ratings(path)
 
 
@@ -249,7 +250,7 @@ def test_a_polars_table_is_read_like_a_file() -> None:
     table = polars.DataFrame(
         {"item": [1, 2], "rater": ["Lee"] * 2, "dimension": ["accuracy"] * 2, "score": [4, 9]}
     )
-    with pytest.raises(RatingsError, match="table, row 2, column 'score': 9 is not on the scale"):
+    with pytest.raises(FileError, match="table, row 2, column 'score': 9 is not on the scale"):
         read_ratings(table, instrument="note_quality")
     imported = read_ratings(table, instrument="note_quality", on_bad="unscored")
     assert [(each.item, each.score) for each in imported.ratings] == [("1", 4.0), ("2", None)]
@@ -271,7 +272,7 @@ def test_items_are_checked_against_the_cases(write: Write) -> None:
         Case("003", system="y"),
     ]
     path = write("r.csv", "item,rater,dimension,score\n001,Lee,a,4\n2,Lee,a,4\n003,Lee,a,4\n")
-    with pytest.raises(RatingsError) as caught:
+    with pytest.raises(FileError) as caught:
         read_ratings(path, cases=cases)
     assert [each.message for each in caught.value.problems] == [
         "item '2' is not the id of a case; did you mean '002'?",
@@ -291,13 +292,13 @@ def test_an_id_that_means_another_text_is_refused(write: Write) -> None:
         "m.yaml",
         "content: text\nfixed: {dimension: a}\nscale: [1, 5]\nfiles: [{file: one.csv}, {file: two.csv}]\n",
     )
-    with pytest.raises(RatingsError) as caught:
+    with pytest.raises(FileError) as caught:
         read_ratings(mapping)
     assert [str(each) for each in caught.value.problems] == [
         "two.csv, row 3, column 'item': item '2' is another text here than in one.csv, row 3"
     ]
     cases = [Case("1", candidate="the first"), Case("2", candidate="quite another")]
-    with pytest.raises(RatingsError, match=r"one\.csv, row 3.*another text here than in the cases"):
+    with pytest.raises(FileError, match=r"one\.csv, row 3.*another text here than in the cases"):
         read_ratings(mapping, cases=cases)
 
 
@@ -305,7 +306,7 @@ def test_a_hash_made_elsewhere_is_compared_between_files_only(write: Write) -> N
     path = write("r.csv", "item,rater,dimension,score,content_hash\n1,Lee,a,4,00ff\n1,Roy,a,4,00ff\n")
     assert len(read_ratings(path, cases=[Case("1", candidate="text")]).ratings) == 2
     path = write("r.csv", "item,rater,dimension,score,content_hash\n1,Lee,a,4,00ff\n1,Roy,a,4,11ff\n")
-    with pytest.raises(RatingsError, match=r"another text here than in r\.csv, row 2"):
+    with pytest.raises(FileError, match=r"another text here than in r\.csv, row 2"):
         read_ratings(path)
 
 
@@ -318,7 +319,7 @@ def test_a_wide_table_with_labels_codes_and_explanations(write: Write) -> None:
         "scale: {accuracy: [1, 5], useful: {from: 0, to: 10}}\n"
         "files: [{file: w.csv}]\n",
     )
-    with pytest.raises(RatingsError) as caught:
+    with pytest.raises(FileError) as caught:
         read_ratings(mapping)
     assert [str(each) for each in caught.value.problems] == [
         "w.csv, row 3, column 'ACC': 'good' is not a number"
@@ -386,7 +387,7 @@ def test_json_cells_of_judges_and_of_clinicians(write: Write) -> None:
         ("4", "b", Reason.OUT_OF_RANGE),
     ]  # fmt: skip
     assert human.report.not_rated == 3
-    with pytest.raises(RatingsError) as caught:
+    with pytest.raises(FileError) as caught:
         read_ratings(path, mapping=write("m.yaml", text))
     assert [(each.row, each.column) for each in caught.value.problems] == [(3, "answer"), (5, "answer: b")]
 
@@ -408,7 +409,7 @@ def test_answers_wrapped_in_json(write: Write) -> None:
         'id,a\n1,"[{""rating"": 4}]"\n2,"[{""rating"": 4}, {""rating"": 5}]"\n3,"[{""stars"": 4}]"\n4,[\n5,3\n',
     )
     mapping = write("m.yaml", "item: id\ndimensions: [a]\ntake: rating\nscale: [1, 5]\nfixed: {rater: r}\n")
-    with pytest.raises(RatingsError) as caught:
+    with pytest.raises(FileError) as caught:
         read_ratings(path, mapping=mapping)
     assert [(each.row, each.message) for each in caught.value.problems] == [
         (3, "holds more than one answer"),
@@ -425,7 +426,7 @@ def test_seconds_measured_for_a_row_are_shared_by_its_ratings(write: Write) -> N
     assert [each.seconds for each in read_ratings(path, mapping=mapping).ratings] == [15.0, 15.0, 30.0]
     for odd in ("nan", "-1", "soon"):
         path = write("w.csv", f"item,rater,a,b,time\n1,Lee,4,5,{odd}\n")
-        with pytest.raises(RatingsError, match="is not a number of seconds"):
+        with pytest.raises(FileError, match="is not a number of seconds"):
             read_ratings(path, mapping=mapping)
 
 
@@ -435,21 +436,21 @@ def test_seconds_measured_for_a_row_are_shared_by_its_ratings(write: Write) -> N
         ("", "is empty"),
         ("a,b\n1,2\n", r"which column is the item and which the rater.* and which the score\? It has a, b"),
         ("item,rater,dimension\n1,2,3\n", r"which column is the score\? It has"),
-        ("item,rater,dimension,score,score\n1,2,3,4,5\n", "two columns are named score"),
-        ("item,rater,dimension,score\n1,2,a,4,5\n", "row 2: it has 5 cells, but the header names 4"),
-        ('item,rater,dimension,score\n1,"2,a,4\n', "not a CSV file that can be read"),
+        ("item,rater,dimension,score,score\n1,2,3,4,5\n", "columns 4 and 5 have the same name"),
+        ("item,rater,dimension,score\n1,2,a,4,5\n", "row 2: has 5 cells; the header has 4"),
+        ('item,rater,dimension,score\n1,"2,a,4\n', "a quotation mark is not closed"),
         ("item,rater,dimension,score\n", "no ratings in it"),
         ("item,rater,dimension,score\n1,2,a,\n", r"no ratings in it.*\n.*not rated"),
     ],
 )
 def test_files_that_are_not_tables_of_ratings(write: Write, text: str, message: str) -> None:
-    with pytest.raises(RatingsError, match=message):
+    with pytest.raises(FileError, match=message):
         read_ratings(write("r.csv", text))
 
 
 def test_other_encodings_are_named_not_guessed(write: Write) -> None:
     path = write("r.csv", "item,rater,dimension,score\n1,Lée,a,4\n", "cp1252")
-    with pytest.raises(RatingsError, match="Save it as 'CSV UTF-8', or name its encoding"):
+    with pytest.raises(FileError, match="save it as 'CSV UTF-8', or name its encoding"):
         read_ratings(path)
     mapping = write("m.yaml", "encoding: cp1252\nscale: [1, 5]\n")
     assert read_ratings(path, mapping=mapping).ratings[0].rater == "Lée"
@@ -457,13 +458,13 @@ def test_other_encodings_are_named_not_guessed(write: Write) -> None:
 
 @pytest.mark.parametrize("name", ["r.docx", "missing.csv"])
 def test_files_that_cannot_be_read(tmp_path: Path, name: str) -> None:
-    with pytest.raises(RatingsError, match=r"are read from|no such file"):
+    with pytest.raises(FileError, match=r"are read from|no such file"):
         read_ratings(tmp_path / name)
 
 
 @pytest.mark.parametrize("name", ["r.xlsx", "r.parquet", "r.json", "r.jsonl"])
 def test_damaged_files_are_named(write: Write, name: str) -> None:
-    with pytest.raises(RatingsError, match=rf"{name}.*not"):
+    with pytest.raises(FileError, match=rf"{name}.*not"):
         read_ratings(write(name, "certainly not"))
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from tests.ratings.samples import drop_later_tables, rating
 
-from medjury.store.ratings import RatingsError, Store, open_store, rating_frame, read_ratings, write_ratings
+from medjury.intake import FileError
+from medjury.store.ratings import Store, open_store, rating_frame, read_ratings, write_ratings
 
 
 @pytest.mark.parametrize("wrong", [0.0, -0.1, 1.5, float("nan")])
@@ -69,12 +70,12 @@ def test_a_clinicians_file_may_state_the_probability_of_every_row(tmp_path: Path
 
 @pytest.mark.parametrize("wrong", ["0", "1.2", "often"])
 def test_a_probability_that_is_none_is_refused_with_its_row(tmp_path: Path, wrong: str) -> None:
-    with pytest.raises(RatingsError, match=r"row 3.*not above 0 and at most 1"):
+    with pytest.raises(FileError, match=r"row 3.*not above 0 and at most 1"):
         read_ratings(clinicians(tmp_path, "1", wrong))
 
 
 def test_one_rating_with_two_probabilities_is_refused(tmp_path: Path) -> None:
     path = clinicians(tmp_path, "0.5")
     path.write_text(path.read_text() + "0,ann,accuracy,4,0.2\n")
-    with pytest.raises(RatingsError, match="rated a second time, otherwise"):
+    with pytest.raises(FileError, match="rated a second time, otherwise"):
         read_ratings(path)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from medjury.store.ratings import Pseudonyms, RatingsError, Store, import_ratings, open_store
+from medjury.intake import FileError
+from medjury.store.ratings import Pseudonyms, Store, import_ratings, open_store
 
 TABLE = (
     "item,rater,rater_kind,dimension,score\n1,Dr Ada Lee,clinician,a,4\n1,Sam Roy,,a,3\n1,model-x,judge,a,2\n"
@@ -64,7 +65,7 @@ def test_names_are_kept_when_asked(store: Store, table: Path) -> None:
 
 def test_a_server_has_no_place_for_the_secret(postgres_url: str, table: Path, tmp_path: Path) -> None:
     with open_store(postgres_url) as store:
-        with pytest.raises(RatingsError, match="name a file that keeps the secret"):
+        with pytest.raises(FileError, match="name a file that keeps the secret"):
             import_ratings(store, table)
         assert list(store.ratings()) == []
         import_ratings(store, table, pseudonyms=Pseudonyms.open(tmp_path / "key"))
@@ -74,14 +75,14 @@ def test_a_server_has_no_place_for_the_secret(postgres_url: str, table: Path, tm
 @pytest.mark.parametrize("content", ["", "not hexadecimal", "abcd"])
 def test_a_damaged_secret_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "key").write_text(content)
-    with pytest.raises(RatingsError, match="Restore it from a copy"):
+    with pytest.raises(FileError, match="Restore it from a copy"):
         Pseudonyms.open(tmp_path / "key")
 
 
 def test_a_refused_import_stores_nothing(tmp_path: Path, table: Path) -> None:
     table.write_text(TABLE + "2,Sam Roy,,a,bad\n")
     with open_store(tmp_path / "s.sqlite") as store:
-        with pytest.raises(RatingsError):
+        with pytest.raises(FileError):
             import_ratings(store, table)
         assert list(store.ratings()) == []
         assert store.runs() == []

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from medjury.instruments import Reason
-from medjury.store.ratings import ImportedRatings, RatingsError, read_ratings
+from medjury.intake import FileError
+from medjury.store.ratings import ImportedRatings, read_ratings
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "mental_health_judges"
 NAMES = ["Guidance", "Informativeness", "Relevance", "Safety", "Empathy", "Helpfulness", "Understanding"]
@@ -89,7 +90,7 @@ def test_by_default_they_are_refused_with_every_place(mapping: Path, tmp_path: P
     settings = json.loads(mapping.read_text())
     settings["files"] = settings["files"][-1:]
     (tmp_path / "human.yaml").write_text(json.dumps(settings))
-    with pytest.raises(RatingsError) as caught:
+    with pytest.raises(FileError) as caught:
         read_ratings(tmp_path / "human.yaml")
     assert len(caught.value.problems) == 99
     assert all("is not on the scale (1, 2, 3, 4, 5)" in problem.message for problem in caught.value.problems)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from medjury.intake.cases import CaseError, read_cases
+from medjury.intake import FileError
+from medjury.intake.cases import read_cases
 from medjury.studies._study import material as _kept
 from medjury.studies._study.material import KeptCases
 
@@ -71,9 +72,9 @@ def test_bad_rows_are_refused_after_the_last_row_and_nothing_is_kept(tmp_path: P
     file = write(tmp_path / "cases.jsonl", "one")
     file.write_text(file.read_text(encoding="utf-8") + '{"id": ""}\n{"candidate": "x"}\n', encoding="utf-8")
     kept = KeptCases(read_cases(file))
-    with pytest.raises(CaseError, match="2 of 3 rows cannot be used"):
+    with pytest.raises(FileError, match="2 of 3 rows cannot be used"):
         list(kept.reading())
-    with pytest.raises(CaseError, match="2 of 3 rows cannot be used"):
+    with pytest.raises(FileError, match="2 of 3 rows cannot be used"):
         list(kept.again())
 
 

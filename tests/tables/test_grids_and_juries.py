@@ -16,7 +16,7 @@ from medjury.store.runs import GateRules
 from medjury.tables import SCORED, UNSCORED, open_run, rating_table
 from medjury.tables._grid import count_unscored, joined, make_grids
 from medjury.tables._jury import JuryRule, add_jury, jury_votes
-from medjury.tables._two_tables.panel import open_panel
+from medjury.tables._panel import open_panel
 
 
 def in_folder(call: Callable[[Path], Any]) -> Any:

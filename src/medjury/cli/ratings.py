@@ -74,8 +74,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _import(options: argparse.Namespace) -> int:
+    from medjury.intake import FileError
     from medjury.intake.cases import read_cases
-    from medjury.store.ratings import RatingsError, import_into_file, import_into_store
+    from medjury.store.ratings import import_into_file, import_into_store, write_problems
 
     if options.names_out and options.keep_names:
         raise MedjuryError("--names-out has nothing to write with --keep-names: leave one of them out")
@@ -89,9 +90,9 @@ def _import(options: argparse.Namespace) -> int:
             made = import_into_file(options.file, options.out, **settings)
         else:
             made = import_into_store(options.file, options.store, run=options.run, **settings)
-    except RatingsError as error:
+    except FileError as error:
         if options.problems and error.problems:
-            error.write_problems(options.problems)
+            write_problems(error.problems, options.problems)
         raise
     if options.names_out and made.names is not None:
         made.names.write_names(options.names_out)

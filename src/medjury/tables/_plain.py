@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from medjury.foundation import limits
 from medjury.foundation.errors import MedjuryError
-from medjury.store.ratings import plain_header, read_table, shown_of
+from medjury.intake import plain_header, read_table, shown_of
 
 if TYPE_CHECKING:
     import polars
@@ -61,7 +61,7 @@ def _read_cells(place: Path) -> polars.DataFrame:
 
     table = read_table(place)
     kept = [at for at, name in enumerate(table.header) if name]
-    cells = [[shown_of(row[at]) or None for at in kept] for _, row in table.rows]
+    cells = [[shown_of(row[at]) or None for at in kept] for _, row, *_ in table.rows]
     return pl.DataFrame(
         cells, schema=dict.fromkeys((table.header[at] for at in kept), pl.String), orient="row"
     )

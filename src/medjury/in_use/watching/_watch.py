@@ -19,9 +19,10 @@ from medjury.in_use.watching._settings import ReviewPart, WatchPart, WatchStudy,
 from medjury.in_use.watching._sources import Taken, finished, take
 from medjury.in_use.watching._state import Alarm, State, WatchedCase
 from medjury.in_use.watching._status import Watched, write_status
+from medjury.intake import NoRowsError
 from medjury.intake.cases import Case, read_cases, write_cases
 from medjury.models import forbidden, host_of, is_local, normal_hosts
-from medjury.store.ratings import NoRatingsError, read_ratings
+from medjury.store.ratings import read_ratings
 from medjury.studies import HashedCases, only_run
 
 # Alarms leave the machine only where the study allows it, and never with a text, a case or a patient.
@@ -174,7 +175,7 @@ def labels_of(study: WatchStudy, dimension: str) -> list[tuple[float, str, str]]
     found: dict[tuple[str, str], list[float]] = {}
     try:
         ratings = read_ratings(file).ratings
-    except NoRatingsError:
+    except NoRowsError:
         return []
     for rating in ratings:
         if rating.dimension == dimension and rating.score is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -101,3 +101,55 @@ def _note_json(note: Note) -> str:
 def _json(text: str | None) -> str:
     """JSON in ASCII alone, where the delete sign is escaped as well."""
     return _ENCODER.encode(text)
+
+
+def clean_text(text: str) -> str:
+    """The text with surrogate pairs joined, and lone surrogates and NUL replaced by U+FFFD.
+
+    Neither can be stored: UTF-8 has no lone surrogates, and PostgreSQL no NUL.
+    """
+    if "\x00" in text:
+        text = text.replace("\x00", "\ufffd")
+    if text.isascii():
+        return text
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+# Marks of a case: hashes by which the same texts are known again, in another study, under another name and id.
+# Whoever tuned on a text may not prove anything on it. Ids are given anew in every study, so a case is known by its
+# words: all of them together, the answer with its reference, what is known beside the answer, and every long note.
+
+# Shorter texts ("yes", a specialty, a standing instruction) are shared by cases that have nothing to do with each
+# other.
+_TELLING_ANSWER, _TELLING_RECORD, _TELLING_NOTE = 40, 100, 400
+_DIGITS = 16
+
+
+def content_marks(case: Case) -> frozenset[str]:
+    """The marks of a case. Two cases that share one are taken for the same, or for the same patient's; spaces, case
+    of letters, the names of the texts, the id, the system and the patient's name make no difference."""
+    answer = [_plain(case.candidate), _plain(case.reference)]
+    others = [_plain(text) for text in case.texts.values()]
+    notes = [_plain(note.text) for note in case.notes]
+    record = [answer[1], *others, *notes]
+    marks = [_mark([*answer, *others, *notes])]
+    if len(answer[0] + answer[1]) >= _TELLING_ANSWER:
+        marks.append(_mark(["answer", *answer], in_order=True))
+    if sum(map(len, record)) >= _TELLING_RECORD:
+        marks.append(_mark(["record", *record]))
+    marks += [_mark(["note", note]) for note in notes if len(note) >= _TELLING_NOTE]
+    return frozenset(marks)
+
+
+def _plain(text: str | None) -> str:
+    return " ".join((text or "").casefold().split())
+
+
+def _mark(texts: Iterable[str], *, in_order: bool = False) -> str:
+    said = [text for text in texts if text]
+    whole = "\0".join(said if in_order else sorted(set(said)))
+    return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]

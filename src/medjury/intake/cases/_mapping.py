@@ -6,14 +6,10 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from medjury.foundation.documents import nearest
-from medjury.foundation.errors import MedjuryError
-from medjury.foundation.nested import Record, is_path, root_of, steps_of, value_at
+from medjury.foundation.nested import Record, is_path, root_of, value_at
+from medjury.intake._files.reading import FileError, Reading
 from medjury.intake.cases._labs import LABS
-from medjury.intake.cases._readers.text_file import is_encoding
-from medjury.intake.cases._report import CaseError
 from medjury.intake.cases._row import Fields, Problems
 
 SIMPLE = ("id", "candidate", "reference", "system", "vendor", "patient")
@@ -29,7 +25,6 @@ _COLUMN_WORDS = frozenset((
     "sample", "score", "source", "specialty", "study", "subject", "summary", "system", "target", "text",
     "texts", "title", "transcript", "uid", "uuid", "vendor", "visit",
 ))  # fmt: skip
-_KEYS = (*SIMPLE, "notes", "texts", "metadata", "constants", "sheet", "fhir", "encoding", "rows")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +42,24 @@ class ColumnMapping:
     texts: Mapping[str, str] = field(default_factory=dict)
     metadata: Mapping[str, str] = field(default_factory=dict)
     constants: Mapping[str, object] = field(default_factory=dict)
-    sheet: str | None = None
     fhir: Mapping[str, str] = field(default_factory=dict)
+    sheet: str | None = None
+    delimiter: str | None = None
     encoding: str | None = None
+    header_rows: int = 1
     rows: str | None = None  # where the rows are in a nested JSON file
     given: bool = False
     needs_id: bool = True  # false where rows are read for something else than cases
     _layouts: dict[tuple[str, ...], _Layout | None] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+
+    def reading(self) -> Reading:
+        """How the file is read, to be filled in one pass over it."""
+        return Reading(
+            self.sheet, self.delimiter, self.encoding, self.header_rows, self.rows, self.simple.get("id", "id"),
+            by_row=True,
+        )  # fmt: skip
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -64,26 +68,20 @@ class ColumnMapping:
         return (*self.simple.values(), *notes, *self.texts.values(), *self.metadata.values())
 
     def check_header(self, header: Sequence[str], file: str) -> None:
-        """Refuse a header that is missing or ambiguous, or that lacks a column that is needed.
+        """Refuse a header that is missing, or that lacks a column that is needed.
 
-        A file without a header shows its first patient in the header's place, so columns are named by number.
+        A file without a header shows its first patient in the header's place, so its cells are not repeated.
         """
         if not any(header) or any(len(name) > LONGEST_NAME or "\n" in name for name in header):
-            raise CaseError(f"{file}: has no header; the first row must name the columns")
-        numbers: dict[str, int] = {}
-        for number, name in enumerate(header, 1):
-            if name and name in numbers:
-                raise CaseError(
-                    f"{file}: columns {numbers[name]} and {number} have the same name; rename one"
-                )
-            numbers[name] = number
+            raise FileError(f"{file}: has no header; the first row must name the columns")
+        known = {name for name in header if name}
         for column in self.columns:
-            if column not in numbers and root_of(column) not in numbers:
+            if column not in known and root_of(column) not in known:
                 near = difflib.get_close_matches(column, header, 1)
                 hint = f"did you mean {near[0]!r}?" if near else f"the file has {len(header)} columns"
-                raise CaseError(f"{file}: the mapping names {column!r}, but there is no such column; {hint}")
-        if self.needs_id and "id" not in self.simple and "id" not in numbers:
-            raise CaseError(
+                raise FileError(f"{file}: the mapping names {column!r}, but there is no such column; {hint}")
+        if self.needs_id and "id" not in self.simple and "id" not in known:
+            raise FileError(
                 f"{file}: has no column 'id'{_names_text(header)}; say in a mapping which column names the case "
                 "(id: ...)"
             )
@@ -210,57 +208,6 @@ class _Layout:
         return Fields(item, candidate, reference, system, vendor, patient, take(self.notes), texts, metadata)
 
 
-def parse_mapping(mapping: Mapping[str, Any] | ColumnMapping | None) -> ColumnMapping:
-    """Check a mapping as it stands in a study file or in a call; every mistake is told at once."""
-    if mapping is None:
-        return ColumnMapping()
-    if isinstance(mapping, ColumnMapping):
-        return mapping
-    faults = [f"{key!r} is not a field; {nearest(str(key), _KEYS)}" for key in mapping if key not in _KEYS]
-    wrong = [key for key in SIMPLE if key in mapping and not _is_column(mapping[key])]
-    faults += [f"{key} must be the name of a column" for key in wrong]
-    for key in ("texts", "metadata", "fhir"):
-        value = mapping.get(key, {})
-        if not isinstance(value, Mapping) or not all(_is_column(each) for each in value.values()):
-            faults.append(f"{key} must map names to columns, like {{question: q}}")
-    notes = mapping.get("notes", "notes")
-    if not _is_column(notes) and not (
-        isinstance(notes, list | tuple) and notes and all(map(_is_column, notes))
-    ):
-        faults.append("notes must be the name of a column, or a list of columns that are one note each")
-    constants = mapping.get("constants", {})
-    if not isinstance(constants, Mapping) or any(
-        isinstance(each, list | dict) for each in constants.values()
-    ):
-        faults.append("constants must map names to single values, like {system: scribe-a}")
-    if mapping.get("sheet") is not None and not _is_column(mapping["sheet"]):
-        faults.append("sheet must be the name of a sheet")
-    encoding = mapping.get("encoding")
-    if encoding is not None and not (isinstance(encoding, str) and is_encoding(encoding)):
-        faults.append(f"encoding: there is no encoding {encoding!r}; try utf-8 or cp1252")
-    if mapping.get("rows") is not None:
-        try:
-            steps_of(str(mapping["rows"]))
-        except MedjuryError as error:
-            faults.append(f"rows: {error}")
-    unknown = _unknown(mapping.get("fhir", {}), ("candidate", "reference"))
-    faults += [f"fhir.{key} is not known; use candidate or reference" for key in unknown]
-    if faults:
-        raise CaseError("the mapping of columns cannot be used: " + "; ".join(faults))
-    return ColumnMapping(
-        simple={key: mapping[key] for key in SIMPLE if key in mapping},
-        notes=notes if isinstance(notes, str) else tuple(notes),
-        texts=dict(mapping.get("texts", {})),
-        metadata=dict(mapping.get("metadata", {})),
-        constants=dict(constants),
-        sheet=mapping.get("sheet"),
-        fhir=dict(mapping.get("fhir", {})),
-        encoding=encoding,
-        rows=mapping.get("rows"),
-        given=any(key in mapping for key in (*SIMPLE, "notes", "texts", "metadata")),
-    )
-
-
 def _place(column: str, value: object, mapped: bool) -> tuple[str, str]:
     """Where a column goes that no field has taken: ("texts" | "metadata" | "", its name there)."""
     for group in ("texts", "metadata"):
@@ -301,14 +248,6 @@ def _is_found(row: Mapping[str, object], column: str) -> bool:
 
 def _filled(value: object) -> bool:
     return value is not None and value != ""
-
-
-def _is_column(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
-
-
-def _unknown(value: object, known: Iterable[str]) -> list[str]:
-    return [str(key) for key in value if key not in tuple(known)] if isinstance(value, Mapping) else []
 
 
 def _names_text(header: Sequence[str]) -> str:

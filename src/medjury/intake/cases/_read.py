@@ -1,91 +1,25 @@
-"""Reads cases from any file that holds them, one at a time, and reports every bad row."""
+"""Cases from a file, one at a time, as often as needed; every bad row is reported."""
 
 from __future__ import annotations
 
-import gzip
 import os
-import zlib
-from array import array
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
-from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from medjury.foundation.errors import no_such
-from medjury.foundation.limits import counted
-from medjury.intake.cases._case import Case
-from medjury.intake.cases._mapping import ColumnMapping, parse_mapping
-from medjury.intake.cases._readers.csv import read_csv
-from medjury.intake.cases._readers.eval import read_eval
-from medjury.intake.cases._readers.json_folder import read_folder, read_json
-from medjury.intake.cases._readers.jsonl import read_jsonl
-from medjury.intake.cases._readers.parquet import read_parquet
-from medjury.intake.cases._readers.text_file import ending, is_packed
-from medjury.intake.cases._readers.xlsx import read_xlsx
-from medjury.intake.cases._report import BadRow, CaseError, list_problems
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.frames import FORMS, as_polars
+from medjury.intake._files.reading import FileError
+from medjury.intake.cases._case import Case, Origin
+from medjury.intake.cases._mapping import ColumnMapping
 from medjury.intake.cases._row import Problems, RawRow, build_case
-from medjury.intake.cases._tally import CaseSummary, LeftOut, Tally, bad_rows
+from medjury.intake.cases._rows import check_source, rows_of_source
+from medjury.intake.cases._tally import BadRow, CaseSummary, LeftOut, Seen, Tally, bad_rows, list_problems
 
-# Remembers which answers were seen at some sixteen bytes each: a million cases need little memory.
-
-
-class Seen:
-    """A set of 8-byte digests in an open-addressed table.
-
-    Two different keys collide with probability about n²/2⁶⁵: 3 in 10⁸ for a million cases. A set of Python
-    integers would need five times the memory.
-    """
-
-    def __init__(self) -> None:
-        self._mask = 1023
-        self._table = array("Q", bytes(8 * (self._mask + 1)))
-        self._count = 0
-
-    def add(self, *parts: str) -> bool:
-        """Remember the key; False where it was there already."""
-        joined = "\x00".join(parts).encode("utf-8", "surrogatepass")
-        digest = (
-            int.from_bytes(blake2b(joined, digest_size=8).digest(), "little") or 1
-        )  # 0 marks a free place
-        place = self._find(digest)
-        if self._table[place]:
-            return False
-        self._table[place] = digest
-        self._count += 1
-        if self._count * 3 > self._mask * 2:
-            self._grow()
-        return True
-
-    def _find(self, digest: int) -> int:
-        place = digest & self._mask
-        while self._table[place] not in (0, digest):
-            place = (place + 1) & self._mask
-        return place
-
-    def _grow(self) -> None:
-        old = self._table
-        self._mask = self._mask * 2 + 1
-        self._table = array("Q", bytes(8 * (self._mask + 1)))
-        for digest in old:
-            if digest:
-                self._table[self._find(digest)] = digest
-
+if TYPE_CHECKING:
+    from medjury.intake._mapping import Given
 
 OnBad = Literal["refuse", "skip"]
-
-Reader = Callable[[Path, ColumnMapping], Iterator[RawRow]]
-READERS: dict[str, Reader] = {
-    ".jsonl": read_jsonl,
-    ".ndjson": read_jsonl,
-    ".json": read_json,
-    ".csv": read_csv,
-    ".tsv": read_csv,
-    ".parquet": read_parquet,
-    ".xlsx": read_xlsx,
-    ".eval": read_eval,
-}
-_PACKED_INSIDE = (".xlsx", ".parquet", ".eval")
 
 
 class CaseSource(Protocol):
@@ -117,7 +51,7 @@ class GivenCases(tuple[Case, ...]):
 class CaseReader:
     """The cases of a file, to be iterated as often as needed; nothing of them is kept.
 
-    With `on_bad="refuse"` the first use reads everything once and raises `CaseError` with all bad rows, so
+    With `on_bad="refuse"` the first use reads everything once and raises `FileError` with all bad rows, so
     that no case is judged before all are known to be good. With `"skip"` bad rows are left out and counted.
     """
 
@@ -148,7 +82,7 @@ class CaseReader:
         if self._on_bad == "refuse":
             self._refuse_bad()
         if not self.count:
-            raise CaseError(f"{self.name}: holds no case that can be used; every case needs a row of its own")
+            raise FileError(f"{self.name}: holds no case that can be used; every case needs a row of its own")
 
     def again(self) -> Iterator[Case]:
         """The cases without the look at all of them first, where another process has taken it."""
@@ -187,7 +121,7 @@ class CaseReader:
         found = self.summary
         if found.skipped:
             rows = f"{found.skipped:,} of {found.skipped + found.count:,} rows"
-            raise CaseError(
+            raise FileError(
                 f"{self.name}: {rows} cannot be used:\n{list_problems(found.bad, found.problems)}\n"
                 "Fix them, or go on without them (--skip-bad-cases).",
                 found.bad,
@@ -212,70 +146,65 @@ class CaseReader:
                 continue
             if checked and self._on_bad == "refuse":
                 bad = bad_rows(row, problems)
-                told = list_problems(bad, len(bad))
-                raise CaseError(f"{self.name}: has changed since it was checked:\n{told}", bad)
+                listed = list_problems(bad, len(bad))
+                raise FileError(f"{self.name}: has changed since it was checked:\n{listed}", bad)
             tally.refuse(row, problems)
         self._summary = tally.summary(self.name)
 
 
 def read_cases(
-    path: str | os.PathLike[str],
-    *,
-    mapping: Mapping[str, Any] | None = None,
-    on_bad: OnBad = "refuse",
+    path: str | os.PathLike[str], *, mapping: Given | None = None, on_bad: OnBad = "refuse"
 ) -> CaseReader:
-    """The cases of a .jsonl, .csv, .tsv, .parquet, .xlsx, .json or .eval file (text may be packed as .gz), or of
-    a folder of .json files or of a FHIR bulk export.
+    """The cases of a table, a workbook, JSON or a log of Inspect (text may be packed as .gz), or of a folder of
+    .json files or of a FHIR bulk export.
 
-    `mapping` says which column is which where a file has names of its own; see `ColumnMapping`.
+    `mapping` states which column is which where a file has names of its own, in place or in a YAML file; see
+    `ColumnMapping`.
     """
     if on_bad not in ("refuse", "skip"):
-        raise CaseError(f"on_bad is {on_bad!r}; use 'refuse' or 'skip'")
-    file, columns = Path(path), parse_mapping(mapping)
-    reader = _reader(file, columns)
-    return CaseReader(file.name, lambda: _rows(file, columns, reader), columns, on_bad, file)
+        raise FileError(f"on_bad is {on_bad!r}; use 'refuse' or 'skip'")
+    file, columns = Path(path), _columns(mapping)
+    check_source(file, columns)
+    return CaseReader(file.name, lambda: rows_of_source(file, columns), columns, on_bad, file)
 
 
 def read_rows(path: str | os.PathLike[str], *, rows: str | None = None) -> Iterator[RawRow]:
     """The rows of such a file before they become cases, for readers of something else: each is a row, a problem
     with a row, or a remark that counts what was left out. `rows` leads to them inside a JSON document."""
-    file, columns = Path(path), replace(parse_mapping({"rows": rows} if rows else None), needs_id=False)
-    return _rows(file, columns, _reader(file, columns))
+    file, columns = Path(path), ColumnMapping(rows=rows, needs_id=False)
+    check_source(file, columns)
+    return rows_of_source(file, columns)
 
 
-def _reader(file: Path, columns: ColumnMapping) -> Reader:
-    if not file.exists():
-        raise CaseError(no_such(file, "file or folder"))
-    kind = ending(file)
-    reader = read_folder if file.is_dir() else READERS.get(kind)
-    if is_packed(file) and kind in _PACKED_INSIDE:
-        raise CaseError(f"{file}: is packed already inside; unpack the .gz around it")
-    if columns.rows is not None and kind not in (".json", ".jsonl", ".ndjson", ".eval") and not file.is_dir():
-        raise CaseError(f"{file}: `rows` is for JSON; take it out of the mapping")
-    if columns.encoding is not None and kind in _PACKED_INSIDE:
-        raise CaseError(f"{file}: `encoding` is for text; take it out of the mapping")
-    if reader is None:
-        known = ", ".join(READERS)
-        raise CaseError(
-            f"{file}: cases are read from {known} or a folder of .json files; save it as one of these"
-        )
-    return reader
+def cases_from_frame(frame: object, *, mapping: Given | None = None, on_bad: OnBad = "refuse") -> CaseReader:
+    """The cases of a polars, pandas or Arrow table or of a list of dictionaries, by the rules of `read_cases`;
+    problems name the row of the table, from 1."""
+    made = as_polars(frame)
+    if made is None:
+        raise MedjuryError(f"cases come from {FORMS}, not {type(frame).__name__}")
+    columns = _columns(mapping)
+    columns.check_header(made.columns, "frame")
+
+    def rows() -> Iterator[RawRow]:
+        for number, row in enumerate(made.iter_rows(named=True), 1):
+            yield RawRow(Origin("frame", number), row)
+
+    return CaseReader("frame", rows, columns, on_bad)
 
 
-def _rows(file: Path, columns: ColumnMapping, reader: Reader) -> Iterator[RawRow]:
-    try:
-        yield from counted(file, reader(file, columns), lambda row: len(row.values))
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise CaseError(f"{file}: is no gzip file, or it is damaged; pack it or copy it again") from None
-    except OSError as error:
-        raise CaseError(f"{file}: cannot be read: {error.strerror or type(error).__name__}") from None
-
-
-def case_from_row(row: Mapping[str, object], *, mapping: Mapping[str, Any] | None = None) -> Case:
-    """One case from one row; `CaseError` names every field that is wrong."""
+def case_from_row(row: Mapping[str, object], *, mapping: Given | None = None) -> Case:
+    """One case from one row; the error names every field that is wrong."""
     problems: Problems = []
-    case = build_case(parse_mapping(mapping).classify(row, problems), None, problems)
+    case = build_case(_columns(mapping).classify(row, problems), None, problems)
     if case is None or problems:
         bad = [BadRow("row", 1, *each) for each in problems]
-        raise CaseError("; ".join(f"{where}: {problem}" for where, problem in problems), bad)
+        raise FileError("; ".join(f"{where}: {problem}" for where, problem in problems), bad)
     return case
+
+
+def _columns(given: Given | None) -> ColumnMapping:
+    if given is None:
+        return ColumnMapping()
+    from medjury.intake.cases._mapping_file import column_mapping  # brings pydantic
+
+    return column_mapping(given)

@@ -5,19 +5,16 @@ from __future__ import annotations
 import datetime
 import json
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import NamedTuple
 
+from medjury.intake._files.cells import changed_id, shown_of
 from medjury.intake.cases._case import Case, MetadataValue, Note, Origin
 from medjury.intake.cases._labs import LABS, labs_text
 
 LONGEST_ID = 500
-_ROUNDED = re.compile(r"\d([.,]\d+)?E\+\d{2}")  # 1.20E+16, as Excel writes what it could not keep
-EMPTY = "empty row, left out"
-NAMELESS = "column without a name, left out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +85,13 @@ def _name(value: object, where: str, problems: Problems) -> str:
     """An id or a name: text without surrounding blanks, or a whole number, as spreadsheets give it."""
     if value is None:
         return ""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
     if not isinstance(value, str):
-        problems.append((where, f"is {_kind(value)}, not text"))
+        if (made := changed_id(value)) is not None:
+            problems.append((where, f"is {made}, not an id: format the column as text and enter it again"))
+        elif isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
+            return shown_of(value)
+        else:
+            problems.append((where, f"is {_kind(value)}, not text"))
         return ""
     value = value.strip()
     if value.isascii() and value.isprintable() and len(value) <= LONGEST_ID and "E+" not in value:
@@ -104,8 +102,8 @@ def _name(value: object, where: str, problems: Problems) -> str:
         problems.append((where, "holds a line break or a tab"))
     elif any(sign in value for sign in "\u200b\u2060\ufeff"):
         problems.append((where, "holds a blank of no width, which cannot be seen; remove it"))
-    elif _ROUNDED.fullmatch(value):
-        problems.append((where, "is a number of many digits, which a spreadsheet rounds; export it as text"))
+    elif "E+" in value and (made := changed_id(value)) is not None:
+        problems.append((where, f"is {made}; export it as text"))
     else:
         _check_characters(value, where, problems)
     return value

@@ -1,23 +1,48 @@
-"""What one pass over the rows found: counts, and the first problems. It does not grow with the file."""
+"""What one pass over the rows found: counts, the first problems, and which answers were seen. It hardly grows with
+the file."""
 
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any
 
+from medjury.intake._files.reading import FileError
 from medjury.intake.cases._case import Case
 from medjury.intake.cases._mapping import SIMPLE, ColumnMapping
-from medjury.intake.cases._report import BadRow, CaseError
 from medjury.intake.cases._row import Problems, RawRow
 
+SHOWN_PROBLEMS = 20
 # Problems and names beyond these are counted, not kept.
 _KEPT_PROBLEMS = 1_000
 _KEPT_NAMES = 1_000
 _FIELDS = frozenset({*SIMPLE, "notes", "texts", "metadata", "row"})
 UNMAPPED = "column that the mapping does not name, left out"
+
+
+@dataclass(frozen=True, slots=True)
+class BadRow:
+    """One problem of one row. A row with three problems has three of these and is one skipped row."""
+
+    file: str
+    row: int
+    field: str
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{self.file}, row {self.row}, {self.field}: {self.problem}"
+
+
+def list_problems(bad: Sequence[BadRow], total: int, shown: int = SHOWN_PROBLEMS) -> str:
+    """The first problems, one to a line, and how many more there are."""
+    lines = [f"  {each}" for each in bad[:shown]]
+    if total > len(lines):
+        lines.append(f"  ... and {total - len(lines):,} more")
+    return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +121,7 @@ class Tally:
         """The result; a mapped column that no row had is a mistake in the mapping, and an error."""
         if self._unseen and self._count + self._skipped:
             names = ", ".join(map(repr, sorted(self._unseen)))
-            raise CaseError(f"{file}: the mapping names {names}, which no row has; correct the mapping")
+            raise FileError(f"{file}: the mapping names {names}, which no row has; correct the mapping")
         return CaseSummary(
             self._count,
             self._skipped,
@@ -128,3 +153,45 @@ def _inputs_of(case: Case) -> list[str]:
 def _count_name(counter: Counter[str], name: str, count: int = 1) -> None:
     if name in counter or len(counter) < _KEPT_NAMES:
         counter[name] = counter.get(name, 0) + count
+
+
+class Seen:
+    """A set of 8-byte digests in an open-addressed table.
+
+    Two different keys collide with probability about n²/2⁶⁵: 3 in 10⁸ for a million cases. A set of Python
+    integers would need five times the memory.
+    """
+
+    def __init__(self) -> None:
+        self._mask = 1023
+        self._table = array("Q", bytes(8 * (self._mask + 1)))
+        self._count = 0
+
+    def add(self, *parts: str) -> bool:
+        """Remember the key; False where it was there already."""
+        joined = "\x00".join(parts).encode("utf-8", "surrogatepass")
+        digest = (
+            int.from_bytes(blake2b(joined, digest_size=8).digest(), "little") or 1
+        )  # 0 marks a free place
+        place = self._find(digest)
+        if self._table[place]:
+            return False
+        self._table[place] = digest
+        self._count += 1
+        if self._count * 3 > self._mask * 2:
+            self._grow()
+        return True
+
+    def _find(self, digest: int) -> int:
+        place = digest & self._mask
+        while self._table[place] not in (0, digest):
+            place = (place + 1) & self._mask
+        return place
+
+    def _grow(self) -> None:
+        old = self._table
+        self._mask = self._mask * 2 + 1
+        self._table = array("Q", bytes(8 * (self._mask + 1)))
+        for digest in old:
+            if digest:
+                self._table[self._find(digest)] = digest

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from medjury.foundation.files import whole_file
+from medjury.intake._files.reading import FileError
 from medjury.intake.cases._case import Case
-from medjury.intake.cases._report import CaseError
 
 
 def write_cases(cases: Iterable[Case], path: str | os.PathLike[str]) -> int:
     """Write the cases one at a time and return how many there were.
 
-    The file appears under its name only when it is complete; until then it stands beside it as a `.part`.
+    The file appears under its name only when it is complete; until then it is beside it as a `.part`.
     """
     file = Path(path)
     count = 0
@@ -26,7 +26,7 @@ def write_cases(cases: Iterable[Case], path: str | os.PathLike[str]) -> int:
                 out.write(_line(case))
                 count += 1
     except OSError as error:
-        raise CaseError(f"{file}: cannot be written: {error.strerror or type(error).__name__}") from None
+        raise FileError(f"{file}: cannot be written: {error.strerror or type(error).__name__}") from None
     return count
 
 

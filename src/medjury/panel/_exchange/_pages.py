@@ -21,6 +21,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import write_whole
 from medjury.foundation.limits import part_of_limits
 from medjury.instruments import Instrument
+from medjury.intake import FileError
 from medjury.panel._access import (
     NOBODYS_NAMES,
     Form,
@@ -41,7 +42,7 @@ from medjury.panel._exchange._tables import imported_table
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
 from medjury.statistics import counted
-from medjury.store.ratings import ImportedRatings, Rating, RatingsError, guard_frame, read_ratings
+from medjury.store.ratings import ImportedRatings, Rating, guard_frame, read_ratings
 
 if TYPE_CHECKING:
     from medjury.panel._database import PanelDatabase
@@ -213,12 +214,12 @@ def bring_in(
         for name in sorted({each.rater for each in imported.ratings}):
             if compared(name) in here | NOBODYS_NAMES:
                 why = "stands for more than one person" if compared(name) in NOBODYS_NAMES else "rates"
-                raise RatingsError(
+                raise FileError(
                     f"{name} {why} in this panel; what was rated elsewhere needs another name in the file's column "
                     "of raters"
                 )
         if gone := erased_among(connection, {each.item for each in imported.ratings}):
-            raise RatingsError(
+            raise FileError(
                 f"this file has ratings of {counted(len(gone), 'case')} erased from the panel; take them out and "
                 "import it again"
             )
@@ -246,9 +247,9 @@ def _refuse_what_would_be_lost(ratings: Sequence[Rating]) -> None:
     seen = set()
     for each in ratings:
         if each.rater_kind != "clinician":
-            raise RatingsError(f"{each.rater} is no clinician ({each.rater_kind}); leave these rows out")
+            raise FileError(f"{each.rater} is no clinician ({each.rater_kind}); leave these rows out")
         if (key := (each.rater, each.item, each.system, each.dimension)) in seen:
-            raise RatingsError(
+            raise FileError(
                 f"{each.rater} rates {each.item} more than once on {each.dimension}; keep one of them in the file"
             )
         seen.add(key)
@@ -264,7 +265,7 @@ def bring_in_sent(
     """The same for a file that a browser sent: it lies in a folder of its own beside the study while it is read. It
     must hold the ratings themselves: one that names other files would let a browser read this machine's."""
     if Path(files["file"][0]).suffix.lower() in (".yaml", ".yml"):
-        raise RatingsError("Choose the file that holds the ratings. A mapping goes into the field beside it.")
+        raise FileError("Choose the file that holds the ratings. A mapping goes into the field beside it.")
     with tempfile.TemporaryDirectory(prefix=".medjury-import-", dir=study.file.resolve().parent) as folder:
         places: dict[str, Path] = {}
         for part, (name, content) in files.items():
@@ -280,8 +281,8 @@ def bring_in_sent(
                     now=now,
                     called=Path(files["file"][0]).name[:200],
                 )
-        except RatingsError as error:
-            raise RatingsError(str(error).replace(f"{folder}/", "")) from None
+        except FileError as error:
+            raise FileError(str(error).replace(f"{folder}/", "")) from None
 
 
 NAVIGATION = (NavigationLink("/exchange", "Exchange", frozenset({Role.COORDINATOR}), order=70),)

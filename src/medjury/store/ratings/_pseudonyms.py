@@ -13,7 +13,8 @@ import re
 import secrets
 from pathlib import Path
 
-from medjury.store.ratings._files.problems import RatingsError, write_rows
+from medjury.intake import FileError
+from medjury.store.ratings._import.report import write_rows
 
 _SECRET_BYTES = 32
 _PSEUDONYM = re.compile(r"clinician-[0-9a-f]{8}")
@@ -51,7 +52,7 @@ class Pseudonyms:
             digest = hmac.new(self._secret, name.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
             known = f"clinician-{digest[:8]}"
             if known in self.given.values():
-                raise RatingsError("two raters would get one pseudonym; rename one of them in the file")
+                raise FileError("two raters would get one pseudonym; rename one of them in the file")
             self.given[name] = known
         return known
 
@@ -67,7 +68,7 @@ def _write(path: Path, secret: bytes) -> None:
     except FileExistsError:
         return
     except OSError as error:
-        raise RatingsError(
+        raise FileError(
             f"{path}: the secret of pseudonyms cannot be kept here ({error.strerror}); make the folder writable"
         ) from None
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
@@ -80,7 +81,7 @@ def _read(path: Path) -> bytes:
     except (OSError, ValueError):
         secret = b""
     if len(secret) != _SECRET_BYTES:
-        raise RatingsError(
+        raise FileError(
             f"{path} does not hold the secret of pseudonyms. Restore it from a copy, or delete it and import all "
             "ratings again: every clinician then gets a new pseudonym."
         )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from medjury.foundation.documents import read_document, validate
 from medjury.foundation.errors import MedjuryError
+from medjury.intake import mapping_in
 from medjury.intake.cases import Case, CaseSource, RedactedCases, make_redactor, read_cases
 from medjury.store.runs import Manifest, files
 from medjury.studies._file.study_file import StudyFile, overridden
@@ -67,7 +68,7 @@ class Run:
         around = study.resolve().parent
         source: CaseSource = read_cases(
             around / settings.cases.path if file is None else file,
-            mapping=settings.cases.mapping,
+            mapping=mapping_in(around, settings.cases.mapping),
             on_bad=on_bad,
         )
         redactor = make_redactor(settings.redact, folder=around) if settings.redact else None

@@ -17,7 +17,7 @@ class CasesPart(Part):
     """Where the cases are; `mapping` renames a hospital's own columns."""
 
     path: str
-    mapping: dict[str, Any] | None = None
+    mapping: str | dict[str, Any] | None = None
 
 
 ModelCheck = Literal["tell", "strict"]

@@ -40,7 +40,7 @@ class HumansPart(Part):
     """Clinicians' ratings of the same cases, and who is who among them: see docs/roles.md."""
 
     path: str
-    mapping: str | None = None
+    mapping: str | dict[str, Any] | None = None
     keep_names: bool = False
     on_bad: Literal["refuse", "unscored"] = "refuse"
     on_unknown: Literal["refuse", "drop"] = "refuse"

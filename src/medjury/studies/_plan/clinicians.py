@@ -9,6 +9,7 @@ from pathlib import Path
 
 from medjury.foundation.documents import read_document
 from medjury.foundation.errors import MedjuryError, no_such
+from medjury.intake import mapping_in
 from medjury.intake.cases import Case
 from medjury.store.ratings import Rating
 from medjury.store.runs import ManifestHumans, files
@@ -136,7 +137,7 @@ def _read(study: Study, rehearse: bool) -> Humans | None:
         pseudonyms = Pseudonyms.open(key, earlier=study.output / files.NAMES_KEY)
     imported = read_ratings(
         path,
-        mapping=None if part.mapping is None else folder / part.mapping,
+        mapping=mapping_in(folder, part.mapping),
         instrument=study.instrument,
         cases=study.cases,
         pseudonyms=pseudonyms,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from medjury.foundation.documents import Document
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument
+from medjury.intake import mapping_in
 from medjury.intake.cases import Case, Redactor
 from medjury.store.ratings import Rating
 from medjury.studies._file.models import ExamplesPart, JudgePart
@@ -141,7 +142,7 @@ class StudyExamples:
 
             imported = read_ratings(
                 self._folder / part.path,
-                mapping=None if part.mapping is None else self._folder / part.mapping,
+                mapping=mapping_in(self._folder, part.mapping),
                 instrument=self._instrument,
                 cases=self._cases,
                 on_bad=part.on_bad,

@@ -14,6 +14,7 @@ from typing import TypeVar
 from medjury.foundation.documents import Document, nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, load_instrument
+from medjury.intake import mapping_in
 from medjury.intake.cases import (
     Case,
     CaseReader,
@@ -77,7 +78,8 @@ def read_material(document: Document, settings: StudyFile, *, skip_bad_cases: bo
 
 
 def read_case_file(part: CasesPart, folder: Path, *, skip_bad_cases: bool = False) -> CaseReader:
-    return read_cases(folder / part.path, mapping=part.mapping, on_bad="skip" if skip_bad_cases else "refuse")
+    mapping = mapping_in(folder, part.mapping)
+    return read_cases(folder / part.path, mapping=mapping, on_bad="skip" if skip_bad_cases else "refuse")
 
 
 def named(document: Document, place: tuple[str | int, ...], build: Callable[[], Made]) -> Made:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, MutableMapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
@@ -11,6 +10,7 @@ from pydantic import Field
 from medjury.foundation.documents import Document, validate_part
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.fields import Part
+from medjury.intake import mapping_in
 from medjury.store.ratings import KnownCases
 from medjury.store.runs import SCORES
 from medjury.studies._file.models import JudgePart
@@ -79,9 +79,7 @@ def make_scores(
     from medjury.judging import ScoresFile, ScoresJudge
 
     settings = validate_part(document, place, setup.part.options, ScoresSettings)
-    mapping: Path | dict[str, Any] | None = (
-        setup.folder / settings.mapping if isinstance(settings.mapping, str) else settings.mapping
-    )
+    mapping = mapping_in(setup.folder, settings.mapping)
     known = f"{settings.path}\0{settings.mapping!r}"
     file = files.setdefault(known, ScoresFile(setup.folder / settings.path, setup.instrument, cases, mapping))
     judge = ScoresJudge(setup.name, file, settings.rater, settings.repeat, settings.vendor)

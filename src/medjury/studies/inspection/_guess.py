@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from medjury.foundation.errors import MedjuryError
-from medjury.store.ratings import Reading, read_table, shown_of
+from medjury.intake import Reading, read_table, shown_of
 from medjury.studies.inspection._column_names import is_measured, proposal
 from medjury.studies.inspection._recognise import HEAD, Kind, recognise
 from medjury.tables import COLUMNS, Answer, Doubt
@@ -82,7 +82,7 @@ def _plain(mapping: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, An
 def _columns(path: Path, mapping: Mapping[str, Any]) -> dict[str, list[str]]:
     try:
         table = read_table(path, Reading(rows=mapping.get("rows")))
-        rows = [cells for _, cells in table.rows]
+        rows = [row.cells for row in table.rows]
     except MedjuryError:
         return {}
     return {name: [shown_of(row[at]) for row in rows] for at, name in enumerate(table.header) if name}

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 from medjury.foundation import limits
 from medjury.foundation.errors import MedjuryError, no_such
-from medjury.intake.cases import read_eval_log
-from medjury.store.ratings import Reading, Table, is_redcap, read_table
+from medjury.intake import Reading, Table, read_eval_log, read_table
+from medjury.store.ratings import is_redcap
 from medjury.store.runs import files
 from medjury.studies.inspection._column_names import proposal
 
@@ -254,7 +255,7 @@ def _is_transcript(place: Path) -> bool:
 
 def _table(place: Path, table: Table) -> Kind:
     try:
-        rows = [cells for (_, cells), _ in zip(table.rows, range(HEAD), strict=False)]
+        rows = [row.cells for row in islice(table.rows, HEAD)]
     except limits.FileLimitError:
         raise
     except MedjuryError:
@@ -269,7 +270,7 @@ def _table(place: Path, table: Table) -> Kind:
     mapping = proposal(table.header, rows)
     if is_redcap(table.header):
         return Kind("ratings", "REDCap export", mapping)
-    if any("Qualtrics" in note for note in table.told):
+    if any("Qualtrics" in note for note in table.reported):
         return Kind("ratings", "Qualtrics survey", mapping)
     if mapping.get("cells") == "json":
         return Kind("ratings", "table with scores as JSON in its cells", mapping)
@@ -289,4 +290,4 @@ def _table(place: Path, table: Table) -> Kind:
 def head(path: str | Path, mapping: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
     """The columns of a table and its first three rows."""
     table = read_table(Path(path), Reading(rows=mapping.get("rows")))
-    return table.header, [cells for (_, cells), _ in zip(table.rows, range(3), strict=False)]
+    return table.header, [row.cells for row in islice(table.rows, 3)]

@@ -15,7 +15,8 @@ from medjury.foundation import limits
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.intake.cases import Case, EvalLog, as_log, is_log, read_eval_log
+from medjury.intake import EvalLog, as_log, is_log, read_eval_log
+from medjury.intake.cases import Case
 from medjury.judging import Sample, Speaker
 from medjury.models import (
     Finish,

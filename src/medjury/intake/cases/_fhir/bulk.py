@@ -11,14 +11,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from medjury.intake._files.json import parse_json
 from medjury.intake.cases._case import Origin
 from medjury.intake.cases._fhir.document import is_document
 from medjury.intake.cases._fhir.observations import UNUSED
-from medjury.intake.cases._fhir.resources import Entry, local_name, name_in, server_of
+from medjury.intake.cases._fhir.resources import (
+    Entry,
+    Resource,
+    local_name,
+    name_in,
+    objects_in,
+    reference_in,
+    server_of,
+    text_in,
+)
 from medjury.intake.cases._fhir.rows import NO_MATCH, READ, UNNAMED, rows_of_entries
-from medjury.intake.cases._fhir.values import Resource, reference_in, text_in
 from medjury.intake.cases._mapping import ColumnMapping
-from medjury.intake.cases._readers.json import parse_json
 from medjury.intake.cases._row import RawRow
 
 _NO_PATIENT = "the document names no patient (subject), so its notes cannot be found in the export"
@@ -150,3 +158,38 @@ def _references(resource: Resource) -> Iterator[str]:
             waiting += value.values()
         elif isinstance(value, list):
             waiting += value
+
+
+# What the manifest of an export states of its files, held against the files that are there.
+
+_ABSENT = "file that the export's manifest names and that is not in the folder under that name"
+_NOT_READ = {
+    "error": "file of errors that the export's manifest names, not read",
+    "deleted": "file of deleted resources that the export's manifest names, not read",
+}
+
+
+def stated_rows(manifest: Resource, place: Path, files: Sequence[Path]) -> Iterator[RawRow]:
+    """A problem for each file that has more or fewer lines than the manifest states, and what is not here."""
+    origin = Origin(place.name, 1)
+    remarks: Counter[str] = Counter()
+    known = {file.name: file for file in files}
+    for stated in objects_in(manifest.get("output")):
+        name = text_in(stated.get("url")).rstrip("/").rpartition("/")[2]
+        count = stated.get("count")
+        if name not in known:
+            remarks[_ABSENT] += 1
+        elif isinstance(count, int) and (held := _lines(known[name])) != count:
+            problem = (
+                f"states {count:,} resources in {name}, which has {held:,}; a part is missing or was added: "
+                "export or copy it again"
+            )
+            yield RawRow(origin, problem=problem, reason="states other counts than its files have")
+    for name, words in _NOT_READ.items():
+        remarks[words] += len(objects_in(manifest.get(name)))
+    yield RawRow(origin, remarks=+remarks, is_remark=True)
+
+
+def _lines(file: Path) -> int:
+    with file.open("rb") as lines:
+        return sum(bool(line.strip()) for line in lines)

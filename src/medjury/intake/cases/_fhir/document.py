@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from medjury.intake.cases._case import Origin
 from medjury.intake.cases._fhir.attachment import DamagedError, attachment_text
-from medjury.intake.cases._fhir.resources import DEEPEST, NO_TEXT, Entry, Resources, local_name
-from medjury.intake.cases._fhir.status import marks_of
-from medjury.intake.cases._fhir.values import (
+from medjury.intake.cases._fhir.resources import (
+    DEEPEST,
+    NO_TEXT,
+    Entry,
     Resource,
+    Resources,
+    codes_in,
     concept_name,
     first_text,
+    local_name,
     object_in,
     objects_in,
     reference_in,
@@ -210,3 +214,38 @@ def _names(resource: Resource, identity: str) -> Iterator[str]:
         for coding in objects_in(concept.get("coding")):
             yield text_in(coding.get("code"))
             yield text_in(coding.get("display"))
+
+
+# Which documents do not hold: entered in error, superseded, replaced, not yet or no longer valid.
+
+_MARKED = ("superseded", "registered", "partial", "preliminary", "cancelled", "deprecated", "unknown")
+IN_ERROR = "document entered in error, left out"
+
+
+def is_error(entry: Entry) -> bool:
+    return "entered-in-error" in _statuses(entry)
+
+
+def replaced(entries: Iterable[Entry], resources: Resources) -> set[str]:
+    """The names of documents that a valid one states it replaces."""
+    return {
+        resources.name_of(
+            reference_in(each.get("target")) or reference_in(each.get("targetReference")), entry.url
+        )
+        for entry in entries
+        if not is_error(entry)
+        for each in objects_in(entry.resource.get("relatesTo"))
+        if "replaces" in codes_in(each.get("code"))
+    }
+
+
+def marks_of(entry: Entry, replaced_names: set[str]) -> str:
+    """What a reader must know of a document that does not hold; empty for one that does."""
+    marks = [status for status in _statuses(entry) if status in _MARKED]
+    if entry.name in replaced_names and "superseded" not in marks:
+        marks.insert(0, "replaced")
+    return ", ".join(dict.fromkeys(marks))
+
+
+def _statuses(entry: Entry) -> list[str]:
+    return [text_in(entry.resource.get(name)) for name in ("status", "docStatus")]

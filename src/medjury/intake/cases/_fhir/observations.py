@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from medjury.intake.cases._fhir.resources import Entry, Resources, local_name
-from medjury.intake.cases._fhir.values import (
+from medjury.intake.cases._fhir.resources import (
+    Entry,
     Resource,
+    Resources,
     codes_in,
     concept_name,
     first_text,
+    local_name,
     object_in,
     objects_in,
     reference_in,

@@ -11,11 +11,16 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from medjury.intake.cases._case import Origin
-from medjury.intake.cases._fhir.document import Document, is_document, read_document
+from medjury.intake.cases._fhir.document import (
+    IN_ERROR,
+    Document,
+    is_document,
+    is_error,
+    read_document,
+    replaced,
+)
 from medjury.intake.cases._fhir.observations import UNUSED, Measured, measured_in
-from medjury.intake.cases._fhir.resources import Entry, Resources, entries_of
-from medjury.intake.cases._fhir.status import IN_ERROR, is_error, replaced
-from medjury.intake.cases._fhir.values import Resource
+from medjury.intake.cases._fhir.resources import Entry, Resource, Resources, entries_of
 from medjury.intake.cases._fhir.xhtml import FhirError
 from medjury.intake.cases._labs import LABS
 from medjury.intake.cases._mapping import ColumnMapping

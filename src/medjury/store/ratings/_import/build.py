@@ -12,16 +12,20 @@ from typing import Literal, get_args
 
 from medjury.foundation.documents import nearest
 from medjury.instruments import Instrument, NotApplicable, Outcome, Reason, Score, Unscored
-from medjury.store.ratings._files.problems import ImportReport, Problem, short
-from medjury.store.ratings._files.table import is_blank
+from medjury.intake import is_blank
 from medjury.store.ratings._import.cell import GradeRange, positive_number, read_cell, scale_of
 from medjury.store.ratings._import.entries import Entry
-from medjury.store.ratings._import.known_cases import KnownCases, UnclearSystemError
-from medjury.store.ratings._import.labels import CaseLabels
-from medjury.store.ratings._import.look_alikes import RaterSeen
-from medjury.store.ratings._import.skipped import forbidden, skipped, why
-from medjury.store.ratings._import.source import Source
-from medjury.store.ratings._import.times import Times
+from medjury.store.ratings._import.known import (
+    CaseLabels,
+    KnownCases,
+    UnclearSystemError,
+    forbidden,
+    skipped,
+    why,
+)
+from medjury.store.ratings._import.mapping import SourcePart
+from medjury.store.ratings._import.report import ImportReport, Problem, short
+from medjury.store.ratings._import.suspicious import RaterSeen, Times
 from medjury.store.ratings._profiles import Profiles
 from medjury.store.ratings._pseudonyms import Pseudonyms
 from medjury.store.ratings._rating import RaterKind, Rating, Status
@@ -53,12 +57,12 @@ class Builder:
     unknown: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # rater, item, system: left out
     _asked: set[str] = field(default_factory=set)  # dimensions that some row is about, rated or not
     _blank: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # of those, cells left empty
-    _unfilled: list[tuple[Entry, Source]] = field(default_factory=list)
+    _unfilled: list[tuple[Entry, SourcePart]] = field(default_factory=list)
     _places: dict[tuple[object, ...], Entry] = field(default_factory=dict)  # of scores that may be skipped
     _seen: dict[tuple[object, ...], tuple[tuple[Outcome, float | None], str]] = field(default_factory=dict)
     _contents: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
 
-    def add(self, entry: Entry, source: Source) -> None:
+    def add(self, entry: Entry, source: SourcePart) -> None:
         """Take one entry of a file."""
         try:
             self._take_labels(entry)
@@ -191,7 +195,7 @@ class Builder:
         seen.ratings += 1
         return system, rater
 
-    def _outcome(self, entry: Entry, source: Source) -> Outcome | None:
+    def _outcome(self, entry: Entry, source: SourcePart) -> Outcome | None:
         """What the entry says; a bad score is a problem or an unscored row, as was asked for."""
         dimension = entry.fields.get("dimension", "")
         if not dimension:
@@ -230,8 +234,8 @@ class Builder:
             raise _RefusedEntry(f"reason {reason!r}: {nearest(reason, reasons)}", "reason")
         return Unscored(Reason(reason), entry.explanation)
 
-    def _scale(self, dimension: str, source: Source) -> GradeRange | None:
-        scale = source.scale(dimension)
+    def _scale(self, dimension: str, source: SourcePart) -> GradeRange | None:
+        scale = source.scales.get(dimension, source.scales.get(""))
         if self.instrument is not None:
             try:
                 return scale_of(self.instrument.dimension(dimension))
@@ -259,7 +263,7 @@ class Builder:
     def _may_be_skipped(self, name: str) -> bool:
         return name in self.skippable
 
-    def _rating(self, entry: Entry, outcome: Outcome, source: Source) -> Rating:
+    def _rating(self, entry: Entry, outcome: Outcome, source: SourcePart) -> Rating:
         fields = entry.fields
         for name in ("item", "rater"):
             if not fields.get(name):

@@ -7,15 +7,11 @@ import math
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import date, time
 from typing import Any
 
 from medjury.instruments import Dimension, NotApplicable, Outcome, Reason, Score, Unscored
-from medjury.store.ratings._files.reading import DeclaredMissing, ShownNumber
-from medjury.store.ratings._files.table import is_blank
+from medjury.intake import DeclaredMissing, code_of, is_blank
 
-_ROUNDED = re.compile(r"\d([.,]\d+)?E\+\d{2}")  # 1.20E+16, as Excel writes what it could not keep
-_UNSEEN = re.compile("[\x00-\x1f\x7f\u200b\u2060\ufeff]")
 _NUMBER = {".": re.compile(r"[+-]?[0-9]+(\.[0-9]+)?"), ",": re.compile(r"[+-]?[0-9]+(,[0-9]+)?")}
 
 
@@ -54,7 +50,7 @@ class Codes:
 
 
 def read_cell(cell: Any, scale: GradeRange | None, codes: Codes) -> Outcome | None:
-    """The outcome that a cell stands for, or None where it holds no rating."""
+    """The outcome that a cell means, or None where it holds no rating."""
     if is_blank(cell):
         return None
     word = code_of(cell)
@@ -79,37 +75,6 @@ def read_cell(cell: Any, scale: GradeRange | None, codes: Codes) -> Outcome | No
     if scale is not None and not scale.holds(number):
         return Unscored(Reason.OUT_OF_RANGE, f"is not on the scale ({scale})")
     return Score(number)
-
-
-def code_of(cell: Any) -> str:
-    """A cell as codes are written: 99, 99.0 and "99 " are one code."""
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    return str(cell).strip()
-
-
-def shown_of(cell: Any) -> str:
-    """A cell as its reader sees it: a number that a spreadsheet shows as 007 is "007"."""
-    if isinstance(cell, ShownNumber):
-        return cell.shown or str(int(cell))
-    return "" if is_blank(cell) else code_of(cell)
-
-
-def changed_id(cell: Any) -> str | None:
-    """What a spreadsheet made of an id, where that is no id any more."""
-    if isinstance(cell, bool):
-        return str(cell).upper()
-    if isinstance(cell, date | time):
-        return "a date" if isinstance(cell, date) else "a time"
-    if isinstance(cell, float) and abs(cell) >= 10**15:
-        return "a number of more than 15 digits, which a spreadsheet rounds"
-    if isinstance(cell, str) and _ROUNDED.fullmatch(cell.strip()):
-        return "a number of many digits, which a spreadsheet rounds"
-    if isinstance(cell, str) and _UNSEEN.search(cell.strip()):
-        return "text with a sign that cannot be seen (a line break, a blank of no width)"
-    if isinstance(cell, ShownNumber) and not cell.shown:
-        return "a number that the sheet shows with other signs"
-    return None
 
 
 def positive_number(text: str, decimal: str = ".") -> float | None:

@@ -9,12 +9,11 @@ from typing import Any
 
 from medjury.foundation.nested import json_in
 from medjury.instruments import Reason, Unscored, extract_json
-from medjury.store.ratings._files.problems import ImportReport, Problem, short
-from medjury.store.ratings._files.table import Table, is_blank
-from medjury.store.ratings._import.cell import changed_id, code_of, shown_of
-from medjury.store.ratings._import.empty_columns import EmptyColumns
+from medjury.intake import Table, changed_id, code_of, is_blank, shown_of
 from medjury.store.ratings._import.layout import Layout, ScoreColumn
 from medjury.store.ratings._import.redcap import redcap_rows
+from medjury.store.ratings._import.report import ImportReport, Problem, short
+from medjury.store.ratings._import.suspicious import EmptyColumns
 
 _IDS = ("item", "system", "rater")
 
@@ -64,7 +63,7 @@ def _row(
     file: str, number: int, cells: Sequence[Any], layout: Layout, report: ImportReport
 ) -> Iterator[Entry]:
     source = layout.source
-    fields = dict(source.fixed)
+    fields = source.for_all()
     for name, column in layout.fields.items():
         cell = cells[layout.index[column]]
         if name in _IDS and (made := changed_id(cell)) is not None:
@@ -115,7 +114,7 @@ def _score_entry(entry: Entry, column: ScoreColumn, cells: Sequence[Any], layout
 def _json_entries(entry: Entry, layout: Layout, report: ImportReport) -> Iterator[Entry]:
     """One entry per dimension. A judge was asked for each, so a gap is a failure; a clinician may leave one."""
     source = layout.source
-    asked = source.dimensions or {}
+    asked, because = source.dimensions or {}, source.column("explanation")
     judge = source.rater_kind != "clinician"
     scores: Mapping[str, Any] = {}
     failure: Unscored | None = None
@@ -126,10 +125,8 @@ def _json_entries(entry: Entry, layout: Layout, report: ImportReport) -> Iterato
             scores = _json_object(entry.cell, asked.values())
         except ValueError as error:
             failure = Unscored(Reason.PARSE, f"cannot be read: {error}")
-    explanation = _text(scores.get(source.explanation)) if source.explanation else ""
-    report.unused_fields.update(
-        name for name in scores if name not in asked.values() and name != source.explanation
-    )
+    explanation = _text(scores.get(because)) if because else ""
+    report.unused_fields.update(name for name in scores if name not in asked.values() and name != because)
     for dimension, name in asked.items():
         value = scores.get(name)
         problem = failure

@@ -10,77 +10,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.foundation.clock import utc_now
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, load_instrument
+from medjury.intake import FileError, Given, NoRowsError, Row, Table, is_blank, read_table
 from medjury.intake.cases import Case
-from medjury.store.ratings._export import unguard
-from medjury.store.ratings._files.problems import (
-    ImportReport,
-    NoRatingsError,
-    Problem,
-    RatingsError,
-    refuse,
-    short,
-)
-from medjury.store.ratings._files.table import Table, is_blank, read_table
+from medjury.store.ratings._export import unguard, write_ratings
 from medjury.store.ratings._frame import rating_of_row
 from medjury.store.ratings._import.build import Builder, OnBad, OnUnknown
-from medjury.store.ratings._import.empty_columns import EmptyColumns
 from medjury.store.ratings._import.entries import Entry, read_entries
-from medjury.store.ratings._import.known_cases import KnownCases
-from medjury.store.ratings._import.labels import CaseLabels
+from medjury.store.ratings._import.known import CaseLabels, KnownCases
 from medjury.store.ratings._import.layout import find_layout
-from medjury.store.ratings._import.look_alikes import look_alikes
-from medjury.store.ratings._import.source import RatingMapping, Source
+from medjury.store.ratings._import.mapping import RatingMapping, Source, rating_mapping
+from medjury.store.ratings._import.report import ImportReport, Problem, refuse, short
+from medjury.store.ratings._import.suspicious import EmptyColumns, look_alikes
 from medjury.store.ratings._pseudonyms import Pseudonyms, key_file_beside
 from medjury.store.ratings._rating import Rating
 from medjury.store.ratings._store.statements import LATER_COLUMNS, RATING_COLUMNS
-from medjury.store.ratings._store.store import Store
+from medjury.store.ratings._store.store import Store, open_store
 
 if TYPE_CHECKING:
     import polars
-
-
-# Reads back a table that we wrote: every field of every rating, exactly.
-
-_REAL = frozenset({"score", "seconds", "cost", "probability"})
-_INTEGER = frozenset({"repeat", "tokens_in", "tokens_out", "calls"})
-_ABSENT = frozenset({"reason", "model_asked", "model_answered"})  # texts that may not be there at all
-
-
-def is_ours(table: Table) -> bool:
-    """True where the table has every column of a rating."""
-    return set(RATING_COLUMNS) - LATER_COLUMNS <= set(table.header)
-
-
-def read_own(table: Table, report: ImportReport) -> Iterator[tuple[Rating, Entry]]:
-    """The ratings of the table, each with the place it stands in."""
-    there = [name for name in RATING_COLUMNS if name in table.header]  # later columns stand last
-    index = [table.header.index(name) for name in there]
-    guarded = table.file.lower().endswith((".csv", ".tsv"))
-    if extra := [name for name in table.header if name not in RATING_COLUMNS]:
-        report.unused_columns[table.file] = extra
-    for number, cells in table.rows:
-        report.rows += 1
-        try:
-            row = [_value(name, cells[at], guarded) for name, at in zip(there, index, strict=True)]
-            rating = rating_of_row(row)
-        except (ValueError, TypeError) as error:
-            report.problems.append(
-                Problem(table.file, number, "", "", f"is not a rating: {short(str(error))}")
-            )
-            continue
-        yield rating, Entry(table.file, number, "score", rating.score, {})
-
-
-def _value(name: str, cell: Any, guarded: bool) -> Any:
-    if name in _REAL:
-        return None if is_blank(cell) else float(cell)
-    if name in _INTEGER:
-        return None if is_blank(cell) else int(cell)
-    if cell is None or (name in _ABSENT and cell == ""):
-        return None if name in _ABSENT else ""
-    return unguard(str(cell)) if guarded else str(cell)
-
 
 _ADVICE = (
     "Correct the file. To keep bad scores as unscored rows instead, with their reason and counted: "
@@ -89,6 +38,9 @@ _ADVICE = (
 )
 
 _TABLE = "table"  # what a polars table is called in messages
+
+
+Location = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +58,10 @@ class ImportedRatings:
 
 
 def read_ratings(
-    path: str | os.PathLike[str] | polars.DataFrame,
+    path: Location | polars.DataFrame,
     *,
-    mapping: str | os.PathLike[str] | Mapping[str, Any] | None = None,
-    instrument: Instrument | str | os.PathLike[str] | None = None,
+    mapping: Given | None = None,
+    instrument: Instrument | Location | None = None,
     cases: Iterable[Case] | KnownCases | None = None,
     pseudonyms: Pseudonyms | None = None,
     on_bad: OnBad = "refuse",
@@ -123,7 +75,7 @@ def read_ratings(
 
     Without a mapping the table has the columns `item, rater, dimension, score`. Scores are checked against the
     instrument, or the mapping's `scale`; with `cases` the ids are checked too. All problems are reported at
-    once, as one `RatingsError`. Names stay as they are unless `pseudonyms` are given. `labels` names 0/1 columns
+    once, as one `FileError`. Names stay as they are unless `pseudonyms` are given. `labels` names 0/1 columns
     that say something of the case: the label and its column. What the instrument skips is not applicable.
     A mapping may be given as a dict too. `advice` ends the list of problems, in the words of whoever asked.
     `one_rater` gave every score of a file in which no column names the rater. Clinicians may leave a cell empty;
@@ -160,7 +112,7 @@ def read_ratings(
         raise refuse(report.problems, advice)
     report.warnings += empty.settle(builder.skippable)
     if not builder.ratings:
-        raise NoRatingsError(
+        raise NoRowsError(
             f"{', '.join(report.files)}: there are no ratings in it; every rating needs a row. {report.text()}"
         )
     return ImportedRatings(
@@ -176,11 +128,11 @@ def read_ratings(
 
 def import_ratings(
     store: Store,
-    path: str | os.PathLike[str],
+    path: Location,
     *,
     run: str | None = None,
-    mapping: str | os.PathLike[str] | None = None,
-    instrument: Instrument | str | os.PathLike[str] | None = None,
+    mapping: Given | None = None,
+    instrument: Instrument | Location | None = None,
     cases: Iterable[Case] | None = None,
     keep_names: bool = False,
     pseudonyms: Pseudonyms | None = None,
@@ -209,11 +161,11 @@ def import_ratings(
     return imported
 
 
-def open_pseudonyms(store: Store, names_key: str | os.PathLike[str] | None = None) -> Pseudonyms:
+def open_pseudonyms(store: Store, names_key: Location | None = None) -> Pseudonyms:
     """The pseudonyms of a store: its secret lies beside an SQLite file, or where it is said to."""
     if names_key is None:
         if store.path is None:
-            raise RatingsError(
+            raise FileError(
                 f"{store.place}: name a file that keeps the secret of the pseudonyms "
                 "(pseudonyms=Pseudonyms.open(FILE), --names-key FILE), or keep the names (keep_names=True, "
                 "--keep-names)"
@@ -222,24 +174,18 @@ def open_pseudonyms(store: Store, names_key: str | os.PathLike[str] | None = Non
     return Pseudonyms.open(names_key)
 
 
-def _plan(
-    data: str | os.PathLike[str] | polars.DataFrame,
-    mapping: str | os.PathLike[str] | Mapping[str, Any] | None,
-) -> RatingMapping:
+def _plan(data: Location | polars.DataFrame, mapping: Given | None) -> RatingMapping:
     path = Path(data) if isinstance(data, str | os.PathLike) else Path(_TABLE)
-    if mapping is None and path.suffix.lower() not in (".yaml", ".yml"):
-        return RatingMapping((Source(path=path),))
-    from medjury.store.ratings._import.mapping import parse_mapping, read_mapping  # brings pydantic
-
-    if isinstance(mapping, Mapping):
-        return parse_mapping(mapping, path)
-
-    return read_mapping(path) if mapping is None else read_mapping(mapping, path)
+    if mapping is not None:
+        return rating_mapping(mapping, path)
+    if path.suffix.lower() in (".yaml", ".yml"):
+        return rating_mapping(path)
+    return RatingMapping((Source(file=path),))
 
 
 def _read(
     source: Source,
-    data: str | os.PathLike[str] | polars.DataFrame,
+    data: Location | polars.DataFrame,
     builder: Builder,
     empty: EmptyColumns,
     described: bool,
@@ -247,10 +193,10 @@ def _read(
 ) -> set[str]:
     """Read one file into the builder; the labels whose column it has."""
     if isinstance(data, str | os.PathLike):
-        table = read_table(source.path, source.reading)
+        table = read_table(source.file, source.reading())
     else:
         table = Table(
-            _TABLE, data.columns, ((n, list(row)) for n, row in enumerate(data.iter_rows(), start=1))
+            _TABLE, data.columns, (Row(n, list(row)) for n, row in enumerate(data.iter_rows(), start=1))
         )
     builder.report.files.append(table.file)
     if not described and is_ours(table):
@@ -260,30 +206,150 @@ def _read(
     dimensions = [each.name for each in builder.instrument.dimensions] if builder.instrument else []
     try:
         layout = find_layout(table.file, table.header, source, dimensions, builder.labels.columns, rater)
-    except RatingsError as error:
-        raise RatingsError(" ".join([str(error), *table.told])) from None
+    except FileError as error:
+        raise FileError(" ".join([str(error), *table.reported])) from None
     if layout.unused:
         builder.report.unused_columns[table.file] = layout.unused
     for entry in read_entries(table, layout, builder.report, empty):
         builder.add(entry, layout.source)
-    builder.report.notes += table.told
+    builder.report.notes += table.reported
     builder.report.not_read.update(table.left_out)
     return set(layout.labels)
 
 
-def table_files(
-    path: str | os.PathLike[str], mapping: str | os.PathLike[str] | Mapping[str, Any] | None = None
-) -> tuple[Path, ...]:
+def table_files(path: Location, mapping: Given | None = None) -> tuple[Path, ...]:
     """The tables that are read: the file itself, or those that a mapping names."""
-    return tuple(dict.fromkeys(source.path for source in _plan(path, mapping).sources))
+    return tuple(dict.fromkeys(source.file for source in _plan(path, mapping).sources))
 
 
-def _hashes(path: str | os.PathLike[str], mapping: str | os.PathLike[str] | None) -> dict[str, str]:
+def _hashes(path: Location, mapping: Given | None) -> dict[str, str]:
     """SHA-256 of each file that was read, by its name."""
     files = [*table_files(path, mapping)]
-    files += [Path(each) for each in (path, mapping) if each is not None]
+    files += [Path(each) for each in (path, mapping) if isinstance(each, str | os.PathLike)]
     names = [file.name for file in files]
     return {
         file.name if names.count(file.name) == 1 else str(file): hashlib.sha256(file.read_bytes()).hexdigest()
         for file in dict.fromkeys(files)
     }
+
+
+# Reads back a table that we wrote: every field of every rating, exactly.
+
+_REAL = frozenset({"score", "seconds", "cost", "probability"})
+_INTEGER = frozenset({"repeat", "tokens_in", "tokens_out", "calls"})
+_ABSENT = frozenset({"reason", "model_asked", "model_answered"})  # texts that may not be there at all
+
+
+def is_ours(table: Table) -> bool:
+    """True where the table has every column of a rating."""
+    return set(RATING_COLUMNS) - LATER_COLUMNS <= set(table.header)
+
+
+def read_own(table: Table, report: ImportReport) -> Iterator[tuple[Rating, Entry]]:
+    """The ratings of the table, each with its place."""
+    there = [name for name in RATING_COLUMNS if name in table.header]  # later columns come last
+    index = [table.header.index(name) for name in there]
+    guarded = table.file.lower().endswith((".csv", ".tsv"))
+    if extra := [name for name in table.header if name not in RATING_COLUMNS]:
+        report.unused_columns[table.file] = extra
+    for number, cells, *_ in table.rows:
+        report.rows += 1
+        try:
+            row = [_value(name, cells[at], guarded) for name, at in zip(there, index, strict=True)]
+            rating = rating_of_row(row)
+        except (ValueError, TypeError) as error:
+            report.problems.append(
+                Problem(table.file, number, "", "", f"is not a rating: {short(str(error))}")
+            )
+            continue
+        yield rating, Entry(table.file, number, "score", rating.score, {})
+
+
+def _value(name: str, cell: Any, guarded: bool) -> Any:
+    if name in _REAL:
+        return None if is_blank(cell) else float(cell)
+    if name in _INTEGER:
+        return None if is_blank(cell) else int(cell)
+    if cell is None or (name in _ABSENT and cell == ""):
+        return None if name in _ABSENT else ""
+    return unguard(str(cell)) if guarded else str(cell)
+
+
+# Into a store or into one file: what `medjury runs ratings import` does.
+
+
+@dataclass(frozen=True)
+class FileImport:
+    """What was imported, where to, and who got which pseudonym (None where names are kept)."""
+
+    imported: ImportedRatings
+    place: str
+    names: Pseudonyms | None
+
+
+def import_into_file(
+    source: Location,
+    out: Location,
+    *,
+    keep_names: bool = False,
+    names_key: Location | None = None,
+    **settings: Any,
+) -> FileImport:
+    """Read and check ratings and write them to a file; `settings` are those of `read_ratings`."""
+    names = None if keep_names else Pseudonyms.open(names_key or key_file_beside(out))
+    imported = read_ratings(source, pseudonyms=names, **settings)
+    write_ratings(imported.ratings, out)
+    return FileImport(imported, str(out), names)
+
+
+def import_into_store(
+    source: Location,
+    url: Location,
+    *,
+    keep_names: bool = False,
+    names_key: Location | None = None,
+    **settings: Any,
+) -> FileImport:
+    """Read and check ratings and add them to a store; `settings` are those of `import_ratings`."""
+    with open_store(url) as store:
+        names = None if keep_names else open_pseudonyms(store, names_key)
+        imported = import_ratings(store, source, keep_names=keep_names, pseudonyms=names, **settings)
+        return FileImport(imported, store.place, names)
+
+
+def export_ratings(url: Location, out: Location, run: str | None = None) -> int:
+    """Write the ratings of a store, or of one of its runs, to a file; how many there were."""
+    with open_store(url, create=False) as store:
+        known = [each.name for each in store.runs()]
+        if run is not None and run not in known:
+            raise MedjuryError(f"{store.place} has no run {run!r}; its runs are {', '.join(known) or 'none'}")
+        return write_ratings(store.frames(run), out)
+
+
+def runs_content(store: Store) -> list[dict[str, Any]]:
+    """The runs of a store with what became of their ratings and what they cost."""
+    found = []
+    for each in store.runs():
+        counts = {"scored": 0, "not_applicable": 0, "unscored": 0}
+        for row in store.counts(each.name):
+            counts[row.status] += row.count
+        spent = store.spent(each.name)
+        state = each.manifest.get("status", each.manifest.get("kind", ""))
+        since = {"run": each.name, "created_at": each.created_at, "status": state}
+        found.append({**since, **counts, "calls": spent.calls, "money": spent.money})
+    return found
+
+
+def runs_text(store: Store) -> str:
+    """The same for a reader."""
+    lines = []
+    for each in runs_content(store):
+        ratings = each["scored"] + each["not_applicable"] + each["unscored"]
+        lines += [
+            each["run"],
+            f"  since {each['created_at']}" + (f"; {each['status']}" if each["status"] else ""),
+            f"  {ratings:,} ratings: {each['scored']:,} scored, "
+            f"{each['not_applicable']:,} not applicable, {each['unscored']:,} unscored",
+            f"  {each['calls']:,} calls paid, {each['money']:.4g} spent",
+        ]
+    return "\n".join(lines)

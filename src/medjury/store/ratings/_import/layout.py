@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from medjury.foundation.documents import nearest
-from medjury.store.ratings._files.problems import RatingsError
-from medjury.store.ratings._import.source import Source
+from medjury.intake import FileError
+from medjury.store.ratings._import.mapping import SourcePart
 from medjury.store.ratings._profiles import PROFILE
 
 _ALWAYS = (
@@ -35,7 +35,7 @@ class ScoreColumn:
 class Layout:
     """How the rows of one table are read. `fields` tells which column holds which field of a row."""
 
-    source: Source
+    source: SourcePart
     index: Mapping[str, int]
     fields: Mapping[str, str]
     scores: tuple[ScoreColumn, ...]
@@ -52,7 +52,7 @@ class Layout:
 def find_layout(
     file: str,
     header: Sequence[str],
-    source: Source,
+    source: SourcePart,
     dimensions: Sequence[str],
     labels: Mapping[str, str] | None = None,
     rater: str = "",
@@ -67,22 +67,22 @@ def find_layout(
     index = {name: number for number, name in enumerate(header) if name}
     if source.json_cells and source.dimensions is None:
         if not dimensions:
-            raise RatingsError(
+            raise FileError(
                 f"{file}: list the `dimensions` to take from the JSON cells, or give an instrument"
             )
-        source = replace(source, dimensions={name: name for name in dimensions})
+        source = source.model_copy(update={"dimensions": {name: name for name in dimensions}})
     fields = _fields(file, index, source)
     named = source.columns or source.score or (source.dimensions and not source.json_cells)
     scores = _score_columns(file, index, source, fields) if named or "score" in index else ()
     for name in (*source.only, *([source.content] if source.content else ())):
         _need(file, index, name)
-    given = {*fields, *source.fixed, *(place for each in scores for place in each.says)}
+    given = {*fields, *source.for_all(), *(place for each in scores for place in each.says)}
     given |= {"score"} if scores else set()
     given |= {"dimension"} if source.json_cells else set()
     if rater and "rater" not in given:
-        source, given = replace(source, fixed={**source.fixed, "rater": rater}), {*given, "rater"}
+        source, given = source.with_fixed(rater=rater), {*given, "rater"}
     if missing := [name for name in ("item", "rater", "dimension", "score") if name not in given]:
-        raise RatingsError(
+        raise FileError(
             f"{file}: which column is the {' and which the '.join(missing)}? It has {', '.join(index)}. Name the "
             f"columns so, or say it in a mapping file (`{missing[0]}: COLUMN`)."
         )
@@ -90,26 +90,26 @@ def find_layout(
     if any("item" in each.says for each in scores):
         of_case = [f"`{name}`" for name in ("content", "content_hash") if getattr(source, name)]
         for name in [*of_case, *(f"the label {label!r}" for label in known)]:
-            raise RatingsError(f"{file}: a row is about several items, so {name} cannot be one column of it")
+            raise FileError(f"{file}: a row is about several items, so {name} cannot be one column of it")
     return Layout(source, index, fields, scores, known)
 
 
-def _fields(file: str, index: Mapping[str, int], source: Source) -> dict[str, str]:
+def _fields(file: str, index: Mapping[str, int], source: SourcePart) -> dict[str, str]:
     long = source.columns is None and (source.dimensions is None or source.dimension is not None)
     fields = {}
     for name in (*_ALWAYS, *_LONG_ONLY):
         if name == "explanation" and source.json_cells:
             continue  # it is a field of the JSON object
-        column = getattr(source, name, None) if name != "rater_kind" else None
+        column = source.column(name) if name not in ("rater_kind", "instrument") else None
         if column is not None:
             fields[name] = _need(file, index, column)
-        elif name in index and name not in source.fixed and (long or name in _ALWAYS):
+        elif name in index and name not in source.for_all() and (long or name in _ALWAYS):
             fields[name] = name
     return fields
 
 
 def _score_columns(
-    file: str, index: Mapping[str, int], source: Source, fields: Mapping[str, str]
+    file: str, index: Mapping[str, int], source: SourcePart, fields: Mapping[str, str]
 ) -> tuple[ScoreColumn, ...]:
     def because(dimension: str | None) -> str | None:
         column = source.explanations.get(dimension or "")
@@ -121,7 +121,7 @@ def _score_columns(
         found = [ScoreColumn(name, says, because(says.get("dimension")))
                  for name, says in _matches(file, source.columns, free, source)]  # fmt: skip
         if not found:
-            raise RatingsError(f"{file}: no column matches {source.columns!r}; it has {', '.join(index)}")
+            raise FileError(f"{file}: no column matches {source.columns!r}; it has {', '.join(index)}")
         return tuple(found)
     if source.dimensions is not None and source.dimension is None and not source.json_cells:
         return tuple(
@@ -132,7 +132,7 @@ def _score_columns(
 
 
 def _matches(
-    file: str, pattern: str, index: Mapping[str, int], source: Source
+    file: str, pattern: str, index: Mapping[str, int], source: SourcePart
 ) -> list[tuple[str, dict[str, str]]]:
     """The columns whose name follows the pattern, and what each place of it holds. A name that can be read in
     several ways is refused, unless the dimensions that the mapping lists leave one of them."""
@@ -151,7 +151,7 @@ def _matches(
             told = ", or ".join(
                 " and ".join(f"{place} {text!r}" for place, text in each.items()) for each in ways
             )
-            raise RatingsError(
+            raise FileError(
                 f"{file}: the column {column!r} can be read in {len(ways)} ways by {pattern!r}: {told}. List the "
                 "dimensions in the mapping (`dimensions: {NAME: its text in the column's name}`), or rename the "
                 "columns so that another sign stands between the places"
@@ -181,5 +181,5 @@ def _readings(parts: Sequence[str], text: str) -> Iterator[dict[str, str]]:
 
 def _need(file: str, index: Mapping[str, int], column: str) -> str:
     if column.strip() not in index:
-        raise RatingsError(f"{file}: there is no column {column.strip()!r}; {nearest(column, list(index))}")
+        raise FileError(f"{file}: there is no column {column.strip()!r}; {nearest(column, list(index))}")
     return column.strip()

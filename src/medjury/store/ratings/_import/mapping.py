@@ -1,26 +1,77 @@
-"""The mapping file: which column of a clinician's spreadsheet is what. Checked before anything is read."""
+"""What a mapping may state of ratings: which column of a table is what, and what its words and codes mean."""
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AliasChoices, BeforeValidator, Field, field_validator, model_validator
 
-from medjury.foundation.documents import Document, read_document, validate
 from medjury.foundation.fields import Part
-from medjury.store.ratings._files.problems import RatingsError
-from medjury.store.ratings._import.cell import GradeRange, code_of
-from medjury.store.ratings._import.source import RatingMapping, Source
+from medjury.intake import FileError, FilePart, Given, Reading, code_of, read_mapping
+from medjury.store.ratings._import.cell import Codes, GradeRange
 from medjury.store.ratings._profiles import PROFILE
 from medjury.store.ratings._rating import RaterKind
 
-Code = str | int | float
+Kept = TypeVar("Kept")
 _PLACES = ("item", "system", "rater", "dimension", "repeat")
 _PLACE = re.compile(r"\{(\w+)\}")
+# Settings that name a column of the table.
+_COLUMNS = (
+    "item", "system", "rater", "repeat", "dimension", "score", "seconds", "minutes", "probability", "content",
+    "content_hash", *PROFILE,
+)  # fmt: skip
+
+
+def _with_words(kept: Callable[[Any], Kept]) -> BeforeValidator:
+    """Words and codes, by how they are kept; what YAML made a truth value of is not one of them."""
+
+    def check(value: Any) -> Any:
+        if _holds_truth_values(value):
+            raise ValueError("YAML reads yes, no, on and off as true and false: put such words in quotes")
+        return kept(value)
+
+    return BeforeValidator(check)
+
+
+def _holds_truth_values(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(_holds_truth_values(each) for pair in value.items() for each in pair)
+    if isinstance(value, list):
+        return any(map(_holds_truth_values, value))
+    return isinstance(value, bool)
+
+
+def _codes(value: Any) -> frozenset[str]:
+    if not isinstance(value, list | frozenset) or not all(
+        isinstance(each, str | int | float) for each in value
+    ):
+        raise ValueError("must be a list of words and numbers")
+    return frozenset(map(code_of, value))
+
+
+def _wanted(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {name: _codes(each if isinstance(each, list) else [each]) for name, each in value.items()}
+
+
+def _labels(value: Any) -> Any:
+    """By dimension ("" for all), what words mean."""
+    if not isinstance(value, dict):
+        return value
+    by_dimension = value if any(isinstance(each, dict) for each in value.values()) else {"": value}
+    return {
+        name: {code_of(word): number for word, number in each.items()} if isinstance(each, dict) else each
+        for name, each in by_dimension.items()
+    }
+
+
+def _named(value: Any) -> Any:
+    return {name: name for name in value} if isinstance(value, list) else value
 
 
 class RangePart(Part):
@@ -34,6 +85,8 @@ ScalePart = list[int] | RangePart
 
 
 class FixedPart(Part):
+    """What holds for every row of a file."""
+
     system: str | None = None
     rater: str | None = None
     repeat: int | None = Field(default=None, ge=0)
@@ -42,15 +95,11 @@ class FixedPart(Part):
     panel: str | None = None
 
 
-class SourcePart(Part):
-    """What a mapping may say about a file."""
+class SourcePart(FilePart):
+    """What a mapping may state of a file of ratings. `id` and `constants`, as mappings of cases call them, are the
+    same as `item` and `fixed`."""
 
-    sheet: str | None = None
-    delimiter: str | None = Field(default=None, min_length=1, max_length=1)
-    encoding: str | None = None
-    header_rows: int = Field(default=1, ge=1, le=5)
-    rows: str | None = None
-    item: str | None = None
+    item: str | None = Field(default=None, validation_alias=AliasChoices("item", "id"))
     system: str | None = None
     rater: str | None = None
     repeat: str | None = None
@@ -67,26 +116,20 @@ class SourcePart(Part):
     affiliation: str | None = None
     content: str | None = None
     content_hash: str | None = None
-    dimensions: list[str] | dict[str, str] | None = Field(default=None, min_length=1)
+    # By its name, a dimension's column, JSON field or word in the file.
+    dimensions: Annotated[dict[str, str], BeforeValidator(_named), Field(min_length=1)] | None = None
     columns: str | None = None
     cells: Literal["score", "json"] = "score"
     take: str | None = None
     decimal: Literal[".", ","] = "."
     forms: Literal["started", "all"] = "started"
-    fixed: FixedPart = FixedPart()
+    fixed: FixedPart = Field(default=FixedPart(), validation_alias=AliasChoices("fixed", "constants"))
     rater_kind: RaterKind = "clinician"
-    labels: dict[Code, float] | dict[str, dict[Code, float]] = {}
-    na: list[Code] = []
-    blank: list[Code] = []
-    only: dict[str, Code | list[Code]] = {}
+    labels: Annotated[dict[str, dict[str, float]], _with_words(_labels)] = {}
+    na: Annotated[frozenset[str], _with_words(_codes)] = frozenset()
+    blank: Annotated[frozenset[str], _with_words(_codes)] = frozenset()
+    only: Annotated[dict[str, frozenset[str]], _with_words(_wanted)] = {}
     scale: ScalePart | dict[str, ScalePart] | None = None
-
-    @field_validator("labels", "na", "blank", "only", mode="before")
-    @classmethod
-    def _words_are_quoted(cls, value: Any) -> Any:
-        if _holds_truth_values(value):
-            raise ValueError("YAML reads yes, no, on and off as true and false: put such words in quotes")
-        return value
 
     @field_validator("columns")
     @classmethod
@@ -109,142 +152,129 @@ class SourcePart(Part):
                 raise ValueError("`from` must be less than `to`")
         return scale
 
+    @property
+    def json_cells(self) -> bool:
+        return self.cells == "json"
 
-class FilePart(SourcePart):
-    file: str
+    @property
+    def explanations(self) -> Mapping[str, str]:
+        """By dimension, the column that explains its score."""
+        return self.explanation if isinstance(self.explanation, dict) else {}
+
+    def column(self, name: str) -> str | None:
+        """The column, or the JSON field, that holds this of every row."""
+        found = getattr(self, name, None)
+        return found if isinstance(found, str) else None
+
+    def for_all(self) -> dict[str, str]:
+        """What is fixed for every row."""
+        return {name: str(value) for name, value in self.fixed if value is not None}
+
+    def with_fixed(self, **values: str) -> SourcePart:
+        return self.model_copy(update={"fixed": self.fixed.model_copy(update=values)})
+
+    def reading(self) -> Reading:
+        """How the table in the file is read."""
+        names = [getattr(self, name) for name in _COLUMNS]
+        names += [self.column("explanation"), *self.explanations.values(), *self.only]
+        if self.dimension is None and self.columns is None and not self.json_cells:
+            names += (self.dimensions or {}).values()
+        columns = tuple(dict.fromkeys(name.strip() for name in names if name))
+        return Reading(
+            self.sheet, self.delimiter, self.encoding, self.header_rows, self.rows, (self.item or "").strip(),
+            columns, self.columns,
+        )  # fmt: skip
+
+    def codes(self, dimension: str) -> Codes:
+        labels = {**self.labels.get("", {}), **self.labels.get(dimension, {})}
+        return Codes(labels, self.na, self.blank, self.decimal)
+
+    @cached_property
+    def scales(self) -> Mapping[str, GradeRange]:
+        """By dimension ("" for all), the scores that are allowed."""
+        if self.scale is None:
+            return {}
+        by_dimension = self.scale if isinstance(self.scale, dict) else {"": self.scale}
+        return {name: _range(each) for name, each in by_dimension.items()}
 
 
-class MappingFile(SourcePart):
-    """The whole mapping. What stands beside `files` holds for every file that does not say otherwise."""
+class Source(SourcePart):
+    """One file and how to read it."""
+
+    file: Path
+
+
+class MappingPart(SourcePart):
+    """The whole mapping. What is beside `files` holds for every file that does not say otherwise."""
 
     instrument: str | None = None
-    files: list[FilePart] | None = Field(default=None, min_length=1)
+    files: list[Source] | None = Field(default=None, min_length=1)
 
     @model_validator(mode="after")
-    def _each_file_once(self) -> MappingFile:
+    def _each_file_once(self) -> MappingPart:
         names = [(each.file, each.sheet) for each in self.files or []]
         if len(set(names)) < len(names):
-            raise ValueError("a file (or a sheet of it) stands in `files` twice")
+            raise ValueError("a file (or a sheet of it) is in `files` twice")
         return self
 
 
-def read_mapping(path: str | os.PathLike[str], data: Path | None = None) -> RatingMapping:
-    """The mapping in a YAML file. Files are named relative to it; `data` is the file where it names none."""
-    place = Path(path)
-    document = read_document(place)
-    part = validate(document, MappingFile)
+class RatingMapping(NamedTuple):
+    """A mapping as read: its sources, and the instrument it names."""
+
+    sources: tuple[Source, ...]
+    instrument: str | None = None
+    described: bool = False  # by a mapping, rather than by our own column names
+
+
+def rating_mapping(given: Given, data: Path | None = None) -> RatingMapping:
+    """The mapping, in place or in a YAML file. Files are named relative to it; `data` is the file where it names
+    none."""
+    part, place = read_mapping(given, MappingPart)
+    folder = Path() if isinstance(given, Mapping) else Path(place).parent
     if part.files is None and data is None:
-        raise RatingsError(
-            f"{place}: name the files to read under `files`, or give the file beside the mapping"
-        )
+        raise FileError(f"{place}: name the files to read under `files`, or give the file beside the mapping")
     if part.files is not None and data is not None:
-        raise RatingsError(f"{place} names its own files; give the mapping alone, without {data}")
+        raise FileError(f"{place} names its own files; give the mapping alone, without {data}")
     instrument = part.instrument
     if instrument is not None and instrument.endswith((".yaml", ".yml")):
-        instrument = str(place.parent / instrument)
-    if part.files is None and data is not None:
-        return RatingMapping((_source(part, {}, data, str(place)),), instrument, described=True)
+        instrument = str(folder / instrument)
     shared = {name: getattr(part, name) for name in part.model_fields_set & SourcePart.model_fields.keys()}
-    sources = [_source(each, shared, place.parent / each.file, str(place)) for each in part.files or ()]
+    if data is not None:
+        sources = [Source(file=data).model_copy(update=shared)]
+    else:
+        sources = [_with_shared(each, shared, folder) for each in part.files or ()]
+    for each in sources:
+        _check(each, f"{place}: {each.file}")
     return RatingMapping(tuple(sources), instrument, described=True)
 
 
-def parse_mapping(settings: Mapping[str, Any], data: Path) -> RatingMapping:
-    """The same settings as a dict, for one file."""
-    part = validate(Document("mapping", dict(settings), {}), MappingFile)
-    return RatingMapping((_source(part, {}, data, "mapping"),), part.instrument, described=True)
+def _with_shared(source: Source, shared: Mapping[str, Any], folder: Path) -> Source:
+    """A file with what holds for all files; it adds to what is fixed for all."""
+    more = {name: value for name, value in shared.items() if name not in source.model_fields_set}
+    fixed = {name: value for name, value in source.fixed if value is not None}
+    if "fixed" in shared:
+        more["fixed"] = shared["fixed"].model_copy(update=fixed)
+    return source.model_copy(update={**more, "file": folder / source.file})
 
 
-def _source(part: SourcePart, shared: Mapping[str, Any], path: Path, place: str) -> Source:
-    def setting(name: str) -> Any:
-        if name in shared and name not in part.model_fields_set:
-            return shared[name]
-        return getattr(part, name)
-
-    fixed = {
-        name: str(value)
-        for each in (shared.get("fixed", ()), part.fixed)  # a file adds to what is fixed for all
-        for name, value in each
-        if value is not None
-    }
-    dimensions = setting("dimensions")
-    explanation = setting("explanation")
-    columns, cells = setting("columns"), setting("cells")
-    if columns and setting("score"):
-        raise RatingsError(
-            f"{place}: {path}: `columns` and `score` exclude each other: scores stand in one column, or in "
-            "columns named after a pattern"
+def _check(source: Source, place: str) -> None:
+    if source.columns and source.score:
+        raise FileError(
+            f"{place}: `columns` and `score` exclude each other: scores are in one column, or in columns named "
+            "after a pattern"
         )
-    if setting("take") and cells == "json":
-        raise RatingsError(
-            f"{place}: {path}: `take` is for cells that hold one score; with `cells: json` name the fields "
-            "under `dimensions`"
+    if source.take and source.json_cells:
+        raise FileError(
+            f"{place}: `take` is for cells that hold one score; with `cells: json` name the fields under "
+            "`dimensions`"
         )
-    if setting("seconds") and setting("minutes"):
-        raise RatingsError(
-            f"{place}: {path}: `seconds` and `minutes` both name the column of times; keep the one that is its unit"
+    if source.seconds and source.minutes:
+        raise FileError(
+            f"{place}: `seconds` and `minutes` both name the column of times; keep the one that is its unit"
         )
-    labels = setting("labels")
-    by_dimension = any(isinstance(each, dict) for each in labels.values())
-    return Source(
-        path=path,
-        sheet=setting("sheet"),
-        delimiter=setting("delimiter"),
-        encoding=setting("encoding"),
-        header_rows=setting("header_rows"),
-        rows=setting("rows"),
-        item=setting("item"),
-        system=setting("system"),
-        rater=setting("rater"),
-        repeat=setting("repeat"),
-        dimension=setting("dimension"),
-        score=setting("score"),
-        explanation=explanation if isinstance(explanation, str) else None,
-        explanations=explanation if isinstance(explanation, dict) else {},
-        seconds=setting("seconds"),
-        minutes=setting("minutes"),
-        probability=setting("probability"),
-        **{name: setting(name) for name in PROFILE},
-        content=setting("content"),
-        content_hash=setting("content_hash"),
-        dimensions={name: name for name in dimensions} if isinstance(dimensions, list) else dimensions,
-        columns=columns,
-        json_cells=cells == "json",
-        take=setting("take"),
-        decimal=setting("decimal"),
-        guard_forms=setting("forms") == "started",
-        fixed=fixed,
-        rater_kind=setting("rater_kind"),
-        labels={name: _labels(each) for name, each in (labels if by_dimension else {"": labels}).items()},
-        not_applicable=frozenset(map(code_of, setting("na"))),
-        not_rated=frozenset(map(code_of, setting("blank"))),
-        only={
-            name: frozenset(map(code_of, value if isinstance(value, list) else [value]))
-            for name, value in setting("only").items()
-        },
-        scales=_scales(setting("scale")),
-    )
 
 
-def _holds_truth_values(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(_holds_truth_values(each) for pair in value.items() for each in pair)
-    if isinstance(value, list):
-        return any(map(_holds_truth_values, value))
-    return isinstance(value, bool)
-
-
-def _labels(labels: Mapping[Code, float]) -> dict[str, float]:
-    return {code_of(word): number for word, number in labels.items()}
-
-
-def _scales(scale: Any) -> dict[str, GradeRange]:
-    if scale is None:
-        return {}
-    return {name: _scale(each) for name, each in (scale if isinstance(scale, dict) else {"": scale}).items()}
-
-
-def _scale(part: list[int] | RangePart) -> GradeRange:
+def _range(part: list[int] | RangePart) -> GradeRange:
     if isinstance(part, RangePart):
         return GradeRange(part.low, part.high)
     grades = range(part[0], part[1] + 1) if len(part) == 2 else part

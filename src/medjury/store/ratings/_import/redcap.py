@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from medjury.store.ratings._files.problems import ImportReport, Problem
-from medjury.store.ratings._files.table import Table, is_blank
-from medjury.store.ratings._import.cell import shown_of
+from medjury.intake import Table, is_blank, shown_of
 from medjury.store.ratings._import.layout import Layout
+from medjury.store.ratings._import.report import ImportReport, Problem
 
 Row = tuple[int, list[Any]]
 _CHECKBOX = re.compile(r".+___.+")
@@ -38,14 +37,15 @@ def redcap_rows(table: Table, layout: Layout, report: ImportReport) -> Iterator[
     """The rows of the table as REDCap means them; of another table the rows as they are."""
     ticked = {each.name for each in layout.scores if _CHECKBOX.fullmatch(each.name)}
     if not is_redcap(table.header) and not ticked:
-        yield from table.rows
+        yield from ((row.number, row.cells) for row in table.rows)
         return
-    rows = list(table.rows)
+    rows = [(row.number, row.cells) for row in table.rows]
     if any(name.startswith("redcap_") for name in table.header) or _statuses(table.header, rows):
         rows = _merged(table.file, rows, layout, report)
     rows = _filled_down(table, rows, layout, report)
-    forms = _forms(table.header, rows, layout) if layout.source.guard_forms else []
-    if layout.source.guard_forms:
+    is_guarded = layout.source.forms == "started"
+    forms = _forms(table.header, rows, layout) if is_guarded else []
+    if is_guarded:
         _refuse_unknown_zeros(table, rows, layout, forms, report)
     unfinished = 0
     for number, cells in rows:

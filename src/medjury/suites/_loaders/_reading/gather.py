@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from medjury.foundation.errors import MedjuryError
-from medjury.intake.cases import EMPTY, read_rows
+from medjury.intake import EMPTY
+from medjury.intake.cases import read_rows
 from medjury.suites._item import Item, Loaded
 
 BLANK = "blank row"

@@ -7,7 +7,7 @@ from typing import Any
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.limits import read_bytes
-from medjury.intake.cases import parse_json
+from medjury.intake import parse_json
 
 
 def read_json_file(path: Path) -> Any:

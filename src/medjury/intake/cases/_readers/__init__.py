@@ -1,1 +1,0 @@
-"""Readers of cases: one file for each form in which they come."""

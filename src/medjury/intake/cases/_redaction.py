@@ -1,0 +1,372 @@
+"""Redaction: identifiers in a case's texts become placeholders before anything else sees them.
+
+Patterns and lists find what they describe and nothing more. Redaction lowers a risk; it does not make a text
+anonymous, and nothing here says that it does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from medjury.foundation.documents import nearest, read_document
+from medjury.foundation.errors import MedjuryError
+from medjury.intake._files.reading import FileError
+from medjury.intake.cases._case import Case, MetadataValue, Note
+from medjury.intake.cases._identifiers import (
+    Detector,
+    Span,
+    built_in_detectors,
+    merge,
+    names_detector,
+    pattern_detector,
+    presidio_detectors,
+)
+from medjury.intake.cases._read import CaseReader
+from medjury.intake.cases._tally import LeftOut
+
+NO_PROMISE = (
+    "Redaction finds what its patterns and lists describe. It is not complete: names, places and rare events "
+    "may remain. Case ids, patient ids and system names are not changed. "
+    "Look at the result before it leaves the site."
+)
+_PLACEHOLDER = re.compile(r"\[([A-Z][A-Z0-9_]*)-(\d{1,6})\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """One replacement: where, what it became, and the words around it. Holds clinical text: for a person's
+    own screen only."""
+
+    field: str
+    before: str
+    placeholder: str
+    left: str
+    right: str
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """A redacted case, and how many identifiers of each kind were replaced in it."""
+
+    case: Case
+    counts: Mapping[str, int]
+    replacements: tuple[Replacement, ...] = field(default=(), repr=False)
+
+
+class Redactor:
+    """Replaces identifiers by placeholders such as [NAME-1], the same one for one identifier in a case.
+
+    `names` are a site's own names, `patterns` its own regular expressions by kind, `keep` the kinds to leave
+    (dates matter clinically), `metadata` the metadata fields that are texts to redact, and `regions` the
+    countries whose phone numbers are known. `presidio=False` uses only the patterns built in here.
+    """
+
+    def __init__(
+        self,
+        *,
+        names: Iterable[str] = (),
+        patterns: Mapping[str, Sequence[str]] | None = None,
+        keep: Iterable[str] = (),
+        metadata: Iterable[str] = (),
+        regions: Sequence[str] = ("GB", "US"),
+        presidio: bool = True,
+    ) -> None:
+        kept = frozenset(keep)
+        own = {kind: tuple(each) for kind, each in (patterns or {}).items()}
+        self._metadata = frozenset(metadata)
+        # A site's own kinds come first: among equal stretches the first kind wins.
+        self._detectors: list[Detector] = [pattern_detector(kind, each) for kind, each in own.items()]
+        if "NAME" not in kept:
+            self._detectors.append(names_detector(names))
+        self._detectors += built_in_detectors(kept)
+        if presidio:
+            self._detectors += presidio_detectors(kept, regions)
+
+    def redact(self, case: Case, context: int = 0) -> Redaction:
+        """The case with its texts, notes and named metadata redacted; ids and system names stay as they are.
+
+        With `context`, the replacements are returned with that many characters on either side.
+        """
+        page = _Page(self._detectors, context, _texts_of(case, self._metadata))
+        redacted = replace(
+            case,
+            candidate=page.text("candidate", case.candidate),
+            reference=page.text("reference", case.reference),
+            texts={name: page.text(name, text) or "" for name, text in case.texts.items()},
+            notes=tuple(_redact_note(page, place, note) for place, note in enumerate(case.notes, 1)),
+            metadata={name: self._fact(page, name, value) for name, value in case.metadata.items()},
+        )
+        return Redaction(redacted, dict(page.counts), tuple(page.replacements))
+
+    def _fact(self, page: _Page, name: str, value: MetadataValue) -> MetadataValue:
+        if name in self._metadata and isinstance(value, str):
+            return page.text(name, value) or ""
+        return value
+
+
+class RedactedCases:
+    """Cases redacted one at a time as they are read; `counts` and `changed` tell of the latest reading."""
+
+    def __init__(self, cases: Iterable[Case], redactor: Redactor) -> None:
+        self._cases = cases
+        self._redactor = redactor
+        self.counts: Counter[str] = Counter()
+        self.changed = 0
+
+    def __iter__(self) -> Iterator[Case]:
+        self.counts, self.changed = Counter(), 0
+        for case in self._cases:
+            redaction = self._redactor.redact(case)
+            self.counts.update(redaction.counts)
+            self.changed += bool(redaction.counts)
+            yield redaction.case
+
+    def redacting(self, cases: Iterable[Case]) -> RedactedCases:
+        """Other cases, redacted in the same way."""
+        return RedactedCases(cases, self._redactor)
+
+    def with_raw(self) -> Iterator[tuple[Case, Case]]:
+        """Each case as it is in the file, and redacted: marks must know a text with and without names."""
+        for case in self._cases:
+            yield case, self._redactor.redact(case).case
+
+    def redacted(self, case: Case) -> Case:
+        """Another text of the same cases, such as a clinician's comment, with the same rules."""
+        return self._redactor.redact(case).case
+
+    @property
+    def source(self) -> Iterable[Case]:
+        """The cases as they are in the file."""
+        return self._cases
+
+    @property
+    def skipped(self) -> int:
+        """How many rows the reader of the cases left out."""
+        return self._cases.skipped if isinstance(self._cases, CaseReader) else 0
+
+    @property
+    def left_out(self) -> LeftOut:
+        """What it left out, with counts."""
+        return self._cases.left_out if isinstance(self._cases, CaseReader) else LeftOut()
+
+
+class _Page:
+    """The placeholders of one case: the same identifier, written anywhere in it, has the same number."""
+
+    def __init__(self, detectors: list[Detector], context: int, texts: Iterable[str]) -> None:
+        self._detectors = detectors
+        self._context = context
+        self._given: dict[tuple[str, str], str] = {}
+        self._last: Counter[str] = Counter()
+        for text in texts:  # a placeholder that is in the text already is somebody else's
+            for kind, number in _PLACEHOLDER.findall(text):
+                self._last[kind] = max(self._last[kind], int(number))
+        self.counts: Counter[str] = Counter()
+        self.replacements: list[Replacement] = []
+
+    def text(self, name: str, text: str | None) -> str | None:
+        if not text:
+            return text
+        masked = _PLACEHOLDER.sub(lambda match: "\x1f" * len(match.group()), text)
+        spans = merge(span for detect in self._detectors for span in detect(masked))
+        parts: list[str] = []
+        end = 0
+        for span in spans:
+            placeholder = self._placeholder(span, text)
+            parts += (text[end : span.start], placeholder)
+            end = span.end
+            self.counts[span.kind] += 1
+            if self._context:
+                left = text[max(0, span.start - self._context) : span.start]
+                right = text[span.end : span.end + self._context]
+                self.replacements.append(
+                    Replacement(name, text[span.start : span.end], placeholder, left, right)
+                )
+        return "".join((*parts, text[end:]))
+
+    def _placeholder(self, span: Span, text: str) -> str:
+        words = re.findall(r"\w+", re.sub(r"['’]s\b", "", text[span.start : span.end].casefold()))
+        if span.kind == "NAME":  # "Smith, Jane" is Jane Smith
+            words.sort()
+        key = (span.kind, " ".join(words))
+        if key not in self._given:
+            self._last[span.kind] += 1
+            self._given[key] = f"[{span.kind}-{self._last[span.kind]}]"
+        return self._given[key]
+
+
+def _redact_note(page: _Page, place: int, note: Note) -> Note:
+    where = f"notes[{place}]"
+    return Note(
+        id=page.text(f"{where}.id", note.id) or note.id,
+        text=page.text(where, note.text) or "",
+        date=page.text(f"{where}.date", note.date),
+        kind=page.text(f"{where}.kind", note.kind),
+    )
+
+
+def _texts_of(case: Case, metadata: Iterable[str]) -> Iterator[str]:
+    yield from (case.candidate or "", case.reference or "", *case.texts.values())
+    for note in case.notes:
+        yield from (note.id, note.text, note.date or "", note.kind or "")
+    yield from (str(case.metadata[name]) for name in metadata if name in case.metadata)
+
+
+# What would be replaced, shown in its place: clinical text, for the eyes at this screen.
+
+_AROUND = 24  # signs shown on either side
+
+
+def redaction_preview(cases: Iterable[Case], redactor: Redactor, count: int) -> Iterator[str]:
+    """The lines of a preview of the first cases, ending with the counts."""
+    counts: Counter[str] = Counter()
+    for case in islice(cases, count):
+        redaction = redactor.redact(case, _AROUND)
+        counts.update(redaction.counts)
+        yield f"case {case.id}{f' ({case.system})' if case.system else ''}:"
+        for each in redaction.replacements:
+            left, before, right = (" ".join(text.split()) for text in (each.left, each.before, each.right))
+            yield f"  {each.field}: ...{left} {{{before} -> {each.placeholder}}} {right}..."
+        if not redaction.replacements:
+            yield "  nothing found"
+    yield redaction_counts(counts)
+
+
+def redaction_counts(counts: Mapping[str, int]) -> str:
+    """How many of each kind were replaced."""
+    found = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.items()))
+    return f"replaced: {found or 'nothing'}"
+
+
+# A study's `redact:` settings, checked with every mistake at once.
+
+_SETTINGS = ("names", "patterns", "keep", "metadata", "regions", "presidio")
+
+
+def make_redactor(settings: Mapping[str, Any] | bool, folder: str | Path = ".") -> Redactor | None:
+    """The redactor that the settings describe; None where they say `false`.
+
+    names: a file with one name on a line, or a list of names; patterns: regular expressions by kind
+    ({WARD: 'Ward \\d+'}); keep, metadata, regions: lists; presidio: true or false. Paths are relative to
+    `folder`, the study file's.
+    """
+    if isinstance(settings, bool):
+        return Redactor() if settings else None
+    faults = [
+        f"{key!r} is not a setting; {nearest(str(key), _SETTINGS)}"
+        for key in settings
+        if key not in _SETTINGS
+    ]
+    patterns = _patterns(settings.get("patterns", {}), faults)
+    lists = {key: _list(settings.get(key, []), key, faults) for key in ("keep", "metadata")}
+    regions = _list(settings.get("regions", ["GB", "US"]), "regions", faults)
+    names = _names(settings.get("names", []), Path(folder), faults)
+    presidio = settings.get("presidio", True)
+    if not isinstance(presidio, bool):
+        faults.append("presidio must be true or false")
+    faults += [
+        f"regions: {region!r} is not a country code like GB" for region in regions if not _is_code(region)
+    ]
+    if faults:
+        raise FileError("the redaction settings cannot be used: " + "; ".join(faults))
+    return Redactor(names=names, patterns=patterns, regions=regions, presidio=bool(presidio), **lists)
+
+
+def redact_part(file: str | Path) -> tuple[dict[str, Any] | bool, Path]:
+    """The redaction settings of a YAML file (a study file will do), and the folder that its paths start from."""
+    document = read_document(file)
+    value = (
+        document.value.get("redact", document.value) if isinstance(document.value, dict) else document.value
+    )
+    if not isinstance(value, bool | dict):
+        raise MedjuryError(document.complaint((), "the file must hold redaction settings"))
+    return value if isinstance(value, bool) else dict(value), Path(document.file).parent
+
+
+def added_settings(
+    settings: Mapping[str, Any],
+    *,
+    names: str | None = None,
+    patterns: Sequence[tuple[str, str]] = (),
+    keep: Sequence[str] = (),
+    metadata: Sequence[str] = (),
+    regions: Sequence[str] = (),
+    presidio: bool = True,
+) -> dict[str, Any]:
+    """The settings with more of the same: a file of names, patterns (kind, expression), kinds to keep and so on."""
+    made = dict(settings)
+    if names:
+        made["names"] = str(Path(names).resolve())
+    for kind, expression in patterns:
+        given = made.get("patterns", {})
+        before = given.get(kind, [])
+        made["patterns"] = {**given, kind: [*(before if isinstance(before, list) else [before]), expression]}
+    for key, added in (("keep", keep), ("metadata", metadata)):
+        if added:
+            made[key] = [*made.get(key, []), *added]
+    if regions:
+        made["regions"] = list(regions)
+    return made if presidio else {**made, "presidio": False}
+
+
+def _patterns(value: object, faults: list[str]) -> dict[str, list[str]]:
+    if not isinstance(value, Mapping):
+        faults.append("patterns must map kinds to regular expressions")
+        return {}
+    found: dict[str, list[str]] = {}
+    for kind, given in value.items():
+        if not isinstance(kind, str) or not re.fullmatch(r"[A-Z][A-Z0-9_]*", kind):
+            faults.append(f"patterns: the kind {kind!r} must be capital letters, digits and _")
+            continue
+        expressions = given if isinstance(given, list) else [given]
+        for expression in expressions:
+            problem = _problem(expression)
+            if problem:
+                faults.append(f"patterns.{kind}: {problem}")
+        found[kind] = [each for each in expressions if isinstance(each, str)]
+    return found
+
+
+def _problem(expression: object) -> str:
+    if not isinstance(expression, str):
+        return "must be a regular expression in quotes"
+    try:
+        compiled = re.compile(expression)
+    except re.error as error:
+        return f"is not a regular expression: {error.msg} at position {error.pos}"
+    return "matches the empty text; make it match at least one character" if compiled.match("") else ""
+
+
+def _names(value: object, folder: Path, faults: list[str]) -> list[str]:
+    if isinstance(value, list):
+        return _list(value, "names", faults)
+    if not isinstance(value, str):
+        faults.append("names must be a file, or a list of names")
+        return []
+    file = folder / value
+    try:
+        lines = file.read_text(encoding="utf-8-sig").splitlines()
+    except FileNotFoundError:
+        faults.append(f"names: there is no file {file}")
+    except (OSError, UnicodeDecodeError):
+        faults.append(f"names: {file} cannot be read as UTF-8 text")
+    else:
+        return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    return []
+
+
+def _list(value: object, key: str, faults: list[str]) -> list[str]:
+    if isinstance(value, list | tuple) and all(isinstance(each, str) and each.strip() for each in value):
+        return [str(each) for each in value]
+    faults.append(f"{key} must be a list of texts")
+    return []
+
+
+def _is_code(region: str) -> bool:
+    return bool(re.fullmatch(r"[A-Z]{2}", region))

@@ -1,1 +1,0 @@
-"""Redaction: what identifies somebody is found and replaced before anything else reads it."""

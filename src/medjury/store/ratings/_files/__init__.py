@@ -1,1 +1,0 @@
-"""Tables that people made, as they stand: text, spreadsheets, JSON, SPSS and Stata."""
