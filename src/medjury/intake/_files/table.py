@@ -75,8 +75,8 @@ def check_readable(path: Path, reading: Reading) -> None:
         raise FileError(no_such(path))
     if kind not in READERS or not path.is_file():
         raise FileError(
-            f"{path}: tables are read from {', '.join(READERS)} files; `medjury look {path.name}` says what a file "
-            "is"
+            f"{path}: tables are read from {', '.join(READERS)} files; save it as one of these (`medjury look "
+            f"{path.name}` says what a file is)"
         )
     if is_packed(path) and kind not in _OF_TEXT:
         raise FileError(f"{path}: is packed already inside; unpack the .gz around it")
