@@ -23,7 +23,8 @@ from medjury.foundation.errors import MedjuryError
 from medjury.foundation.limits import FileLimitError, is_too_deep, part_of_limits, read_parquet
 from medjury.instruments import load_instrument
 from medjury.intake.cases import read_cases
-from medjury.models import AnswerFile, PriceList
+from medjury.models import PriceList
+from medjury.models._answer_file import AnswerFile
 from medjury.store.ratings import read_ratings
 from medjury.studies import load_study
 from medjury.studies.inspection import look

@@ -11,7 +11,7 @@ import yaml
 from tests.calibration.planted_juries import planted_votes
 
 from medjury.cli import main
-from medjury.judging import load_adaptive_rule
+from medjury.judging import SavedAdaptiveRule
 
 QUICK = ["--reference", "panel", "--scale", "1", "5", "--resamples", "200", "--draws", "60", "--loss", "0.02"]
 
@@ -52,7 +52,7 @@ def test_everything_is_written_and_can_be_read_back(
     adaptive = table.filter(pl.col("name") == "adaptive jury", pl.col("kind") == "policy").row(0, named=True)
     assert adaptive["loss_low"] < adaptive["loss"] < adaptive["loss_high"]
     assert Path(figure).read_text().startswith("<svg")
-    saved = load_adaptive_rule(rule)
+    saved = SavedAdaptiveRule.load(rule)
     assert list(saved.jurors) == found["rule"]["jurors"] and saved.rule.widths is not None
     assert json.loads(Path(rule).read_text())["learnt"]["result"] == found["verdict"]
 

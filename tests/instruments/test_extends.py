@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from medjury.instruments import Instrument, InstrumentError, load_instrument
+from medjury.instruments import Instrument, load_instrument
+from medjury.instruments._load import InstrumentError
 
 HEAD = 'name: mine\nversion: "1"\ntitle: Mine\nextends: diagnosis\n'
 GOOD = "  - {name: good, label: Good, definition: Whether it is good, grades: {0: 'no', 1: 'yes'}}\n"

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from tests.instruments.samples import GOOD, write
 
-from medjury.instruments import Example, InstrumentError, derive, load_instrument, output_schema, read_answer
+from medjury.instruments import Example, derive, load_instrument, output_schema, read_answer
+from medjury.instruments._load import InstrumentError
 
 
 def faults(file: Path) -> list[str]:

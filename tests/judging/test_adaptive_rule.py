@@ -11,14 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medjury.foundation.errors import MedjuryError
-from medjury.judging import (
-    AdaptiveRule,
-    SavedAdaptiveRule,
-    Widths,
-    load_adaptive_rule,
-    read_widths,
-    save_adaptive_rule,
-)
+from medjury.judging import AdaptiveRule, SavedAdaptiveRule, Widths
+from medjury.judging._adaptive_rule import read_widths
 
 SCALE = (1.0, 5.0)
 SCALES = {"accuracy": (1.0, 5.0), "safety": (0.0, 1.0)}
@@ -105,8 +99,8 @@ def test_a_rule_that_makes_no_sense_is_refused(wrong: dict[str, float], told: st
 
 def test_a_rule_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     saved = SavedAdaptiveRule(AdaptiveRule(0.125, 1, 3, 3.5, WIDTHS), ("small", "large", "other"), SCALES)
-    save_adaptive_rule(tmp_path / "rule.json", saved, {"seed": 0})
-    assert load_adaptive_rule(tmp_path / "rule.json") == saved
+    saved.save(tmp_path / "rule.json", {"seed": 0})
+    assert SavedAdaptiveRule.load(tmp_path / "rule.json") == saved
     saved.check(["small", "large", "other"], SCALES)
     with pytest.raises(MedjuryError, match="small, large, other in this order, not for large, small, other"):
         saved.check(["large", "small", "other"], SCALES)
@@ -137,19 +131,19 @@ def test_a_rule_holds_for_the_dimensions_and_scales_it_was_learnt_on() -> None:
 )
 def test_a_damaged_file_is_told_by_its_name(change: dict[str, object], told: str, tmp_path: Path) -> None:
     file = tmp_path / "rule.json"
-    save_adaptive_rule(file, SavedAdaptiveRule(AdaptiveRule(), ("small", "large"), SCALES), {})
+    SavedAdaptiveRule(AdaptiveRule(), ("small", "large"), SCALES).save(file, {})
     file.write_text(json.dumps(json.loads(file.read_text()) | change))
     with pytest.raises(MedjuryError, match=told) as error:
-        load_adaptive_rule(file)
+        SavedAdaptiveRule.load(file)
     assert "rule.json" in str(error.value)
 
 
 def test_a_file_that_is_not_there_or_no_json_is_told(tmp_path: Path) -> None:
     with pytest.raises(MedjuryError, match="cannot be read"):
-        load_adaptive_rule(tmp_path / "none.json")
+        SavedAdaptiveRule.load(tmp_path / "none.json")
     (tmp_path / "text.json").write_text("tolerance: 1")
     with pytest.raises(MedjuryError, match="not JSON"):
-        load_adaptive_rule(tmp_path / "text.json")
+        SavedAdaptiveRule.load(tmp_path / "text.json")
 
 
 def test_widths_survive_being_written_as_json() -> None:

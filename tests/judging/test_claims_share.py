@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.judging.planted_claims import CASES, PlantedCase
 
 from medjury.instruments import Reason, Score, Unscored, load_instrument
-from medjury.judging import ClaimFinding, ShareRule, decide_support, support_share, worst_claim
-from medjury.judging._claims.share import VERDICTS
+from medjury.judging import ShareRule
+from medjury.judging._claims.share import VERDICTS, ClaimFinding, decide_support, support_share, worst_claim
 
 EQUAL = {1: 1.0, 2: 1.0, 3: 1.0}
 LOST = Unscored(Reason.UNFOUNDED, "invented")

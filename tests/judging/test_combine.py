@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medjury.instruments import NotApplicable, Outcome, Reason, Score, Unscored
-from medjury.judging import RULES, Rule, combine, combine_columns
+from medjury.judging import combine_columns
+from medjury.judging._combine import RULES, Rule, combine
 
 FAILED = Unscored(Reason.PARSE, "not JSON")
 OUTCOMES = st.one_of(

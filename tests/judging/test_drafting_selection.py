@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medjury.intake.cases import Case, Note
-from medjury.judging import SelectionRules, select_sources
+from medjury.judging import SelectionRules
+from medjury.judging._draft_sources import select_sources
 
 LONG = "Long enough. " * 300  # 3,900 characters
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Composite, Dimension, Input, Instrument, Reason, SkipRule, Unscored
 from medjury.intake.cases import Case, Note, Redactor
-from medjury.judging import DRAWS, Draw, DrawnExamples, Judge, TrainingSplit, WorkedExample, split_training
-from medjury.judging._drawn_examples import WordIndex
-from medjury.judging._training_split import consensus_of, kin_of, nearest_grade
+from medjury.judging import DrawnExamples, Judge, TrainingSplit, split_training
+from medjury.judging._drawn_examples import DRAWS, Draw, WordIndex
+from medjury.judging._training_split import WorkedExample, consensus_of, kin_of, nearest_grade
 from medjury.models import Scripted
 from medjury.store.ratings import Rating, Status
 

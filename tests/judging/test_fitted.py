@@ -89,7 +89,7 @@ class TwoSteps(Judge):
         first = Request((Message("user", f"{len(unit.case.notes)} notes?"),), max_tokens=10)
         answer = await gate.ask(self.model, first)
         graded = await self.grade(unit, gate)
-        from medjury.judging import rows_of
+        from medjury.judging._rows import rows_of
 
         return Rated(rows_of(unit, graded.outcomes, [answer, *(graded.answers or ())]), Body(kind="two"))
 

@@ -30,9 +30,9 @@ from medjury.judging import (
     Speaker,
     WorkedClaim,
     WorkedClaims,
-    select_sources,
 )
 from medjury.judging._claims.prompts import listing_system, verifying_schema, verifying_system
+from medjury.judging._draft_sources import select_sources
 from medjury.models import Gate, MemoryCache, Request, Scripted, make_model
 from medjury.studies import prompt_version
 
@@ -286,13 +286,13 @@ async def test_both_steps_are_asked_with_the_examples_between_rules_and_question
 @pytest.mark.parametrize(
     ("claim", "words"),
     [
-        (WorkedClaim("not there", "x", 2, "not_addressed"), "`quote` does not stand in the text"),
+        (WorkedClaim("not there", "x", 2, "not_addressed"), "`quote` is not in the text"),
         (WorkedClaim("Start it", "x", 4, "not_addressed"), "`importance` 1, 2 or 3"),
         (WorkedClaim("Start it", "x", 2, "supported"), "`evidence` is needed"),
         (WorkedClaim("Start it", "x", 2, "not_addressed", evidence=("Wait",)), "for these alone"),
         (
             WorkedClaim("Start it", "x", 2, "contradicted", evidence=("Go",)),
-            "does not stand in the reference",
+            "is not in the reference",
         ),
     ],
 )

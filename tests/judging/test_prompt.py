@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from medjury.instruments import Dimension, Example, Input, Instrument, Reason, SkipRule, Unscored
 from medjury.intake.cases import Case, Note, clean_text
-from medjury.judging import Prompt, text_block
+from medjury.judging import text_block
+from medjury.judging._prompt import Prompt
 from medjury.models import Message
 
 INSTRUMENT = Instrument(

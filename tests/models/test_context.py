@@ -15,7 +15,6 @@ from medjury.instruments import Reason
 from medjury.models import (
     AuditLog,
     ContextError,
-    EmbeddedModel,
     Gate,
     MemoryCache,
     Message,
@@ -29,6 +28,7 @@ from medjury.models import (
     excess_tokens,
     make_model,
 )
+from medjury.models._embedded_model import EmbeddedModel
 
 LONG = "The patient was seen again and is well. " * 400  # 3,200 words
 

@@ -13,8 +13,8 @@ from tests.models.samples import SCHEMA, request
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.models import EmbeddedModel, Message, ModelError, Request, make_model, weights_file
-from medjury.models._embedded_model import _question
+from medjury.models import Message, ModelError, Request, make_model, weights_file
+from medjury.models._embedded_model import EmbeddedModel, _question
 
 NOTE = "A 71-year-old man was admitted with pneumonia, treated with amoxicillin for five days and sent home well."
 OTHER = (

@@ -22,7 +22,6 @@ from medjury.models import (
     Limits,
     MemoryCache,
     ModelError,
-    OpenAIModel,
     PriceList,
     Reply,
     Request,
@@ -34,6 +33,7 @@ from medjury.models import (
 )
 from medjury.models._gate.limits import FIRST_CONCURRENCY
 from medjury.models._gate.sending import Sending
+from medjury.models._openai.openai import OpenAIModel
 
 BUSY = ModelError(Reason.RATE_LIMIT, "busy", retry=True)
 BROKEN = ModelError(Reason.PROVIDER, "broken", retry=True)

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medjury.models import EmbeddedModel, Message, Request, cautious_tokens, estimate_tokens
+from medjury.models import Message, Request, cautious_tokens, estimate_tokens
+from medjury.models._embedded_model import EmbeddedModel
 from medjury.models._tokens import most_tokens
 
 

@@ -21,8 +21,8 @@ from tests.tuning.training.tiny_model import write_tiny_model
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.models import Gate, MemoryCache, Message, ModelError, Request, TransformersModel, make_model
-from medjury.models._transformers import TransformersEngine
+from medjury.models import Gate, MemoryCache, Message, ModelError, Request, make_model
+from medjury.models._transformers import TransformersEngine, TransformersModel
 from medjury.studies._plan.preflight import load_models
 
 WINDOW = 512

@@ -8,7 +8,8 @@ import json
 import pytest
 from tests.loopback import conforming
 
-from medjury.models import EmbeddedModel, Reply, Request, estimate_tokens
+from medjury.models import Reply, Request, estimate_tokens
+from medjury.models._embedded_model import EmbeddedModel
 
 VOICES = ("what was asked for", "half of that", "something else", "nothing")
 

@@ -15,7 +15,7 @@ from tests.loopback import Call, LoopbackServer
 from tests.processes import kill, start, wait_until
 
 from medjury.cli import main
-from medjury.judging import AdaptiveRule, SavedAdaptiveRule, save_adaptive_rule
+from medjury.judging import AdaptiveRule, SavedAdaptiveRule
 from medjury.studies import load_study
 
 Write = Callable[..., Path]
@@ -99,9 +99,8 @@ def test_the_bare_word_asks_the_judge_again_while_it_is_open(adapt: Write, serve
 def test_a_rule_from_a_file_and_jurors_of_other_endpoints(
     adapt: Write, server: LoopbackServer, tmp_path: Path
 ) -> None:
-    save_adaptive_rule(
-        tmp_path / "rule.json", SavedAdaptiveRule(AdaptiveRule(0.125, 1, 2), ("small", "middle"), SCALES), {}
-    )
+    saved = SavedAdaptiveRule(AdaptiveRule(0.125, 1, 2), ("small", "middle"), SCALES)
+    saved.save(tmp_path / "rule.json", {})
     other = {"name": "middle", "kind": "openai", "url": server.url, "model": "middle", "max_tokens": 77}
     study = adapt({"name": "adaptive", "jurors": [JURORS[0], other], "rule": "rule.json"})
     assert run(study) == 0
@@ -209,9 +208,8 @@ def test_a_wrong_setting_is_told_with_its_line(
 def test_a_rule_of_other_jurors_is_refused(
     adapt: Write, server: LoopbackServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    save_adaptive_rule(
-        tmp_path / "rule.json", SavedAdaptiveRule(AdaptiveRule(), ("middle", "small", "large"), SCALES), {}
-    )
+    saved = SavedAdaptiveRule(AdaptiveRule(), ("middle", "small", "large"), SCALES)
+    saved.save(tmp_path / "rule.json", {})
     assert run(adapt({**STRATEGY, "rule": "rule.json"})) == 2
     assert "in this order" in capsys.readouterr().err and not server.calls
 
@@ -235,7 +233,7 @@ def test_a_rule_of_another_instrument_is_refused(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     saved = SavedAdaptiveRule(AdaptiveRule(), ("small", "middle", "large"), scales)
-    save_adaptive_rule(tmp_path / "rule.json", saved, {})
+    saved.save(tmp_path / "rule.json", {})
     assert run(adapt({**STRATEGY, "rule": "rule.json"})) == 2
     assert told in capsys.readouterr().err and not server.calls
 
@@ -246,7 +244,7 @@ def test_a_rule_file_that_changes_between_runs_is_another_judge_and_keeps_the_vo
     study = adapt({**STRATEGY, "rule": "rule.json"})
     for rule, calls in ((AdaptiveRule(1.0), 3), (AdaptiveRule(0.125, 1), 6), (AdaptiveRule(0.0, 3), 9)):
         saved = SavedAdaptiveRule(rule, ("small", "middle", "large"), SCALES)
-        save_adaptive_rule(tmp_path / "rule.json", saved, {})
+        saved.save(tmp_path / "rule.json", {})
         assert run(study) == 0 and len(server.calls) == calls, "only jurors not asked before are asked"
     assert votes(study)["score"].to_list()[::3] == [pytest.approx(each / 3) for each in (7, 7, 9)]
     assert len(records(study)) == 3, "one record for each case: that of the rule in force"

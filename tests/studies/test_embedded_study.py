@@ -19,7 +19,8 @@ from tests.studies.embedded_words import VOICES, put_words
 
 from medjury.cli import main
 from medjury.instruments import Reason
-from medjury.models import EmbeddedModel, Message, Request, weights_file
+from medjury.models import Message, Request, weights_file
+from medjury.models._embedded_model import EmbeddedModel
 from medjury.store.runs import RunFolder
 from medjury.studies import load_study, run_study
 

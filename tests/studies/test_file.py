@@ -76,7 +76,7 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
 def test_two_equal_judges_are_refused(tmp_path: Path) -> None:
     judge = GOOD.splitlines()[-1]
     told = message(tmp_path, GOOD + judge.replace("name: juror", "name: twin") + "\n")
-    assert "one voice counted twice" in told
+    assert "one judge counted twice" in told
 
 
 def test_a_missing_study_file_is_told() -> None:

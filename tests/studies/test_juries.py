@@ -99,7 +99,7 @@ def test_without_a_jury_every_judge_is_on_trial(write_study: Write, server: Loop
     ("settings", "where", "told"),
     [
         ({"juries": [{"name": "x", "members": ["a", "d"]}]}, "juries", "has no judge 'd'"),
-        ({"juries": [{"name": "x", "members": ["a", "a"]}]}, "juries", "one voice counted twice"),
+        ({"juries": [{"name": "x", "members": ["a", "a"]}]}, "juries", "one judge counted twice"),
         ({"juries": [{"name": "a", "members": ["b"]}]}, "juries", "both called 'a'"),
         ({"juries": [*JURIES, JURIES[0]]}, "juries", "two juries are called 'zero-shot'"),
         ({"juries": [{"name": "x"}]}, "juries[0].members", "is missing; add it"),

@@ -16,7 +16,9 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Example, load_instrument
 from medjury.intake.cases import Case, Note
 from medjury.judging import Judge
-from medjury.models import AnthropicModel, Gate, MemoryCache, OpenAIModel, PriceList
+from medjury.models import Gate, MemoryCache, PriceList
+from medjury.models._anthropic import AnthropicModel
+from medjury.models._openai.openai import OpenAIModel
 from medjury.store.runs import RunFolder
 from medjury.studies import check_study, load_study, run_study
 

@@ -75,7 +75,8 @@ def nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         raise AssertionError("nobody may be asked")
 
     def forbid() -> None:
-        from medjury.models import Gate, OpenAIModel
+        from medjury.models import Gate
+        from medjury.models._openai.openai import OpenAIModel
 
         monkeypatch.setattr(Gate, "ask", refuse)
         monkeypatch.setattr(OpenAIModel, "ask", refuse)

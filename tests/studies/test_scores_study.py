@@ -324,7 +324,7 @@ def test_several_raters_in_a_file_are_named_or_refused(write_study: Write, tmp_p
         {"scores of other raters or repeats": 36},
     ]
     twins = [scored("a", rater="gpt"), scored("b", rater="gpt")]
-    assert "'a' and 'b' have the very same scores: one voice counted twice" in refusal(
+    assert "'a' and 'b' have the very same scores: one judge counted twice" in refusal(
         write_study(judges=twins)
     )
 

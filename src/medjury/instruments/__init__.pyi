@@ -12,7 +12,6 @@ from ._instrument import Example as Example
 from ._instrument import Input as Input
 from ._instrument import Instrument as Instrument
 from ._instrument import SkipRule as SkipRule
-from ._load import InstrumentError as InstrumentError
 from ._load import list_instruments as list_instruments
 from ._load import load_instrument as load_instrument
 from ._outcome import TRANSIENT as TRANSIENT
@@ -22,10 +21,8 @@ from ._outcome import Reason as Reason
 from ._outcome import Score as Score
 from ._outcome import Unscored as Unscored
 from ._reader import LONGEST_REPLY as LONGEST_REPLY
-from ._reader import REASONING as REASONING
 from ._reader import VERDICT as VERDICT
 from ._reader import AnswerError as AnswerError
-from ._reader import Found as Found
 from ._reader import Way as Way
 from ._reader import extract_json as extract_json
 from ._reader import has_unasked_text as has_unasked_text

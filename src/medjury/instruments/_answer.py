@@ -17,7 +17,7 @@ def apply_skips(instrument: Instrument, outcomes: Mapping[str, Outcome]) -> dict
 
     Where the rule's dimension has the value, the skipped one is not applicable whatever was answered. Where
     it has another value, or none, "not applicable" is refused. Where the rule's dimension was not asked in
-    the same answer there is nothing to check against, and the answer stands: call again on the merged
+    the same answer there is nothing to check against, and the answer is kept: call again on the merged
     outcomes when each dimension is asked in a call of its own.
     """
     result = dict(outcomes)

@@ -58,7 +58,7 @@ def extended(document: Document, library: Path) -> Document:
 
 
 def _dimensions(base: Any, stated: Any) -> tuple[Any, dict[int, int]]:
-    """The dimensions of both, and where those that are stated stand among them."""
+    """The dimensions of both, and where those that are stated are among them."""
     if not isinstance(base, list) or not isinstance(stated, list):
         return stated, {}
     merged = [dict(each) for each in base]

@@ -1,4 +1,4 @@
-"""What a rater said on one dimension: a score, "not applicable", or nothing usable and why.
+"""What a rater finds on one dimension: a score, "not applicable", or nothing usable and why.
 
 A failure is missing data. No code turns an `Unscored` into a number.
 """

@@ -4,12 +4,6 @@ from ._adaptive_rule import AdaptiveRule as AdaptiveRule
 from ._adaptive_rule import SavedAdaptiveRule as SavedAdaptiveRule
 from ._adaptive_rule import WidthCell as WidthCell
 from ._adaptive_rule import Widths as Widths
-from ._adaptive_rule import load_adaptive_rule as load_adaptive_rule
-from ._adaptive_rule import read_widths as read_widths
-from ._adaptive_rule import save_adaptive_rule as save_adaptive_rule
-from ._adaptive_rule import width_cell as width_cell
-from ._aggregate import aggregate as aggregate
-from ._aggregate import derived as derived
 from ._answerer import TOKENS_PER_ANSWER as TOKENS_PER_ANSWER
 from ._answerer import Answerer as Answerer
 from ._around import ModelChecked as ModelChecked
@@ -27,14 +21,9 @@ from ._claims.rater import Claims as Claims
 from ._claims.rater import ShareRule as ShareRule
 from ._claims.records import ClaimsBody as ClaimsBody
 from ._claims.records import ClaimStatistics as ClaimStatistics
-from ._claims.records import ClaimTally as ClaimTally
 from ._claims.records import RecordedClaim as RecordedClaim
 from ._claims.records import claim_cases as claim_cases
 from ._claims.records import claim_statistics as claim_statistics
-from ._claims.share import ClaimFinding as ClaimFinding
-from ._claims.share import decide_support as decide_support
-from ._claims.share import support_share as support_share
-from ._claims.share import worst_claim as worst_claim
 from ._claims.steps import ClaimReading as ClaimReading
 from ._claims.worked import CLAIM_EXAMPLES as CLAIM_EXAMPLES
 from ._claims.worked import WorkedClaim as WorkedClaim
@@ -42,9 +31,6 @@ from ._claims.worked import WorkedClaims as WorkedClaims
 from ._closed_loop_rater import ClosedLoop as ClosedLoop
 from ._closed_loop_record import ClosedLoopBody as ClosedLoopBody
 from ._closed_loop_record import revised_cases as revised_cases
-from ._combine import RULES as RULES
-from ._combine import Rule as Rule
-from ._combine import combine as combine
 from ._combine import combine_columns as combine_columns
 from ._concordance import Concordance as Concordance
 from ._concordance import ConcordanceBody as ConcordanceBody
@@ -58,15 +44,12 @@ from ._deliberation.record import DeliberationBody as DeliberationBody
 from ._deliberation.record import RecordedStep as RecordedStep
 from ._draft_gate import DraftGate as DraftGate
 from ._draft_sources import SelectionRules as SelectionRules
-from ._draft_sources import select_sources as select_sources
 from ._draft_text import DraftBody as DraftBody
 from ._drafter import TOKENS_PER_DRAFT as TOKENS_PER_DRAFT
 from ._drafter import AfterDrafting as AfterDrafting
 from ._drafter import Drafter as Drafter
 from ._drafter import DraftingRules as DraftingRules
 from ._drafter import drafted_case as drafted_case
-from ._drawn_examples import DRAWS as DRAWS
-from ._drawn_examples import Draw as Draw
 from ._drawn_examples import DrawnExamples as DrawnExamples
 from ._engine import JudgeProgress as JudgeProgress
 from ._engine import Progress as Progress
@@ -85,7 +68,6 @@ from ._prompt import BEFORE_TOKENS as BEFORE_TOKENS
 from ._prompt import FIRST_VERSION as FIRST_VERSION
 from ._prompt import PROMPT_VERSION as PROMPT_VERSION
 from ._prompt import RECORD_FIRST as RECORD_FIRST
-from ._prompt import Prompt as Prompt
 from ._prompt import text_block as text_block
 from ._prompt import worked_messages as worked_messages
 from ._quotations import Source as Source
@@ -100,7 +82,6 @@ from ._repeats import Repeats as Repeats
 from ._repeats import RepeatsBody as RepeatsBody
 from ._rereading import EarlierRun as EarlierRun
 from ._rereading import Reread as Reread
-from ._rows import rows_of as rows_of
 from ._scores import ScoresFile as ScoresFile
 from ._scores import ScoresJudge as ScoresJudge
 from ._shortening import UNTOUCHABLE as UNTOUCHABLE
@@ -110,6 +91,5 @@ from ._sync import judge as judge
 from ._sync import run_async as run_async
 from ._training_split import Consensus as Consensus
 from ._training_split import TrainingSplit as TrainingSplit
-from ._training_split import WorkedExample as WorkedExample
 from ._training_split import consensus_of as consensus_of
 from ._training_split import split_training as split_training

@@ -24,7 +24,7 @@ from medjury.store.runs import Body, RecordedOutcome, RunPart
 # From the votes of an adaptive jury to one outcome. A vote that was lost keeps its seat, as in any jury: who is
 # silent must not decide by it.
 
-# What each juror that was asked said of one dimension, in the order of asking.
+# The outcomes of each juror that was asked about one dimension, in the order of asking.
 Ballots = Mapping[str, Sequence[Outcome]]
 
 
@@ -41,21 +41,21 @@ def settle(ballots: Ballots, *, minimum: int, most_calls: int) -> Outcome:
     failures = {
         juror: draw for juror, draws in ballots.items() for draw in draws if isinstance(draw, Unscored)
     }
-    told = "; ".join(f"{juror}: {each.reason.value}, {each.message}" for juror, each in failures.items())
+    why = "; ".join(f"{juror}: {each.reason.value}, {each.message}" for juror, each in failures.items())
     if not votes:
-        return Unscored(list(failures.values())[-1].reason, f"no juror gave a usable vote ({told})")
+        return Unscored(list(failures.values())[-1].reason, f"no juror gave a usable vote ({why})")
     if len(votes) < minimum:
-        return Unscored(Reason.NO_QUORUM, f"votes: {len(votes)} where {minimum} are needed ({told})")
+        return Unscored(Reason.NO_QUORUM, f"votes: {len(votes)} where {minimum} are needed ({why})")
     voted = _voted(ballots)
     if not has_quorum(ballots):
         counts = f"{len(voted)} of {len(ballots)} jurors asked gave a vote"
-        return Unscored(Reason.NO_QUORUM, f"{counts}; more than half are needed ({told})")
+        return Unscored(Reason.NO_QUORUM, f"{counts}; more than half are needed ({why})")
     each = [combine(draws, seats=len(draws), rule="mean", quorum=1) for draws in voted.values()]
     together = combine(each, seats=len(ballots), rule="mean", quorum=1)
     if not isinstance(together, Score):
         return together
     calls = sum(map(len, ballots.values()))
-    lost = f"; no vote from {told}" if told else ""
+    lost = f"; no vote from {why}" if why else ""
     words = _nearest(votes, together.value)
     return Score(
         together.value, f"{together.explanation}; {calls} of at most {most_calls} calls{lost}{words}"
@@ -85,7 +85,7 @@ Stopped = Literal["settled", "all calls made", "not asked", "failed for now"]
 
 
 class RecordedRule(RunPart):
-    """The rule as it stood: `maximum` calls at most; of fitted widths the hash."""
+    """The rule as it was: `maximum` calls at most; of fitted widths the hash."""
 
     signal: str = ""
     tolerance: float | None = None

@@ -42,16 +42,6 @@ def disagreement(votes: Sequence[float]) -> float:
     return math.sqrt(max(mean * (1.0 - mean), 0.0) / 4.0 + squares) / count
 
 
-def width_cell(votes: Sequence[float]) -> WidthCell:
-    """Where votes, as shares of the scale, fall in a table of widths."""
-    mean = math.fsum(votes) / len(votes)
-    spread = max(votes) - min(votes)
-    return (
-        math.floor(_SCORE_STEPS * mean + 0.5 + _ROUNDING),
-        min(math.floor(_RANGE_STEPS * spread + 0.5 + _ROUNDING), _WIDEST),
-    )
-
-
 @dataclass(frozen=True)
 class Widths:
     """How far the score so far may lie from the final one: half-widths of conformal intervals.
@@ -69,10 +59,20 @@ class Widths:
             if not known or len(known) != len(self.anywhere.get(dimension, ())):
                 raise MedjuryError(f"the widths of {dimension!r} are not complete; simulate the jury again")
 
+    @staticmethod
+    def cell(votes: Sequence[float]) -> WidthCell:
+        """Where votes, as shares of the scale, fall in a table of widths."""
+        mean = math.fsum(votes) / len(votes)
+        spread = max(votes) - min(votes)
+        return (
+            math.floor(_SCORE_STEPS * mean + 0.5 + _ROUNDING),
+            min(math.floor(_RANGE_STEPS * spread + 0.5 + _ROUNDING), _WIDEST),
+        )
+
     def width(self, dimension: str, votes: Sequence[float]) -> float:
         """The width after these votes, which are shares of the scale."""
         place = min(len(votes), len(self.cells[dimension])) - 1
-        return self.cells[dimension][place].get(width_cell(votes), self.anywhere[dimension][place])
+        return self.cells[dimension][place].get(self.cell(votes), self.anywhere[dimension][place])
 
     def content(self) -> dict[str, object]:
         """As JSON values; `read_widths` reads them back."""
@@ -200,61 +200,60 @@ class SavedAdaptiveRule:
                     f"{high:g}: that is another instrument; simulate the jury again"
                 )
 
+    def save(self, path: str | Path, learnt: Mapping[str, object]) -> None:
+        """Write the rule; `learnt` states from what and with which result."""
+        rule = self.rule
+        content = {
+            "kind": _KIND,
+            "version": _VERSION,
+            "jurors": list(self.jurors),
+            "scales": {name: list(scale) for name, scale in self.scales.items()},
+            "tolerance": rule.tolerance,
+            "minimum": rule.minimum,
+            "maximum": rule.maximum,
+            "threshold": rule.threshold,
+            "widths": None if rule.widths is None else rule.widths.content(),
+            "learnt": dict(learnt),
+        }
+        try:
+            write_whole(path, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+        except OSError as error:
+            raise MedjuryError(f"{path} cannot be written: {error.strerror or error}") from error
 
-def save_adaptive_rule(path: str | Path, saved: SavedAdaptiveRule, learnt: Mapping[str, object]) -> None:
-    """Write the rule; `learnt` tells from what and with which result."""
-    rule = saved.rule
-    content = {
-        "kind": _KIND,
-        "version": _VERSION,
-        "jurors": list(saved.jurors),
-        "scales": {name: list(scale) for name, scale in saved.scales.items()},
-        "tolerance": rule.tolerance,
-        "minimum": rule.minimum,
-        "maximum": rule.maximum,
-        "threshold": rule.threshold,
-        "widths": None if rule.widths is None else rule.widths.content(),
-        "learnt": dict(learnt),
-    }
-    try:
-        write_whole(path, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
-    except OSError as error:
-        raise MedjuryError(f"{path} cannot be written: {error.strerror or error}") from error
-
-
-def load_adaptive_rule(path: str | Path) -> SavedAdaptiveRule:
-    """Read a rule back; a file that is something else, or was changed beyond sense, is refused."""
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise MedjuryError(f"{path} cannot be read: {error.strerror or error}") from error
-    except ValueError:
-        raise MedjuryError(
-            f"{path} is not JSON; `medjury plan simulate-jury --rule FILE` writes rules"
-        ) from None
-    if not isinstance(content, dict) or content.get("kind") != _KIND:
-        raise MedjuryError(
-            f"{path} holds no adaptive rule; `medjury plan simulate-jury --rule FILE` writes one"
-        )
-    if content.get("version") != _VERSION:
-        raise MedjuryError(
-            f"{path} is of version {content.get('version')}, not {_VERSION}; simulate the jury again"
-        )
-    jurors = content.get("jurors")
-    if not isinstance(jurors, list) or not all(isinstance(each, str) for each in jurors):
-        raise MedjuryError(f"{path} does not name its jurors; simulate the jury again")
-    try:
-        rule = AdaptiveRule(
-            tolerance=_number(content, "tolerance"),
-            minimum=int(_number(content, "minimum")),
-            maximum=None if content.get("maximum") is None else int(_number(content, "maximum")),
-            threshold=None if content.get("threshold") is None else _number(content, "threshold"),
-            widths=None if content.get("widths") is None else read_widths(content["widths"]),
-        )
-        scales = _scales(content.get("scales"))
-    except MedjuryError as error:
-        raise MedjuryError(f"{path}: {error}") from None
-    return SavedAdaptiveRule(rule, tuple(jurors), scales)
+    @classmethod
+    def load(cls, path: str | Path) -> SavedAdaptiveRule:
+        """Read a rule back; a file that is something else, or was changed beyond sense, is refused."""
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise MedjuryError(f"{path} cannot be read: {error.strerror or error}") from error
+        except ValueError:
+            raise MedjuryError(
+                f"{path} is not JSON; `medjury plan simulate-jury --rule FILE` writes rules"
+            ) from None
+        if not isinstance(content, dict) or content.get("kind") != _KIND:
+            raise MedjuryError(
+                f"{path} holds no adaptive rule; `medjury plan simulate-jury --rule FILE` writes one"
+            )
+        if content.get("version") != _VERSION:
+            raise MedjuryError(
+                f"{path} is of version {content.get('version')}, not {_VERSION}; simulate the jury again"
+            )
+        jurors = content.get("jurors")
+        if not isinstance(jurors, list) or not all(isinstance(each, str) for each in jurors):
+            raise MedjuryError(f"{path} does not name its jurors; simulate the jury again")
+        try:
+            rule = AdaptiveRule(
+                tolerance=_number(content, "tolerance"),
+                minimum=int(_number(content, "minimum")),
+                maximum=None if content.get("maximum") is None else int(_number(content, "maximum")),
+                threshold=None if content.get("threshold") is None else _number(content, "threshold"),
+                widths=None if content.get("widths") is None else read_widths(content["widths"]),
+            )
+            scales = _scales(content.get("scales"))
+        except MedjuryError as error:
+            raise MedjuryError(f"{path}: {error}") from None
+        return cls(rule, tuple(jurors), scales)
 
 
 def _scales(content: object) -> dict[str, tuple[float, float]]:

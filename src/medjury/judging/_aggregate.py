@@ -35,7 +35,7 @@ _NO_SCORE = Unscored(Reason.MISSING)
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How one row of a jury follows from the rows on an answer: at which `places` among them its votes stand, and
+    """How one row of a jury follows from the rows on an answer: at which `places` among them its votes are, and
     how many of those are each judge's. It holds for every answer with rows of the same shape."""
 
     name: str
@@ -159,7 +159,7 @@ class Derivation:
                 yield sources.following(said, given[0].raters, kind, name, number)
 
     def places(self, rows: Iterable[Whose]) -> Places:
-        """At which places the rows of each rater and repeat stand, by their dimensions: the same for all answers
+        """At which places the rows of each rater and repeat are, by their dimensions: the same for all answers
         with rows of the same `shape`. Nowhere, where nothing follows from any."""
         if not self._names:
             return []

@@ -1,4 +1,4 @@
-"""Answering: a model is asked a prompt as it stands, and its answer is kept word for word.
+"""Answering: a model is asked a prompt as it is, and its answer is kept word for word.
 
 It runs through the engine like a rater with one row per case, which says whether there is an answer; the answer
 itself is the record beside that row. What becomes of it (a mark, a jury's grades) is decided elsewhere.
@@ -27,7 +27,7 @@ TOKENS_PER_ANSWER = 300
 
 
 class AnswerText(Body):
-    """What a model said. An answer that cannot count as one (declined, cut off, empty) has a `reason`, and the
+    """What a model answered. An answer that cannot count as one (declined, cut off, empty) has a `reason`, and the
     words that there are of it."""
 
     kind: str = "answer"

@@ -20,8 +20,8 @@ from medjury.judging._breaker import breaker
 from medjury.judging._prompt import PROMPT_VERSION
 from medjury.models import Answer, ChatModel, Gate, Message, ModelError, Reply, Request, why_unfinished
 
-# Telling a model what was wrong changes its form; it changes neither a refusal nor the token limit.
-_NOT_CHANGED_BY_TELLING = frozenset({Reason.REFUSAL, Reason.TRUNCATED, Reason.CONTEXT})
+# Handing an answer back with what was wrong changes its form; it changes neither a refusal nor the token limit.
+_NOT_CHANGED_BY_REASKING = frozenset({Reason.REFUSAL, Reason.TRUNCATED, Reason.CONTEXT})
 # Draws from here on are answers drawn anew: repeats are far fewer.
 _ANEW = 1_000_000
 _written = partial(json.dumps, sort_keys=True)
@@ -32,7 +32,7 @@ _Error = TypeVar("_Error", bound=Exception)
 
 
 class Unusable(Exception):  # noqa: N818 - it is not an error of the program
-    """Raised by a reader: the answer cannot be used. The message is told to the model and to the reader of the
+    """Raised by a reader: the answer cannot be used. The message goes to the model and to the reader of the
     rating, so it quotes no clinical text.
 
     `so_far` is what can be used of it all the same and `lacking` how many parts that leaves open: of several
@@ -63,8 +63,8 @@ class OtherModelError(ModelError):
     """Another model answered. The answer was paid for all the same."""
 
     def __init__(self, paid: Answer) -> None:
-        told = f"{paid.asked} was asked for, and {paid.answered} says that it answered"
-        super().__init__(Reason.OTHER_MODEL, f"{told}; `model_check: strict` takes no such answer")
+        names = f"{paid.asked} was asked for, and {paid.answered} says that it answered"
+        super().__init__(Reason.OTHER_MODEL, f"{names}; `model_check: strict` takes no such answer")
         self.paid = paid
 
 
@@ -158,7 +158,7 @@ _Tried = TypeVar("_Tried", bound=Tried)
 async def draw_anew(sample: Sample, attempt: Callable[[Sample], Awaitable[_Tried]]) -> _Tried:
     """Make an attempt; where `sample` says so and all of it was stored and in vain, the next one, and so on. An
     attempt that had to ask ends it: what fails just now is not paid for a second time at once. Of several
-    failures the one that lacks least stands, but one that may pass comes first: it is to be gone on with."""
+    failures the one that lacks least is kept, but one that may pass comes first: the next run goes on with it."""
     best = tried = await attempt(sample)
     times = 0
     while sample.anew and tried.in_vain:
@@ -233,7 +233,7 @@ async def _converse(
     gate: Gate, speaker: Speaker, request: Request, name: str, read: Callable[[Answer], _Value], number: int
 ) -> Asked[_Value]:
     """Ask; hand a wrong answer back with what was wrong, at most `reasks` times. Where a failure that may pass
-    breaks this off the question stays open; after any other the fault of the answer before it stands."""
+    breaks this off the question stays open; after any other the fault of the answer before it is kept."""
     answers: list[Answer] = []
     best: Unusable | None = None
     wrong: Unusable | None = None
@@ -256,19 +256,19 @@ async def _converse(
                 why = wrong if lasting and wrong is not None else error
                 if not stored:
                     ending.failed(why.reason, why.message, may_pass=error.retry)
-                return _failed(_only_told(why), answers, best, in_vain=stored)
+                return _failed(_without_trace(why), answers, best, in_vain=stored)
             answers.append(answer)
             try:
                 value = read(answer)
             except Unusable as unusable:
-                wrong = _only_told(unusable)
+                wrong = _without_trace(unusable)
             else:
                 if not answer.from_cache:
                     ending.answered()
                 return Asked(None, answers, value=value)
             if best is None or wrong.lacking <= best.lacking:
                 best = wrong
-            if wrong.reason in _NOT_CHANGED_BY_TELLING:
+            if wrong.reason in _NOT_CHANGED_BY_REASKING:
                 break
             said = Message("assistant", answer.reply.text), Message("user", wrong.complaint)
             # It has seen one token, where it was asked, and is shown no other.
@@ -283,7 +283,7 @@ async def _converse(
     return _failed(wrong, answers, best, in_vain=stored)
 
 
-def _only_told(error: _Error) -> _Error:
+def _without_trace(error: _Error) -> _Error:
     """The error without the way that it came. That holds this very question and its replies, which would then hold
     one another until somebody searches for cycles; of a judge who answers nothing usable there are thousands."""
     error.__traceback__ = error.__context__ = error.__cause__ = None

@@ -1,8 +1,9 @@
 """The breaker: a run that cannot succeed is stopped before it has cost much, with the reason and what cures it.
 
 Of each model at most `FIRST_QUESTIONS` are under way until one of them was answered usably; where none of them was,
-for whatever lasting reasons, so would the rest be. What may pass (a server that is away) is given more time: every
-question is tried several times, and only `IN_A_ROW` of them that fail without an answer between them stop the run.
+for whatever lasting reasons, so would the rest be. What may pass (a server that is unavailable) is given more time:
+every question is tried several times, and only `IN_A_ROW` of them that fail without an answer between them stop the
+run.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from medjury.models import ChatModel, ModelError
 
 FIRST_QUESTIONS = 20
 IN_A_ROW = 10
-# Failures that a run of them shows to be an outage. Who is asked for patience is not away.
+# Failures that a run of them shows to be an outage. A server that asks for patience is available.
 _OUTAGES = frozenset({Reason.PROVIDER, Reason.TIMEOUT})
 # Nothing was paid, and the next case may be shorter; or nothing was asked at all.
 _NOT_THE_MODELS = frozenset({Reason.CONTEXT, Reason.OVER_BUDGET, Reason.NOT_STORED, Reason.RATE_LIMIT})
@@ -44,7 +45,7 @@ class HopelessError(ModelError):
 
 
 class UnreachableError(ModelError):
-    """A model is away for now: the run is incomplete, and goes on another time."""
+    """A model is unavailable for now: the run is incomplete, and goes on another time."""
 
     def __init__(self, reason: Reason, message: str) -> None:
         super().__init__(reason, message, fatal=True)
@@ -102,7 +103,7 @@ class QuestionWatch:
 
 
 class Ending:
-    """How a question ended: well, or in a failure that lasts or may pass. Nothing is said of an answer that was
+    """How a question ended: well, or in a failure that lasts or may pass. Nothing is noted of an answer that was
     stored, or of one of which a part can be used."""
 
     def __init__(self) -> None:
@@ -153,18 +154,18 @@ class _Watched:
         if not self._proven and self._lost.total() >= FIRST_QUESTIONS:
             most = self._lost.most_common()
             why, _ = most[0]
-            told = f"{model.name}: none of its first {self._lost.total()} answers can be used"
+            found = f"{model.name}: none of its first {self._lost.total()} answers can be used"
             reasons = ", ".join(f"{count:,} {reason.value}" for reason, count in most)
-            told += f" ({reasons}); the last" if most[1:] else f", all for one reason ({why.value})"
-            last = f"{told}: {self._message.rstrip('.')}. {_CURES.get(why, 'Try another model')}"
+            found += f" ({reasons}); the last" if most[1:] else f", all for one reason ({why.value})"
+            last = f"{found}: {self._message.rstrip('.')}. {_CURES.get(why, 'Try another model')}"
             return HopelessError(
                 why,
                 f"{last}. To ask the rest all the same: --keep-going. Once it is repaired, --retry-unscored asks "
                 "for these answers again",
             )
         if self._in_a_row >= IN_A_ROW:
-            told = f"{model.name}: {self._in_a_row} questions in a row failed; the last"
-            return UnreachableError(Reason.PROVIDER, f"{told}: {self._message.rstrip('.')}")
+            found = f"{model.name}: {self._in_a_row} questions in a row failed; the last"
+            return UnreachableError(Reason.PROVIDER, f"{found}: {self._message.rstrip('.')}")
         return None
 
     def wake(self) -> None:

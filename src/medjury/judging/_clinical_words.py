@@ -78,7 +78,7 @@ _AMOUNTS = UNITS | frozenset(
     prn stat per every i ii iii iv v vi vii viii ix oral orally po im sc subcutaneous subcutaneously
     intravenous intravenously intramuscular intrathecal topical rectal inhaled sublingual""".split()  # noqa: SIM905
 )
-# Words that turn what is said: direction, certainty, condition, time, whose it is.
+# Words that turn the meaning: direction, certainty, condition, time, whose it is.
 _TURNS = frozenset(
     """increase increases increased decrease decreases decreased raise raised reduce reduced start starts
     started begin continue continued resume before after above below over under more less most least high
@@ -104,7 +104,7 @@ SLIGHT = frozenset({"a", "an", "the", "that"})
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word, number, sign or punctuation mark in its comparable form, and where it stands."""
+    """A word, number, sign or punctuation mark in its comparable form, and where it is."""
 
     text: str
     kind: Kind

@@ -25,7 +25,7 @@ from medjury.judging._rater import FRAME, Expected, PlainRater, Rated, Unit, Use
 from medjury.judging._rows import first_failure, rows_of
 from medjury.models import Answer, ChatModel, Gate, Message, estimate_tokens
 
-# The writer of a closed loop: revises a draft from its sources, told what a reviewer found wrong with it.
+# The writer of a closed loop: revises a draft from its sources and a reviewer's remarks.
 
 # Part of every rating's key: raise it whenever the words or the layout below change.
 WRITER_VERSION = "1"
@@ -61,7 +61,7 @@ def sources(instrument: Instrument, case: Case) -> Iterator[str]:
 
 def writer_messages(instrument: Instrument, case: Case, checked: Checked) -> list[Message]:
     """The question: the sources, the draft and the remarks, all as data. The grades and the rubric are left
-    out: the writer is to mend the text, not to learn what the judge looks for."""
+    out: the writer is to revise the text, not to learn what the judge looks for."""
     labels = {each.name: each.label for each in instrument.dimensions}
     remarks = "\n".join(
         f"{labels[name]}: {checked.reasons[name] or 'not good enough; no reason was given'}"

@@ -17,7 +17,7 @@ from medjury.intake.cases import Case, clean_text
 from medjury.judging._draft_gate import Checked
 from medjury.store.runs import Body, RecordedFailure, RecordedOutcome, Records, RunPart
 
-# The record of a closed loop: every draft, what was said of it, and what changed from one to the next.
+# The record of a closed loop: every draft, the verdict on it, and what changed from one to the next.
 
 Stopped = Literal["passed", "rounds", "stalled", "failed"]
 Scores = dict[str, RecordedOutcome]

@@ -36,7 +36,7 @@ from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate, Message, estimate_tokens
 from medjury.store.runs import Body, RecordedOutcome, RunPart
 
-# The record of concordance: the verdict, what was said in each order of the answers, and what it comes to.
+# The record of concordance: the verdict, the answer in each order, and what it comes to.
 
 
 class RecordedOrder(RunPart):
@@ -53,7 +53,7 @@ class RecordedOrder(RunPart):
 
 
 class ConcordanceBody(Body):
-    """The record: the verdict on concordance, what was said in each order, and the preference it comes to."""
+    """The record: the verdict on concordance, the answer in each order, and the preference it comes to."""
 
     kind: str = "concordance"
     concordance: dict[str, RecordedOutcome]
@@ -83,7 +83,7 @@ _CLOSING = "Compare the two answers. Answer with the JSON object and nothing els
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a judge said in one order: the place it prefers (1, 2, or 0 for neither) and why."""
+    """A judge's answer in one order: the place it prefers (1, 2, or 0 for neither) and why."""
 
     place: int
     reason: str
@@ -214,8 +214,8 @@ class Concordance(PlainRater):
                 orders.append(shown.replaced(failure=failure.reason.value, message=failure.message))
                 # One order alone tells nothing, so the other one is not paid for.
                 place = "first" if order[0] == "human" else "second"
-                told = f"the comparison with the specialist's answer {place}: {failure.message}"
-                return Unscored(failure.reason, told)
+                what = f"the comparison with the specialist's answer {place}: {failure.message}"
+                return Unscored(failure.reason, what)
             choice = asked.value
             preferred = order[choice.place - 1] if choice.place else None
             said = preferred or "neither"
@@ -259,8 +259,8 @@ def _settle(found: Sequence[tuple[Author | None, Choice]]) -> Outcome:
     reasons = " / ".join(each.reason for each in (first, second) if each.reason)
     if one == two:
         return Score(float(_GRADE[one]), reasons)
-    told = "no stable preference: the verdict changed when the answers changed places"
-    return Score(0.0, f"{told} ({reasons})" if reasons else told)
+    what = "no stable preference: the verdict changed when the answers changed places"
+    return Score(0.0, f"{what} ({reasons})" if reasons else what)
 
 
 def _read(value: object) -> Choice:

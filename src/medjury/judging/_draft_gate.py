@@ -1,4 +1,4 @@
-"""The draft gate: a judge and the grades a draft must reach. It stands in a product, or inside a closed loop."""
+"""The draft gate: a judge and the grades a draft must reach. It is used in a product, or inside a closed loop."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DEFAULT_PASSING = 0.75
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a judge makes of a draft. `passed` is None where it cannot be told, and `failure` says why: such a
+    """What a judge makes of a draft. `passed` is None where it is not known, and `failure` says why: such a
     draft has not passed. `reasons` are the judge's words on each dimension in `failing`."""
 
     passed: bool | None
@@ -33,7 +33,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class DraftGate:
-    """Lets a draft pass, or tells what is wrong with it.
+    """Lets a draft pass, or states what is wrong with it.
 
     `passing` maps dimensions to the worst grade that passes (of a dimension that is better when lower: the
     highest), or is the share of the way from worst to best that every dimension must reach; a dimension that

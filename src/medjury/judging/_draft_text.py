@@ -130,7 +130,7 @@ def _rows(value: Any, name: str, fields: tuple[str, str]) -> list[dict[str, str]
 
 
 def render(sections: Mapping[str, Any]) -> str:
-    """The draft as a reader gets it. Citations stand as the model wrote them, invented ones too: that is the
+    """The draft as a reader gets it. Citations are as the model wrote them, invented ones too: that is the
     answer under judgement."""
     parts = []
     for name, value in sections.items():

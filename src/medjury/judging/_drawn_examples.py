@@ -29,7 +29,7 @@ _MARKER = re.compile(r"<<<(?:begin|end) [^\n]*>>>")
 
 class WordIndex:
     """Texts by their words. A word's weight in a text is (1 + ln count) · ln((1 + texts) / (1 + texts with it)):
-    a word that stands in every text weighs nothing. Likeness is the cosine of two texts' weights."""
+    a word that is in every text weighs nothing. Likeness is the cosine of two texts' weights."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         import numpy as np

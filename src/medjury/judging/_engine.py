@@ -27,7 +27,7 @@ from medjury.store.ratings import Question, Rating, StoredRecord
 #
 # Questions about one record begin alike, and a provider's prompt cache serves that beginning once a question with
 # it has been answered. Sent at the same moment, none of them would find it there. So the first goes alone; whatever
-# comes of it, the others follow, and meanwhile other records have their turn: no worker stands still for it.
+# comes of it, the others follow, and meanwhile other records have their turn: no worker waits idle for it.
 
 # A first question that takes longer than this is no longer waited for.
 MOST_SECONDS = 60.0

@@ -118,7 +118,7 @@ async def fit(
         before |= watched.questions
         excess += max(each.excess for each in watched.refused)
         found = shorten(case, rule, excess)
-        if found is None:  # nothing more may be left out: it is refused as it stands
+        if found is None:  # nothing more may be left out: it is refused as it is
             return result, None, wasted
         shorter, cut = found
         wasted += watched.answers

@@ -27,7 +27,7 @@ class Bench:
 class Jury:
     """Judges that grade by one instrument, in its words or in others. `quorum` is how many judges must have given a
     score; by default more than half. Two judges that would give the very same answers are refused: that is
-    one voice counted twice, and `repeats` is the way to ask one judge again.
+    one judge counted twice, and `repeats` is the way to ask one judge again.
 
     `benches` are the juries that are formed of the judges, where it is not one of all of them: several, some of
     which a judge may have no part in, or none at all."""
@@ -59,11 +59,11 @@ class Jury:
             if twin != judge.name:
                 if not judge.models:
                     raise MedjuryError(
-                        f"judges {twin!r} and {judge.name!r} have the very same scores: one voice counted twice. "
+                        f"judges {twin!r} and {judge.name!r} have the very same scores: one judge counted twice. "
                         "Name another file, or another `rater` of it."
                     )
                 raise MedjuryError(
-                    f"judges {twin!r} and {judge.name!r} are the same model with the same settings: one voice "
+                    f"judges {twin!r} and {judge.name!r} are the same model with the same settings: one judge "
                     "counted twice. Change a setting (seed, temperature, model), or use `repeats`."
                 )
         endings: dict[str, str] = {}
@@ -123,7 +123,7 @@ def _check(bench: Bench, judges: Sequence[str], benches: Sequence[str]) -> None:
         if name not in judges:
             raise MedjuryError(f"the jury {bench.name!r} has no judge {name!r}; {nearest(name, judges)}")
         if bench.members.count(name) > 1:
-            raise MedjuryError(f"{name!r} is named twice in the jury {bench.name!r}: one voice counted twice")
+            raise MedjuryError(f"{name!r} is named twice in the jury {bench.name!r}: one judge counted twice")
 
 
 def _of_bench(seats: Sequence[str], bench: Bench) -> Sequence[str]:

@@ -93,7 +93,7 @@ def _same_code(_: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The texts of a case as they stand in its questions, and where the parts end that several questions share: the
+    """The texts of a case as they are in its questions, and where the parts end that several questions share: the
     record, which other systems answer for too, and the answer under judgement."""
 
     text: str
@@ -182,10 +182,10 @@ def _input_parts(
 
 
 def note_text(note: Note) -> str:
-    """A note with its id, kind and date: they are somebody's text too, and stand inside the markers."""
+    """A note with its id, kind and date: they are somebody's text too, and inside the markers."""
     facts = [fact for fact in (note.kind, note.date) if fact]
-    told = f" ({', '.join(facts)})" if facts else ""
-    return f"Note {note.id}{told}:\n{note.text}"
+    about = f" ({', '.join(facts)})" if facts else ""
+    return f"Note {note.id}{about}:\n{note.text}"
 
 
 def _general(instrument: Instrument) -> tuple[str, ...]:

@@ -1,12 +1,12 @@
 """Does a quotation really occur in a text? Checked by us: a model that invents evidence is caught.
 
-A quotation occurs *exactly* where its words, numbers and punctuation stand one after the other in the text,
+A quotation occurs *exactly* where its words, numbers and punctuation follow one another in the text,
 whatever the case, spacing and kind of quotation mark. It occurs *closely* where it leaves out a few words of the
-text at most: every word of it stands there in its order, its share of the passage reaches the threshold, and no
+text at most: every word of it is there in its order, its share of the passage reaches the threshold, and no
 number, unit, side, negation or other word that turns the meaning was left out (`PROTECTED`). Nothing may be
 replaced, for one drug's name is often like another's.
 
-What stands around a quotation counts too: it is no evidence where it leaves out a negation, a condition or a
+What is around a quotation counts too: it is no evidence where it leaves out a negation, a condition or a
 relative of its sentence, or begins or ends within a dose, a range or a word with a hyphen.
 """
 
@@ -30,7 +30,7 @@ from medjury.judging._clinical_words import (
 
 # Where a quotation begins and ends: not within a dose, a range, a fraction or a word with a hyphen.
 #
-# "10 mg daily" stands in "5-10 mg daily", "give 5 mg" in "give 5 mg/kg", and "smoker for years" in "ex-smoker for
+# "10 mg daily" is in "5-10 mg daily", "give 5 mg" in "give 5 mg/kg", and "smoker for years" in "ex-smoker for
 # years"; none of them says what its text says.
 
 # Between two numbers these make a range, a product or a ratio.
@@ -133,7 +133,7 @@ _LONGEST_LIST, _LONGEST_LINE = 200, 600  # lines, signs
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a quotation stands: `text[start:end]`. `similarity` is 1 for an exact one."""
+    """Where a quotation is: `text[start:end]`. `similarity` is 1 for an exact one."""
 
     start: int
     end: int
@@ -144,8 +144,8 @@ class Place:
 @dataclass(frozen=True)
 class Source:
     """A text that is quoted from, with its words found once. `offset` is where it begins in the note that it is
-    a passage of; places are told as places of that note. `label` is what else is known of it: kind and date.
-    `note` is that whole note: what stands around a quotation counts, shown or not."""
+    a passage of; places are those of that note. `label` is what else is known of it: kind and date.
+    `note` is that whole note: what is around a quotation counts, shown or not."""
 
     id: str
     text: str
@@ -270,7 +270,7 @@ def _locate_closely(wanted: Sequence[Token], text: Sequence[Token], closeness: f
 
 
 def _sentence(source: Source, start: int, end: int) -> tuple[int, int]:
-    """The bounds of the sentence, or the sentences, in which what stands from `start` to `end` stands."""
+    """The bounds of the sentence, or the sentences, that `start` to `end` is in."""
     before = bisect_right(source.breaks, start, key=lambda each: each[1])
     after = bisect_left(source.breaks, end - 1, key=lambda each: each[0])
     left = source.breaks[before - 1][1] if before else 0
@@ -295,7 +295,7 @@ def _words(source: Source, start: int, end: int) -> int:
 
 
 def _between(source: Source, start: int, end: int) -> Sequence[Token]:
-    """What is said from `start` to `end`."""
+    """The words from `start` to `end`."""
     first = bisect_left(source.content, start, key=lambda token: token.start)
     last = bisect_right(source.content, end, key=lambda token: token.end)
     return source.content[first:last]
@@ -308,7 +308,7 @@ def _around(source: Source, place: Place, left: int, right: int) -> Sequence[Tok
 
 
 def _above(source: Source, place: Place, left: int) -> Sequence[Token]:
-    """What the line above the list says, in which the quotation stands."""
+    """What the line above the quotation's list says."""
     return _between(source, *_heading(source.text, left, place.start))[-_REACH:]
 
 
@@ -326,7 +326,7 @@ def _negation_left_out(source: Source, place: Place, left: int, right: int) -> b
 
 
 def _heading(text: str, left: int, start: int) -> tuple[int, int]:
-    """The end of the line above a list ("Do not give:") in which the sentence from `left` stands; nothing where
+    """The end of the line above a list ("Do not give:") that the sentence from `left` is in; nothing where
     there is none, or where the quotation begins with it. An empty line ends a list, but for one with bullets."""
     bullets = _BULLET.match(text, left) is not None
     end = left

@@ -69,8 +69,8 @@ class Used:
 
 @dataclass(frozen=True, slots=True)
 class Expected(Used):
-    """What a unit is expected to use, told before anything is asked, and the most that it can use: every answer as
-    long as it may be, and handed back as often as it may be."""
+    """What a unit is expected to use, stated before anything is asked, and the most that it can use: every answer
+    as long as it may be, and handed back as often as it may be."""
 
     most: Used = Used()
 
@@ -150,7 +150,7 @@ def make_units(rater: Rater, case: Case, repeat: int) -> list[Unit]:
     return units
 
 
-# More than what a model is told that is handed its answer back, and more than what stands around a quoted text.
+# More than the words that hand an answer back, and more than what is around a quoted text.
 COMPLAINT, FRAME = 3_000, 300
 
 

@@ -21,7 +21,7 @@ _END = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+|\n+")
 _MOST_SIGNS = 1_000  # a "sentence" without an end (a table, a dump) is cut
 # How quickly a lower rank counts for less when two rankings are joined (Cormack, Clarke, Büttcher 2009).
 _FUSION = 60
-# Words that stand everywhere and find nothing.
+# Words that are everywhere and find nothing.
 _COMMON = frozenset(
     """a an the of to in on at by for from with and or as is are was were be been being it its this that these those
     he she his her him they their them patient pt has have had do does did will would should can may""".split()  # noqa: SIM905

@@ -24,7 +24,7 @@ from medjury.store.ratings import Rating, Status
 
 def whole(outcomes: Mapping[str, Outcome], instrument: Instrument | None = None) -> Mapping[str, Outcome]:
     """The outcomes where each dimension was read; else `Unusable` with what is wrong and what there is so far.
-    With the instrument the model is told by name which dimensions to answer."""
+    With the instrument the complaint names the dimensions to answer."""
     lost = [each for each in outcomes.values() if isinstance(each, Unscored)]
     if not lost:
         return outcomes

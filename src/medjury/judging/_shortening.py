@@ -97,7 +97,7 @@ def _shorten_text(case: Case, rule: Truncation, tokens: int) -> tuple[Case, Reco
 
 
 def _in_time(notes: Sequence[Note]) -> tuple[list[Note], Literal["date", "position"]]:
-    """Oldest first by their dates where every note has one that can be read, else as they stand."""
+    """Oldest first by their dates where every note has one that can be read, else as they are."""
     moments = [moment_of(note.date) for note in notes]
     dated = [(moment, note) for moment, note in zip(moments, notes, strict=True) if moment is not None]
     if len(dated) < len(notes):

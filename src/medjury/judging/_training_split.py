@@ -107,7 +107,7 @@ def _words(rows: Iterable[Rating]) -> list[Outcome]:
 
 
 def _why(dimension: Dimension, grade: int | None, rows: Sequence[Rating]) -> str:
-    """The fullest comment of a clinician who said this very thing; without one, the rubric's line for the grade,
+    """The fullest comment of a clinician who gave this very grade; without one, the rubric's line for the grade,
     since an empty explanation would teach a judge to give none."""
     said = "not_applicable" if grade is None else "scored"
     comments = [row.explanation.strip() for row in rows if row.status == said and row.score == grade]

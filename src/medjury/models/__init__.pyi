@@ -1,4 +1,3 @@
-from ._answer_file import AnswerFile as AnswerFile
 from ._answer_file import RecordedAs as RecordedAs
 from ._answer_file import RecordedFailure as RecordedFailure
 from ._answer_file import write_answers as write_answers
@@ -8,7 +7,6 @@ from ._answers import Answer as Answer
 from ._answers import asked_name as asked_name
 from ._answers import is_deployment as is_deployment
 from ._answers import same_model as same_model
-from ._anthropic import AnthropicModel as AnthropicModel
 from ._batch_jobs import Job as Job
 from ._batch_jobs import JobCall as JobCall
 from ._batch_jobs import PendingError as PendingError
@@ -18,7 +16,6 @@ from ._chat import Message as Message
 from ._chat import ModelError as ModelError
 from ._chat import Reply as Reply
 from ._chat import Request as Request
-from ._embedded_model import EmbeddedModel as EmbeddedModel
 from ._embedded_weights import EMBEDDED as EMBEDDED
 from ._embedded_weights import pull_weights as pull_weights
 from ._embedded_weights import weights_file as weights_file
@@ -59,7 +56,6 @@ from ._hosts import forbidden as forbidden
 from ._hosts import host_of as host_of
 from ._hosts import is_local as is_local
 from ._hosts import normal_hosts as normal_hosts
-from ._openai.openai import OpenAIModel as OpenAIModel
 from ._prices import Price as Price
 from ._prices import PriceList as PriceList
 from ._recorded import RecordedModel as RecordedModel
@@ -74,5 +70,4 @@ from ._tokens import TOKEN_BYTES as TOKEN_BYTES
 from ._tokens import cautious_tokens as cautious_tokens
 from ._tokens import estimate_tokens as estimate_tokens
 from ._tokens import most_tokens as most_tokens
-from ._transformers import TransformersModel as TransformersModel
 from ._wording import worded as worded

@@ -2,7 +2,7 @@
 
 One JSON object a line, in a plain file or one that ends in .gz. The first says which models answered; each other
 line is a reply, or the lasting failure that a call ended in. A key is the hash of everything that determines an
-answer (`request_key`): no question and no text of a case is in the file, only what the models said of them.
+answer (`request_key`): no question and no text of a case is in the file, only what the models answered.
 """
 
 from __future__ import annotations
@@ -133,8 +133,8 @@ class AnswerFile:
                     read = _checked(_AnyLine.validate_python, line, path, number)
                     answer = _answer(read)
                     if answers.setdefault(read.key, answer) != answer:
-                        told = "this call appears twice, with two answers; record the run again"
-                        raise MedjuryError(f"{path}, line {number}: {told}")
+                        problem = "this call appears twice, with two answers; record the run again"
+                        raise MedjuryError(f"{path}, line {number}: {problem}")
         return cls(path, digest, tuple(header.models), answers, header.first_rating)
 
 
@@ -188,12 +188,12 @@ def write_answers(
             if isinstance(answer, RecordedFailure):
                 file.write(_encoded({"key": key, "failure": json.loads(answer.text)}))
             else:
-                told = {name: getattr(answer, name) for name in Reply.__slots__}
+                stated = {name: getattr(answer, name) for name in Reply.__slots__}
                 if not answer.tokens_written:  # as files have it that were written before it was known
-                    del told["tokens_written"]
+                    del stated["tokens_written"]
                 if not needs_token(answer.text, answer.token):
-                    del told["token"]
-                file.write(_encoded({"key": key, **told}))
+                    del stated["token"]
+                file.write(_encoded({"key": key, **stated}))
         if zipped is not None:
             zipped.close()
     return count

@@ -51,7 +51,7 @@ _known_name = lru_cache(maxsize=256)(_checked_name)  # one endpoint says the sam
 def same_model(asked: str, answered: str) -> bool:
     """Whether two names mean the same model: they are equal but for capitals, for a path before the name that only
     one of them has, and for a release at the end that only one of them has. Two releases are two models. A name
-    that is not told contradicts none.
+    that is not known contradicts none.
 
     >>> same_model("gpt-4o", "gpt-4o-2024-08-06"), same_model("gpt-4o-2024-11-20", "gpt-4o-2024-08-06")
     (True, False)

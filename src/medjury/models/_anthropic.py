@@ -30,7 +30,7 @@ from medjury.models._reply_fields import fields, handed_over, loaded, require_no
 from medjury.models._sampling import stated_sampling
 from medjury.models._sdk import Refused, SdkDialect, SdkModel, connection_fault, unreadable
 from medjury.models._secrets import read_key
-from medjury.models._tokens import estimate_tokens, request_tokens, told_tokens
+from medjury.models._tokens import estimate_tokens, reported_tokens, request_tokens
 from medjury.models._wording import without_surrogates, worded
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ class AnthropicModel(SdkModel):
 
     def _arguments(self, request: Request, dialect: SdkDialect) -> dict[str, Any]:
         marked = request.has_siblings and self._prompt_cache is not False
-        # A schema stands before the prompt in the provider's cache: another one would be another beginning.
+        # A schema comes before the prompt in the provider's cache: another one would be another beginning.
         native = request.schema is None or (dialect.schema and not marked)
         messages = worded(request, native=native)
         arguments: dict[str, Any] = {
@@ -208,11 +208,11 @@ class AnthropicModel(SdkModel):
         if not text.strip() and isinstance(content, list):
             text = handed_over(fields(each).get("input") for each in content) or text
         usage = fields(body.get("usage"))
-        cached = told_tokens(usage.get("cache_read_input_tokens")) or 0
-        written = told_tokens(usage.get("cache_creation_input_tokens")) or 0
+        cached = reported_tokens(usage.get("cache_read_input_tokens")) or 0
+        written = reported_tokens(usage.get("cache_creation_input_tokens")) or 0
         tokens_in, tokens_out = (
-            told_tokens(usage.get("input_tokens")),
-            told_tokens(usage.get("output_tokens")),
+            reported_tokens(usage.get("input_tokens")),
+            reported_tokens(usage.get("output_tokens")),
         )
         return Reply(
             text=unwrapped(text, request),
@@ -264,7 +264,7 @@ class AnthropicBatches(BatchProvider):
         asked = [{"custom_id": key, "params": self._made(request)} for key, request in calls]
         self._note(calls)
         body = json.dumps({"requests": asked}, ensure_ascii=False).encode()
-        return str((await self._wire.told("POST", _PATH, body=body))["id"])
+        return str((await self._wire.json("POST", _PATH, body=body))["id"])
 
     async def find(self, job: Job) -> str | None:
         """Jobs made since the intent with as many calls may be ours; the first result of each tells. One that has
@@ -273,19 +273,19 @@ class AnthropicBatches(BatchProvider):
         ours = {call.key for call in job.calls}
         unknown, after = False, ""
         for _ in range(_MOST_PAGES):
-            page = await self._wire.told("GET", f"{_PATH}?limit=100{after}")
+            page = await self._wire.json("GET", f"{_PATH}?limit=100{after}")
             for each in page.get("data") or ():
-                told = fields(each)
-                if _moment(told.get("created_at")) < since:
+                found = fields(each)
+                if _moment(found.get("created_at")) < since:
                     return self._undecided(unknown)
-                if sum(n for n in fields(told.get("request_counts")).values() if isinstance(n, int)) != len(
+                if sum(n for n in fields(found.get("request_counts")).values() if isinstance(n, int)) != len(
                     ours
                 ):
                     continue
-                if told.get("processing_status") != "ended":
+                if found.get("processing_status") != "ended":
                     unknown = True
-                elif await self._holds(str(told["id"]), ours):
-                    return str(told["id"])
+                elif await self._holds(str(found["id"]), ours):
+                    return str(found["id"])
             if not page.get("has_more") or not page.get("last_id"):
                 break
             after = f"&after_id={page['last_id']}"
@@ -299,14 +299,14 @@ class AnthropicBatches(BatchProvider):
     @staticmethod
     def _undecided(unknown: bool) -> None:
         if unknown:
-            told = (
+            found = (
                 "a batch job that may be ours has not ended yet, and only its results tell; run again later"
             )
-            raise LostReplyError(Reason.PROVIDER, told, retry=True)
+            raise LostReplyError(Reason.PROVIDER, found, retry=True)
 
     async def look(self, provider_id: str) -> JobState:
-        told = await self._wire.told("GET", f"{_PATH}/{provider_id}")
-        return JobState("ended" if told.get("processing_status") == "ended" else "open")
+        found = await self._wire.json("GET", f"{_PATH}/{provider_id}")
+        return JobState("ended" if found.get("processing_status") == "ended" else "open")
 
     async def results(self, provider_id: str) -> AsyncIterator[JobResult]:
         payload = await self._wire.send("GET", f"{_PATH}/{provider_id}/results")
@@ -314,9 +314,9 @@ class AnthropicBatches(BatchProvider):
             yield result
 
 
-def _moment(told: object) -> datetime:
+def _moment(found: object) -> datetime:
     try:
-        moment = datetime.fromisoformat(str(told))
+        moment = datetime.fromisoformat(str(found))
     except ValueError:
         return datetime.max.replace(tzinfo=UTC)  # of a job without a time nothing is known
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -57,7 +57,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class JobState:
-    """How a job stands, and where that is told, why it never ran."""
+    """The state of a job and, where that is known, why it never ran."""
 
     state: State
     why: str = ""
@@ -99,7 +99,7 @@ class BatchEndpoint(TakesBatches, Protocol):
         """What the provider calls a job whose submission was never confirmed; None where it has none such."""
 
     async def look(self, provider_id: str) -> JobState:
-        """How it stands."""
+        """Its state."""
 
     def results(self, provider_id: str) -> AsyncIterator[JobResult]:
         """What came of its calls, in any order, perhaps one of them twice."""
@@ -149,7 +149,7 @@ class Wire:
             raise LostReplyError(found.reason, found.message, retry=True)
         raise found
 
-    async def told(
+    async def json(
         self, method: str, path: str, *, body: bytes | None = None, data: Any = None
     ) -> dict[str, Any]:
         """The same where the body is one JSON object."""

@@ -20,7 +20,7 @@ from medjury.models._chat import ChatModel, ModelError, Reply, Request
 from medjury.models._faults import LostReplyError
 from medjury.models._gate.sending import Sending
 
-_Told = TypeVar("_Told")
+_Answer = TypeVar("_Answer")
 LINGER_SECONDS = 1.0
 _MOST_SIGNS = 50_000_000  # in the prompts of one job: providers take files of about 200 megabytes
 
@@ -43,7 +43,7 @@ class _Waiting:
 
 
 @dataclass(eq=False)
-class _Desk:
+class _Queue:
     """What one model is to be asked."""
 
     model: ChatModel
@@ -78,7 +78,7 @@ class Batches:
         self._stop = stop or asyncio.Event()
         self._linger = LINGER_SECONDS if linger is None else linger
         self._poll = poll
-        self._desks: dict[str, _Desk] = {}
+        self._queues: dict[str, _Queue] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._unended: dict[str, tuple[Job, set[str]]] = {}
 
@@ -86,34 +86,34 @@ class Batches:
 
     async def ask(self, model: ChatModel, request: Request, key: str, sending: Sending) -> Reply:
         """The reply of a call that is handed over with others."""
-        desk = self._desk(model)
+        queue = self._queue(model)
         waiting = _Waiting(key, request, sending, asyncio.get_running_loop().create_future())
-        desk.gathering.append(waiting)
-        desk.signs += sum(len(message.content) for message in request.messages)
-        if desk.timer is not None:
-            desk.timer.cancel()
-        if len(desk.gathering) >= desk.endpoint.size or desk.signs >= _MOST_SIGNS:
-            self._leave(desk)
+        queue.gathering.append(waiting)
+        queue.signs += sum(len(message.content) for message in request.messages)
+        if queue.timer is not None:
+            queue.timer.cancel()
+        if len(queue.gathering) >= queue.endpoint.size or queue.signs >= _MOST_SIGNS:
+            self._leave(queue)
         else:
-            desk.timer = asyncio.get_running_loop().call_later(self._linger, self._leave, desk)
-        return desk.endpoint.reply(request, await waiting.result)
+            queue.timer = asyncio.get_running_loop().call_later(self._linger, self._leave, queue)
+        return queue.endpoint.reply(request, await waiting.result)
 
     async def earlier(self, model: ChatModel, key: str) -> Earlier | None:
         """The call, where an earlier process has handed it over and nobody has heard the end of it."""
-        desk = self._desk(model)
-        if desk.loaded is None:
-            desk.loaded = asyncio.ensure_future(self._load(desk))
-        await asyncio.shield(desk.loaded)
-        found = desk.earlier.pop(key, None)
-        if found is not None and found.job.id not in desk.followed:
-            desk.followed.add(found.job.id)
-            calls = {each.call.key: each.result for each in desk.earlier.values() if each.job is found.job}
-            self._start(self._go_on(desk, found.job, {key: found.result, **calls}))
+        queue = self._queue(model)
+        if queue.loaded is None:
+            queue.loaded = asyncio.ensure_future(self._load(queue))
+        await asyncio.shield(queue.loaded)
+        found = queue.earlier.pop(key, None)
+        if found is not None and found.job.id not in queue.followed:
+            queue.followed.add(found.job.id)
+            calls = {each.call.key: each.result for each in queue.earlier.values() if each.job is found.job}
+            self._start(self._go_on(queue, found.job, {key: found.result, **calls}))
         return found
 
     def fetched(self, model: ChatModel, request: Request, result: JobResult) -> Reply:
         """The reply in what an earlier job brought."""
-        return self._desk(model).endpoint.reply(request, result)
+        return self._queue(model).endpoint.reply(request, result)
 
     async def ended(self, key: str) -> None:
         """The call has an end that is stored: its job need not be looked at again for it."""
@@ -126,48 +126,48 @@ class Batches:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        for desk in self._desks.values():
-            await desk.endpoint.close()
+        for queue in self._queues.values():
+            await queue.endpoint.close()
 
     # Jobs
 
-    def _desk(self, model: ChatModel) -> _Desk:
-        desk = self._desks.get(model.name)
-        if desk is None:
+    def _queue(self, model: ChatModel) -> _Queue:
+        queue = self._queues.get(model.name)
+        if queue is None:
             assert model.batch is not None
-            desk = self._desks[model.name] = _Desk(model, cast(BatchEndpoint, model.batch))
-        return desk
+            queue = self._queues[model.name] = _Queue(model, cast(BatchEndpoint, model.batch))
+        return queue
 
-    async def _load(self, desk: _Desk) -> None:
+    async def _load(self, queue: _Queue) -> None:
         loop = asyncio.get_running_loop()
-        for job in await self._journal.open_jobs(_place(desk.model)):
+        for job in await self._journal.open_jobs(_place(queue.model)):
             for call in job.calls:
-                desk.earlier[call.key] = Earlier(job, call, loop.create_future())
+                queue.earlier[call.key] = Earlier(job, call, loop.create_future())
 
-    def _leave(self, desk: _Desk) -> None:
+    def _leave(self, queue: _Queue) -> None:
         """Hand over what has gathered."""
-        if desk.timer is not None:
-            desk.timer.cancel()
-            desk.timer = None
-        calls, desk.gathering, desk.signs = desk.gathering, [], 0
+        if queue.timer is not None:
+            queue.timer.cancel()
+            queue.timer = None
+        calls, queue.gathering, queue.signs = queue.gathering, [], 0
         calls = [each for each in calls if not each.result.done()]
         if calls and self._stop.is_set():  # nothing more is handed over
             _fail({each.key: each.result for each in calls}, PendingError("that was not handed over"))
         elif calls:
-            self._start(self._hand_over(desk, calls))
+            self._start(self._hand_over(queue, calls))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _hand_over(self, desk: _Desk, calls: Sequence[_Waiting]) -> None:
+    async def _hand_over(self, queue: _Queue, calls: Sequence[_Waiting]) -> None:
         results = {each.key: each.result for each in calls}
         try:
             await asyncio.gather(*(each.sending.announce() for each in calls))
             job = Job(
                 uuid.uuid4().hex,
-                _place(desk.model),
+                _place(queue.model),
                 self.log,
                 datetime.now(UTC).isoformat(timespec="seconds"),
                 [JobCall(each.key, each.sending.number, each.sending.set_aside) for each in calls],
@@ -176,29 +176,29 @@ class Batches:
             for each in calls:
                 each.sending.entrusted = True
             self._unended[job.id] = job, set(results)
-            name = await self._submitted(desk, job, calls)
+            name = await self._submitted(queue, job, calls)
             if name is None:
                 await self._never_arrived(job, calls)
                 raise ModelError(Reason.PROVIDER, "the batch job did not arrive at its provider", retry=True)
             await self._journal.submitted(job.id, name)
-            await self._follow(desk, job, name, results)
+            await self._follow(queue, job, name, results)
         except Exception as error:
             _fail(results, error)
 
-    async def _submitted(self, desk: _Desk, job: Job, calls: Sequence[_Waiting]) -> str | None:
+    async def _submitted(self, queue: _Queue, job: Job, calls: Sequence[_Waiting]) -> str | None:
         """The provider's name for the job; None where it has none such."""
         try:
-            return await desk.endpoint.submit(job.id, [(each.key, each.request) for each in calls])
+            return await queue.endpoint.submit(job.id, [(each.key, each.request) for each in calls])
         except LostReplyError:
-            return await self._patiently(lambda: desk.endpoint.find(job), job)
+            return await self._patiently(lambda: queue.endpoint.find(job), job)
         except ModelError as error:  # the job was refused as a whole, which says nothing of the calls in it
             await self._never_arrived(job, calls)
             if error.retry or error.fatal:
                 raise
-            told = (
+            message = (
                 f"{error.message.rstrip('.')}. No batch job was handed over; a smaller `batch_size` may help"
             )
-            raise ModelError(Reason.PROVIDER, told, fatal=True) from None
+            raise ModelError(Reason.PROVIDER, message, fatal=True) from None
 
     async def _never_arrived(self, job: Job, calls: Sequence[_Waiting]) -> None:
         for each in calls:
@@ -207,11 +207,11 @@ class Batches:
         await self._journal.finished(job.id, [call.key for call in job.calls])
 
     async def _go_on(
-        self, desk: _Desk, job: Job, results: dict[str, asyncio.Future[JobResult | None]]
+        self, queue: _Queue, job: Job, results: dict[str, asyncio.Future[JobResult | None]]
     ) -> None:
         """With a job of an earlier process."""
         try:
-            name = job.provider_id or await self._patiently(lambda: desk.endpoint.find(job), job)
+            name = job.provider_id or await self._patiently(lambda: queue.endpoint.find(job), job)
             if name is None:
                 await self._journal.finished(job.id, [call.key for call in job.calls])
                 for each in results.values():
@@ -221,13 +221,13 @@ class Batches:
             if job.provider_id is None:
                 await self._journal.submitted(job.id, name)
             self._unended[job.id] = job, set(results)
-            await self._follow(desk, job, name, results)
+            await self._follow(queue, job, name, results)
         except Exception as error:
             _fail(results, error)
 
     async def _follow(
         self,
-        desk: _Desk,
+        queue: _Queue,
         job: Job,
         name: str,
         results: Mapping[str, asyncio.Future[Any]],
@@ -235,7 +235,7 @@ class Batches:
         """Wait for the end of a job, and tell everyone what came of it."""
         if not self._wait and job.provider_id is None:  # it was handed over just now
             raise self._left(name, len(results))
-        while (state := await self._patiently(lambda: desk.endpoint.look(name), job, name)).state == "open":
+        while (state := await self._patiently(lambda: queue.endpoint.look(name), job, name)).state == "open":
             if not self._wait or self._stop.is_set():
                 raise self._left(name, len(results))
             await self._pause()
@@ -245,7 +245,7 @@ class Batches:
 
         async def fetch() -> dict[str, JobResult]:
             found: dict[str, JobResult] = {}
-            async for result in desk.endpoint.results(name):
+            async for result in queue.endpoint.results(name):
                 found.setdefault(result.key, result)  # of two for one call the first stays
             return found
 
@@ -258,10 +258,10 @@ class Batches:
             elif state.state == "expired":
                 waiting.set_result(JobResult(key, 0, b"{}", expired=True))
             else:
-                told = f"the batch job {name} has ended without a result for this call"
-                waiting.set_exception(LostReplyError(Reason.PROVIDER, told, retry=True))
+                message = f"the batch job {name} has ended without a result for this call"
+                waiting.set_exception(LostReplyError(Reason.PROVIDER, message, retry=True))
 
-    async def _patiently(self, ask: Callable[[], Awaitable[_Told]], job: Job, name: str = "") -> _Told:
+    async def _patiently(self, ask: Callable[[], Awaitable[_Answer]], job: Job, name: str = "") -> _Answer:
         """What the provider tells, however often that has to be asked: a job that was paid for is not given up."""
         wait = min(1.0, self._poll)
         while True:

@@ -1,4 +1,4 @@
-"""The one protocol every model speaks, whatever stands behind it."""
+"""The one protocol that every model speaks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Message:
 @dataclass(frozen=True, slots=True)
 class Request:
     """One question to a model. `schema` is the JSON schema the answer must follow, if any. `draw` says which of the
-    possible answers is asked for: the gate sets it, no endpoint is told, and recorded answers are found by it.
+    possible answers is asked for: the gate sets it, no endpoint sees it, and recorded answers are found by it.
     `token` is what the answer proves itself by (see `worded`): the gate derives it from the call's key, so it is
     not a part of that; `plain` questions have none. The message in place `question` shows it: the last one, unless
     an answer was handed back since."""
@@ -90,7 +90,7 @@ class ModelError(Exception):
 
 
 class TakesBatches(Protocol):
-    """A way of handing many calls over at once; how that is done is said in `BatchEndpoint`."""
+    """A way of handing many calls over at once; `BatchEndpoint` states how."""
 
     @property
     def size(self) -> int:

@@ -120,7 +120,7 @@ class Runtime:
         return answer | {"seconds": time.perf_counter() - started, "tokens_cached": cached}
 
     def count(self, messages: list[dict[str, str]]) -> int | None:
-        """How many tokens a prompt has, told by the library without reading it in: with padding that no context
+        """How many tokens a prompt has, counted by the library without reading it in: with padding that no context
         holds, it refuses the prompt and says how long it is. What is in memory stays there. None where the
         model's template takes no second message by the user."""
         self.load()
@@ -150,7 +150,7 @@ class Runtime:
         settings.cache_ram_mib = 0
         settings.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
         settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = self._threads or _idle_cores()
-        # Threads that wait by spinning stand in each other's way on a busy machine: minutes instead of seconds.
+        # Threads that wait by spinning are in each other's way on a busy machine: minutes instead of seconds.
         settings.cpuparams.poll = settings.cpuparams_batch.poll = 0
         settings.warmup = False
         settings.verbosity = -1  # nothing of a prompt may reach a log

@@ -40,7 +40,7 @@ async def check_endpoint(
 ) -> EndpointCheck:
     """Ask the endpoint one question with all that a judge sends: instructions, schema, seed, temperature, and the
     room that an answer has if the study does not say otherwise. A host that is not allowed is an error; what the
-    endpoint itself does wrong is told."""
+    endpoint itself does wrong is reported."""
     gate = Gate(cache=MemoryCache(), allow_hosts=allow_hosts, attempts=1)
     try:
         gate.check([model])

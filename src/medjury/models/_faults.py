@@ -101,9 +101,9 @@ def _no_quota(status: int, lowered: str, retry_after: float | None) -> bool:
 
 
 def redirect_fault(place: Place, location: str | None) -> ModelError:
-    """An answer that leads elsewhere. Of the address neither a password nor its query is told."""
-    told = _BEFORE_HOST.sub("//", re.split("[?#]", location or "")[0], count=1)
-    where = without_echo(told, ()) or "another address"
+    """An answer that leads elsewhere. Of the address neither a password nor its query is shown."""
+    shown = _BEFORE_HOST.sub("//", re.split("[?#]", location or "")[0], count=1)
+    where = without_echo(shown, ()) or "another address"
     return ModelError(
         Reason.PROVIDER,
         f"{place.host} redirects to {where}. Redirects are not followed: if that is the right address, put it "

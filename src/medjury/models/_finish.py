@@ -1,4 +1,4 @@
-"""How an answer ended, in every dialect, and what a reader is told of one that did not end well."""
+"""How an answer ended, in every dialect, and what a reader sees of one that did not end well."""
 
 from __future__ import annotations
 

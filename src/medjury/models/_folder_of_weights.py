@@ -125,7 +125,7 @@ def refuse_bits_without_libraries(model: str | Path) -> None:
 
 
 def loading_options(model: str | Path, torch: Any, transformers: Any, device: str) -> dict[str, Any]:
-    """What `from_pretrained` is told so that weights are made small as they are read."""
+    """The options of `from_pretrained` by which weights are made small as they are read."""
     _, bits = split_bits(model)
     if bits is None:
         return {}
@@ -172,7 +172,7 @@ def quiet_library(transformers: Any) -> Iterator[None]:
 
 def refuse_pickled(place: str | Path) -> None:
     """Weights that are pickled run whatever is written in them when they are read. A folder must hold safetensors;
-    of a name of the hub's the library is told to take nothing else."""
+    of a name of the hub's the library may take nothing else."""
     folder = Path(place)
     if folder.is_dir() and not any(folder.glob("*.safetensors")):
         others = sorted(each.name for ending in _PICKLED for each in folder.glob(ending))

@@ -14,7 +14,7 @@ from medjury.models._reply_fields import fields, handed_over, loaded, require_no
 from medjury.models._sampling import stated_sampling
 from medjury.models._sdk import Refused, SdkDialect, SdkModel, connection_fault, unreadable
 from medjury.models._secrets import read_key
-from medjury.models._tokens import estimate_tokens, request_tokens, told_tokens
+from medjury.models._tokens import estimate_tokens, reported_tokens, request_tokens
 from medjury.models._wording import without_surrogates, worded
 
 _SAMPLING = ("presence_penalty", "frequency_penalty", "stop_sequences")  # what the SDK passes on
@@ -124,9 +124,9 @@ class GoogleModel(SdkModel):
         require_no_error(body, self._place, request)
         usage = fields(body.get("usageMetadata"))
         tokens_in, tokens_out = (
-            told_tokens(usage.get(f"{each}TokenCount")) for each in ("prompt", "candidates")
+            reported_tokens(usage.get(f"{each}TokenCount")) for each in ("prompt", "candidates")
         )
-        thought = told_tokens(usage.get("thoughtsTokenCount")) or 0
+        thought = reported_tokens(usage.get("thoughtsTokenCount")) or 0
         candidates = body.get("candidates")
         text, finish = "", "refusal"
         if isinstance(candidates, list) and candidates:
@@ -145,7 +145,7 @@ class GoogleModel(SdkModel):
             finish=finish,  # type: ignore[arg-type]
             tokens_in=tokens_in or request_tokens(request),
             tokens_out=(tokens_out or estimate_tokens(text)) + thought,
-            tokens_cached=told_tokens(usage.get("cachedContentTokenCount")) or 0,
+            tokens_cached=reported_tokens(usage.get("cachedContentTokenCount")) or 0,
             seconds=seconds,
             model=str(body.get("modelVersion") or ""),
         )
@@ -153,8 +153,8 @@ class GoogleModel(SdkModel):
 
 def _retry_delay(details: Any) -> float | None:
     """The wait that Google asks for in the body of a 429: RetryInfo, with a retryDelay such as "25s"."""
-    told = fields(fields(details).get("error")).get("details")
-    for each in told if isinstance(told, list) else []:
+    listed = fields(fields(details).get("error")).get("details")
+    for each in listed if isinstance(listed, list) else []:
         delay = fields(each).get("retryDelay")
         if isinstance(delay, str) and delay.endswith("s"):
             return retry_after_seconds(delay.removesuffix("s"))

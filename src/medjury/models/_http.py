@@ -135,7 +135,7 @@ class Client:
         async with session.post(
             address,
             data=body if len(body) <= _LARGE else io.BytesIO(body),  # which is sent piece by piece
-            headers=self._headers,  # of each request: those of a session are told to the proxy too
+            headers=self._headers,  # of each request: those of a session go to the proxy too
             proxy=self._proxy,
             auto_decompress=False,  # aiohttp takes half of a gzip body for all of it
             trace_request_ctx=call,

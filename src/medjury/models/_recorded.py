@@ -20,19 +20,19 @@ from medjury.models._tokens import least_request_tokens
 
 def failure_text(error: ModelError, key: str) -> str:
     """Why the call of this key has no reply, as a JSON object."""
-    told: dict[str, object] = {"reason": error.reason.value, "message": error.message, "key": key}
+    stated: dict[str, object] = {"reason": error.reason.value, "message": error.message, "key": key}
     if isinstance(error, ContextError):  # a record that is too long is shortened by as much
-        told |= {"excess": error.excess, "sent": error.sent}
-    return json.dumps(told)
+        stated |= {"excess": error.excess, "sent": error.sent}
+    return json.dumps(stated)
 
 
 def failure_of(text: str, model: ChatModel) -> ModelError:
     """The same failure again."""
-    told = json.loads(text)
-    if "excess" not in told:
-        return ModelError(Reason(told["reason"]), told["message"])
-    error = ContextError(model, "", told["excess"], 0, 0, exact=True, sent=told["sent"])
-    error.message = told["message"]
+    stated = json.loads(text)
+    if "excess" not in stated:
+        return ModelError(Reason(stated["reason"]), stated["message"])
+    error = ContextError(model, "", stated["excess"], 0, 0, exact=True, sent=stated["sent"])
+    error.message = stated["message"]
     return error
 
 
@@ -145,9 +145,9 @@ class RecordedModel(PlainModel):
             return found[0]
         there = ", ".join(f"{each.title} (as {', '.join(each.names)})" for each in file.models) or "none"
         asked = f"holds no answers of {self._model}" if self._model else "does not say which model this is"
-        told = asked if not found else f"holds several models that could be {self.name}"
+        stated = asked if not found else f"holds several models that could be {self.name}"
         raise MedjuryError(
-            f"{self._path}: {told}; its models are {there}. Name one with `model:`, and give the judge the name "
+            f"{self._path}: {stated}; its models are {there}. Name one with `model:`, and give the judge the name "
             "that it had in the recorded run"
         )
 

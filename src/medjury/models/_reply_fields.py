@@ -49,7 +49,7 @@ def fields(value: Any) -> dict[str, Any]:
 
 
 def text_of(content: Any) -> str | None:
-    """The text of a message: told as it is, in parts, or as the object itself; None where there is none."""
+    """The text of a message: as it is, in parts, or as the object itself; None where there is none."""
     if content is None:
         return ""
     if isinstance(content, str):
@@ -90,7 +90,7 @@ def handed_over(arguments: Iterable[Any]) -> str:
 
 def unwrapped(text: str, request: Request) -> str:
     """The answer without one object around it, where the schema was followed inside. Only names that say nothing
-    but "answer" are taken off: what stands below any other may be a quotation."""
+    but "answer" are taken off: what is below any other may be a quotation."""
     schema = request.schema
     asked = schema.get("properties") if isinstance(schema, Mapping) else None
     first = _FIRST_KEY.match(text)
@@ -115,7 +115,7 @@ def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def require_no_error(body: Mapping[str, Any], place: Place, request: Request) -> None:
-    """A success that carries an error is none, whatever else it carries. It is told in its own words, and asked
+    """A success that carries an error is none, whatever else it carries. It is reported in its own words, and asked
     again where that may pass."""
     error = body.get("error")
     words = error_words(json.dumps({"error": error}).encode()) if error else ""

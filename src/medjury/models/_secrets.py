@@ -24,8 +24,8 @@ _SHORTEST_IN_REPLY = 8  # in an answer, where a short text may be an ordinary wo
 
 
 class Mask:
-    """Masks the secrets of the models it was told of, in any case and in the forms they have in an address and in a
-    header: "Bearer KEY" is repeated as KEY, and some put a key into base64."""
+    """Masks the secrets of the models that were added, in any case and in the forms they have in an address and in
+    a header: "Bearer KEY" is repeated as KEY, and some put a key into base64."""
 
     def __init__(self) -> None:
         self._known: dict[str, bool] = {}

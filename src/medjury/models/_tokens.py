@@ -94,7 +94,7 @@ def least_tokens(text: str) -> int:
     return math.ceil(len("".join(_SAME_SIGN.sub(r"\1", text).split())) / MOST_SIGNS_PER_TOKEN)
 
 
-def told_tokens(value: Any) -> int | None:
+def reported_tokens(value: Any) -> int | None:
     """The count an endpoint reports; None where it reports none, or one that cannot be."""
     whole = isinstance(value, int) and not isinstance(value, bool)
     return value if whole and 0 <= value <= MOST_COUNTED else None

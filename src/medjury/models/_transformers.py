@@ -332,7 +332,7 @@ class TransformersEngine:
                 )[0][len(asked) :].tolist()
         except ModelError:
             raise
-        except Exception as error:  # its words may repeat a prompt: only its kind is told
+        except Exception as error:  # its words may repeat a prompt: only its kind is shown
             if not _is_out_of_memory(error):
                 why = f"{self._name} failed ({type(error).__name__})"
                 raise ModelError(Reason.PROVIDER, why) from None

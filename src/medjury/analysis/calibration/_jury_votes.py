@@ -234,7 +234,7 @@ class WidthFitter:
         return self._known[key]
 
     def _fit(self, signal: JurySignal, called: Order, column: int) -> _Stage:
-        from medjury.judging import width_cell
+        from medjury.judging import Widths
 
         table, (low, high) = self._table, self._table.scales[column]
         votes, final = table.votes[:, list(called), column], self._final[signal][:, column]
@@ -242,7 +242,7 @@ class WidthFitter:
         votes, cases = (votes[usable] - low) / (high - low), self._cases[usable]
         misses = np.abs(votes.mean(axis=1) - (final[usable] - low) / (high - low))
         patterns, place = np.unique(votes, axis=0, return_inverse=True)
-        cells = [width_cell(pattern) for pattern in patterns.tolist()]
+        cells = [Widths.cell(pattern) for pattern in patterns.tolist()]
         number = {cell: index for index, cell in enumerate(sorted(set(cells)))}
         of = np.array([number[cell] for cell in cells], dtype=np.int64)[place.ravel()]
         whole = strangeness(misses, cases).quantile(self._level)

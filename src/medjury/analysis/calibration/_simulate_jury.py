@@ -252,7 +252,7 @@ def _signals(names: Sequence[str]) -> tuple[JurySignal, ...]:
 
 def save_jury_rule(found: JurySimulation, path: str | Path, *, ratings: str | Path = "") -> None:
     """Write the rule as .json, for `rule: FILE` in a study file; `ratings` names where the votes came from."""
-    from medjury.judging import SavedAdaptiveRule, save_adaptive_rule
+    from medjury.judging import SavedAdaptiveRule
 
     learnt = {
         "signal": found.signal,
@@ -263,4 +263,4 @@ def save_jury_rule(found: JurySimulation, path: str | Path, *, ratings: str | Pa
         "medjury": __version__,
         "result": found.verdict,
     }
-    save_adaptive_rule(path, SavedAdaptiveRule(found.rule, found.jurors, dict(found.scales)), learnt)
+    SavedAdaptiveRule(found.rule, found.jurors, dict(found.scales)).save(path, learnt)

@@ -50,7 +50,7 @@ def expected_of(
 
 
 def _listing_at_most(steps: Steps, taken_apart: Sequence[Source], question: str) -> Used:
-    """Every part is listed once, with the text that stands before it."""
+    """Every part is listed once, with the text before it."""
     used = Used()
     system = listing_system(steps.rubric, steps.least, steps.reading.claims)
     schema = listing_schema(steps.rubric.dimension("importance").values, steps.reading.claims)
@@ -83,11 +83,11 @@ def _verifying_at_most(
         Message("user", question),
     ]
     schema = verifying_schema(range(claims, claims + batch), steps.labels)
-    told = COMPLAINT + FRAME * batch
+    complaint = COMPLAINT + FRAME * batch
     prompt = most_prompt(asked, schema) + shown + batch * (steps.lister.max_tokens + FRAME) + COMPLAINT
-    again = prompt + steps.verifier.max_tokens + told
-    first = Used().plus(most_question(prompt, steps.verifier, told), batches)
-    return first.plus(most_question(again, steps.verifier, told), batches)
+    again = prompt + steps.verifier.max_tokens + complaint
+    first = Used().plus(most_question(prompt, steps.verifier, complaint), batches)
+    return first.plus(most_question(again, steps.verifier, complaint), batches)
 
 
 def _tokens(messages: Sequence[Message]) -> int:

@@ -1,4 +1,4 @@
-"""The claims of a text: read from the model's answer, told apart from their repetitions, found in the text."""
+"""The claims of a text: read from the model's answer, separated from their repetitions, found in the text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FEW_WORDS = 8
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One thing a text says, understandable alone. `quote` is where the model says it stands; `place` is where
+    """One thing a text says, understandable alone. `quote` is where the model says it is; `place` is where
     we found it, None where those words are not in the text: the claim is kept, and counted as unlocated."""
 
     text: str

@@ -19,13 +19,13 @@ ClaimLabelName = Literal["contradicted", "not_supported", "two"]
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """`verdicts` says what each word stands for, in the order in which they are told; `told` explains a word where
+    """`verdicts` says what each word means, in the order in which they are shown; `explained` explains a word where
     the rubric does not; `partial` is what a claim is of which only a part is covered."""
 
     name: ClaimLabelName
     verdicts: Mapping[str, Verdict]
     partial: str
-    told: Mapping[str, str]
+    explained: Mapping[str, str]
 
     @property
     def quoted(self) -> str:
@@ -140,7 +140,7 @@ def verifying_system(rubric: Instrument, labels: Labels = OURS) -> str:
     dimension = rubric.dimension("verdict")
     grade_of = verdict_grades(rubric)
     verdicts = "\n".join(
-        f'- "{word}": {labels.told.get(word) or dimension.grades[grade_of[verdict]]}'
+        f'- "{word}": {labels.explained.get(word) or dimension.grades[grade_of[verdict]]}'
         for word, verdict in labels.verdicts.items()
     )
     text = _VERIFYING.format(
@@ -193,7 +193,7 @@ def verifying_messages(
 
 
 def complaint(problems: Mapping[int, str], labels: Labels = OURS) -> str:
-    """What a model is told whose quotations were not found; told once."""
+    """What hands verdicts back whose quotations were not found; once."""
     lines = "\n".join(f"- Claim {number}: {why}" for number, why in problems.items())
     asked = ", ".join(str(number) for number in problems)
     return (

@@ -59,8 +59,8 @@ class SlightClaim(RunPart):
 
 
 class RecordedClaim(RunPart):
-    """One claim. No verdict: it was not verified, and `failure` says why. `told` says that the judge was told of
-    refused evidence; `seen` are the passages that were shown, "whole" where the whole text was."""
+    """One claim. No verdict: it was not verified, and `failure` says why. `told` says that refused evidence
+    was handed back; `seen` are the passages that were shown, "whole" where the whole text was."""
 
     number: int
     claim: str
@@ -178,7 +178,7 @@ def _verdict(checked: Checked, seen: Sequence[Hit] | None) -> dict[str, Any]:
             for each in checked.evidence
         ),
         "invented": tuple(RefusedEvidence(quote=each.quote, why=each.why) for each in checked.invented),
-        "told": checked.told,
+        "told": checked.asked_again,
         "first_verdict": checked.first_verdict,
         "failure": RecordedFailure.of(checked.failure),
         "seen": _seen(seen),
@@ -216,9 +216,11 @@ def _place(place: Place | None) -> RecordedPlace | None:
 UNVERIFIED = "unverified"
 
 
-@dataclass(frozen=True)
+@dataclass
 class ClaimStatistics:
-    """`per_answer` has the number of claims of every answer that could be taken apart, 0 included; `failed`
+    """The claims of some answers, counted record by record, so that none need be kept.
+
+    `per_answer` has the number of claims of every answer that could be taken apart, 0 included; `failed`
     counts the others. `verdicts` counts claims by (verdict or "unverified", importance).
 
     `quotations` were given as evidence, `refused` of them are no evidence: they do not occur, are too short or
@@ -226,18 +228,36 @@ class ClaimStatistics:
     `unfounded` ones could show no evidence then either, `mended` ones have a verdict then.
     """
 
-    per_answer: tuple[int, ...]
-    failed: int
-    verdicts: Mapping[tuple[str, int], int]
-    quotations: int
-    refused: int
-    told: int
-    mended: int
-    unfounded: int
-    unlocated: int  # claims whose words were not found in the text they are said to come from
-    with_stray_numbers: int  # claims with a number that their text does not have
-    repeats: int
-    set_aside: int
+    per_answer: list[int] = field(default_factory=list)
+    failed: int = 0
+    verdicts: Counter[tuple[str, int]] = field(default_factory=Counter)
+    quotations: int = 0
+    refused: int = 0
+    told: int = 0
+    mended: int = 0
+    unfounded: int = 0
+    unlocated: int = 0  # claims whose words were not found in the text they should come from
+    with_stray_numbers: int = 0  # claims with a number that their text does not have
+    repeats: int = 0
+    set_aside: int = 0
+
+    def note(self, body: ClaimsBody) -> None:
+        if not body.listed:
+            self.failed += 1
+            return
+        self.per_answer.append(len(body.claims))
+        self.repeats += len(body.repeats)
+        self.set_aside += len(body.set_aside)
+        for claim in body.claims:
+            self.verdicts[claim.verdict or UNVERIFIED, claim.importance] += 1
+            refused = sum(bool(each.quote) for each in claim.invented)
+            self.refused += refused
+            self.quotations += refused + len(claim.evidence)
+            self.told += claim.told
+            self.mended += claim.told and claim.verdict is not None
+            self.unfounded += claim.unfounded
+            self.unlocated += claim.place is None
+            self.with_stray_numbers += bool(claim.stray_numbers)
 
     @property
     def claims(self) -> int:
@@ -263,59 +283,12 @@ class ClaimStatistics:
         return self.count(verdict, importance) / whole if whole else None
 
 
-@dataclass
-class ClaimTally:
-    """Counts records as they pass, so that none need be kept."""
-
-    per_answer: list[int] = field(default_factory=list)
-    verdicts: Counter[tuple[str, int]] = field(default_factory=Counter)
-    counts: Counter[str] = field(default_factory=Counter)
-
-    def note(self, body: ClaimsBody) -> None:
-        if not body.listed:
-            self.counts["failed"] += 1
-            return
-        self.per_answer.append(len(body.claims))
-        self.counts["repeats"] += len(body.repeats)
-        self.counts["set_aside"] += len(body.set_aside)
-        for claim in body.claims:
-            self.verdicts[claim.verdict or UNVERIFIED, claim.importance] += 1
-            self._note_evidence(claim)
-
-    def _note_evidence(self, claim: RecordedClaim) -> None:
-        refused = sum(bool(each.quote) for each in claim.invented)
-        self.counts["refused"] += refused
-        self.counts["quotations"] += refused + len(claim.evidence)
-        self.counts["told"] += claim.told
-        self.counts["mended"] += claim.told and claim.verdict is not None
-        self.counts["unfounded"] += claim.unfounded
-        self.counts["unlocated"] += claim.place is None
-        self.counts["stray"] += bool(claim.stray_numbers)
-
-    def statistics(self) -> ClaimStatistics:
-        counts = self.counts
-        return ClaimStatistics(
-            tuple(self.per_answer),
-            counts["failed"],
-            dict(self.verdicts),
-            counts["quotations"],
-            counts["refused"],
-            counts["told"],
-            counts["mended"],
-            counts["unfounded"],
-            counts["unlocated"],
-            counts["stray"],
-            counts["repeats"],
-            counts["set_aside"],
-        )
-
-
 def claim_statistics(bodies: Iterable[ClaimsBody]) -> ClaimStatistics:
     """Count the records of ratings by claims."""
-    tally = ClaimTally()
+    found = ClaimStatistics()
     for body in bodies:
-        tally.note(body)
-    return tally.statistics()
+        found.note(body)
+    return found
 
 
 def claim_cases(cases: Iterable[Case], records: Iterable[Record[ClaimsBody]]) -> Iterator[Case]:
@@ -323,8 +296,8 @@ def claim_cases(cases: Iterable[Case], records: Iterable[Record[ClaimsBody]]) ->
     `Records(FOLDER / "records.jsonl").of(ClaimsBody)`.
 
     Its id is the answer's and the claim's number; its reference is the text that the claim was held against. What
-    the judge said of it is left out: who rates it must not know. Repeats and a second dimension give cases of
-    their own, told apart in the id.
+    the judge found is left out: who rates it must not know. Repeats and a second dimension give cases of
+    their own, distinguished in the id.
     """
     known = {(case.id, case.system): case for case in cases}
     for record in records:

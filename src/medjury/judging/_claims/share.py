@@ -96,30 +96,30 @@ def decide_support(
     0.0
     """
     found = support_share(findings, denominator=denominator, weights=weights)
-    told = _tell(found, denominator)
+    summary = _summary(found, denominator)
     missing = found.counts["unverified"]
     if not findings:
         return Unscored(Reason.MISSING, "no claim that could be verified was found")
     if found.low is None or found.high is None or (found.share is None and not missing):
-        return Unscored(Reason.MISSING, f"{told}: no claim is left to take a share of")
+        return Unscored(Reason.MISSING, f"{summary}: no claim is left to take a share of")
     if Fraction(len(findings) - missing, len(findings)) < Fraction(str(minimum_verified)):
-        return Unscored(reason_of(findings), f"{told}; too few claims could be verified")
+        return Unscored(reason_of(findings), f"{summary}; too few claims could be verified")
     key = [each for each in findings if each.importance == DECISIVE]
     vetoes = sum(each.verdict in _VETO[decisive] for each in key)
     feared = decisive != "weight" and any(each.verdict is None for each in key)
     if vetoes:
-        return Score(0.0, f"{told}; {_claims(vetoes, 'decisive claim')} not upheld, which decides")
+        return Score(0.0, f"{summary}; {_claims(vetoes, 'decisive claim')} not upheld, which decides")
     limit = Fraction(str(threshold))
     worst = found.low >= limit and not feared
     best = found.high >= limit
     if worst != best:
         return Unscored(
             reason_of(findings),
-            f"{told}; with the unverified claims it may lie between {float(found.low):.2f} and "
+            f"{summary}; with the unverified claims it may lie between {float(found.low):.2f} and "
             f"{float(found.high):.2f}, so that {threshold:g} cannot be decided"
             + (", a decisive claim among them" if feared else ""),
         )
-    return Score(float(best), f"{told}; {'at least' if best else 'below'} {threshold:g}")
+    return Score(float(best), f"{summary}; {'at least' if best else 'below'} {threshold:g}")
 
 
 def worst_claim(findings: Sequence[ClaimFinding], grades: Mapping[int, int]) -> Outcome:
@@ -137,12 +137,12 @@ def worst_claim(findings: Sequence[ClaimFinding], grades: Mapping[int, int]) -> 
     unverified = [each for each in findings if each.verdict is None]
     low = max((grades[each.importance] for each in failed), default=0)
     high = max((grades[each.importance] for each in unverified), default=0)
-    told = f"{len(failed)} of {_claims(len(findings), 'claim')} not supported"
+    summary = f"{len(failed)} of {_claims(len(findings), 'claim')} not supported"
     if unverified:
-        told += f", {len(unverified)} not verified"
+        summary += f", {len(unverified)} not verified"
     if high > low:
-        return Unscored(reason_of(findings), f"{told}; the grade is {low} or more, up to {high}")
-    return Score(float(low), told)
+        return Unscored(reason_of(findings), f"{summary}; the grade is {low} or more, up to {high}")
+    return Score(float(low), summary)
 
 
 def reason_of(findings: Iterable[ClaimFinding]) -> Reason:
@@ -151,7 +151,7 @@ def reason_of(findings: Iterable[ClaimFinding]) -> Reason:
     return reasons.most_common(1)[0][0] if reasons else Reason.MISSING
 
 
-def _tell(found: Support, denominator: Denominator) -> str:
+def _summary(found: Support, denominator: Denominator) -> str:
     counts = found.counts
     parts = [f"{counts['supported']} supported", f"{counts['contradicted']} contradicted",
              f"{counts['not_addressed']} not addressed"]  # fmt: skip

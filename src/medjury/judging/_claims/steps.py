@@ -60,7 +60,7 @@ class ClaimReading:
 @dataclass(frozen=True)
 class Listed:
     """The claims of some texts. `repeats` name the place of the claim they repeat; `set_aside` are facts of too
-    little importance to look for; `failure` is why there is no list. `strays` are numbers in a claim that stand
+    little importance to look for; `failure` is why there is no list. `strays` are numbers in a claim that are
     nowhere in its text, by the claim's place."""
 
     claims: Sequence[Claim] = ()
@@ -143,8 +143,8 @@ async def list_claims(
         if failure.reason is Reason.TRUNCATED:
             most = steps.lister.max_tokens
             what = f"the list was cut off at {most} tokens; raise list_tokens, or set most_claims"
-        told = Unscored(failure.reason, f"listing the claims, {where}{what}")
-        return Listed(failure=told, answers=answers, parts=len(parts))
+        failed_listing = Unscored(failure.reason, f"listing the claims, {where}{what}")
+        return Listed(failure=failed_listing, answers=answers, parts=len(parts))
     found = [claim for claims, _, _ in done for claim in claims]
     if least is not None and not found and any(says_something(source.text) for source in sources):
         words = sum(len(source.text.split()) for source in sources)

@@ -37,14 +37,14 @@ class Invented:
 @dataclass(frozen=True, slots=True)
 class Checked:
     """What became of one claim. No verdict: it was not verified, and `failure` says why. `invented` are the
-    quotations that were refused, also where the model mended them when told (`told`)."""
+    quotations that were refused, also where the model corrected them when asked again (`asked_again`)."""
 
     claim: Claim
     verdict: Verdict | None
     explanation: str = ""
     evidence: tuple[Evidence, ...] = ()
     invented: tuple[Invented, ...] = ()
-    told: bool = False
+    asked_again: bool = False
     first_verdict: Verdict | None = None
     failure: Unscored | None = None
 
@@ -137,7 +137,7 @@ def _second(
     shown: Sequence[Source],
     closeness: float,
 ) -> Checked:
-    """The verdict after the model was told, with what it had invented before kept beside it."""
+    """The verdict after the model was asked again, with what it had invented before kept beside it."""
     if said is None:
         # A fault that may pass must be seen as one, so that the next run goes on here.
         lasting = failure is None or failure.reason not in TRANSIENT
@@ -145,7 +145,7 @@ def _second(
             first.claim,
             None,
             invented=first.invented,
-            told=True,
+            asked_again=True,
             first_verdict=first.first_verdict,
             failure=first.failure if lasting else failure,
         )

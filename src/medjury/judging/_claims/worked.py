@@ -15,7 +15,7 @@ from medjury.models import Message
 
 @dataclass(frozen=True, slots=True)
 class WorkedClaim:
-    """One claim of an example, where it stands in the text, and what the reference says about it."""
+    """One claim of an example, where it is in the text, and what the reference says about it."""
 
     quote: str
     claim: str
@@ -46,11 +46,11 @@ class WorkedClaims:
         if claim.verdict not in VERDICTS or claim.importance not in (1, 2, 3):
             return f"`verdict` is one of {', '.join(VERDICTS)} and `importance` 1, 2 or 3"
         if not claim.quote or claim.quote not in self.text:
-            return "its `quote` does not stand in the text, sign by sign"
+            return "its `quote` is not in the text, sign by sign"
         if bool(claim.evidence) != (claim.verdict != "not_addressed"):
             return "`evidence` is needed for supported and contradicted, and for these alone"
         if not all(each and each in self.reference for each in claim.evidence):
-            return "its `evidence` does not stand in the reference, sign by sign"
+            return "its `evidence` is not in the reference, sign by sign"
         return ""
 
     def listing(self, least: int | None = None) -> tuple[Message, Message]:

@@ -27,7 +27,7 @@ from medjury.judging._rows import whole
 # Does a reason say that grades were averaged? A decision must weigh arguments, not do sums with grades.
 #
 # Only words about grades count: a mean arterial pressure or the average of three readings is medicine, and "I did
-# not average the grades" is the opposite of averaging. A rare false alarm costs one re-ask, with the reason told.
+# not average the grades" is the opposite of averaging. A rare false alarm costs one re-ask, with the reason.
 
 _GRADES = (
     r"(?:grades?|scores?|\w*scorers?|ratings?|votes?|agents?|raters?|judges?|opinions?|assessments?|views?|"

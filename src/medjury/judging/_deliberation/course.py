@@ -62,7 +62,7 @@ class Failed(Exception):  # noqa: N818 - it is not an error of the program
 
 class Course:
     """The state of one deliberation. Its questions follow from the case and from earlier replies alone, so a
-    course that was stopped finds those replies in the cache and goes on where it stood."""
+    course that was stopped finds those replies in the cache and goes on where it was."""
 
     def __init__(self, plan: Rules, unit: Unit, messages: Sequence[Message], gate: Gate) -> None:
         self.plan, self.unit, self.gate = plan, unit, gate
@@ -264,7 +264,7 @@ class Course:
             self.decided = dict(asked.value)
         elif asked.failure is not None and (asked.failure.reason in TRANSIENT or not asked.so_far):
             self.decided = dict.fromkeys(self.dimensions, _named(asked.failure, where))
-        else:  # what was well decided stands; the rest says why it does not
+        else:  # what was well decided is kept; the rest says why it is not
             self.decided = {
                 name: _named(each, where) if isinstance(each, Unscored) else each
                 for name, each in (asked.so_far or {}).items()

@@ -15,7 +15,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument
 from medjury.judging._asking import Speaker
 
-# A name stands outside the markers of a prompt, so it is a plain word.
+# A name is outside the markers of a prompt, so it is a plain word.
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 RESERVED = ("orchestrator", "nobody", "everybody", "all")
 _MOST_CHARACTERS = 4000

@@ -2,7 +2,7 @@
 
 Every call of a unit begins with the same words: the instrument, the case, then what was said so far, in order.
 The role and the question come last. So a provider's prompt cache serves the long part of each call, and the
-instruction stands after all that it must not be confused with. What anybody said is data between markers.
+instruction comes after all that it must not be confused with. What anybody said is data between markers.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def turn_question(
         (
             _part(persona, raters),
             f"It is your turn: the orchestrator's last question above is put to you. It concerns {about}; your "
-            f"grades so far are {told(own, [each.name for each in dimensions])}. Answer with what stands in the "
+            f"grades so far are {in_line(own, [each.name for each in dimensions])}. Answer with what stands in the "
             "texts, and take up what the others said. Change a grade when a place in the texts or an argument "
             "convinces you, never only to agree; keep it when you can defend it.",
             "Form of your answer in this turn, one JSON object and nothing else:\n"
@@ -108,7 +108,7 @@ def decision_question(standing: Mapping[str, Mapping[str, Outcome]], dimensions:
 
 def transcript(openings: Sequence[str], turns: Sequence[str], shown: int | None) -> str:
     """What was said so far: every first grading, then the last `shown` turns (None: all of them). How many are
-    left out is told."""
+    left out is stated."""
     left_out = 0 if shown is None else max(0, len(turns) - shown)
     gap = [f"({left_out} earlier turns are left out here.)"] if left_out else []
     return "\n\n".join((_SO_FAR, *openings, *gap, *turns[left_out:]))
@@ -124,14 +124,15 @@ def question_words(turn: int, name: str, about: Sequence[str], question: str) ->
 
 
 def turn_words(turn: int, name: str, statement: str, graded: Mapping[str, Outcome]) -> str:
-    return f"Turn {turn}, {name} answers and grades {told(graded, list(graded))}:\n{text_block('words', statement)}"
+    graded_now = in_line(graded, list(graded))
+    return f"Turn {turn}, {name} answers and grades {graded_now}:\n{text_block('words', statement)}"
 
 
 def failed_words(turn: int, name: str) -> str:
     return f"Turn {turn}, {name} gave no usable answer and has left the discussion."
 
 
-def told(graded: Mapping[str, Outcome], dimensions: Sequence[str]) -> str:
+def in_line(graded: Mapping[str, Outcome], dimensions: Sequence[str]) -> str:
     """Grades in a line: our own reading of them, numbers only."""
     return ", ".join(f"{name} {_grade(graded[name])}" for name in dimensions)
 
@@ -152,7 +153,7 @@ def _part(persona: Persona, raters: int) -> str:
 
 
 def _table(standing: Mapping[str, Mapping[str, Outcome]], dimensions: Sequence[str]) -> str:
-    lines = [f"- {name}: {told(graded, dimensions)}" for name, graded in standing.items()]
+    lines = [f"- {name}: {in_line(graded, dimensions)}" for name, graded in standing.items()]
     return "The raters' grades now:\n" + "\n".join(lines)
 
 

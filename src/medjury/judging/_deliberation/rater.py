@@ -164,20 +164,20 @@ class Deliberation(PlainRater):
         return Expected(calls, tokens_in, tokens_out + graded, self._most(messages))
 
     def _most(self, messages: Sequence[Message]) -> Used:
-        """As if every turn were taken, and everybody spoke at the greatest length. What a role is told holds the
+        """As if every turn were taken, and everybody spoke at the greatest length. What a role is given holds the
         instrument's words again, and its own."""
         own = max(len(agent.persona.text.encode()) for agent in self.agents)
-        told = 2 * most_prompt(messages) + own + COMPLAINT + FRAME * len(self.agents)
+        prompt = 2 * most_prompt(messages) + own + COMPLAINT + FRAME * len(self.agents)
         talkative = max((agent.speaker for agent in self.agents), key=_length)
         patient = max((agent.speaker.reasks for agent in self.agents), default=0)
         agent = replace(talkative, reasks=patient)
         said = len(self.agents) * (agent.max_tokens + FRAME)
         turn = self.orchestrator.max_tokens + agent.max_tokens + 2 * FRAME
-        used = Used().plus(most_question(told, agent), len(self.agents))
+        used = Used().plus(most_question(prompt, agent), len(self.agents))
         for number in range(self.max_turns):
-            heard = told + said + number * turn
+            heard = prompt + said + number * turn
             used = used.plus(most_question(heard, self.orchestrator)).plus(most_question(heard + turn, agent))
-        return used.plus(most_question(told + said + self.max_turns * turn, self.orchestrator))
+        return used.plus(most_question(prompt + said + self.max_turns * turn, self.orchestrator))
 
     def _messages(self, unit: Unit) -> tuple[Message, ...] | Unscored:
         """The instrument, worked examples and the case: what every call begins with."""

@@ -148,7 +148,7 @@ def _plain_announcement(line: bytes) -> int:
 
 
 def _in_vain(entry: Mapping[str, Any]) -> bool:
-    """A preflight question that nobody answered: it holds no case, and a server that is away costs nothing."""
+    """A preflight question that nobody answered: it holds no case, and an unavailable server costs nothing."""
     return entry.get("preflight") is True and "reply" not in entry
 
 
@@ -184,7 +184,7 @@ def entry_hash(line: bytes) -> str:
 
 
 def _own_hash(line: bytes) -> str:
-    """The hash that a line ends in, where it is that of all that stands before it; else ""."""
+    """The hash that a line ends in, where it is that of all before it; else ""."""
     body, _, end = line.rpartition(HASH)
     own = hashlib.sha256(body).hexdigest()
     return own if end == b'%b"}' % own.encode() else ""

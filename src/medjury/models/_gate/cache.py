@@ -53,7 +53,7 @@ def request_key(model_identity: Mapping[str, str], request: Request, repeat: int
     schema = "null" if request.schema is None else schema_as_text(request.schema)
     whole = f'{settings[0]},"roles":[{roles}],"schema":{schema},{settings[1]}'
     digest = hashlib.sha256(whole.encode())
-    for message in request.messages:  # their lengths are told above, so that no two lists run into one text
+    for message in request.messages:  # their lengths are stated above, so that no two lists run into one text
         digest.update(message.content.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 

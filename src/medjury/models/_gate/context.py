@@ -95,23 +95,23 @@ def plainly_fits(model: ChatModel, request: Request) -> bool:
 async def require_fit(model: ChatModel, request: Request, counting: Counting | None = None) -> bool:
     """Raise `ContextError` where the prompt and the room for the answer exceed the model's window for certain;
     nothing is refused where the window is not known. False where it is in doubt: no tokenizer can be asked, and
-    it may fit or not. `counting` is told where the model does not announce by itself that it is asked to count."""
+    it may fit or not. `counting` announces it where the model does not by itself."""
     window = context_window(model)
     if window is None:
         return True
     tokens, room = cautious_request_tokens(request), window - request.max_tokens
     if tokens <= room:
         return True
-    told = await _counted(model, request, counting)
-    seen = told is not None and model.host is not None
-    if told is not None and told < least_request_tokens(request):
-        told = None  # it counted something else
-    if told is None and least_request_tokens(request) <= room:
+    counted = await _counted(model, request, counting)
+    seen = counted is not None and model.host is not None
+    if counted is not None and counted < least_request_tokens(request):
+        counted = None  # it counted something else
+    if counted is None and least_request_tokens(request) <= room:
         return False
-    if told is not None and told <= room:
+    if counted is not None and counted <= room:
         return True
-    exact = told is not None
-    tokens = tokens if told is None else told
+    exact = counted is not None
+    tokens = tokens if counted is None else counted
     sent = f"it was sent to {model.host} to be counted, and no further" if seen else "nothing was sent"
     raise ContextError(
         model,
@@ -130,14 +130,14 @@ async def _counted(model: ChatModel, request: Request, counting: Counting | None
     try:
         if counting is not None:
             await counting.announce()
-        told = await model.count_tokens(request)
-        if counting is not None and told is None:
+        counted = await model.count_tokens(request)
+        if counting is not None and counted is None:
             counting.end("not_counted", left=False)
     except ModelError as error:
         if error.reason is not Reason.CONTEXT or isinstance(error, ContextError):
             raise
         raise refused_by_endpoint(model, request) from None  # too long even to be counted
-    return told
+    return counted
 
 
 def refused_by_endpoint(model: ChatModel, request: Request) -> ContextError:

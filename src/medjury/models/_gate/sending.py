@@ -88,7 +88,7 @@ class Sending:
     def earlier(
         cls, audit: RequestLog | None, budget: Budget, about: Mapping[str, Any], announced: int | None
     ) -> Sending:
-        """A request that an earlier process announced: only its end is told."""
+        """A request that an earlier process announced: only its end is logged."""
 
         async def another() -> Reservation:
             raise AssertionError("it was announced before")

@@ -70,20 +70,20 @@ class OpenAIBatches(BatchProvider):
         form = aiohttp.FormData()
         form.add_field("purpose", "batch")
         form.add_field("file", b"".join(lines), filename=f"{job}.jsonl", content_type="application/jsonl")
-        file = await self._wire.told("POST", "/files", data=form)
+        file = await self._wire.json("POST", "/files", data=form)
         asked = {
             "input_file_id": file["id"],
             "endpoint": _ENDPOINT,
             "completion_window": "24h",
             "metadata": {_NAME: job},
         }
-        made = await self._wire.told("POST", "/batches", body=json.dumps(asked).encode())
+        made = await self._wire.json("POST", "/batches", body=json.dumps(asked).encode())
         return str(made["id"])
 
     async def find(self, job: Job) -> str | None:
         after = ""
         for _ in range(_MOST_PAGES):
-            page = await self._wire.told("GET", f"/batches?limit=100{after}")
+            page = await self._wire.json("GET", f"/batches?limit=100{after}")
             for each in page.get("data") or ():
                 if fields(fields(each).get("metadata")).get(_NAME) == job.id:
                     return str(each["id"])
@@ -93,15 +93,15 @@ class OpenAIBatches(BatchProvider):
         return None
 
     async def look(self, provider_id: str) -> JobState:
-        told = await self._wire.told("GET", f"/batches/{provider_id}")
-        errors = fields(told.get("errors")).get("data") or ()
+        found = await self._wire.json("GET", f"/batches/{provider_id}")
+        errors = fields(found.get("errors")).get("data") or ()
         why = "; ".join(str(fields(each).get("message", "")) for each in errors[:3])
-        return JobState(_STATES.get(str(told.get("status")), "open"), why)
+        return JobState(_STATES.get(str(found.get("status")), "open"), why)
 
     async def results(self, provider_id: str) -> AsyncIterator[JobResult]:
-        told = await self._wire.told("GET", f"/batches/{provider_id}")
+        found = await self._wire.json("GET", f"/batches/{provider_id}")
         for name in ("output_file_id", "error_file_id"):
-            if file := told.get(name):
+            if file := found.get(name):
                 payload = await self._wire.send("GET", f"/files/{file}/content")
                 for result in self._results_in(payload, _result):
                     yield result
@@ -163,7 +163,7 @@ class OpenAIModel(PlainModel):
     The key comes from the environment variable `api_key_env`. `timeout` bounds the whole call in seconds,
     `largest_body` the answer in bytes. `tokenize` names the server's own way of counting tokens (vllm or
     llama.cpp), to be asked where a prompt may not fit `context_window`. `extra` is added to every
-    request body as it stands, and cannot hold what the adapter sets itself.
+    request body as it is, and cannot hold what the adapter sets itself.
     """
 
     announces = True
@@ -337,7 +337,7 @@ def _own_fields(extra: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refuse_secrets(value: Any, where: str, suspect: bool = False) -> None:
-    """`extra` is written into every manifest as it stands: no text in it may be, or be named, a secret."""
+    """`extra` is written into every manifest as it is: no text in it may be, or be named, a secret."""
     if isinstance(value, Mapping):
         for name, each in value.items():
             named = name not in _NO_SECRETS and _SECRET_NAME.search(str(name).lower()) is not None

@@ -11,7 +11,7 @@ from medjury.models._chat import Reply, Request
 from medjury.models._faults import LostReplyError, Place
 from medjury.models._finish import finish_of
 from medjury.models._reply_fields import fields, handed_over, loaded, require_no_error, text_of, unwrapped
-from medjury.models._tokens import estimate_tokens, request_tokens, told_tokens
+from medjury.models._tokens import estimate_tokens, reported_tokens, request_tokens
 
 
 def joined(payload: bytes, place: Place) -> dict[str, Any]:
@@ -33,8 +33,8 @@ def joined(payload: bytes, place: Place) -> dict[str, Any]:
         choice = fields(choices[0]) if isinstance(choices, list) and choices else {}
         delta = fields(choice.get("delta")) or fields(choice.get("message"))
         text.append(text_of(delta.get("content")) or "")
-        told = delta.get("tool_calls")
-        calls = [fields(fields(each).get("function")) for each in told] if isinstance(told, list) else []
+        called = delta.get("tool_calls")
+        calls = [fields(fields(each).get("function")) for each in called] if isinstance(called, list) else []
         arguments += [str(each.get("arguments") or "") for each in calls]
         finish = choice.get("finish_reason") or finish
     if whole.get("error"):
@@ -71,8 +71,8 @@ def read_reply(
         )
     usage = fields(body.get("usage"))
     tokens_in, tokens_out = (
-        told_tokens(usage.get("prompt_tokens")),
-        told_tokens(usage.get("completion_tokens")),
+        reported_tokens(usage.get("prompt_tokens")),
+        reported_tokens(usage.get("completion_tokens")),
     )
     finish = finish_of(choice.get("finish_reason"), text, tokens_out, request.max_tokens)
     if refusal := message.get("refusal"):
@@ -102,10 +102,10 @@ def _text(message: dict[str, Any]) -> str | None:
 
 def _cached(usage: dict[str, Any]) -> int:
     """Tokens read from the provider's cache, in either of the two ways of saying it."""
-    told = told_tokens(fields(usage.get("prompt_tokens_details")).get("cached_tokens"))
-    return told or told_tokens(usage.get("prompt_cache_hit_tokens")) or 0
+    cached = reported_tokens(fields(usage.get("prompt_tokens_details")).get("cached_tokens"))
+    return cached or reported_tokens(usage.get("prompt_cache_hit_tokens")) or 0
 
 
-def _cost(told: Any) -> float | None:
-    known = isinstance(told, int | float) and not isinstance(told, bool) and 0 <= told < math.inf
-    return float(told) if known else None
+def _cost(cost: Any) -> float | None:
+    known = isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < math.inf
+    return float(cost) if known else None

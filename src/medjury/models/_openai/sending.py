@@ -32,7 +32,7 @@ from medjury.models._http import (
     UntrustedError,
 )
 from medjury.models._openai.dialect import encode
-from medjury.models._tokens import told_tokens
+from medjury.models._tokens import reported_tokens
 
 
 class Received(NamedTuple):
@@ -100,7 +100,7 @@ class ServerTokenizer:
 
 def _count(answer: Any, field: str) -> int | None:
     value = answer.get(field) if isinstance(answer, dict) else None
-    return told_tokens(len(value) if isinstance(value, list) else value)
+    return reported_tokens(len(value) if isinstance(value, list) else value)
 
 
 def _root(url: str) -> str:

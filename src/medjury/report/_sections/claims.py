@@ -22,7 +22,7 @@ from medjury.store.runs import Record, files
 from medjury.validation import Evidence
 
 if TYPE_CHECKING:
-    from medjury.judging import ClaimsBody, ClaimStatistics, ClaimTally, RecordedClaim
+    from medjury.judging import ClaimsBody, ClaimStatistics, RecordedClaim
 
     ClaimsRecord = Record[ClaimsBody]
 
@@ -116,7 +116,7 @@ _CHARACTERS = 600
 class _Group:
     """One judge on one dimension: its records counted, and the share of every answer."""
 
-    tally: ClaimTally
+    tally: ClaimStatistics
     shares: dict[AnswerId, list[float]] = field(default_factory=dict)
     threshold: float | None = None
 
@@ -139,7 +139,7 @@ def claims(material: Material) -> Section | None:
     most = heapq.nlargest(max(settings.cases_shown, 1), _noted(material, groups), key=_interest)
     if not groups:
         return None
-    found = {key: group.tally.statistics() for key, group in groups.items()}
+    found = {key: group.tally for key, group in groups.items()}
     lead = (
         "Each answer was taken apart into claims, and every claim was held against the text that it should agree "
         "with. A verdict counts only where the quotation that it rests on was found in that text; a refused "
@@ -161,10 +161,10 @@ def claims(material: Material) -> Section | None:
 
 def _noted(material: Material, groups: dict[tuple[str, str], _Group]) -> Iterator[ClaimsRecord]:
     """Each record as it is counted."""
-    from medjury.judging import ClaimsBody, ClaimTally
+    from medjury.judging import ClaimsBody, ClaimStatistics
 
     for record in material.records.of(ClaimsBody):
-        groups.setdefault((record.rater, record.body.dimension), _Group(ClaimTally())).note(record)
+        groups.setdefault((record.rater, record.body.dimension), _Group(ClaimStatistics())).note(record)
         yield record
 
 

@@ -238,11 +238,11 @@ class AdaptiveSettings(Settings):
 
 
 def _adaptive(settings: AdaptiveSettings, setup: Setup) -> AdaptiveJury:
-    from medjury.judging import AdaptiveJury, AdaptiveRule, load_adaptive_rule
+    from medjury.judging import AdaptiveJury, AdaptiveRule, SavedAdaptiveRule
 
     names = [each.name for each in settings.jurors]
     if isinstance(settings.rule, str):
-        saved = load_adaptive_rule(setup.folder / settings.rule)
+        saved = SavedAdaptiveRule.load(setup.folder / settings.rule)
         scales = {each.name: (each.lowest, each.highest) for each in setup.instrument.dimensions}
         saved.check(names, scales)
         rule = saved.rule
