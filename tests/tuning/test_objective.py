@@ -10,7 +10,8 @@ from sklearn.metrics import cohen_kappa_score, f1_score
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, NotApplicable, Outcome, Reason, Score, Unscored, load_instrument
 from medjury.intake.cases import Case
-from medjury.tuning import OBJECTIVES, Labelled, Objective, feedback, make_objective
+from medjury.tuning._labelled_cases import Labelled
+from medjury.tuning._objective import OBJECTIVES, Objective, feedback, make_objective
 
 IMPACT = load_instrument("transcript_impact")
 FAILED = Unscored(Reason.REFUSAL, "the model declined")

@@ -17,14 +17,8 @@ from medjury.instruments import load_instrument
 from medjury.models import verify_audit_log
 from medjury.store.runs import TuningManifest
 from medjury.studies import load_study
-from medjury.tuning import (
-    TuningResult,
-    lineage_text,
-    plan_study_tuning,
-    prompt_difference,
-    read_settings,
-    tune_study,
-)
+from medjury.tuning import lineage_text, plan_study_tuning, prompt_difference, read_settings, tune_study
+from medjury.tuning._result import TuningResult
 
 
 def tune(file: Path, **stated: object) -> TuningResult:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
 from medjury.intake.cases import Case, content_marks
-from medjury.tuning import Labelled, Split, split_cases
+from medjury.tuning._labelled_cases import Labelled, Split, split_cases
 
 IMPACT = load_instrument("transcript_impact").dimensions
 
@@ -106,3 +106,17 @@ def test_a_missing_validation_set_is_an_error(wanted: tuple[float, ...]) -> None
 def test_too_few_groups_are_refused() -> None:
     with pytest.raises(MedjuryError, match="cannot be split in three"):
         split_cases(cases([0, 1, 2, 0, 1, 2], [0, 0, 0, 1, 1, 1]), IMPACT)
+
+
+def test_a_study_that_names_development_cases_learns_from_those_and_is_tested_on_the_others() -> None:
+    made = cases([n % 3 for n in range(60)], [n // 2 for n in range(60)])
+    named = {each.case.id for each in made[:21]}  # of the last patient one case of two
+    split = split_cases(made, IMPACT, sizes=(3, 1, 1), development=named)
+    assert {each.case.id for each in split.seen} == named
+    assert abs(sizes(split)[0] - 16) <= 1
+    assert [each.case.id for each in split.held_out] == [each.case.id for each in made[22:]]
+    assert not split.kin()
+    with pytest.raises(MedjuryError, match="0 of 60 labelled cases are development cases"):
+        split_cases(made, IMPACT, development={"another"})
+    with pytest.raises(MedjuryError, match="leaves 0 to hold out"):
+        split_cases(made, IMPACT, development={each.case.id for each in made})

@@ -17,7 +17,9 @@ from medjury.intake.cases import Case, Note, content_marks
 from medjury.store.runs import RunFolder, TuningManifest
 from medjury.studies import load_study, register_study, run_study, touched_marks
 from medjury.tables import open_run, with_rules
-from medjury.tuning import TuningResult, read_settings, tune_study
+from medjury.tuning import read_settings, tune_study
+from medjury.tuning._plan import prepare
+from medjury.tuning._result import TuningResult
 from medjury.validation import validate
 
 RULE = "Held-out cases are untouched by tuning"
@@ -45,6 +47,14 @@ def tuned(tmp_path_factory: pytest.TempPathFactory) -> TuningResult:
     """One tuning that later studies in other folders meet again."""
     with LoopbackServer(answer) as first:
         return tune(write_task(tmp_path_factory.mktemp("first"), first.url), budget=60)
+
+
+def test_tuning_honours_the_development_cases_of_the_study(server: LoopbackServer, tmp_path: Path) -> None:
+    named = [f"{call}-{turn}" for call in range(9) for turn in range(4)]
+    study = load_study(write_task(tmp_path, server.url, gate={"development_cases": named}))
+    split = prepare(study, read_settings(study), rehearse=True).split
+    assert sorted(each.case.id for each in split.seen) == sorted(named)
+    assert {each.case.patient for each in split.held_out} == {f"call {call}" for call in range(9, 18)}
 
 
 def test_a_later_study_cannot_validate_a_tuned_prompt_on_the_cases_it_saw(
@@ -150,7 +160,7 @@ def test_held_out_cases_can_be_left_unopened(server: LoopbackServer, tmp_path: P
     assert not register_study(load_study(file)).protocol.seen
     asked = "\n".join(call.prompt for call in server.calls)
     study = load_study(file)
-    from medjury.tuning._preparation import prepare
+    from medjury.tuning._plan import prepare
 
     held_out = prepare(study, read_settings(study), rehearse=True).split.held_out
     assert not [each for each in held_out if f" {each.case.id}\n" in asked]
@@ -165,7 +175,7 @@ def test_tuning_again_trains_on_what_was_seen_and_carries_it_on(
     second = touched_marks(load_instrument(again.folder / "tuned.yaml"))
     assert first < second
     assert again.held_out is not None
-    from medjury.tuning._preparation import prepare
+    from medjury.tuning._plan import prepare
 
     study = load_study(file)
     split = prepare(study, read_settings(study, seed=3), rehearse=True).split

@@ -14,7 +14,9 @@ from medjury.instruments import load_instrument
 from medjury.report import write_page
 from medjury.store.runs import RunFolder, TuningManifest
 from medjury.studies import load_study, run_study
-from medjury.tuning import PRESETS, TuningPart, TuningResult, read_settings, rollouts, tune_study
+from medjury.tuning import read_settings, tune_study
+from medjury.tuning._result import TuningResult
+from medjury.tuning._settings import PRESETS, TuningPart, rollouts
 
 
 def tune(file: Path, **stated: object) -> TuningResult:

@@ -92,10 +92,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _train(options: argparse.Namespace) -> int:
     from medjury.foundation.errors import MedjuryError
-    from medjury.tuning.training import TrainSettings, read_settings, search, train, train_preset
+    from medjury.tuning.training import TrainSettings, search, train
 
-    settings = train_preset(options.preset, options.way) if options.preset else TrainSettings(options.way)
-    settings = settings.changed({"seed": options.seed, **read_settings(options.set)})
+    settings = TrainSettings.chosen(options.way, options.preset, options.set, options.seed)
     lessons, folder = _lessons(options)
     say = sys.stderr if options.json else sys.stdout
     print(lessons.text(), file=say)

@@ -11,9 +11,8 @@ from typing import Any
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, Outcome, Unscored, read_grade
-from medjury.tuning._labelled import Labelled
-from medjury.tuning._objective import Objective
-from medjury.tuning._search.feedback import feedback
+from medjury.tuning._labelled_cases import Labelled
+from medjury.tuning._objective import Objective, feedback
 
 
 def dspy_signature(instrument: Instrument) -> Any:

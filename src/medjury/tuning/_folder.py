@@ -19,13 +19,12 @@ from medjury.instruments import Instrument, NotApplicable, Score, Unscored, load
 from medjury.models import PriceList, audit_totals
 from medjury.store.runs import ManifestInstrument, Prices, TuningManifest, file_hash, files
 from medjury.studies import TUNED, AnswerHashes, touched_marks
-from medjury.tuning._gate import tuning_models
 from medjury.tuning._held_out import Said
-from medjury.tuning._labelled import Labelled
-from medjury.tuning._preparation import Preparation
+from medjury.tuning._labelled_cases import Labelled
+from medjury.tuning._lineage import Lineage
+from medjury.tuning._plan import Preparation, tuning_models
 from medjury.tuning._report import report_text
 from medjury.tuning._result import TuningResult
-from medjury.tuning._search.lineage import Lineage
 from medjury.version import __version__
 
 # The tuned instrument as a file: an ordinary instrument, with what its tuning says of itself in its parameters.

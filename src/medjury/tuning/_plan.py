@@ -1,17 +1,186 @@
-"""What a tuning will take, told before the first question: judgements, proposals, calls and price."""
+"""All that a tuning needs before its first question: labelled cases, their split, the objective, the judge."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from medjury.instruments import Unscored
-from medjury.judging import Used
-from medjury.models import PriceList, estimate_tokens
-from medjury.tuning._preparation import Preparation
-from medjury.tuning._search.reflection import case_inputs
-from medjury.tuning._search.texts import editable_texts
-from medjury.tuning._settings import rollouts
+from medjury.foundation.documents import nearest, read_document, validate_part
+from medjury.foundation.errors import MedjuryError
+from medjury.instruments import Dimension, Instrument, Unscored
+from medjury.judging import PROMPT_VERSION, Rater, Used
+from medjury.models import (
+    AuditLog,
+    Budget,
+    ChatModel,
+    Gate,
+    Limits,
+    MemoryCache,
+    PriceList,
+    ReplyCache,
+    audit_totals,
+    estimate_tokens,
+)
+from medjury.store.runs import files
+from medjury.studies import (
+    Humans,
+    ModelPart,
+    Study,
+    judge_place,
+    model_of,
+    rater_with,
+    read_humans,
+    read_rules,
+    touched_marks,
+)
+from medjury.tuning._gepa import need
+from medjury.tuning._labelled_cases import SIDES, LabelledCases, Split, graded, labelled_cases, split_cases
+from medjury.tuning._objective import Objective, make_objective
+from medjury.tuning._prompt_texts import case_inputs, editable_texts
+from medjury.tuning._session import Writer
+from medjury.tuning._settings import TuningPart, rollouts
+
+_WRITER_TOKENS = 4096
+
+
+def read_settings(study: Study, **stated: object) -> TuningPart:
+    """The part `tuning:` of the study file; what is `stated` on the command line goes before it."""
+    said = {
+        **(study.settings.tuning or {}),
+        **{name: value for name, value in stated.items() if value is not None},
+    }
+    return validate_part(read_document(study.file), ("tuning",), said, TuningPart)
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """`judge` is the study's judge as it is; `settings_hash` tells one tuning from another."""
+
+    study: Study
+    part: TuningPart
+    place: int
+    instrument: Instrument
+    dimensions: tuple[Dimension, ...]
+    humans: Humans
+    labelled: LabelledCases
+    split: Split
+    objective: Objective
+    writer: Writer
+    writer_part: ModelPart
+    folder: Path
+    settings_hash: str
+
+    @property
+    def judge(self) -> Rater:
+        return self.study.jury.judges[self.place]
+
+
+def prepare(
+    study: Study, part: TuningPart, *, out: str | Path | None = None, rehearse: bool = False
+) -> Preparation:
+    """Everything short of the first question; a rehearsal writes nothing."""
+    need("gepa" if part.way == "gepa" else "optuna")
+    place = judge_place(study, part.judge)
+    instrument = study.jury.judges[place].instrument
+    names = [each.name for each in instrument.dimensions]
+    for name in part.dimensions or ():
+        if name not in names:
+            raise MedjuryError(
+                f"{study.file}: tuning.dimensions: no dimension {name!r}; {nearest(name, names)}"
+            )
+    if part.way == "examples" and part.dimensions is not None and set(part.dimensions) != set(names):
+        raise MedjuryError(
+            f"{study.file}: an example has a grade on every dimension; take `tuning.dimensions` out, or name the "
+            "study's own `dimensions`"
+        )
+    editable_texts(instrument, part.texts)
+    dimensions = graded(instrument, part.dimensions or names)
+    humans = read_humans(study, rehearse=rehearse)
+    labelled = labelled_cases(study, humans, [each.name for each in dimensions], part.group)
+    assert humans is not None
+    split = split_cases(
+        labelled.cases,
+        dimensions,
+        sizes=part.split,
+        seed=part.seed,
+        group=part.group,
+        seen_before=touched_marks(instrument),
+        development=read_rules(study.file)[0].development_cases,
+    )
+    objective = make_objective(part.objective, instrument, dimensions, split.training, part.cost_matrix)
+    rater_with(study, place, instrument)  # what cannot be tuned is refused here
+    writer, writer_part = _writer(study, part, place)
+    stated = {
+        "part": part.described(),
+        "judge": study.jury.judges[place].settings_hash(),
+        "instrument": instrument.fingerprint(),
+        "split": split.hash(),
+        "writer": dict(writer.model.identity),
+        "prompt": PROMPT_VERSION,
+    }
+    digest = hashlib.sha256(json.dumps(stated, sort_keys=True, default=str).encode()).hexdigest()
+    named = out or part.output
+    base = study.file.resolve().parent
+    folder = study.output.with_name(f"{study.output.name}-tuning") if named is None else base / named
+    return Preparation(
+        study, part, place, instrument, dimensions, humans, labelled, split, objective, writer, writer_part,
+        folder if out is None else Path(out), digest,
+    )  # fmt: skip
+
+
+def _writer(study: Study, part: TuningPart, place: int) -> tuple[Writer, ModelPart]:
+    """The model that writes prompts: the one that is named, else the judge's own first model."""
+    if part.reflector is not None:
+        model, how = model_of(study, part.reflector, "reflector")
+    else:
+        model = study.jury.judges[place].models[0]
+        how = next(each for known, each in study.models if known is model)
+    tokens = (
+        max(how.max_tokens, _WRITER_TOKENS) if "max_tokens" not in how.model_fields_set else how.max_tokens
+    )
+    # Drawn, not repeated: several proposals for the same misses must differ.
+    temperature = (
+        how.temperature if "temperature" in how.model_fields_set and part.reflector is not None else 1.0
+    )
+    return Writer(model, temperature, how.seed, tokens), how
+
+
+# The gate of a tuning: the study's hosts, budget, prices and pace, and a log in the tuning folder.
+
+
+def tuning_gate(made: Preparation, prices: PriceList, cache: ReplyCache | None) -> Gate:
+    """The gate that every question of a tuning passes; without a cache, one to check with."""
+    study, log = made.study, made.folder / files.AUDIT_LOG
+    caps, spent = study.settings.budget, audit_totals(log)
+    budget = Budget(
+        money=caps.money, calls=caps.calls, spent_money=spent.money, spent_calls=spent.calls,
+        perhaps_spent=spent.perhaps, perhaps_calls=spent.unended,
+    )  # fmt: skip
+    parts = {model.name: part for model, part in study.models}
+    parts.setdefault(made.writer.model.name, made.writer_part)
+    return Gate(
+        cache=MemoryCache() if cache is None else cache,
+        allow_hosts=study.settings.allow_hosts,
+        budget=budget,
+        prices=prices,
+        audit=None if cache is None else AuditLog(log),
+        limits={
+            name: Limits(part.concurrency, part.requests_per_minute, part.tokens_per_minute)
+            for name, part in parts.items()
+        },
+    )
+
+
+def tuning_models(made: Preparation) -> list[ChatModel]:
+    """Every model that a tuning may ask."""
+    return list({id(each): each for each in (*made.judge.models, made.writer.model)}.values())
+
+
+# What a tuning will take, told before the first question: judgements, proposals, calls and price.
+
 
 _WRITTEN_TOKENS = 600  # of a new text: a stated assumption
 _FEEDBACK_TOKENS = 200
@@ -89,13 +258,16 @@ def split_lines(made: Preparation) -> list[str]:
         f"{made.labelled.clinicians:,} raters), kept together by {split.group}, seed {split.seed}, split "
         f"{found.hash[:12]}"
     ]
-    for side in ("training", "validation", "held_out"):
+    for side in SIDES:
         labels = ", ".join(f"{name}: {count:,}" for name, count in found.labels[side].items())
         lines.append(
             f"  {side.replace('_', '-'):10} {len(split.of(side)):,} cases of {found.groups[side]:,} groups "
             f"({labels})"
         )
-    lines += [f"  left out: {count:,} ({why})" for why, count in made.labelled.left_out.items()]
+    left_out = dict(made.labelled.left_out)
+    if apart := len(made.labelled.cases) - sum(len(split.of(side)) for side in SIDES):
+        left_out["it belongs to a development case, or was tuned on before"] = apart
+    lines += [f"  left out: {count:,} ({why})" for why, count in left_out.items()]
     if found.kin:
         lines.append(
             f"! {found.kin:,} held-out cases are of patients, items or texts that tuning sees too: what "

@@ -9,9 +9,8 @@ from typing import Any
 
 from medjury.analysis.agreement import RepeatedAgreement
 from medjury.statistics import Estimate, shown
-from medjury.tuning._curve import CurvePoint, labels_until_better
-from medjury.tuning._held_out import PLAIN, TUNED, HeldOut
-from medjury.tuning._search.gepa import Found
+from medjury.tuning._gepa import Found
+from medjury.tuning._held_out import PLAIN, TUNED, CurvePoint, HeldOut, labels_until_better
 
 _TOLD = 1e-9
 

@@ -15,8 +15,8 @@ from medjury.instruments import TRANSIENT, Instrument
 from medjury.judging import Rater
 from medjury.models import ChatModel, Gate, Message, ModelError, Request
 from medjury.store.ratings import Rating
-from medjury.tuning._labelled import Labelled
-from medjury.tuning._search.lineage import Judged, Lineage, Proposed
+from medjury.tuning._labelled_cases import Labelled
+from medjury.tuning._lineage import Judged, Lineage, Proposed
 
 _Value = TypeVar("_Value")
 

@@ -17,20 +17,33 @@ from medjury.store.ratings import Store, StoreDesk, open_store
 from medjury.store.runs import files
 from medjury.studies import Study, only_run
 from medjury.tables import rating_table
-from medjury.tuning._curve import CurvePoint, nested
 from medjury.tuning._folder import concluded, described, write_held_out
-from medjury.tuning._gate import tuning_gate, tuning_models
-from medjury.tuning._held_out import MEMORISED, PLAIN, TUNED, HeldOut, clinicians_said, evaluate_held_out
-from medjury.tuning._labelled import Labelled
-from medjury.tuning._plan import FITTED, TuningPlan, plan_tuning
-from medjury.tuning._preparation import Preparation, prepare
+from medjury.tuning._gepa import Found, candidate_id, search_texts
+from medjury.tuning._held_out import (
+    MEMORISED,
+    PLAIN,
+    TUNED,
+    CurvePoint,
+    HeldOut,
+    clinicians_said,
+    evaluate_held_out,
+    nested,
+)
+from medjury.tuning._labelled_cases import Labelled
+from medjury.tuning._lineage import Lineage
+from medjury.tuning._plan import (
+    FITTED,
+    Preparation,
+    TuningPlan,
+    plan_tuning,
+    prepare,
+    tuning_gate,
+    tuning_models,
+)
 from medjury.tuning._result import TuningResult
-from medjury.tuning._search.adapter import candidate_id
-from medjury.tuning._search.gepa import Found, search_texts
-from medjury.tuning._search.lineage import Lineage
-from medjury.tuning._search.shots import search_shots
 from medjury.tuning._session import Session, TuningStoppedError
 from medjury.tuning._settings import TuningPart
+from medjury.tuning._shots import search_shots
 
 # The tuned prompt with other models: each asked several times, and every run held against the settled label.
 

@@ -16,8 +16,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.models import weights_file
 from medjury.studies import load_study
 from medjury.tuning.training import TrainSettings, export_gguf, make_lessons, train
-from medjury.tuning.training._base import unpack
-from medjury.tuning.training._gguf import _trained
+from medjury.tuning.training._model import _trained, unpack
 
 for library in ("transformers", "peft", "trl", "datasets"):
     pytest.importorskip(library, reason="training needs the `train` extra")

@@ -19,14 +19,9 @@ from medjury.instruments import Instrument, Score, load_instrument, read_answer
 from medjury.judging import Consensus
 from medjury.store.runs import RunFolder
 from medjury.studies import load_study
-from medjury.tuning.training import (
-    Completion,
-    Rejection,
-    make_lessons,
-    read_lessons,
-    rejected_grades,
-    upsampled,
-)
+from medjury.tuning.training import Rejection, make_lessons, read_lessons
+from medjury.tuning.training._lessons import Completion, upsampled
+from medjury.tuning.training._questions import rejected_grades
 
 Write = Callable[..., Path]
 VERDICT = re.compile(r'"verdict": "([0-9a-f]{10})"')
@@ -374,3 +369,15 @@ class TestFiles:
     ) -> None:
         with pytest.raises(MedjuryError, match=message):
             made(write_study({"ann": {"one": grades()}}, settings=change))
+
+
+def test_a_study_that_names_development_cases_learns_from_those_alone(write_study: Write) -> None:
+    said = {f"c{n}": grades(1 + n % 5) for n in range(12)}
+    patients = {f"c{n}": f"p{n // 2}" for n in range(12)}
+    named = [f"c{n}" for n in range(7)]  # c7 is of the patient of c6
+    study = write_study({"ann": said}, patients=patients, settings={"gate": {"development_cases": named}})
+    found = make_lessons(load_study(study), "sft", held_out=0.5, development=0.25)
+    sides = found.facts["sides"]
+    assert sorted(sides["training"] + sides["development"]) == named and len(sides["development"]) == 2
+    assert sides["held_out"] == ["c10", "c11", "c8", "c9"]
+    assert {row["item"] for row in (*found.train, *found.development)} == set(named) == set(found.items)

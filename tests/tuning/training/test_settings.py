@@ -6,14 +6,8 @@ import pytest
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
-from medjury.tuning.training import (
-    ASKING_PRESETS,
-    TRAIN_PRESETS,
-    TrainSettings,
-    presets_text,
-    read_settings,
-    train_preset,
-)
+from medjury.tuning.training import TrainSettings, presets_text
+from medjury.tuning.training._settings import ASKING_PRESETS, TRAIN_PRESETS, read_settings, train_preset
 
 
 @pytest.mark.parametrize(

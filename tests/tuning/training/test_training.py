@@ -21,18 +21,10 @@ from tests.tuning.training.tiny_model import write_tiny_model
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.studies import load_study
-from medjury.tuning.training import (
-    Lessons,
-    TrainSettings,
-    answer,
-    load_trained,
-    make_lessons,
-    read_trained,
-    search,
-    serving,
-    train,
-)
-from medjury.tuning.training._base import load_base
+from medjury.tuning.training import Lessons, TrainSettings, load_trained, make_lessons, search, serving, train
+from medjury.tuning.training._model import load_base
+from medjury.tuning.training._record import read_trained
+from medjury.tuning.training._serve import answer
 from medjury.tuning.training._train import Watch
 
 for library in ("transformers", "peft", "trl", "datasets"):

@@ -31,8 +31,8 @@ from medjury.tables import Grades
 # with sums over the items that both raters of a pair scored (n_ij of them), and shares, means m_i and variances of
 # rater i from all s_i items that he or she scored; the bracket takes out what estimating the means costs. With two
 # raters and no gaps these are Cohen's kappa and the two-way ICCs. Spearman is `pearson` of mid-ranks taken over all
-# scores of a side. Raters must have got their items without regard to what they would say of them.
-# Conger (1980) Psychol Bull 88:322-328; Fleiss & Cohen (1973) Educ Psychol Meas 33:613-619.
+# scores of a side. Raters must have got their items without regard to what they would say of them. Conger (1980)
+# Psychol Bull 88:322-328; Fleiss & Cohen (1973) Educ Psychol Meas 33:613-619.
 
 POOLED = (
     "exact_match",

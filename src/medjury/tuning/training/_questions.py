@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 from medjury.foundation.errors import MedjuryError
-from medjury.instruments import Explain, Instrument, Unscored
+from medjury.instruments import Dimension, Explain, Instrument, Unscored
 from medjury.intake.cases import Case, content_marks
-from medjury.judging import Judge, Rater, Repeats, worked_messages
+from medjury.judging import Consensus, Judge, Rater, Repeats, consensus_of, worked_messages
 from medjury.models import Message, Request, worded
 from medjury.store.ratings import Rating
 
@@ -104,3 +106,197 @@ def part_of(instrument: Instrument, dimensions: Sequence[str]) -> Instrument:
     """The instrument with these dimensions alone."""
     own = tuple(each for each in instrument.dimensions if each.name in dimensions)
     return replace(instrument, dimensions=own, reversed=(), composites=(), examples=())
+
+
+# Which grades a judge is to learn not to give, beside the clinicians' median.
+#
+# `one_higher` is the rule of Croxford et al. (2025): every grade one point higher, to make a lenient judge
+# stricter. At the top of the scale there is nothing higher, of which the paper does not speak: the grade stays. A
+# dimension with two grades is no scale to go up on: it keeps its grade unless `binary` says `change`. A dimension
+# on which another's "not applicable" depends keeps its grade always: the answer would be none that the instrument
+# allows.
+
+
+RejectedRule = Literal["one_higher", "one_lower", "one_better", "random", "worst_judge"]
+REJECTED_RULES: tuple[RejectedRule, ...] = get_args(RejectedRule)
+Binary = Literal["keep", "change"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """The rule, what it does with dimensions of two grades, and the seed of random grades."""
+
+    rule: RejectedRule = "one_higher"
+    binary: Binary = "keep"
+    seed: int = 0
+
+
+def rejected_grades(
+    chosen: Consensus, instrument: Instrument, rejection: Rejection, about: str
+) -> tuple[Consensus, int]:
+    """The grades to reject, with the rubric's line as the reason of each that changed; and how many stayed because
+    the scale ends there. `about` names the answer, so that random grades do not depend on other answers."""
+    ruling = {each.skip.dimension for each in instrument.dimensions if each.skip}
+    scores: dict[str, int | None] = {}
+    words: dict[str, str] = dict(chosen.explanations)
+    at_the_end = 0
+    for dimension in instrument.dimensions:
+        grade = chosen.scores[dimension.name]
+        scores[dimension.name] = grade
+        if grade is None or dimension.name in ruling:
+            continue
+        if len(dimension.values) < 3 and rejection.binary == "keep":
+            continue
+        other = _other(dimension, grade, rejection, about)
+        if other == grade:
+            at_the_end += 1
+            continue
+        scores[dimension.name], words[dimension.name] = other, dimension.grades[other]
+    return Consensus(scores, words), at_the_end
+
+
+def _other(dimension: Dimension, grade: int, rejection: Rejection, about: str) -> int:
+    values = dimension.values
+    if rejection.rule == "random":
+        others = [value for value in values if value != grade]
+        return random.Random(f"{rejection.seed} {about} {dimension.name}").choice(others or [grade])
+    upward = rejection.rule == "one_higher" or (rejection.rule == "one_better" and dimension.higher_is_better)
+    place = values.index(grade) + (1 if upward else -1)
+    return values[min(max(place, 0), len(values) - 1)]
+
+
+def distance(instrument: Instrument, one: Mapping[str, int | None], other: Mapping[str, int | None]) -> float:
+    """How far apart two answers are: the mean over dimensions of the difference as a share of the scale; whether a
+    dimension applies at all counts as the whole scale."""
+    parts = []
+    for dimension in instrument.dimensions:
+        first, second = one[dimension.name], other[dimension.name]
+        span = dimension.highest - dimension.lowest or 1
+        both = first is not None and second is not None
+        parts.append(abs((first or 0) - (second or 0)) / span if both else float(first is not second))
+    return sum(parts) / len(parts)
+
+
+# Lessons for preference training: the clinicians' median is chosen, an answer made from it by a rule rejected.
+
+
+EQUAL = (
+    "chosen and rejected would be the same answer (every grade that may change is at the end of its scale)"
+)
+NO_ANSWER = "the worst judge gave no whole answer"
+SAME_AS_JUDGE = "the worst judge gave the clinicians' own answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """A question with the answer to prefer and the answer to avoid."""
+
+    item: str
+    system: str
+    case_hash: str
+    prompt: tuple[Message, ...]
+    chosen: str
+    rejected: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """The pairs, and what a reader of them must know. `at_the_end` counts grades of the kept pairs that stayed
+    because their scale ends there."""
+
+    pairs: tuple[Preference, ...]
+    at_the_end: int
+    notes: tuple[str, ...]
+
+
+def preferences(
+    asked: Sequence[Question],
+    rejection: Rejection,
+    left_out: Counter[str],
+    *,
+    clinicians: int = 2,
+    judged: Iterable[Rating] = (),
+) -> Preferences:
+    """One pair for each question that `clinicians` or more answered. `judged` are judges' ratings, for the rule
+    `worst_judge`."""
+    chosen: list[tuple[Question, Consensus]] = []
+    for question in asked:
+        said = consensus_of(question.instrument, question.ratings, clinicians)
+        if isinstance(said, str):
+            left_out[said] += 1
+        else:
+            chosen.append((question, said))
+    worst, answers = _worst_judge(chosen, judged) if rejection.rule == "worst_judge" else ("", {})
+    pairs: list[Preference] = []
+    ends = 0
+    for question, said in chosen:
+        at_the_end = 0
+        if worst:
+            theirs = answers.get((question.item, question.system, question.dimensions))
+            if theirs is None:
+                left_out[NO_ANSWER] += 1
+                continue
+            other = theirs
+        else:
+            about = f"{question.item}\0{question.system}"
+            other, at_the_end = rejected_grades(said, question.instrument, rejection, about)
+        if other.scores == said.scores:
+            left_out[SAME_AS_JUDGE if worst else EQUAL] += 1
+            continue
+        ends += at_the_end
+        pairs.append(
+            Preference(
+                question.item, question.system, question.case_hash, question.prompt,
+                question.completion(said.scores, said.explanations),
+                question.completion(other.scores, other.explanations),
+            )
+        )  # fmt: skip
+    return Preferences(tuple(pairs), ends, _notes(asked, rejection, worst, ends))
+
+
+def _notes(asked: Sequence[Question], rejection: Rejection, worst: str, ends: int) -> tuple[str, ...]:
+    notes = [f"rejected: the answers of {worst}, the judge farthest from the clinicians"] if worst else []
+    if ends:
+        notes.append(f"{ends:,} grades of rejected answers stayed as chosen: the scale ends there")
+    against = sorted(
+        {
+            each.name
+            for question in asked
+            for each in question.instrument.dimensions
+            if not each.higher_is_better and (len(each.values) > 2 or rejection.binary == "change")
+        }
+    )
+    if against and rejection.rule == "one_higher":
+        notes.append(
+            f"a higher grade is worse on {', '.join(against)}: one higher rejects what is stricter there; "
+            "the rule one_better rejects the more lenient grade everywhere"
+        )
+    return tuple(notes)
+
+
+def _worst_judge(
+    chosen: Sequence[tuple[Question, Consensus]], judged: Iterable[Rating]
+) -> tuple[str, Mapping[tuple[str, str, tuple[str, ...]], Consensus]]:
+    """The judge whose answers are farthest from the clinicians' medians on the mean, and its answers."""
+    rows: dict[str, dict[Answer, list[Rating]]] = {}
+    for row in judged:
+        if row.rater_kind == "judge":
+            rows.setdefault(row.rater, {}).setdefault((row.item, row.system), []).append(row)
+    found: dict[str, dict[tuple[str, str, tuple[str, ...]], Consensus]] = {}
+    far: dict[str, float] = {}
+    for name, own in sorted(rows.items()):
+        answers, distances = {}, []
+        for question, said in chosen:
+            given = consensus_of(question.instrument, own.get((question.item, question.system), []), 1)
+            if not isinstance(given, str):
+                answers[question.item, question.system, question.dimensions] = given
+                distances.append(distance(question.instrument, said.scores, given.scores))
+        if distances:
+            found[name], far[name] = answers, sum(distances) / len(distances)
+    if not far:
+        raise MedjuryError(
+            "the rule worst_judge needs judges' own answers to these cases, and there are none; run the study "
+            "first, or choose another rule"
+        )
+    worst = max(sorted(far), key=far.__getitem__)
+    return worst, found[worst]

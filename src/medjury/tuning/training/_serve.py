@@ -17,8 +17,7 @@ from typing import Any
 
 from medjury.foundation.errors import MedjuryError
 from medjury.models import reading_weights, refuse_pickled
-from medjury.tuning.training._base import ADAPTER, MERGED, Base, load_base
-from medjury.tuning.training._libraries import library
+from medjury.tuning.training._model import ADAPTER, MERGED, Base, library, load_base
 from medjury.tuning.training._record import TRAINING, read_trained
 
 _LARGEST_BODY = 32 * 1024 * 1024

@@ -9,7 +9,7 @@ from typing import Any
 
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
-from medjury.tuning.training._data import Method
+from medjury.tuning.training._lessons import Method
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,14 @@ class TrainSettings:
             raise MedjuryError(f"dropout is a share from 0 to below 1, and is {self.dropout}")
         if self.steps is not None and self.steps < 1:
             raise MedjuryError(f"steps must be 1 or more, and is {self.steps}")
+
+    @classmethod
+    def chosen(
+        cls, method: Method, preset: str | None = None, words: Sequence[str] = (), seed: int = 0
+    ) -> TrainSettings:
+        """Those of a preset, or the usual ones, with what NAME=VALUE words change."""
+        settings = train_preset(preset, method) if preset else cls(method)
+        return settings.changed({"seed": seed, **read_settings(words)})
 
     @property
     def accumulation(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,12 +10,12 @@ from itertools import permutations
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension, Example, Instrument
 from medjury.intake.cases import Case
-from medjury.tuning._labelled import Labelled
+from medjury.judging import chance
+from medjury.tuning._gepa import Found, candidate_id
+from medjury.tuning._labelled_cases import Labelled
+from medjury.tuning._lineage import Ancestor
 from medjury.tuning._objective import Objective
-from medjury.tuning._search.adapter import candidate_id
-from medjury.tuning._search.gepa import Found
-from medjury.tuning._search.lineage import Ancestor
-from medjury.tuning._search.texts import tuned_version
+from medjury.tuning._prompt_texts import tuned_version
 from medjury.tuning._session import Session
 from medjury.tuning._settings import TuningPart
 
@@ -89,7 +88,7 @@ def shortlist(
     group while there are others."""
     first = dimensions[0]
     by_label: dict[int | None, list[Labelled]] = {}
-    for each in sorted(training, key=lambda one: _chance(seed, one.key)):
+    for each in sorted(training, key=lambda one: chance(seed, one.key)):
         by_label.setdefault(each.grade(first), []).append(each)
     found: list[Labelled] = []
     groups: set[str] = set()
@@ -153,7 +152,3 @@ def _note(
             calls=session.calls[name],
         )
     )
-
-
-def _chance(seed: int, key: str) -> str:
-    return hashlib.sha256(f"{seed}\0{key}".encode()).hexdigest()

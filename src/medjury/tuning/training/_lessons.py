@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import random
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -16,14 +15,19 @@ from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import private_folder, write_whole
 from medjury.instruments import Instrument
 from medjury.intake.cases import Case, Redactor, make_redactor
-from medjury.judging import Family, Judge, consensus_of, families_of
+from medjury.judging import Family, Judge, consensus_of, deal_families, families_of
 from medjury.models import Message
 from medjury.store.ratings import Rating, open_store
 from medjury.store.runs import files as run_files
-from medjury.studies import Humans, Study
-from medjury.tuning.training._preferences import Preference, preferences
-from medjury.tuning.training._questions import Question, plain_judge, questions
-from medjury.tuning.training._rejected import Rejection
+from medjury.studies import Study, read_humans, read_rules
+from medjury.tuning.training._questions import (
+    Preference,
+    Question,
+    Rejection,
+    plain_judge,
+    preferences,
+    questions,
+)
 
 # The sides of a training: what is learned from, what is looked at while learning, and what is never touched.
 #
@@ -31,9 +35,8 @@ from medjury.tuning.training._rejected import Rejection
 # together.
 
 HELD_OUT = 0.2  # 40 of 200, as in Croxford et al. (2025)
-DEVELOPMENT = (
-    0.1  # of the training side: the paper speaks of evaluation losses, not of how many cases they take
-)
+# Of the training side: the paper speaks of evaluation losses, not of how many cases they take.
+DEVELOPMENT = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,38 +55,28 @@ def split_sides(
     *,
     held_out: float = HELD_OUT,
     development: float = DEVELOPMENT,
+    named: Collection[str] = (),
     seed: int = 0,
 ) -> Sides:
-    """Shares of the rated answers, or, from 1 on, numbers of them. A family's place in the order depends on the
-    seed and itself alone."""
+    """Shares of the rated answers, or, from 1 on, numbers of them. Where the study names development cases, these
+    alone are learned from and all others held out, but for what belongs to one of them."""
     families, there = families_of(cases, instrument, rated)
     answers = Counter(item for item, _ in there)
-    order = sorted(
-        (each for each in families if any(answers[item] for item in each.items)),
-        key=lambda each: hashlib.sha256(f"{seed}\0{min(each.items)}".encode("utf-8", "replace")).hexdigest(),
-    )
-    apart, rest = _first(order, answers, _number(held_out, len(there)))
-    left = sum(answers[item] for each in rest for item in each.items)
-    looked_at, learned = _first(rest, answers, _number(development, left))
+    own = {item for each in families for item in each.items}
+    if named:
+        own &= set(named)
+        apart = [each for each in families if each.items.isdisjoint(own)]
+        kept = Counter({item: count for item, count in answers.items() if item in own})
+        looked_at, learned = deal_families(families, kept, [development], seed=seed)
+    else:
+        apart, looked_at, learned = deal_families(families, answers, [held_out, development], seed=seed)
     if not learned:
+        where = "the study's development cases" if named else f"{held_out:g} held out"
         raise MedjuryError(
-            f"nothing is left to learn from: {len(there):,} rated answers in {len(order):,} groups that belong "
-            f"together, with {held_out:g} held out and {development:g} for development; ask for less of both"
+            f"nothing is left to learn from: {len(there):,} rated answers in {len(families):,} groups that belong "
+            f"together, with {where} and {development:g} for development; ask for less of both, or name more cases"
         )
-    return Sides(_items(learned), _items(looked_at), _items(apart))
-
-
-def _first(order: Sequence[Family], answers: Counter[str], wanted: int) -> tuple[list[Family], list[Family]]:
-    """The first families that have as many answers as wanted, and the rest."""
-    taken, count = 0, 0
-    while count < wanted and taken < len(order):
-        count += sum(answers[item] for item in order[taken].items)
-        taken += 1
-    return list(order[:taken]), list(order[taken:])
-
-
-def _number(wanted: float, of: int) -> int:
-    return int(wanted) if wanted >= 1 else math.ceil(wanted * of - 1e-9)
+    return Sides(_items(learned) & own, _items(looked_at) & own, _items(apart))
 
 
 def _items(families: Iterable[Family]) -> frozenset[str]:
@@ -221,9 +214,10 @@ def make_lessons(
     again, so that no rater dominates."""
     asking = plain_judge(_named(study, judge))
     rated = _clinicians(study)
+    named = read_rules(study.file)[0].development_cases
     sides = split_sides(
         study.cases, {(row.item, row.system) for row in rated}, asking.instrument,
-        held_out=held_out, development=development, seed=seed,
+        held_out=held_out, development=development, named=named, seed=seed,
     )  # fmt: skip
     left_out: Counter[str] = Counter()
     touched = sides.training | sides.development
@@ -248,6 +242,8 @@ def make_lessons(
         raise MedjuryError(
             f"there is nothing to learn from: {why or 'no clinician rated a case of the study'}"
         )
+    if named:
+        notes = (*notes, "learned from the study's own development cases; all other cases are held out")
     facts = _facts(study, method, asking, left_out, notes, learned, looked_at)
     facts |= {
         "seed": seed,
@@ -304,7 +300,7 @@ def _named(study: Study, name: str | None) -> Any:
 
 def _clinicians(study: Study) -> list[Rating]:
     """What the clinicians of the reference said; comments are redacted where the study redacts."""
-    humans = Humans.read(study)
+    humans = read_humans(study)
     if humans is None:
         raise MedjuryError(
             "a judge learns from clinicians, and the study names no ratings of theirs; add `humans`"
