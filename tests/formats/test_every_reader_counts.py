@@ -22,7 +22,7 @@ from medjury.store.ratings import read_ratings
 from medjury.studies.inspection import look
 from medjury.texts.transcripts import read_transcript
 from medjury.texts.transcripts._read import ENDINGS
-from medjury.texts.transcripts._readers.forms import FORMS as JSON_FORMS
+from medjury.texts.transcripts._recognisers import FORMS as JSON_FORMS
 
 ROWS: list[dict[str, Any]] = [
     {"id": "1", "candidate": "One.", "rater": "a", "dimension": "q", "score": 4, "remark": "x"},

@@ -15,10 +15,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from medjury.foundation.errors import MedjuryError
-from medjury.texts.transcripts import merge_speaker_turns, read_transcript
+from medjury.texts.transcripts import read_transcript
 from medjury.texts.transcripts._read import ENDINGS
-from medjury.texts.transcripts._readers.forms import FORMS as JSON_FORMS
-from medjury.texts.transcripts._readers.names import is_heading
+from medjury.texts.transcripts._recognisers import FORMS as JSON_FORMS
+from medjury.texts.transcripts._speaker_names import is_heading
+from medjury.texts.transcripts._turn import merge_speaker_turns
 
 Dialogue = list[tuple[str, str]]
 

@@ -10,15 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medjury.foundation.errors import MedjuryError
-from medjury.texts.transcripts import (
-    Alignment,
-    Turn,
-    Weights,
-    align,
-    evaluate_alignment,
-    read_alignment,
-    read_transcript,
-)
+from medjury.texts.transcripts import Alignment, align, evaluate_alignment, read_transcript
+from medjury.texts.transcripts._turn import Turn
+from medjury.texts.transcripts._weights import Weights
 
 REAL = Path(__file__).parents[3] / "shared" / "data" / "transcript_impact" / "alignment"
 needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason="the published consultations are not here")
@@ -168,7 +162,7 @@ def test_real_consultations_whatever_the_exact_weights(call: str, change: dict[s
         read_transcript(REAL / "asr-transcripts" / f"golden_{call}-combined.json").of_speaker("patient").turns
     )
     heard = read_transcript(REAL / "asr-transcripts" / f"patient_{call}-combined_deepgram.json").turns
-    truth = read_alignment(
+    truth = Alignment.read(
         REAL / "groundtruth-alignments" / f"groundtruth_alignment_{call}-combined_deepgram.json"
     )
     quality = evaluate_alignment(

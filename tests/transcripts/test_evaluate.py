@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from medjury.foundation.errors import MedjuryError
-from medjury.texts.transcripts import Alignment, AlignmentFault, Match, evaluate_alignment, read_alignment
+from medjury.texts.transcripts import Alignment, evaluate_alignment
+from medjury.texts.transcripts._alignment import AlignmentFault, Match
 
 
 def alignment(*pairs: tuple[list[int], list[int]]) -> Alignment:
@@ -53,12 +54,12 @@ def test_a_truth_of_other_files_is_refused() -> None:
 def test_alignments_are_read_back(tmp_path: Path) -> None:
     file = tmp_path / "alignment.json"
     file.write_text(json.dumps(TRUTH.to_json()))
-    assert [match.asr_indices for match in read_alignment(file).matches] == [(0,), (1,), (2, 3)]
+    assert [match.asr_indices for match in Alignment.read(file).matches] == [(0,), (1,), (2, 3)]
     file.write_text('{"alignments": [{"golden_indices": [0], "asr_indices": [], "match_type": "missing"}]}')
-    assert read_alignment(file).matches == ()
+    assert Alignment.read(file).matches == ()
     for broken in ("[1]", "{}", '{"alignments": 3}', "no"):
         file.write_text(broken)
         with pytest.raises(MedjuryError, match="not an alignment"):
-            read_alignment(file)
+            Alignment.read(file)
     with pytest.raises(MedjuryError, match="cannot be read"):
-        read_alignment(tmp_path / "none.json")
+        Alignment.read(tmp_path / "none.json")

@@ -12,7 +12,9 @@ import pytest
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models import Gate, MemoryCache, ModelError, Reply, Scripted
-from medjury.texts.transcripts import Alignment, Turn, align_with_model, alignment_request
+from medjury.texts.transcripts import Alignment, align_with_model
+from medjury.texts.transcripts._model_aligner import alignment_request
+from medjury.texts.transcripts._turn import Turn
 
 GOLD = [
     Turn(0, "Hello, good morning.", start=0.0),

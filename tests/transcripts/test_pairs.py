@@ -7,15 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medjury.foundation.errors import MedjuryError
-from medjury.texts.transcripts import (
-    Transcript,
-    Turn,
-    align,
-    aligned_pairs,
-    context_before,
-    impact_cases,
-    sample_by_band,
-)
+from medjury.texts.transcripts import Transcript, align, aligned_pairs, impact_cases, sample_by_band
+from medjury.texts.transcripts._pairs import context_before
+from medjury.texts.transcripts._turn import Turn
 
 TALK = Transcript(tuple(
     Turn(number, text, speaker)

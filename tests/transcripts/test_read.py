@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from medjury.foundation.errors import MedjuryError
-from medjury.texts.transcripts import Transcript, Turn, merge_speaker_turns, read_transcript
+from medjury.texts.transcripts import Transcript, read_transcript
+from medjury.texts.transcripts._turn import Turn, merge_speaker_turns
 
 
 @pytest.fixture

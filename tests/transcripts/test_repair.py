@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medjury.texts.transcripts import Turn, repair
+from medjury.texts.transcripts._repair import repair
+from medjury.texts.transcripts._turn import Turn
 
 WORDS = [
     "yes",

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.texts.transcripts import evaluate_alignment, read_alignment
+    from medjury.texts.transcripts import Alignment, evaluate_alignment
 
     golden, recognised, alignment = align_files(options, options.gold, options.recognised)
     content, quality = alignment.to_json(), None
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
             side: [turn.index for turn in each.turns]
             for side, each in (("golden", golden), ("asr", recognised))
         }
-        quality = evaluate_alignment(alignment, read_alignment(options.truth), **indices)
+        quality = evaluate_alignment(alignment, Alignment.read(options.truth), **indices)
         content["evaluation"] = quality.to_json()
     written = json.dumps(content, indent=2, ensure_ascii=False)
     if options.out:

@@ -1,4 +1,4 @@
-"""The adapter between `gepa` and an instrument: a candidate is the instrument's editable texts, nothing else."""
+"""Prompt optimisation by `gepa`: reflect on misses, keep what helps, choose by the validation cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The held-out cases: what the plain and the tuned judge are worth there, beside each clinician, with intervals."""
+"""The held-out cases: what the plain and the tuned judge are worth there, and after how many labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Labelled cases: what the clinicians of a study say together about each case, why, and what belongs together."""
+"""Labelled cases: what the clinicians of a study say together about each, why, what belongs together, and how they
+are split into training, validation and held-out cases."""
 
 from __future__ import annotations
 

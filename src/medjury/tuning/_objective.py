@@ -1,4 +1,4 @@
-"""The objective: what a judgement is worth beside the clinicians' label. Data, and stated before the search."""
+"""The objective: what a judgement is worth beside the clinicians' label, as a number and in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that a tuning needs before its first question: labelled cases, their split, the objective, the judge."""
+"""What a tuning needs and will take: cases, their split, objective, judge and gate; calls and price."""
 
 from __future__ import annotations
 

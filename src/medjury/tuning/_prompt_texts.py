@@ -1,5 +1,4 @@
-"""The editable texts of an instrument: its instructions and definitions. Never its scale, its anchors or "
-"its form."""
+"""The editable texts of an instrument, and the question by which a model writes a better one."""
 
 from __future__ import annotations
 

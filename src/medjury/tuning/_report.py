@@ -1,4 +1,4 @@
-"""The report of a tuning: what was found, in words, tables and the texts themselves; one page of Markdown."""
+"""The report of a tuning, and reading its lineage: what was found and tried, in words, tables and the texts."""
 
 from __future__ import annotations
 

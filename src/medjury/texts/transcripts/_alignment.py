@@ -1,10 +1,10 @@
-"""The alignment: which gold turns and which recognised segments are the same speech."""
+"""The alignment: which gold turns and which recognised segments are the same speech, and how good that is."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -52,6 +52,24 @@ class Alignment:
     spurious: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
     method: str = "deterministic"
+
+    @classmethod
+    def read(cls, path: str | Path) -> Alignment:
+        """An alignment from its JSON file, hand-made ones included: only the indices are needed."""
+        file = Path(path)
+        try:
+            text = limits.read_bytes(file).decode("utf-8-sig")
+            limits.check_depth(file, text)
+            content = json.loads(text)
+            rows = content["alignments"] if isinstance(content, dict) else content
+            matches = [_match_of(row) for row in rows]
+        except OSError as error:
+            raise MedjuryError(f"{file}: cannot be read: {error.strerror or type(error).__name__}") from None
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise MedjuryError(
+                f'{file}: not an alignment; it needs {{"alignments": [{{"golden_indices": [0], "asr_indices": [0]}}]}}'
+            ) from None
+        return cls(tuple(match for match in matches if match is not None), method="read")
 
     def to_json(self) -> dict[str, Any]:
         """The published layout: `alignments`, and what has no counterpart on either side."""
@@ -118,24 +136,6 @@ def make_match(golden: Sequence[Turn], segments: Sequence[Turn]) -> Match:
     )
 
 
-def read_alignment(path: str | Path) -> Alignment:
-    """An alignment from its JSON file, hand-made ones included: only the indices are needed."""
-    file = Path(path)
-    try:
-        text = limits.read_bytes(file).decode("utf-8-sig")
-        limits.check_depth(file, text)
-        content = json.loads(text)
-        rows = content["alignments"] if isinstance(content, dict) else content
-        matches = [_match_of(row) for row in rows]
-    except OSError as error:
-        raise MedjuryError(f"{file}: cannot be read: {error.strerror or type(error).__name__}") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise MedjuryError(
-            f'{file}: not an alignment; it needs {{"alignments": [{{"golden_indices": [0], "asr_indices": [0]}}]}}'
-        ) from None
-    return Alignment(tuple(match for match in matches if match is not None), method="read")
-
-
 def _match_of(row: dict[str, Any]) -> Match | None:
     golden, segments = ([int(each) for each in row[name]] for name in ("golden_indices", "asr_indices"))
     if not golden or not segments:  # a turn noted as missed, or a segment noted as spurious
@@ -145,3 +145,103 @@ def _match_of(row: dict[str, Any]) -> Match | None:
     return Match(
         tuple(golden), tuple(segments), kind if kind in kinds else "fuzzy", float(row.get("similarity", 0))
     )
+
+
+# How good an alignment is, held against one made by hand.
+
+
+@dataclass(frozen=True, slots=True)
+class AlignmentFault:
+    """One turn that is wrong: `side` golden or asr; `kind` is false_miss (has a counterpart, said to have none),
+    false_match (the reverse) or other_segments (matched, but not to the right segments)."""
+
+    side: str
+    index: int
+    kind: str
+    expected: tuple[int, ...]
+    found: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AlignmentQuality:
+    """Shares of turns that are right, 0 to 1; None where that side has no turn.
+
+    Classification: is the turn rightly said to have, or not to have, a counterpart? Structural: has the gold turn
+    exactly the right set of segments? (Ellis Z, et al. WER is Unaware, 2025, section 5.1.)
+    """
+
+    golden_classification: float | None
+    asr_classification: float | None
+    structural: float | None
+    golden_turns: int
+    asr_turns: int
+    faults: tuple[AlignmentFault, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def text(self) -> str:
+        """The shares, and every turn that is wrong, for a reader."""
+        shares = {
+            "structural accuracy": self.structural,
+            "classification, gold": self.golden_classification,
+            "classification, recognised": self.asr_classification,
+        }
+        lines = [
+            f"{name:<28}{'undefined: no turn there' if value is None else f'{100 * value:.1f} %'}"
+            for name, value in shares.items()
+        ]
+        for fault in self.faults:
+            expected, found = (", ".join(map(str, each)) or "none" for each in (fault.expected, fault.found))
+            lines.append(f"  {fault.side} {fault.index}: {fault.kind}, expected {expected}, found {found}")
+        return "\n".join(lines)
+
+
+def evaluate_alignment(
+    found: Alignment, truth: Alignment, *, golden: Sequence[int], asr: Sequence[int]
+) -> AlignmentQuality:
+    """Compare turn by turn; `golden` and `asr` are all indices of either side."""
+    _check(truth, "golden", golden)
+    _check(truth, "asr", asr)
+    faults: list[AlignmentFault] = []
+    right: dict[str, int] = {}
+    for side, indices in (("golden", golden), ("asr", asr)):
+        expected, got = _counterparts(truth, side), _counterparts(found, side)
+        right[side] = 0
+        for index in indices:
+            wanted, given = expected.get(index, ()), got.get(index, ())
+            right[side] += bool(wanted) == bool(given)
+            if bool(wanted) != bool(given):
+                kind = "false_miss" if wanted else "false_match"
+                faults.append(AlignmentFault(side, index, kind, wanted, given))
+            elif side == "golden" and wanted != given:
+                faults.append(AlignmentFault(side, index, "other_segments", wanted, given))
+    wrong = sum(fault.side == "golden" for fault in faults)
+    return AlignmentQuality(
+        right["golden"] / len(golden) if golden else None,
+        right["asr"] / len(asr) if asr else None,
+        1 - wrong / len(golden) if golden else None,
+        len(golden),
+        len(asr),
+        tuple(faults),
+    )
+
+
+def _counterparts(alignment: Alignment, side: str) -> dict[int, tuple[int, ...]]:
+    found: dict[int, set[int]] = {}
+    for match in alignment.matches:
+        here, there = match.golden_indices, match.asr_indices
+        if side == "asr":
+            here, there = there, here
+        for index in here:
+            found.setdefault(index, set()).update(there)
+    return {index: tuple(sorted(others)) for index, others in found.items()}
+
+
+def _check(truth: Alignment, side: str, known: Sequence[int]) -> None:
+    strangers = sorted(set(_counterparts(truth, side)) - set(known))
+    if strangers:
+        raise MedjuryError(
+            f"the alignment to compare with names {side} index {strangers[0]}, which the transcript does not have; "
+            "is it of other files, or numbered over all speakers (--speaker all)?"
+        )

@@ -15,13 +15,10 @@ from typing import Any
 
 from medjury.foundation import limits
 from medjury.foundation.errors import MedjuryError, no_such
-from medjury.texts.transcripts._readers.forms import FORMS
-from medjury.texts.transcripts._readers.lines import transcript_lines
-from medjury.texts.transcripts._readers.plain import plain_turns
-from medjury.texts.transcripts._readers.rows import UNREAD, Rows
-from medjury.texts.transcripts._readers.subtitles import subtitle_cues
-from medjury.texts.transcripts._readers.timed_words import timed_words
-from medjury.texts.transcripts._readers.times import seconds
+from medjury.texts.transcripts._lines import transcript_lines
+from medjury.texts.transcripts._recognisers import FORMS
+from medjury.texts.transcripts._rows import UNREAD, Rows, plain_turns, seconds
+from medjury.texts.transcripts._timed_text import subtitle_cues, timed_words
 from medjury.texts.transcripts._turn import Transcript, Turn
 
 ENDINGS = (".json", ".csv", ".vtt", ".srt", ".txt", ".ctm", ".rttm")

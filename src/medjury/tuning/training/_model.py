@@ -1,4 +1,4 @@
-"""The model that is trained: from a folder, a name of the hub's that is on this machine, or a GGUF file.
+"""The model that is trained: from a folder, a name of the hub's that is on this machine, or a GGUF file; and back.
 
 Weights in a GGUF file are 4 to 8 bits each; they are made whole numbers again, as near as they were kept.
 """

@@ -1,4 +1,4 @@
-"""What a judge is asked about each case that clinicians rated: to the letter what it will be asked again later."""
+"""What a judge is asked about each case that clinicians rated, and which answer it learns to avoid."""
 
 from __future__ import annotations
 

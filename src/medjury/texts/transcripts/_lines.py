@@ -10,16 +10,20 @@ from itertools import pairwise
 from typing import Any
 
 from medjury.foundation.errors import MedjuryError
-from medjury.texts.transcripts._readers.marks import (
+from medjury.texts.transcripts._rows import seconds
+from medjury.texts.transcripts._speaker_names import (
     NAME,
     Mark,
     doubt,
+    is_bare_role,
+    is_relative,
+    is_role,
+    like_a_name,
     named,
     refuse_names_within,
     speakers_among,
+    tidy,
 )
-from medjury.texts.transcripts._readers.names import is_bare_role, is_relative, is_role, like_a_name, tidy
-from medjury.texts.transcripts._readers.times import seconds
 
 _CLOCK = r"(?:\d{1,2}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?"
 _SPAN = re.compile(rf"\s*\[\s*(?P<time>{_CLOCK})\s*-->\s*(?P<end>{_CLOCK})\s*\]\s*(?P<rest>.*)")

@@ -1,1 +1,0 @@
-"""Readers of transcripts, a file each form: all give the same rows (text, speaker, start, end, confidence)."""
