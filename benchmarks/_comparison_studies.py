@@ -32,7 +32,7 @@ from medjury.analysis.agreement import (
 from medjury.analysis.ranking import rank
 from medjury.panel._live._pages import _change as change_of_rater
 from medjury.statistics import bootstrap, replicates, undefined
-from medjury.suites._baselines._beats import above_baseline
+from medjury.suites._baselines import above_baseline
 from medjury.texts.metrics._impact import rates
 from medjury.texts.metrics._meta_evaluation import enrichment_of
 from medjury.validation._clustered import clustered_contrast

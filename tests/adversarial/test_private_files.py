@@ -188,7 +188,7 @@ ELSEWHERE = {
     "store/ratings/_pseudonyms.py": "a secret, with rights of its own",
     "cli/init.py": "a template without data",
     "studies/_demonstration.py": "synthetic cases",
-    "suites/_loaders/_reading/fetch.py": "writes into a part that `medjury.foundation.files` made",
+    "suites/_loaders/_fetch.py": "writes into a part that `medjury.foundation.files` made",
 }
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from medjury.suites import list_benchmarks, load_benchmark, load_items, sample_file
-from medjury.suites._library._file import METRICS as NAMED
+from medjury.suites import load_benchmark, load_items, sample_file
+from medjury.suites._library import METRICS as NAMED
+from medjury.suites._library import list_benchmarks
 from medjury.suites._marking import METRICS, mark
 
 LEARNED = {"bertscore", "embedding"}  # which need models

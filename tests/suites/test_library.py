@@ -9,17 +9,9 @@ import pytest
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
-from medjury.suites import (
-    check_data,
-    coverage,
-    inputs_of,
-    library,
-    list_benchmarks,
-    load_benchmark,
-    load_items,
-    prompt_of,
-    sample_file,
-)
+from medjury.suites import check_data, coverage, library, load_benchmark, load_items, prompt_of, sample_file
+from medjury.suites._benchmark import inputs_of
+from medjury.suites._library import list_benchmarks
 
 MEDHELM = library()
 

@@ -11,7 +11,8 @@ import polars
 import pytest
 
 from medjury.foundation.errors import MedjuryError
-from medjury.suites import Benchmark, Loaded, load_benchmark, load_items
+from medjury.suites import Loaded, load_benchmark, load_items
+from medjury.suites._benchmark import Benchmark
 
 OWN = load_benchmark("bmt_status")  # items bring their choices
 FIXED = load_benchmark("ehrshot")  # every item has the same

@@ -1,10 +1,15 @@
-"""A benchmark: what is asked, from which source, under which licence, and how an answer is marked."""
+"""A benchmark, one question of it, what a loader makes of its files, and the mark of an answer."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
+
+from medjury.foundation.errors import MedjuryError
+from medjury.instruments import Reason
 
 Access = Literal["public", "gated", "private"]
 Curation = Literal["existing", "reformulated", "new"]
@@ -42,3 +47,84 @@ class Benchmark:
     addresses: Mapping[str, str] = field(default_factory=dict)  # file -> where it can be fetched
     data: str = ""  # the file with the items of a site's own benchmark
     notes: str = ""
+
+
+# One question of a benchmark, ready to be asked, and what a loader made of a source's file.
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """`inputs` are the texts that fill the prompt's `{name}`s. `gold` holds every answer that counts as right, the
+    one to show first; it is empty where the benchmark has no gold standard."""
+
+    id: str
+    inputs: Mapping[str, str]
+    gold: tuple[str, ...] = ()
+    choices: Mapping[str, str] = field(default_factory=dict)  # letter -> text, where one is to be chosen
+    patient: str = ""
+    # What a metric needs beyond the gold answer: limits, the type of an output, the sentences of a text.
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Every item of a source, in its order. Nothing is dropped in silence: `left_out` counts each row that is no
+    item by its reason, `problems` names each that should have been one and cannot be."""
+
+    items: tuple[Item, ...]
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+    database: Path | None = None  # what SQL answers are run on
+    known: bool = False  # every file is one that the benchmark was described from, by its checksum
+    remarks: tuple[str, ...] = ()  # what whoever uses the items should know of the files they came from
+
+
+# What a metric says of one answer: a score from 0 to 1, or none and why.
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """`read` is what was read out of the answer, so that a person can check the reading. An answer in which nothing
+    could be read has a reason and no score: how it counts is decided, and told, by the leaderboard."""
+
+    score: float | None
+    reason: Reason | None = None
+    read: str = ""
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.score is None) == (self.reason is None):
+            raise ValueError("a mark has either a score or the reason why there is none")
+        if self.score is not None and not 0 <= self.score <= 1:
+            raise ValueError(f"a mark lies between 0 and 1, not {self.score}")
+
+
+# The prompt of a benchmark with an item's texts in their places.
+
+
+CHOICES = "choices"
+_PLACE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+
+
+def inputs_of(prompt: str) -> tuple[str, ...]:
+    """The names of the inputs that a prompt asks for, in their order."""
+    return tuple(dict.fromkeys(name for name in _PLACE.findall(prompt) if name != CHOICES))
+
+
+def prompt_of(benchmark: Benchmark, item: Item) -> str:
+    """What a candidate is asked. Texts are put in once, so that braces inside them mean nothing; choices follow the
+    prompt where it has no `{choices}`."""
+    choices = "\n".join(f"{letter}. {text}" for letter, text in item.choices.items())
+
+    def put(place: re.Match[str]) -> str:
+        name = place[1]
+        if name == CHOICES:
+            return choices
+        if name not in item.inputs:
+            raise MedjuryError(
+                f"benchmark {benchmark.name}: item {item.id} has no {name!r}, which its prompt asks for"
+            )
+        return item.inputs[name]
+
+    text = _PLACE.sub(put, benchmark.prompt)
+    return f"{text.rstrip()}\n\n{choices}" if choices and f"{{{CHOICES}}}" not in benchmark.prompt else text

@@ -10,7 +10,8 @@ from tests.loopback import LoopbackServer
 from tests.suites.exchange.juries import graded, write_study
 
 from medjury.foundation.errors import MedjuryError
-from medjury.suites import AnswerJury, JuryAnnotator, Opinion, inspect_scorer
+from medjury.suites import AnswerJury, JuryAnnotator, inspect_scorer
+from medjury.suites._exchange._jury_elsewhere import Opinion
 
 
 def test_the_best_grade_is_one_and_an_answer_is_judged_once(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from medjury.suites import Benchmark
+from medjury.suites._benchmark import Benchmark
 
 SHARED = Path(__file__).parents[4] / "shared" / "data" / "benchmarks"
 

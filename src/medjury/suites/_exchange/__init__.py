@@ -2,7 +2,6 @@
 
 Nothing of theirs is imported until it is used, and none of them is needed otherwise."""
 
-from medjury.suites._exchange._answer_jury import AnswerJury, Opinion
 from medjury.suites._exchange._as_ratings import (
     Questions,
     is_given,
@@ -11,12 +10,17 @@ from medjury.suites._exchange._as_ratings import (
     record_given,
     speaker_of,
 )
-from medjury.suites._exchange._deepeval_metric import UnscoredError, deepeval_metric
-from medjury.suites._exchange._given import GivenAnswer, GivenRun
-from medjury.suites._exchange._helm_annotator import JuryAnnotator, helm_jury_metric
-from medjury.suites._exchange._inspect_scorer import inspect_scorer
-from medjury.suites._exchange._match import Matched, match_answers
+from medjury.suites._exchange._jury_elsewhere import (
+    AnswerJury,
+    JuryAnnotator,
+    Opinion,
+    UnscoredError,
+    deepeval_metric,
+    helm_jury_metric,
+    inspect_scorer,
+)
 from medjury.suites._exchange._mlflow_log import log_to_mlflow
+from medjury.suites._exchange._others_answers import GivenAnswer, GivenRun, Matched, match_answers
 
 __all__ = [
     "AnswerJury",

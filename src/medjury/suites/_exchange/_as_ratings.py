@@ -31,10 +31,8 @@ from medjury.models import (
     write_answers,
 )
 from medjury.store.ratings import Rating
-from medjury.suites._benchmark import Benchmark
-from medjury.suites._exchange._given import GivenAnswer, GivenRun
-from medjury.suites._exchange._match import match_answers
-from medjury.suites._item import Item
+from medjury.suites._benchmark import Benchmark, Item
+from medjury.suites._exchange._others_answers import GivenAnswer, GivenRun, match_answers
 
 # Another program's answers as a file of recorded answers, by which a suite takes them like any candidate's.
 #

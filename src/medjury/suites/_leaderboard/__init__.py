@@ -1,6 +1,6 @@
 """Leaderboards: who does better on which benchmarks, how sure that is, and a page that anybody can open."""
 
-from medjury.suites._leaderboard._board import Board, board_of
+from medjury.suites._leaderboard._costs import candidate_costs, payer_costs
 from medjury.suites._leaderboard._names import metric_name, slugs
 from medjury.suites._leaderboard._page import board_json, cells_csv, standings_csv, write_leaderboard
 from medjury.suites._leaderboard._results import (
@@ -17,7 +17,7 @@ from medjury.suites._leaderboard._results import (
     Spending,
     State,
 )
-from medjury.suites._leaderboard._spent import candidate_costs, payer_costs
+from medjury.suites._leaderboard._standings import Board, board_of
 
 __all__ = [
     "AgreementResult",

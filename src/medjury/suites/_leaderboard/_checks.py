@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from medjury.suites._baselines import UnanswerableEffect, effect_of_unanswerable
-from medjury.suites._leaderboard._board import Board
 from medjury.suites._leaderboard._cells import counted_score
+from medjury.suites._leaderboard._standings import Board
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Marking: what an answer to an item says, and whether that is right. What cannot be read is never guessed."""
 
+from medjury.suites._marking._answer_text import declines
 from medjury.suites._marking._codes import CodeCounts, code_counts, counts_of, gold_codes, micro_f1
 from medjury.suites._marking._metrics import JURY, METRICS, mark, mark_all
-from medjury.suites._marking._refusal import declines
 from medjury.suites._marking._sql import ABSTAINED, QueryResult, run_queries
 
 __all__ = [

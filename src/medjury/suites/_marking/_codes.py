@@ -11,11 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from medjury.instruments import Reason
-from medjury.suites._benchmark import Benchmark
-from medjury.suites._item import Item
-from medjury.suites._mark import Mark
+from medjury.suites._benchmark import Benchmark, Item, Mark
+from medjury.suites._marking._answer_text import refuses
 from medjury.suites._marking._reading import Reading, said
-from medjury.suites._marking._refusal import refuses
 
 # A letter, a digit, a digit or A or B, and up to four more: the diagnoses. Seven signs: the procedures.
 _DIAGNOSIS = re.compile(r"(?<![\w.])([A-Z]\d[\dAB])(?:\.?([\dA-Z]{1,4}))?(?!\w)(?!\.\d)", re.IGNORECASE)

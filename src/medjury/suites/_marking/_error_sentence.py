@@ -7,11 +7,9 @@ import re
 from dataclasses import dataclass
 
 from medjury.instruments import Reason
-from medjury.suites._benchmark import Benchmark
-from medjury.suites._item import Item
-from medjury.suites._mark import Mark
+from medjury.suites._benchmark import Benchmark, Item, Mark
+from medjury.suites._marking._answer_text import refuses
 from medjury.suites._marking._reading import Reading, said
-from medjury.suites._marking._refusal import refuses
 
 _RIGHT = re.compile(
     r"(?<!in)(?<!not )\bcorrect\b(?!\s*(?:ed|ion|sentence|the|answer|drug|dose|diagnosis|treatment|version|:\s*\S)"

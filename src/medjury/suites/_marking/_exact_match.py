@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 
 from medjury.instruments import Reason
-from medjury.suites._benchmark import Benchmark
-from medjury.suites._item import Item
-from medjury.suites._mark import Mark
+from medjury.suites._benchmark import Benchmark, Item, Mark
+from medjury.suites._marking._answer_text import given_forms, refuses
 from medjury.suites._marking._choices import Choices, folded
-from medjury.suites._marking._given import given_forms
 from medjury.suites._marking._reading import Reading, read_choice, said
-from medjury.suites._marking._refusal import refuses
 
 NO_GOLD = Mark(None, Reason.INPUT, note="the item has no gold answer")
 _STATED = re.compile(

@@ -11,17 +11,13 @@ from types import MappingProxyType
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.suites._benchmark import Benchmark
-from medjury.suites._item import Item
-from medjury.suites._mark import Mark
-from medjury.suites._marking._cleaned import plain_text
+from medjury.suites._benchmark import Benchmark, Item, Mark
+from medjury.suites._marking._answer_text import given_forms, plain_text, refuses
 from medjury.suites._marking._codes import code_f1
 from medjury.suites._marking._error_sentence import error_flag, error_sentence
 from medjury.suites._marking._exact_match import NO_GOLD, exact_match, marked
-from medjury.suites._marking._given import given_forms
 from medjury.suites._marking._number import read_number
 from medjury.suites._marking._reading import Reading, said
-from medjury.suites._marking._refusal import refuses
 from medjury.suites._marking._sql import sql_marks
 from medjury.texts.metrics import score
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from medjury.instruments import Reason
-from medjury.suites._marking._given import given_forms
+from medjury.suites._marking._answer_text import given_forms
 from medjury.suites._marking._reading import Reading
 
 # Units of laboratory values and doses: what one must be multiplied by to become another of the same kind.

@@ -10,9 +10,15 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from medjury.instruments import Reason
+from medjury.suites._marking._answer_text import (
+    UnfinishedError,
+    given_forms,
+    plain_text,
+    refuses,
+    without_question,
+    without_thought,
+)
 from medjury.suites._marking._choices import WHOLE_ANSWERS, Choices, Named, folded
-from medjury.suites._marking._cleaned import UnfinishedError, plain_text, without_question, without_thought
-from medjury.suites._marking._given import given_forms
 from medjury.suites._marking._phrases import (
     BACK,
     CUES,
@@ -24,7 +30,6 @@ from medjury.suites._marking._phrases import (
     VERDICT,
     WRONG,
 )
-from medjury.suites._marking._refusal import refuses
 
 # Lines that are the answer: a letter alone, a letter with its text, a text alone, a choice with a tick.
 

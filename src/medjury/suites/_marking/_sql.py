@@ -19,9 +19,7 @@ from pathlib import Path
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.suites._benchmark import Benchmark
-from medjury.suites._item import Item
-from medjury.suites._mark import Mark
+from medjury.suites._benchmark import Benchmark, Item, Mark
 from medjury.suites._marking import _sql_worker
 from medjury.suites._marking._exact_match import NO_GOLD
 from medjury.suites._marking._reading import Reading, said

@@ -14,8 +14,7 @@ from medjury.store.runs import files
 from medjury.studies import RunResult, Study, answering_study, run_study
 from medjury.suites._leaderboard import State, slugs
 from medjury.suites._marking import declines
-from medjury.suites._running._suite import Suite
-from medjury.suites._running._suite_file import CandidatePart
+from medjury.suites._running._suite import CandidatePart, Suite
 
 # What a candidate itself is answerable for. Every other reason is the transport's, and the answer is missing.
 OWN = frozenset(

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from medjury.instruments import Reason
 from medjury.models import context_window
-from medjury.suites._item import Item
+from medjury.studies import study_prices
+from medjury.suites._benchmark import Item, prompt_of
 from medjury.suites._leaderboard import (
     AgreementResult,
     AnswerResult,
@@ -20,13 +21,11 @@ from medjury.suites._leaderboard import (
     Results,
     Spending,
 )
-from medjury.suites._library import prompt_of
 from medjury.suites._marking import JURY, gold_codes
 from medjury.suites._running._answers import Asked, Given, spent_in
-from medjury.suites._running._marks import Marks, text_marks, weight_of
+from medjury.suites._running._marks import Marks, Trivial, text_marks, weight_of
 from medjury.suites._running._plan import SuitePlan
 from medjury.suites._running._suite import Chosen, Suite
-from medjury.suites._running._trivial import Trivial
 
 _AT_FAULT = "the gold answer cannot be marked"
 _NO_JURY, _NOT_JUDGED, _NOT_ASKED = "no jury", "not judged", "not asked"
@@ -131,7 +130,7 @@ def _benchmark(chosen: Chosen, sentence: Sentence | None, at_fault: int) -> Benc
 
 def _candidate(asked: Asked) -> CandidateResult:
     model = asked.study.models[0][0]
-    price = asked.study.prices.price(model)
+    price = study_prices(asked.study).price(model)
     # Refusals and the like are findings about a candidate; what stopped it is told.
     stopped = asked.result.why if asked.result.status != "complete" else ""
     return CandidateResult(

@@ -1,4 +1,4 @@
-"""Marking: every answer by every metric of its benchmark, each mark a rating like any other."""
+"""Marking: every answer by every metric of its benchmark, trivial answers like any candidate's."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from medjury.foundation.clock import utc_now
 from medjury.foundation.errors import MedjuryError
 from medjury.store.ratings import Rating, Store, StoredRecord
-from medjury.suites._item import Item
-from medjury.suites._mark import Mark
+from medjury.suites._baselines import baseline_scores
+from medjury.suites._benchmark import Item, Loaded, Mark
+from medjury.suites._leaderboard import BaselineResult
 from medjury.suites._marking import JURY, counts_of, mark_all
 from medjury.suites._running._answers import Asked
 from medjury.suites._running._suite import Chosen, Suite
@@ -114,3 +115,39 @@ def _rating(
 def text_marks(found: Mapping[str, Mark], first: str) -> dict[str, float]:
     """The scores of the further metrics."""
     return {name: each.score for name, each in found.items() if name != first and each.score is not None}
+
+
+# Trivial answers, marked like any candidate's: what a benchmark gives to somebody who never read it.
+
+
+@dataclass(frozen=True)
+class Trivial:
+    """The trivial answers of a suite, and by benchmark the items that they decide: on which an answer is right that
+    says nothing about the question. One that is always A is right on some items by luck, which decides none."""
+
+    baselines: tuple[BaselineResult, ...]
+    decided: Mapping[str, frozenset[str]]
+
+
+def trivial_of(suite: Suite) -> Trivial:
+    """The trivial answers of every benchmark that is marked without a jury. One that cannot be read is not
+    right."""
+    found, decided = [], {}
+    for chosen in suite.benchmarks:
+        metric = chosen.benchmark.metrics[0]
+        if metric == JURY:
+            continue
+        made = baseline_scores(
+            chosen.benchmark, Loaded(chosen.items, database=chosen.loaded.database), metric
+        )
+        decided[chosen.name] = frozenset(item for each in made if each.says_nothing for item in each.right)
+        found += [
+            BaselineResult(
+                chosen.name,
+                each.name,
+                {item: mark.score or 0.0 for item, mark in each.marks.items()},
+                {item: weight_of(metric, mark) for item, mark in each.marks.items()},
+            )
+            for each in made
+        ]
+    return Trivial(tuple(found), decided)

@@ -16,26 +16,26 @@ from medjury.foundation.files import private_folder, whole_file, write_whole
 from medjury.intake.cases import Case
 from medjury.store.ratings import open_store, write_ratings
 from medjury.studies import RunResult, run_study
-from medjury.suites._baselines import CompletionProbe, ExchangeabilityTest
-from medjury.suites._benchmark import Benchmark
-from medjury.suites._item import Item
+from medjury.suites._benchmark import Benchmark, Item, prompt_of
 from medjury.suites._leaderboard import AnswerResult, ItemResult, MemoryResult, ReachResult, Results, Spending
-from medjury.suites._library import prompt_of
+from medjury.suites._memory import CompletionProbe, ExchangeabilityTest
 from medjury.suites._running._answers import Asked, ask_candidate, candidate_folder, spent_in
 from medjury.suites._running._assemble import Sentence, assemble
 from medjury.suites._running._jury import (
+    Rated,
+    agreement_of,
     answer_cases,
     judge_rows,
     jury_folder,
     jury_of,
     jury_scores,
     jury_study,
+    rated_answers,
+    verdict_of,
 )
-from medjury.suites._running._marks import mark_answers, store_marks
+from medjury.suites._running._marks import mark_answers, store_marks, trivial_of
 from medjury.suites._running._plan import SuitePlan, plan_suite
 from medjury.suites._running._suite import Chosen, Suite
-from medjury.suites._running._trivial import trivial_of
-from medjury.suites._running._verdict import Rated, agreement_of, rated_answers, verdict_of
 
 # Checks of items and candidates, kept beside the results of a suite: a later run or leaderboard shows them too.
 

@@ -1,7 +1,7 @@
 """Models for the learned metrics: loading one, and the vectors of tokens, words and sentences that it gives.
 
-torch and transformers are imported here, when they are first needed; they come with the `neural` extra. A model is a
-name of the hub's or a local folder. Nothing is fetched unless asked: clinical work is local first.
+torch and transformers are imported here, when they are first needed; they come with the `neural` extra. A model is
+a name of the hub's or a local folder. Nothing is fetched unless asked: clinical work is local first.
 """
 
 from __future__ import annotations

@@ -67,7 +67,8 @@ class Alignment:
             raise MedjuryError(f"{file}: cannot be read: {error.strerror or type(error).__name__}") from None
         except (ValueError, KeyError, TypeError, AttributeError):
             raise MedjuryError(
-                f'{file}: not an alignment; it needs {{"alignments": [{{"golden_indices": [0], "asr_indices": [0]}}]}}'
+                f"{file}: not an alignment; it needs "
+                '{"alignments": [{"golden_indices": [0], "asr_indices": [0]}]}'
             ) from None
         return cls(tuple(match for match in matches if match is not None), method="read")
 

@@ -1,0 +1,174 @@
+"""Answers and scores as another program wrote them down, and which of them belongs to which item of a benchmark."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from medjury.suites._benchmark import Benchmark, Item, prompt_of
+
+
+@dataclass(frozen=True, slots=True)
+class GivenAnswer:
+    """One answer of a model. `input` is the question itself, without examples or instructions that were put before
+    it; `choices` are those shown, in their order. `failure` says why there is no answer, `finish` how it ended, in
+    the program's own word. `scores` are the program's own, by the name of its metric; None where it gave none."""
+
+    id: str
+    input: str
+    text: str
+    choices: tuple[str, ...] = ()
+    failure: str = ""
+    finish: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    gold: tuple[str, ...] = ()
+    scores: Mapping[str, float | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenRun:
+    """The answers of one model to one task. `told` is what a reader should know of the files."""
+
+    program: str
+    task: str
+    model: str
+    answers: tuple[GivenAnswer, ...]
+    told: tuple[str, ...] = ()
+
+
+# Which of another program's answers belongs to which item of a benchmark.
+#
+# By the item's id, where every text of the item occurs in the question that was asked there, and those of no other
+# item do: two numberings agree by accident. Where no answer has the id, by the text: the question is the item's
+# whole prompt or its inputs, the same but for blanks and line ends, and no other answer and no other item has it.
+# Nothing is matched by likeness, and what is not matched is told with the reason.
+
+
+_LETTER = re.compile(r"\(?([A-Z])\)?[.):]?")
+NO_ANSWER = "no answer has its id or its text"
+OTHER_TEXT = "the answer with its id is to another question"
+SEVERAL = "several answers have its text"
+SHARED = "another item has the same text"
+OTHER_CHOICES = "its choices were others, in another order, or not told"
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """Answers by item id, and the items without one, by reason."""
+
+    answers: dict[str, GivenAnswer]
+    unmatched: dict[str, list[str]]
+
+
+def match_answers(benchmark: Benchmark, items: Sequence[Item], answers: Sequence[GivenAnswer]) -> Matched:
+    """The answer to each item."""
+    by_id, by_text = defaultdict(list), defaultdict(list)
+    for answer in answers:
+        by_id[answer.id].append(answer)
+        by_text[_plain(answer.input)].append(answer)
+    texts = {item.id: _texts(benchmark, item) for item in items}
+    owners: dict[str, set[str]] = defaultdict(set)
+    for name, own in texts.items():
+        for text in own:
+            owners[text].add(name)
+    found: dict[str, GivenAnswer] = {}
+    unmatched: dict[str, list[str]] = defaultdict(list)
+    for item in items:
+        one = _one(item, by_id[item.id], texts[item.id], by_text, owners, items)
+        taken = _in_our_letters(item, one) if isinstance(one, GivenAnswer) else None
+        if taken is not None:
+            found[item.id] = taken
+        else:
+            unmatched[one if isinstance(one, str) else OTHER_CHOICES].append(item.id)
+    return Matched(found, dict(unmatched))
+
+
+def _one(
+    item: Item,
+    named: Sequence[GivenAnswer],
+    texts: Sequence[str],
+    by_text: Mapping[str, Sequence[GivenAnswer]],
+    owners: Mapping[str, set[str]],
+    items: Sequence[Item],
+) -> GivenAnswer | str:
+    """The one answer to an item, or why there is none."""
+    same = [each for each in named if _asks(item, each)]
+    if same:
+        if len(same) > 1:
+            return SEVERAL
+        whole = _plain(same[0].input) in texts
+        return same[0] if whole or not _asks_another(item, same[0], items) else SHARED
+    those = [answer for text in texts for answer in by_text.get(text, ())]
+    if not those:
+        return OTHER_TEXT if named else NO_ANSWER
+    if len(those) > 1:
+        return SEVERAL
+    return those[0] if owners[_plain(those[0].input)] == {item.id} else SHARED
+
+
+def _texts(benchmark: Benchmark, item: Item) -> list[str]:
+    """The questions that are this item and nothing else."""
+    inputs = " ".join(item.inputs.values())
+    return list(
+        dict.fromkeys(text for each in (prompt_of(benchmark, item), inputs) if (text := _plain(each)))
+    )
+
+
+def _asks(item: Item, answer: GivenAnswer) -> bool:
+    """Whether every text of the item occurs in the question, in whole words."""
+    question = _plain(answer.input)
+    texts = [text for each in item.inputs.values() if (text := _plain(each))]
+    return bool(texts) and all(
+        text in question and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", question) for text in texts
+    )
+
+
+def _asks_another(item: Item, answer: GivenAnswer, items: Sequence[Item]) -> bool:
+    """Whether the question holds the texts of another item too, and not only as a part of this one's."""
+    own = replace(answer, input=" ".join(item.inputs.values()))
+    return any(
+        other.id != item.id
+        and _asks(other, answer)
+        and not (_asks(other, own) and not _asks(item, _of(other)))
+        for other in items
+    )
+
+
+def _of(item: Item) -> GivenAnswer:
+    return GivenAnswer(item.id, " ".join(item.inputs.values()), "")
+
+
+def _in_our_letters(item: Item, answer: GivenAnswer) -> GivenAnswer | None:
+    """The answer with the letter that the item has for the choice. A letter that stands for something else here, or
+    may, would be marked wrongly: such an answer is not taken, nor one in words where the letters differ."""
+    if not item.choices or answer.failure:
+        return answer
+    ours = {_plain(text): letter for letter, text in item.choices.items()}
+    if not answer.choices:
+        return answer if _shows(_plain(answer.input), list(ours)) else None
+    theirs = [_plain(text) for text in answer.choices]
+    if theirs == list(ours) and list(item.choices) == [chr(ord("A") + n) for n in range(len(theirs))]:
+        return answer
+    only = _LETTER.fullmatch(answer.text.strip())
+    if only is None or len(ours) < len(item.choices) or not set(theirs) <= set(ours):
+        return None
+    place = ord(only[1]) - ord("A")
+    return replace(answer, text=ours[theirs[place]]) if place < len(theirs) else None
+
+
+def _shows(question: str, choices: Sequence[str]) -> bool:
+    """Whether a question ends in all these choices, in their order."""
+    start = 0
+    for text in choices:
+        start = question.find(text, start) + len(text)
+        if start < len(text):
+            return False
+    return True
+
+
+def _plain(text: str) -> str:
+    """Line ends and blanks are lost from one program to the next; nothing else is."""
+    return " ".join(text.split())

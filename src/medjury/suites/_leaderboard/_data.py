@@ -1,0 +1,200 @@
+"""The leaderboard as data: one JSON for machines, the part of it that the page computes with, and tables as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from medjury.report import Html
+from medjury.statistics import ends
+from medjury.suites._leaderboard._cells import MOST_MISSING, counted_score
+from medjury.suites._leaderboard._checks import not_probed, reach_effects
+from medjury.suites._leaderboard._costs import candidate_costs, payer_costs
+from medjury.suites._leaderboard._results import AnswerResult
+from medjury.suites._leaderboard._standings import Board
+
+# What the page needs to compare any choice of candidates as a new leaderboard of them would: on the items that all
+# of the chosen ones have. An item that somebody else lacks counts as soon as that one is not chosen.
+
+_Part = list[float] | None  # the sum of weighted scores, and of weights
+
+
+def choice_data(board: Board, *, hard: bool) -> dict[str, Any]:
+    """`whole`: for every candidate and benchmark the sums over items that all comparable candidates have, None
+    where a candidate lacks too much. `partly`: for every benchmark the items that some of them lack, each with the
+    parts of all candidates, None where it is lacking. `hard` leaves out what a trivial answer gets right."""
+    names = [each.name for each in board.results.candidates]
+    given: dict[tuple[str, str], dict[str, AnswerResult]] = {}
+    for answer in board.results.answers:
+        given.setdefault((answer.candidate, answer.benchmark), {})[answer.item] = answer
+    leave_out = hard or board.leave_out_decided
+    whole: list[list[_Part]] = [[] for _ in names]
+    partly = []
+    for benchmark in board.results.benchmarks:
+        items = [
+            each.item
+            for each in board.results.items
+            if each.benchmark == benchmark.name and not (leave_out and each.decided)
+        ]
+        columns = [_parts(given.get((name, benchmark.name), {}), items) for name in names]
+        shared = [place for place in range(len(items)) if all(each[place] for each in columns if each)]
+        lacking = sorted(set(range(len(items))) - set(shared))
+        for place, column in enumerate(columns):
+            whole[place].append(_sum(column, shared) if column else None)
+        partly.append([[each[item] if each else None for each in columns] for item in lacking])
+    return {"whole": whole, "partly": partly}
+
+
+def _parts(given: dict[str, AnswerResult], items: list[str]) -> list[_Part]:
+    """The parts of a candidate, item by item; nothing where it lacks too many to be compared."""
+    found: list[_Part] = []
+    for item in items:
+        answer = given.get(item)
+        score = None if answer is None or answer.state == "missing" else counted_score(answer)
+        found.append(None if answer is None or score is None else [score * answer.weight, answer.weight])
+    lost = sum(each is None for each in found)
+    return found if lost < len(items) and lost <= MOST_MISSING * len(items) else []
+
+
+def _sum(column: list[_Part], places: list[int]) -> list[float]:
+    parts = [column[place] or [0.0, 0.0] for place in places]
+    return [sum(each[0] for each in parts), sum(each[1] for each in parts)]
+
+
+# A cell that a spreadsheet would take for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def board_json(board: Board) -> dict[str, Any]:
+    """Everything on the page, without a text of an item."""
+    results = board.results
+    return {
+        "suite": results.suite,
+        "made_at": results.made_at,
+        "confidence": board.confidence,
+        "leave_out_decided": board.leave_out_decided,
+        "candidates": [
+            {**_without_why(asdict(each)), "stopped": bool(each.why)} for each in results.candidates
+        ],
+        "benchmarks": [
+            {**asdict(each), "items": _items(board, each.name), "decided": _decided(board, each.name)}
+            for each in results.benchmarks
+        ],
+        "overall": board.overall.as_dict(),
+        "categories": [each.as_dict() for each in board.categories.values()],
+        "by_benchmark": [each.as_dict() for each in board.benchmarks.values()],
+        "cells": [each.as_dict() for each in board.cells.values()],
+        "detectable": detectable_rows(board),
+        "reach": [each.as_dict() for each in reach_effects(board)],
+        "memory": [asdict(each) for each in results.memory],
+        "not_probed": dict(not_probed(board)),
+        "agreement": [
+            {
+                "benchmark": each.benchmark,
+                "answers": each.answers,
+                "clinicians": each.clinicians,
+                **{name: ends(estimate) for name, estimate in each.columns.items()},
+            }
+            for each in results.agreement
+        ],
+        "cost": {
+            "currency": results.currency,
+            "prices_as_of": results.prices_as_of,
+            "paid": results.paid,
+            "by_candidate": [each.as_dict() for each in candidate_costs(results)],
+            "by_model": [each.as_dict() for each in payer_costs(results)],
+        },
+        "notes": list(results.notes),
+    }
+
+
+def page_data(board: Board) -> Html:
+    """What the script of the page computes with, safe inside a page."""
+    candidates = [each.name for each in board.results.candidates]
+    benchmarks = [each.name for each in board.results.benchmarks]
+    content = {
+        "candidates": candidates,
+        "benchmarks": benchmarks,
+        "all": choice_data(board, hard=False),
+        "hard": choice_data(board, hard=True),
+        "places": {row.candidate: row.as_dict()["places"] for row in board.overall.rows},
+    }
+    return Html(json.dumps(content, allow_nan=False).replace("<", "\\u003c"))
+
+
+def detectable_rows(board: Board) -> list[dict[str, Any]]:
+    """The smallest difference that each benchmark can show."""
+    found = []
+    for standings in board.benchmarks.values():
+        if standings.detectable is not None:
+            found += [dict(each.as_dict()) for each in standings.detectable.rows]
+    return found
+
+
+def cells_csv(board: Board) -> str:
+    """One row for every candidate and benchmark."""
+    rows = []
+    for cell in board.cells.values():
+        row = {name: value for name, value in cell.as_dict().items() if name not in ("others", "method")}
+        rows.append(row | {name: sum(row[name].values()) for name in ("unanswered", "missing")})
+    return csv_text(rows)
+
+
+def standings_csv(board: Board) -> str:
+    """One row for every candidate overall and in each category."""
+    rows = []
+    for standings in (board.overall, *board.categories.values()):
+        for each in standings.rows:
+            row = each.as_dict()
+            for measure, place in row.pop("places").items():
+                # `win_half_low` is the end of an interval; the ranks left open have names of their own.
+                names = {"low": "rank_low", "high": "rank_high"}
+                row |= {f"{measure}_{names.get(name, name)}": value for name, value in place.items()}
+            rows.append({"over": standings.name, **row})
+    return csv_text(rows)
+
+
+def checks_csv(board: Board) -> str:
+    """One row for every candidate and benchmark that was looked at: gold answers in reach, and memory."""
+    rows: list[dict[str, Any]] = []
+    for each in reach_effects(board):
+        told = each.as_dict()
+        shared = {name: told[name] for name in ("benchmark", "judge", "items", "out_of_reach", "not_judged")}
+        rows += [{"check": "gold answers in reach", **shared, **row} for row in told["candidates"]]
+    rows += [{"check": "memory", **asdict(each)} for each in board.results.memory]
+    return csv_text(rows)
+
+
+def costs_csv(board: Board) -> str:
+    return csv_text([each.as_dict() for each in payer_costs(board.results)])
+
+
+def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """A table that no spreadsheet takes for a program."""
+    made = io.StringIO()
+    names: Iterable[str] = dict.fromkeys(name for row in rows for name in row)
+    writer = csv.DictWriter(made, list(names), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _safe(value) for name, value in row.items()} for row in rows)
+    return made.getvalue()
+
+
+def _safe(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def _items(board: Board, benchmark: str) -> int:
+    return sum(each.benchmark == benchmark for each in board.results.items)
+
+
+def _decided(board: Board, benchmark: str) -> int:
+    return sum(each.benchmark == benchmark and each.decided for each in board.results.items)
+
+
+def _without_why(facts: dict[str, Any]) -> dict[str, Any]:
+    """What stopped a candidate may name a host or a path, which is nobody else's business."""
+    return {name: value for name, value in facts.items() if name != "why"}

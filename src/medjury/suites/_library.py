@@ -1,0 +1,273 @@
+"""Finds a benchmark, one YAML file in `library/` or a site's own, and refuses a bad one with every fault."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, StrictBool, StrictInt
+
+from medjury.foundation.documents import Place, nearest, own_file, read_document, validate
+from medjury.foundation.errors import MedjuryError
+from medjury.foundation.fields import Name, Optional, Part, Text
+from medjury.suites._benchmark import Access, Benchmark, Curation, inputs_of
+from medjury.suites._loaders import LOADERS
+from medjury.suites._taxonomy import read_taxonomy
+
+LIBRARY = Path(__file__).parent / "library"
+OTHER = "Other"  # the category of a benchmark for which the taxonomy has no place
+SAMPLES = LIBRARY / "samples"
+
+
+def list_benchmarks() -> tuple[str, ...]:
+    """The names of the built-in benchmarks."""
+    return tuple(sorted(file.stem for file in LIBRARY.glob("*.yaml")))
+
+
+def load_benchmark(name_or_path: str | os.PathLike[str]) -> Benchmark:
+    """A built-in benchmark by name, or a site's own by the path of its YAML file: a text that ends in `.yaml` or
+    `.yml` or holds a path separator."""
+    if (file := own_file(name_or_path)) is not None:
+        return _load_file(file)
+    text = str(name_or_path)
+    known = list_benchmarks()
+    if text not in known:
+        raise MedjuryError(
+            f"there is no built-in benchmark {text!r}; {nearest(text, known)} "
+            "Your own benchmark is given by the path of its .yaml file."
+        )
+    return _load_built_in(text)
+
+
+def sample_file(benchmark: Benchmark) -> Path:
+    """The made-up rows of a built-in benchmark, in the form of its source: a file, or a folder of files; the data
+    of a site's own, where its file names them."""
+    if benchmark.data:
+        return Path(benchmark.data)
+    found = [*sorted(SAMPLES.glob(f"{benchmark.name}.*")), SAMPLES / benchmark.name]
+    if not found[0].exists():
+        raise MedjuryError(f"benchmark {benchmark.name} has no sample; give its data with --data")
+    return found[0]
+
+
+@cache
+def _load_built_in(name: str) -> Benchmark:
+    return _load_file(LIBRARY / f"{name}.yaml")
+
+
+def _load_file(path: Path) -> Benchmark:
+    document = read_document(path)
+    file = validate(document, BenchmarkFile)
+    faults = sorted((document.line(place), document.complaint(place, text)) for place, text in _faults(file))
+    if faults:
+        raise MedjuryError("\n".join(text for _, text in faults))
+    benchmark = to_benchmark(file)
+    if file.instrument and file.instrument.endswith((".yaml", ".yml")):  # a file beside the benchmark's own
+        benchmark = replace(benchmark, instrument=str(path.parent / file.instrument))
+    return replace(benchmark, data=str(path.parent / file.data)) if file.data else benchmark
+
+
+def _faults(file: BenchmarkFile) -> Iterator[tuple[Place, str]]:
+    """What pydantic cannot see: names that must be known, and settings that must fit one another."""
+    if file.loader not in LOADERS:
+        yield ("loader",), f"there is no such loader; {nearest(file.loader, list(LOADERS))}"
+    for number, metric in enumerate(file.metrics):
+        if metric not in METRICS:
+            yield ("metrics", number), f"there is no metric {metric!r}; {nearest(metric, METRICS)}"
+    if len(set(file.metrics)) != len(file.metrics):
+        yield ("metrics",), "a metric appears twice"
+    if file.open != (file.instrument is not None):
+        yield (
+            ("open",),
+            "a benchmark has an instrument where its answers are open, and none where they are closed",
+        )
+    if file.open != ("jury" in file.metrics):
+        yield ("metrics",), "`jury` marks open answers, and only these"
+    if not file.gold and set(file.metrics) - {"jury"}:
+        yield ("gold",), "is empty; say what the gold standard is, or mark with `jury` alone"
+    if not inputs_of(file.prompt):
+        yield ("prompt",), "names no input; write {question} where the question belongs"
+    yield from _option_faults(file.options)
+    yield from _place_faults(file)
+    names = [each.name for each in file.files]
+    if len(set(names)) != len(names):
+        yield ("files",), "a file appears twice"
+
+
+def _place_faults(file: BenchmarkFile) -> Iterator[tuple[Place, str]]:
+    """Category, subcategory and tasks are those of the taxonomy, word for word."""
+    categories = {category.name: category for category in read_taxonomy().categories}
+    if file.category == OTHER:
+        return
+    if file.category not in categories:
+        yield ("category",), f"there is no such category; {nearest(file.category, [*categories, OTHER])}"
+        return
+    places = {each.name: each for each in categories[file.category].subcategories}
+    if file.subcategory not in places:
+        yield (
+            ("subcategory",),
+            f"there is no such subcategory here; {nearest(file.subcategory, list(places))}",
+        )
+        return
+    tasks = {task.name for task in places[file.subcategory].tasks}
+    for number, task in enumerate(file.tasks):
+        if task not in tasks:
+            yield ("tasks", number), f"there is no such task in {file.subcategory}; see `medjury bench tasks`"
+
+
+def _option_faults(options: dict[str, Any]) -> Iterator[tuple[Place, str]]:
+    columns, choices = options.get("columns", {}), options.get("choices")
+    if not isinstance(columns, dict):
+        yield ("options", "columns"), "must map names to columns, like {question: Q}"
+    else:
+        for name, column in columns.items():
+            texts = column if name == "choices" and isinstance(column, list) else [column]
+            if not texts or not all(isinstance(each, str) and each for each in texts):
+                yield ("options", "columns", name), "must be the name of a column"
+    if choices is None:
+        return
+    letters = list(ascii_uppercase)[: len(choices)] if isinstance(choices, dict) else []
+    if (
+        len(letters) < 2
+        or list(choices) != letters
+        or not all(isinstance(each, str) for each in choices.values())
+    ):
+        yield ("options", "choices"), 'must map A, B, C … to texts in quotes, like {A: "Yes", B: "No"}'
+
+
+# The shape of a benchmark's YAML file, checked by pydantic before it becomes a `Benchmark`.
+
+
+METRICS = (
+    "exact_match", "code_f1", "medcalc", "error_flag", "error_sentence", "sql_execution", "yes_no_maybe", "rouge_l",
+    "bertscore", "embedding", "jury",
+)  # fmt: skip
+
+
+def _file_name(value: str) -> str:
+    if not re.fullmatch(r"[\w][\w.() -]*", value) or value.endswith((".", " ")):
+        raise ValueError("must be the name of a file, without folders")
+    return value
+
+
+def _sha256(value: str) -> str:
+    if value and not re.fullmatch(r"[0-9a-f]{64}", value):
+        raise ValueError("must be 64 digits of 0-9 and a-f, as `sha256sum` prints them")
+    return value
+
+
+def _address(value: str) -> str:
+    if value and not re.match(r"https?://[^\s@]+$", value):
+        raise ValueError("must be an address that begins with https://, without user and password")
+    return value
+
+
+FileName = Annotated[Optional, AfterValidator(_file_name)]
+
+
+class FilePart(Part):
+    name: FileName
+    sha256: Annotated[Optional, AfterValidator(_sha256)] = ""
+    address: Annotated[Optional, AfterValidator(_address)] = ""
+
+
+class SamplingPart(Part):
+    most: Annotated[StrictInt, Field(ge=1)] | None = None
+    seed: StrictInt = 0
+    split: Optional = ""
+
+
+class BenchmarkFile(Part):
+    name: Name
+    version: Text
+    title: Text
+    suite: Optional = ""
+    category: Text
+    subcategory: Optional = ""
+    tasks: list[Text] = []
+    description: Text
+    context: Text
+    prompt: Text
+    metrics: list[Text] = Field(min_length=1)
+    open: StrictBool
+    gold: Optional = ""
+    access: Access
+    curation: Curation
+    loader: Name
+    source: Text
+    licence: Text
+    citation: Optional = ""
+    files: list[FilePart] = []
+    instrument: Text | None = None
+    most_tokens: Annotated[StrictInt, Field(ge=1, le=1_000_000)] = 1024
+    sampling: SamplingPart = SamplingPart()
+    options: dict[str, Any] = {}
+    data: Optional = ""
+    notes: Optional = ""
+
+
+def to_benchmark(file: BenchmarkFile) -> Benchmark:
+    """The checked file as the frozen data that the rest of the room uses."""
+    values = {name: getattr(file, name) for name in type(file).model_fields}
+    values |= {
+        "tasks": tuple(file.tasks),
+        "metrics": tuple(file.metrics),
+        "files": {each.name: each.sha256 for each in file.files},
+        "addresses": {each.name: each.address for each in file.files if each.address},
+        "sampling": file.sampling.model_dump(),
+    }
+    return Benchmark(**values)
+
+
+# The library as a list to read, or as data.
+
+
+SUITE = "medhelm"
+
+
+def library(*, extras: bool = False) -> tuple[Benchmark, ...]:
+    """The benchmarks of MedHELM, by category as in the paper; with `extras` the others too."""
+    order = [category.name for category in read_taxonomy().categories]
+    found = sorted(
+        (load_benchmark(name) for name in list_benchmarks()), key=lambda each: order.index(each.category)
+    )
+    return tuple(each for each in found if each.suite == SUITE or extras)
+
+
+def listed(benchmarks: Sequence[Benchmark]) -> list[dict[str, Any]]:
+    """One object to a benchmark."""
+    return [
+        {
+            "name": each.name,
+            "title": each.title,
+            "suite": each.suite,
+            "category": each.category,
+            "subcategory": each.subcategory,
+            "access": each.access,
+            "curation": each.curation,
+            "metric": each.metrics[0],
+            "open": each.open,
+        }
+        for each in benchmarks
+    ]
+
+
+def listing_text(benchmarks: Sequence[Benchmark]) -> str:
+    """One line to a benchmark, by category."""
+    lines: list[str] = []
+    for category in dict.fromkeys(each.category for each in benchmarks):
+        lines.append(category)
+        for each in benchmarks:
+            if each.category == category:
+                kind = "open" if each.open else "closed"
+                lines.append(
+                    f"  {each.name:22} {each.access:8} {each.curation:13} {kind:7} {each.metrics[0]:15} "
+                    f"{each.subcategory}"
+                )
+    return "\n".join(lines)

@@ -1,1 +1,0 @@
-"""What loaders share: fetching, opening and drawing from a benchmark's files."""
