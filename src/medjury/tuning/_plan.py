@@ -29,10 +29,6 @@ from medjury.studies import (
     Humans,
     ModelPart,
     Study,
-    judge_place,
-    model_of,
-    rater_with,
-    read_humans,
     read_rules,
     touched_marks,
 )
@@ -83,7 +79,7 @@ def prepare(
 ) -> Preparation:
     """Everything short of the first question; a rehearsal writes nothing."""
     need("gepa" if part.way == "gepa" else "optuna")
-    place = judge_place(study, part.judge)
+    place = study.judge_place(part.judge)
     instrument = study.jury.judges[place].instrument
     names = [each.name for each in instrument.dimensions]
     for name in part.dimensions or ():
@@ -98,7 +94,7 @@ def prepare(
         )
     editable_texts(instrument, part.texts)
     dimensions = graded(instrument, part.dimensions or names)
-    humans = read_humans(study, rehearse=rehearse)
+    humans = Humans.read(study, rehearse=rehearse)
     labelled = labelled_cases(study, humans, [each.name for each in dimensions], part.group)
     assert humans is not None
     split = split_cases(
@@ -111,7 +107,7 @@ def prepare(
         development=read_rules(study.file)[0].development_cases,
     )
     objective = make_objective(part.objective, instrument, dimensions, split.training, part.cost_matrix)
-    rater_with(study, place, instrument)  # what cannot be tuned is refused here
+    study.rater_with(place, instrument)  # what cannot be tuned is refused here
     writer, writer_part = _writer(study, part, place)
     stated = {
         "part": part.described(),
@@ -134,7 +130,7 @@ def prepare(
 def _writer(study: Study, part: TuningPart, place: int) -> tuple[Writer, ModelPart]:
     """The model that writes prompts: the one that is named, else the judge's own first model."""
     if part.reflector is not None:
-        model, how = model_of(study, part.reflector, "reflector")
+        model, how = study.model_of(part.reflector, "reflector")
     else:
         model = study.jury.judges[place].models[0]
         how = next(each for known, each in study.models if known is model)

@@ -11,7 +11,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.foundation.screen import screen_columns
 from medjury.instruments import Instrument, load_instrument
 from medjury.statistics import Printable, shown, text_table
-from medjury.store.runs import files, read_tuning
+from medjury.store.runs import TuningManifest, files
 from medjury.tuning._lineage import Ancestor, Lineage
 from medjury.tuning._plan import Preparation, split_lines
 from medjury.tuning._prompt_texts import editable_texts
@@ -154,7 +154,7 @@ def prompt_difference(first: str, second: str | None = None, third: str | None =
 
 
 def _lineage(folder: Path) -> Lineage:
-    read_tuning(folder)  # says what is wrong where it is no tuning folder
+    TuningManifest.read(folder)  # says what is wrong where it is no tuning folder
     return Lineage.open(folder, "")
 
 

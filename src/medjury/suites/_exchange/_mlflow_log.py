@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from medjury.store.runs import files, verify_run
+from medjury.store.runs import RunFolder, files
 from medjury.suites._exchange._jury_elsewhere import wanted
 from medjury.tables import open_run
 from medjury.validation import Evidence, Validation, evidence_of, validation_of
@@ -26,7 +26,7 @@ def log_to_mlflow(folder: str | Path) -> str:
     `medjury.undefined` names it."""
     mlflow = wanted("mlflow", "medjury[mlflow]", "logging a run to MLflow")
     place = Path(folder)
-    evidence = evidence_of(open_run(place), checks=verify_run(place, unlisted=False))
+    evidence = evidence_of(open_run(place), checks=RunFolder(place).verify(unlisted=False))
     found = validation_of(evidence)
     if mlflow.active_run() is not None:
         _log(mlflow, place, evidence, found)

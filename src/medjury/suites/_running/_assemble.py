@@ -9,7 +9,6 @@ from pathlib import Path
 
 from medjury.instruments import Reason
 from medjury.models import context_window
-from medjury.studies import study_prices
 from medjury.suites._benchmark import Item, prompt_of
 from medjury.suites._leaderboard import (
     AgreementResult,
@@ -130,7 +129,7 @@ def _benchmark(chosen: Chosen, sentence: Sentence | None, at_fault: int) -> Benc
 
 def _candidate(asked: Asked) -> CandidateResult:
     model = asked.study.models[0][0]
-    price = study_prices(asked.study).price(model)
+    price = asked.study.prices.price(model)
     # Refusals and the like are findings about a candidate; what stopped it is told.
     stopped = asked.result.why if asked.result.status != "complete" else ""
     return CandidateResult(

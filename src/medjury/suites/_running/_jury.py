@@ -20,7 +20,7 @@ from medjury.foundation.files import private_folder, write_whole
 from medjury.instruments import Instrument, load_instrument
 from medjury.intake.cases import Case, write_cases
 from medjury.statistics import Estimate, Floats
-from medjury.store.runs import verify_run
+from medjury.store.runs import RunFolder
 from medjury.studies import Study, load_study
 from medjury.suites._benchmark import prompt_of
 from medjury.suites._leaderboard import AgreementResult, JuryResult
@@ -241,7 +241,7 @@ def verdict_of(folder: Path, judges: Sequence[str], shown: str, resamples: int) 
     try:
         table = open_run(folder, resamples=resamples)
         people = len(table.clinicians)
-        found = validation_of(evidence_of(table, checks=verify_run(folder, unlisted=False)))
+        found = validation_of(evidence_of(table, checks=RunFolder(folder).verify(unlisted=False)))
     except MedjuryError:
         return JuryResult(
             tuple(judges), shown, {}, "There is no verdict: `medjury gate` on its run folder says why."

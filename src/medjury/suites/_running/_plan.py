@@ -16,7 +16,7 @@ from medjury.intake.cases import Case
 from medjury.judging import TOKENS_PER_ANSWER, Rater
 from medjury.models import PriceList
 from medjury.statistics import Printable, counted, text_table
-from medjury.studies import check_study, study_prices
+from medjury.studies import check_study
 from medjury.suites._benchmark import Item, prompt_of
 from medjury.suites._leaderboard import Spending
 from medjury.suites._running._answers import candidate_study
@@ -87,7 +87,7 @@ def plan_suite(suite: Suite, *, preflight: bool = True) -> SuitePlan:
     for part in suite.settings.candidates:
         study = candidate_study(suite, part, suite.settings.budget.money, suite.settings.budget.calls)
         check_study(study, preflight=preflight)
-        prices = study_prices(study)
+        prices = study.prices
         for chosen in suite.benchmarks:
             used = [_used(study.jury.judges[0], case) for case in chosen.cases()]
             rows.append(_row(study.jury.judges[0], part.called, chosen.name, part.called, used, prices))
@@ -165,7 +165,7 @@ def _jury_rows(suite: Suite, chosen: Chosen, judged: Judged) -> list[Spending]:
         study = jury_study(suite, bare, judged, stub, Path(folder))
         study = replace(study, output=Path(folder) / "run", store=str(Path(folder) / "store.sqlite"))
         check_study(study, preflight=False)
-    prices = study_prices(study)
+    prices = study.prices
     rows = []
     for judge, part in zip(study.jury.judges, study.settings.judges, strict=True):
         used = [_used(judge, one, two, part.max_tokens) for one, two in zip(usual, longest, strict=True)]

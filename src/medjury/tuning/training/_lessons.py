@@ -19,7 +19,7 @@ from medjury.judging import Family, Judge, consensus_of, deal_families, families
 from medjury.models import Message
 from medjury.store.ratings import Rating, open_store
 from medjury.store.runs import files as run_files
-from medjury.studies import Study, read_humans, read_rules
+from medjury.studies import Humans, Study, read_rules
 from medjury.tuning.training._questions import (
     Preference,
     Question,
@@ -300,7 +300,7 @@ def _named(study: Study, name: str | None) -> Any:
 
 def _clinicians(study: Study) -> list[Rating]:
     """What the clinicians of the reference said; comments are redacted where the study redacts."""
-    humans = read_humans(study)
+    humans = Humans.read(study)
     if humans is None:
         raise MedjuryError(
             "a judge learns from clinicians, and the study names no ratings of theirs; add `humans`"
