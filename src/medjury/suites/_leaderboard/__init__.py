@@ -1,8 +1,9 @@
 """Leaderboards: who does better on which benchmarks, how sure that is, and a page that anybody can open."""
 
 from medjury.suites._leaderboard._costs import candidate_costs, payer_costs
+from medjury.suites._leaderboard._data import board_json, cells_csv, standings_csv
 from medjury.suites._leaderboard._names import metric_name, slugs
-from medjury.suites._leaderboard._page import board_json, cells_csv, standings_csv, write_leaderboard
+from medjury.suites._leaderboard._page import write_leaderboard
 from medjury.suites._leaderboard._results import (
     AgreementResult,
     AnswerResult,
