@@ -17,7 +17,8 @@ from zipfile import BadZipFile, ZipFile
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.limits import SHEET_BYTES, read_bytes, read_part
-from medjury.intake.cases import EMPTY, parse_json, read_rows
+from medjury.intake import EMPTY, parse_json
+from medjury.intake.cases import read_rows
 from medjury.suites._benchmark import Item, Loaded
 
 BLANK = "blank row"
