@@ -119,7 +119,7 @@ def test_a_damaged_zstd_entry_is_refused(tmp_path: Path) -> None:
         at = log.getinfo("header.json").header_offset + 400
     content[at : at + 40] = b"\0" * 40
     (tmp_path / "log.eval").write_bytes(bytes(content))
-    with pytest.raises(FileError, match=r"log.eval: is no .eval log that can be read: it is damaged"):
+    with pytest.raises(FileError, match=r"log.eval: is not an .eval log that can be read: it is damaged"):
         read_ratings(tmp_path / "log.eval", mapping=MAPPING)
 
 
@@ -198,13 +198,13 @@ def test_texts_that_are_kept_apart_are_put_back(tmp_path: Path) -> None:
 
 
 REFUSED = {
-    "no log": ({"header": None, "x.txt": "x"}, "no log of Inspect; its header.json is missing"),
+    "no log": ({"header": None, "x.txt": "x"}, "not a log of Inspect; its header.json is missing"),
     "no samples": ({}, "holds no samples, only their summary"),
     "parts": ({"samples/c1_epoch_1/sample.json": SAMPLE}, "its samples are stored in parts"),
-    "broken JSON": ({"samples/c1_epoch_1.json": '{"id": '}, "samples/c1_epoch_1.json is no JSON"),
+    "broken JSON": ({"samples/c1_epoch_1.json": '{"id": '}, "samples/c1_epoch_1.json is not JSON"),
     "too deep": ({"samples/c1_epoch_1.json": "[" * 100_000}, "is nested deeper than 100 levels"),
     "key twice": ({"samples/c1_epoch_1.json": '{"id": "1", "id": "2"}'}, "has a key twice in one object"),
-    "no object": ({"samples/c1_epoch_1.json": "[1]"}, "is no object"),
+    "no object": ({"samples/c1_epoch_1.json": "[1]"}, "is not an object"),
     "bomb": ({"samples/c1_epoch_1.json": b" " * 30_000_000}, "unpacks from 0.0 MB to 30 MB"),
 }
 

@@ -12,7 +12,7 @@ from medjury.cli._options.tables import names, show_notes
 from medjury.cli._verdict_output import add_verdict_options, show_verdict
 
 if TYPE_CHECKING:
-    from medjury.studies.inspection import Door
+    from medjury.studies.inspection import TwoTables
 
 _ABOUT = """
 HUMANS and JUDGES are CSV, TSV, Excel, Parquet or JSON files, long (item, rater, dimension, score) or wide (item
@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     from medjury.foundation.errors import MedjuryError
     from medjury.store.runs import GateRules, files
     from medjury.studies import read_rules, with_stated_roles
-    from medjury.studies.inspection import Door, put, read_settings
+    from medjury.studies.inspection import TwoTables, put, read_settings
     from medjury.tables import table_of
     from medjury.validation import evidence_of, validation_of
 
@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
     settings = read_settings(Path(options.mapping)) if options.mapping else {}
     put(settings, dict(options.map))
     given = ("item", "system", "patient", "scale", "columns", "scores", "dimension")
-    door = Door(
+    door = TwoTables(
         Path(options.humans),
         Path(options.judges),
         asker(yes=options.yes, quiet=options.json),
@@ -103,7 +103,7 @@ def run(options: argparse.Namespace) -> int:
         protocol=protocol,
     )  # fmt: skip
     table = table if options.rules is None else with_stated_roles(table, options.rules)
-    table = replace(table, notes=(*door.told, *table.notes))
+    table = replace(table, notes=(*door.settled, *table.notes))
     table.chosen(rules.severe_dimensions)  # a name that is no dimension is refused
     evidence = evidence_of(table, raters=options.raters, resamples=options.resamples, seed=options.seed)
     found = validation_of(evidence, raters=() if options.raters is None else evidence.roles.raters)
@@ -112,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
         show_notes(notes)
     else:
         # Which column is what has been shown already, and what was asked at a terminal stands above.
-        asked = () if options.yes else door.told
+        asked = () if options.yes else door.settled
         print(
             "",
             *dict.fromkeys(each for each in notes if " is the column " not in each and each not in asked),
@@ -131,7 +131,7 @@ def _new_folder() -> str:
     return next(name for name in names if not Path(name).exists())
 
 
-def _write(folder: Path, evidence: object, found: object, door: Door, *, quiet: bool) -> None:
+def _write(folder: Path, evidence: object, found: object, door: TwoTables, *, quiet: bool) -> None:
     from medjury.foundation.files import private_folder, whole_file
     from medjury.report import write_page
     from medjury.store.ratings import guard_frame

@@ -36,13 +36,13 @@ _KNOWN = (
 @dataclass(frozen=True, eq=False)
 class Panel:
     """A table under our own names of its columns. `scores` are the columns of a wide one; a long one has none.
-    `told` says how it was read."""
+    `reported` says how it was read."""
 
     file: str
     role: Role
     frame: polars.DataFrame
     scores: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
+    reported: tuple[str, ...] = ()
     meaning: Meaning | None = None  # what the columns of a wide table are, where its mapping says so
     wide: tuple[str, ...] = ()  # the columns that a wide table had before it became a long one
 
@@ -54,7 +54,7 @@ class Panel:
         return column in self.frame.columns
 
     def saying(self, *words: str) -> Panel:
-        return replace(self, told=(*self.told, *(f"{self.title}: {each}" for each in words)))
+        return replace(self, reported=(*self.reported, *(f"{self.title}: {each}" for each in words)))
 
 
 def open_panel(
@@ -66,8 +66,8 @@ def open_panel(
     mapping: Mapping[str, Any] | None = None,
 ) -> Panel:
     """The table in a file; `named` says which of its columns is the item, the system or the patient, `scores` which
-    columns of a wide table hold scores, and `mapping` both, for this table. What is no score column is told, and
-    what is not clear is refused."""
+    columns of a wide table hold scores, and `mapping` both, for this table. What is not a score column is reported,
+    and what is not clear is refused."""
     place = Path(path)
     if mapping and needs_import(mapping):
         ready, words = imported_frame(place, role, mapping)
@@ -82,7 +82,7 @@ def open_panel(
         # A mapping, a run folder, our own export, or a refusal in words.
         frame, notes = read_rating_table(place)
         if place.suffix.lower() in (".yaml", ".yml") and role == "judge":
-            # A mapping that says nothing of the kind means clinicians; here it is said by the place of the file.
+            # A mapping that says nothing of the kind means clinicians; here the place of the file says it.
             kinds = ["judge" if kind == "clinician" else str(kind) for kind in frame["rater_kind"]]
             frame = frame.with_columns(_kinds(kinds))
         return _of_role(Panel(place.name, role, _without_empty_system(frame)).saying(*notes))
@@ -125,9 +125,9 @@ def _under_our_names(panel: Panel, named: dict[str, str], mapping: Mapping[str, 
         if theirs in columns:
             renamed[theirs] = ours
             if ours in columns and ours != theirs:
-                said = f"--{ours} names" if ours in named else f"{ours} is, by the mapping,"
+                stated = f"--{ours} names" if ours in named else f"{ours} is, by the mapping,"
                 raise MedjuryError(
-                    f"{panel.title}: {said} the column {theirs!r}, but there is a column {ours!r} too; "
+                    f"{panel.title}: {stated} the column {theirs!r}, but there is a column {ours!r} too; "
                     "rename one of them"
                 )
         elif ours == "item":
@@ -137,8 +137,8 @@ def _under_our_names(panel: Panel, named: dict[str, str], mapping: Mapping[str, 
         raise MedjuryError(
             f"{panel.title}: which column names the case? It has {', '.join(columns)}. Say it with --item COLUMN."
         )
-    told = [f"{ours} is the column {theirs!r}" for theirs, ours in renamed.items() if ours != theirs]
-    return replace(panel, frame=frame).saying(*told)
+    words = [f"{ours} is the column {theirs!r}" for theirs, ours in renamed.items() if ours != theirs]
+    return replace(panel, frame=frame).saying(*words)
 
 
 def _without_nested(panel: Panel, scores: Sequence[str]) -> Panel:
@@ -152,8 +152,8 @@ def _without_nested(panel: Panel, scores: Sequence[str]) -> Panel:
                 "or objects, not one text or number in each row; name another one, or describe the file in a "
                 "mapping (docs/importing-ratings.md)"
             )
-    told = [f"not read, as they hold lists or objects: {', '.join(nested)}"] if nested else []
-    return replace(panel, frame=panel.frame.drop(nested)).saying(*told)
+    words = [f"not read, as they hold lists or objects: {', '.join(nested)}"] if nested else []
+    return replace(panel, frame=panel.frame.drop(nested)).saying(*words)
 
 
 def _refuse_changed_ids(panel: Panel) -> None:
@@ -221,7 +221,7 @@ def _kinds(kinds: Sequence[str]) -> polars.Series:
 
 
 def _of_role(panel: Panel) -> Panel:
-    """The rows of raters who have this role, where the table tells kinds; the others are told, not taken."""
+    """The rows of raters who have this role, where the table tells kinds; the others are reported, not taken."""
     import polars as pl
 
     if not panel.has("rater_kind"):
@@ -318,7 +318,7 @@ def _listed(given: Any) -> list[str]:
 def imported_frame(
     place: Path, role: Role, mapping: Mapping[str, Any]
 ) -> tuple[polars.DataFrame, tuple[str, ...]]:
-    """The rows of a table that the import of ratings reads, with the patients that it names, and what is told.
+    """The rows of a table that the import of ratings reads, with the patients that it names, and what is reported.
     Who is not named is the clinician, or the judge."""
     import polars as pl
 

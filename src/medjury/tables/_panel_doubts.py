@@ -117,7 +117,7 @@ def id_doubt(panels: Sequence[Panel], field: str) -> Doubt | None:
 
 
 def with_matched(panels: Sequence[Panel], field: str, rule: str) -> list[Panel]:
-    """The panels with the judges' names as clinicians write them, by the rule; how many met by it is told."""
+    """The panels with the judges' names as clinicians write them, by the rule; how many met by it is reported."""
     import polars as pl
 
     humans, judges = panels
@@ -257,7 +257,7 @@ def rule_for(rescale: Rules, dimension: str) -> str | None:
 
 
 def rescaled(panel: Panel, rescale: Rules) -> Panel:
-    """The panel with its scores on another scale, each dimension by its rule; the rule is told."""
+    """The panel with its scores on another scale, each dimension by its rule; the rule is reported."""
     import polars as pl
 
     names = [str(name) for name in panel.frame["dimension"].unique(maintain_order=True).to_list()]
@@ -292,7 +292,7 @@ def _ends(rule: str) -> tuple[float, float, float, float]:
     ends = tuple(map(float, found.groups())) if found else ()
     if len(ends) != 4 or ends[0] >= ends[1] or ends[2] == ends[3]:
         raise MedjuryError(
-            f"rescale: {rule!r} is no rule; write `0 to 4 as 1 to 5` (lowest to highest as what they mean), or "
+            f"rescale: {rule!r} is not a rule; write `0 to 4 as 1 to 5` (lowest to highest as what they mean), or "
             f"`{AS_THEY_ARE}`"
         )
     return ends

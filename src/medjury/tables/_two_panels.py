@@ -66,7 +66,7 @@ def two_panels(
     `columns` says what the columns of wide tables are. Where it is not given: dimensions, where both tables have
     the same columns or a column names the rater; raters, where the tables share none. Anything between is refused.
     An answer that clinicians rated and a judge's table does not have counts as one that this judge did not score.
-    Ids and scales that the tables seem to write differently are told in `notes`, and taken as they are.
+    Ids and scales that the tables seem to write differently are reported in `notes`, and taken as they are.
     """
     sides = read_panels(
         humans, judges, item=item, system=system, patient=patient, scores=scores, columns=columns,
@@ -77,7 +77,7 @@ def two_panels(
 
 
 def _in_doubt(sides: Sequence[Panel], table: RatingTable) -> list[str]:
-    """What the command line would ask before anything is compared: here nobody can answer, so it is told."""
+    """What the command line would ask before anything is compared: here nobody can answer, so it is reported."""
     grades = {each.name: each.grades for each in table.counted}
 
     def known(dimension: str) -> tuple[float, float] | None:
@@ -129,8 +129,8 @@ def table_of(
     frame, notes = _joined(sides)
     found = rating_table(frame, scale=scale, instrument=instrument, jury=jury)
     _check_raters(found)
-    told = (*(each for side in sides for each in side.told), *notes, *_assumed(found))
-    found = replace(found, notes=told, run=replace(found.run, protocol=protocol))
+    reported = (*(each for side in sides for each in side.reported), *notes, *_assumed(found))
+    found = replace(found, notes=reported, run=replace(found.run, protocol=protocol))
     return found if rules is None else with_rules(found, rules)
 
 

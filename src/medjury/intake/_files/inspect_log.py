@@ -31,10 +31,10 @@ _FAILED = "sample that ended in an error, kept without its scores"
 
 @dataclass(frozen=True, slots=True)
 class EvalLog:
-    """The document; what its reader should know of it (`told`), and what was left out, with counts."""
+    """The document; what its reader should know of it (`reported`), and what was left out, with counts."""
 
     document: dict[str, Any]
-    told: tuple[str, ...] = ()
+    reported: tuple[str, ...] = ()
     left_out: dict[str, int] = field(default_factory=dict)
 
 
@@ -46,14 +46,14 @@ def read_eval_log(path: Path) -> EvalLog:
             header = _parsed(packed, entries["header.json"], path) if "header.json" in entries else None
             start = entries.get("_journal/start.json")
             if header is None and start is None:
-                raise FileError(f"{path}: is packed, but no log of Inspect; its header.json is missing")
+                raise FileError(f"{path}: is packed, but not a log of Inspect; its header.json is missing")
             document = header if header is not None else _parsed(packed, entries["_journal/start.json"], path)
             names = [name for name in entries if _SAMPLE.fullmatch(name)]
             samples = [_without_events(_parsed(packed, entries[name], path)) for name in names]
     except (BadZipFile, EOFError, zlib.error, NotImplementedError, RuntimeError, OSError) as error:
         locked = "it is locked by a password" if isinstance(error, RuntimeError) else "it is damaged"
         raise FileError(
-            f"{path}: is no .eval log that can be read: {locked}, or cut short; copy it again"
+            f"{path}: is not an .eval log that can be read: {locked}, or cut short; copy it again"
         ) from None
     if not samples:
         raise FileError(f"{path}: holds no samples, only their summary; run it again with log_samples on")
@@ -72,7 +72,7 @@ def as_log(document: dict[str, Any], file: str, is_whole: bool = True) -> EvalLo
     counts = {_WITHDRAWN: len(samples) - len(valid), _FAILED: sum(bool(each.get("error")) for each in valid)}
     return EvalLog(
         {**document, "samples": valid},
-        tuple(_told(file, document if is_whole else None, len(samples))),
+        tuple(_reported(file, document if is_whole else None, len(samples))),
         {what: count for what, count in counts.items() if count},
     )
 
@@ -109,9 +109,11 @@ def _parsed(packed: ZipFile, entry: ZipInfo, path: Path) -> dict[str, Any]:
     except _KeyTwiceError:
         raise FileError(f"{path}: {entry.filename} has a key twice in one object; {_DUMP}") from None
     except ValueError:
-        raise FileError(f"{path}: {entry.filename} is no JSON that can be read; copy the log again") from None
+        raise FileError(
+            f"{path}: {entry.filename} is not JSON that can be read; copy the log again"
+        ) from None
     if not isinstance(found, dict):
-        raise FileError(f"{path}: {entry.filename} is no object; it is no log of Inspect")
+        raise FileError(f"{path}: {entry.filename} is not an object; it is not a log of Inspect")
     return found
 
 
@@ -171,7 +173,7 @@ def _put_back(value: Any, apart: dict[str, Any]) -> Any:
     )
 
 
-def _told(file: str, header: dict[str, Any] | None, samples: int) -> Iterator[str]:
+def _reported(file: str, header: dict[str, Any] | None, samples: int) -> Iterator[str]:
     if header is None:
         yield f"{file}: the run was cut off before it was finished; {samples:,} samples had been written"
         return

@@ -101,7 +101,7 @@ def is_json(path: Path) -> bool:
 
 def _samples(log: EvalLog, reading: Reading) -> Iterator[Row]:
     """The samples of a log, by what it states of how the run ended: nobody shall take a part for the whole."""
-    reading.reported.extend(log.told)
+    reading.reported.extend(log.reported)
     reading.left_out.update(log.left_out)
     yield from _within(log.document, reading.rows or "samples[]")
 

@@ -150,6 +150,6 @@ def _plain(text: str | None) -> str:
 
 
 def _mark(texts: Iterable[str], *, in_order: bool = False) -> str:
-    said = [text for text in texts if text]
-    whole = "\0".join(said if in_order else sorted(set(said)))
+    filled = [text for text in texts if text]
+    whole = "\0".join(filled if in_order else sorted(set(filled)))
     return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]

@@ -173,7 +173,7 @@ def _plain(word: str) -> str:
 
 
 def _adjacent(text: str, tokens: list[tuple[int, int, str]]) -> bool:
-    """Between two words of a name stand only blanks, a comma or a full stop: "Smith, Jane", "J. Smith"."""
+    """Between two words of a name are only blanks, a comma or a full stop: "Smith, Jane", "J. Smith"."""
     gaps = (text[left[1] : right[0]] for left, right in pairwise(tokens))
     return all(re.fullmatch(r"\s{1,5}|[.,]\s{0,5}", gap) for gap in gaps)
 

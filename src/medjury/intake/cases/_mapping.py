@@ -16,7 +16,6 @@ SIMPLE = ("id", "candidate", "reference", "system", "vendor", "patient")
 # Columns of these names are facts about the case, not texts, also where every cell is text.
 METADATA_NAMES = frozenset({"specialty", "age", "sex"})
 LONGEST_NAME = 100
-_MOST_LAYOUTS = 1_000  # are remembered, where no two rows have the same columns
 _WORD = re.compile(r"[^\W_]+")
 _COLUMN_WORDS = frozenset((
     "answer", "assistant", "candidate", "case", "context", "date", "document", "encounter", "gold", "id",
@@ -50,9 +49,6 @@ class ColumnMapping:
     rows: str | None = None  # where the rows are in a nested JSON file
     given: bool = False
     needs_id: bool = True  # false where rows are read for something else than cases
-    _layouts: dict[tuple[str, ...], _Layout | None] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
 
     def reading(self) -> Reading:
         """How the file is read, to be filled in one pass over it."""
@@ -105,8 +101,6 @@ class ColumnMapping:
 
     def classify(self, row: Mapping[str, object], problems: Problems) -> Fields:
         """The row's values by field."""
-        if type(row) is dict and (layout := self._layout(tuple(row))) is not None:
-            return layout.classify(row, self.constants)
         used: set[str] = set()
         named = self.columns if isinstance(row, Record) else ()
 
@@ -143,69 +137,6 @@ class ColumnMapping:
             else:
                 metadata[name] = value
         return Fields(notes=notes, texts=texts, metadata=metadata, **simple)
-
-    def _layout(self, header: tuple[str, ...]) -> _Layout | None:
-        """Where the columns of a row go, found once for all rows that have the same ones; None where a value has to
-        be taken apart, or looked for inside another."""
-        try:
-            return self._layouts[header]
-        except KeyError:
-            if len(self._layouts) >= _MOST_LAYOUTS:
-                self._layouts.clear()
-            layout = self._layouts[header] = self._new_layout(header)
-            return layout
-
-    def _new_layout(self, header: tuple[str, ...]) -> _Layout | None:
-        simple = [self.simple.get(name, name) for name in SIMPLE]
-        if not isinstance(self.notes, str) or "texts" in header or "metadata" in header:
-            return None
-        named = (*simple, self.notes, *self.texts.values(), *self.metadata.values())
-        if any(column not in header and is_path(column) for column in named):
-            return None
-        others = []
-        for column in header:
-            if column and column not in named:
-                group, name = _place(column, "", self.given)
-                by_value = group != _place(column, None, self.given)[0]
-                others.append((column, "either" if by_value else group, name))
-        return _Layout(
-            tuple(simple),
-            self.notes,
-            tuple(self.texts.items()),
-            tuple(self.metadata.items()),
-            tuple(each for each in others if each[1]),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """Where the columns of a row go: those of the fields in the order of `SIMPLE`, what the mapping names, and the
-    others as (column, group, name). Of the group "either" a text is one of the texts, any other value metadata."""
-
-    simple: tuple[str, ...]
-    notes: str
-    texts: tuple[tuple[str, str], ...]
-    metadata: tuple[tuple[str, str], ...]
-    others: tuple[tuple[str, str, str], ...]
-
-    def classify(self, row: dict[str, object], constants: Mapping[str, object]) -> Fields:
-        take = row.get
-        texts = {name: take(column) for name, column in self.texts}
-        metadata = {name: take(column) for name, column in self.metadata}
-        for column, group, name in self.others:
-            value = row[column]
-            if group == "texts" or (group == "either" and isinstance(value, str)):
-                texts.setdefault(name, value)
-            else:
-                metadata.setdefault(name, value)
-        simple = list(map(take, self.simple))
-        for name, value in constants.items():
-            if name in SIMPLE:
-                simple[SIMPLE.index(name)] = value
-            else:
-                metadata[name] = value
-        item, candidate, reference, system, vendor, patient = simple
-        return Fields(item, candidate, reference, system, vendor, patient, take(self.notes), texts, metadata)
 
 
 def _place(column: str, value: object, mapped: bool) -> tuple[str, str]:

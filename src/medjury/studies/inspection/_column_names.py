@@ -81,19 +81,19 @@ def proposal(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, 
 def _is_graded(name: str, cells: Sequence[Any]) -> bool:
     if _NEVER_SCORES.fullmatch(name) or name.casefold() in CASE_PARTS:
         return False
-    said = [str(cell).strip() for cell in cells if cell is not None and str(cell).strip()]
-    numbers = [each for each in said if _NUMBER.fullmatch(each)]
-    # A cell that says N/A makes its column no column of texts.
-    return bool(numbers) and 2 * len(numbers) >= len(said) and len(set(numbers)) <= _MOST_GRADES
+    filled = [str(cell).strip() for cell in cells if cell is not None and str(cell).strip()]
+    numbers = [each for each in filled if _NUMBER.fullmatch(each)]
+    # A cell that says N/A does not make its column one of texts.
+    return bool(numbers) and 2 * len(numbers) >= len(filled) and len(set(numbers)) <= _MOST_GRADES
 
 
 def is_measured(name: str, cells: Sequence[Any]) -> bool:
     """True where numbers are no grades of a short scale, and may be shares, percent or means of grades."""
     if _NEVER_SCORES.fullmatch(name) or name.casefold() in CASE_PARTS:
         return False
-    said = [str(cell).strip() for cell in cells if cell is not None and str(cell).strip()]
-    numbers = [_number(each) for each in said if _NUMBER.fullmatch(each)]
-    return 2 * len(numbers) >= len(said) > 0 and all(0 <= each <= _HIGHEST for each in numbers)
+    filled = [str(cell).strip() for cell in cells if cell is not None and str(cell).strip()]
+    numbers = [_number(each) for each in filled if _NUMBER.fullmatch(each)]
+    return 2 * len(numbers) >= len(filled) > 0 and all(0 <= each <= _HIGHEST for each in numbers)
 
 
 def _number(text: str) -> float:
@@ -128,7 +128,7 @@ def _start(names: Sequence[str]) -> str:
 
 
 def _object(cell: Any) -> list[str] | None:
-    """The fields of a JSON object that hold numbers; None where the cell is no such object."""
+    """The fields of a JSON object that hold numbers; None where the cell is not such an object."""
     if not (isinstance(cell, str) and cell.lstrip().startswith("{")):
         return None
     try:

@@ -99,16 +99,16 @@ def column_doubt(guesses: Sequence[Guess], settings: Mapping[str, Any]) -> Doubt
     )
 
 
-def merged(found: Guess, said: Mapping[str, Any]) -> dict[str, Any]:
-    """What was said of a table, and of the guess all that it leaves open."""
-    wide = {"scores", "raters", "dimensions"} if said.keys() & {"scores", "raters", "dimensions"} else set()
-    taken = {str(each) for each in said.values()}
+def merged(found: Guess, stated: Mapping[str, Any]) -> dict[str, Any]:
+    """What was stated of a table, and of the guess all that it leaves open."""
+    wide = {"scores", "raters", "dimensions"} if stated.keys() & {"scores", "raters", "dimensions"} else set()
+    taken = {str(each) for each in stated.values()}
     kept = {
         key: value
         for key, value in found.mapping.items()
-        if key not in (*said, *wide) and not (key in COLUMNS and value in taken)
+        if key not in (*stated, *wide) and not (key in COLUMNS and value in taken)
     }
-    return {**kept, **said}
+    return {**kept, **stated}
 
 
 def _which_item(
@@ -185,8 +185,8 @@ def _judge_or_system(
     """A column `model` of the judges alone: the judge, or whose answer it is?"""
     humans, judges = own
     column = judges.get("system")
-    said = column is None or "system" in settings.get("judges", {}) or settings.get("system")
-    if said or judges.get("rater") or humans.get("system") or "system" in guesses[0].columns:
+    stated = column is None or "system" in settings.get("judges", {}) or settings.get("system")
+    if stated or judges.get("rater") or humans.get("system") or "system" in guesses[0].columns:
         return None
     values = sorted(_values(guesses[1], str(column)))
     question = (

@@ -16,7 +16,7 @@ from medjury.store.ratings import is_redcap
 from medjury.store.runs import files
 from medjury.studies.inspection._column_names import proposal
 
-# Results of other evaluation programs, told by the keys that only they have, and the mapping that reads each.
+# Results of other evaluation programs, known by the keys that only they have, and the mapping that reads each.
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,7 +175,7 @@ def read_inspect_log(path: Path) -> GivenRun:
         raise MedjuryError(
             f"{path}: is no log of Inspect that can be read ({type(error).__name__}: {error})"
         ) from None
-    told = [*log.told, *(f"{path.name}: {count:,} × {what}" for what, count in log.left_out.items())]
+    told = [*log.reported, *(f"{path.name}: {count:,} × {what}" for what, count in log.left_out.items())]
     if left := len(document["samples"]) - len(first):
         told.append(f"{path.name}: {left:,} samples of further epochs are left out")
     return GivenRun("Inspect", task, model, answers, tuple(told))

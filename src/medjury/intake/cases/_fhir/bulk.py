@@ -121,7 +121,7 @@ class _Export:
         return ""
 
     def patients(self) -> Iterator[tuple[str, list[_Place]]]:
-        """Each patient with their documents; a document that names none stands alone."""
+        """Each patient with their documents; a document that names none is alone."""
         for patient, places in self.documents.items():
             yield from ([(patient, places)] if patient else [("", [place]) for place in places])
 

@@ -88,10 +88,10 @@ def _values(resource: Resource, unsure: str) -> Iterator[dict[str, str]]:
     ]:
         name = concept_name(part.get("code"))
         if name and value:
-            said = [
+            stated = [
                 [*codes_in(each), concept_name(each)][0] for each in values_in(part.get("interpretation"))
             ]
-            interpretation = " ".join(filter(None, said))
+            interpretation = " ".join(filter(None, stated))
             row = {
                 "name": name, "value": value, "unit": unit, "date": date,
                 "flag": " ".join(filter(None, (interpretation, unsure))), "range": _range(part),

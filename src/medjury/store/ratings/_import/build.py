@@ -81,7 +81,7 @@ class Builder:
             self._leave_out(left)
 
     def settle(self) -> None:
-        """What can be told only when all is read: skipped dimensions, two panels of one rater, odd times."""
+        """What can be known only when all is read: skipped dimensions, two panels of one rater, odd times."""
         if self.instrument is not None:
             self._skip(self.instrument)
         self._fill()
@@ -162,9 +162,9 @@ class Builder:
         place = f"{entry.file}, row {entry.row}"
         identity = _identity(rating)
         own = (rating.outcome, rating.probability)
-        said, where = self._seen.setdefault(identity, (own, place))
+        stated, where = self._seen.setdefault(identity, (own, place))
         if where is not place:
-            if said != own:
+            if stated != own:
                 raise _RefusedEntry(f"is rated a second time, otherwise than in {where}: keep one of them")
             self.report.duplicates += 1
             return
@@ -200,9 +200,9 @@ class Builder:
         dimension = entry.fields.get("dimension", "")
         if not dimension:
             raise _RefusedEntry("has no dimension", "dimension")
-        said = self._said(entry)
-        if said is not None:
-            return said
+        stated = self._stated(entry)
+        if stated is not None:
+            return stated
         if entry.null and self._may_be_not_applicable(dimension):
             return NotApplicable(entry.explanation)
         outcome: Outcome | None = entry.failure
@@ -216,7 +216,7 @@ class Builder:
             return Score(outcome.value, entry.explanation)
         return outcome if outcome is None or isinstance(outcome, Score) else NotApplicable(entry.explanation)
 
-    def _said(self, entry: Entry) -> Outcome | None:
+    def _stated(self, entry: Entry) -> Outcome | None:
         """What the columns `status` and `reason` say, where they say that there is no score."""
         status = entry.fields.get("status")
         if status is None:
@@ -360,21 +360,21 @@ def _identity(rating: Rating) -> tuple[object, ...]:
 def _measured(fields: Mapping[str, str], decimal: str) -> float | None:
     """The time that a row gives, in seconds; None where it gives none."""
     for unit, length in (("seconds", 1), ("minutes", 60)):
-        if (said := fields.get(unit)) is not None:
-            number = positive_number(said, decimal)
+        if (stated := fields.get(unit)) is not None:
+            number = positive_number(stated, decimal)
             if number is None:
-                raise _RefusedEntry(f"{unit} {short(said)} is not a number of {unit}", unit)
+                raise _RefusedEntry(f"{unit} {short(stated)} is not a number of {unit}", unit)
             return number * length
     return None
 
 
 def _probability(fields: Mapping[str, str], decimal: str) -> float | None:
     """With which probability the answer was drawn for the rater; None where the row does not say."""
-    if (said := fields.get("probability")) is None:
+    if (stated := fields.get("probability")) is None:
         return None
-    number = positive_number(said, decimal)
+    number = positive_number(stated, decimal)
     if number is None or not 0.0 < number <= 1.0:
-        raise _RefusedEntry(f"probability {short(said)} is not above 0 and at most 1", "probability")
+        raise _RefusedEntry(f"probability {short(stated)} is not above 0 and at most 1", "probability")
     return number
 
 

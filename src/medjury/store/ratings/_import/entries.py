@@ -1,4 +1,4 @@
-"""Takes the rows of a table apart into entries: one cell, who rated what, and where it stands."""
+"""Takes the rows of a table apart into entries: one cell, who rated what, and where it is."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def _taken(cell: Any, name: str) -> Any:
 
 
 def content_hash(text: str) -> str:
-    """A hash of the words: spreadsheets change spaces and line ends, and that is no other text."""
+    """A hash of the words: spreadsheets change spaces and line ends, and that is the same text."""
     if not text:
         return ""
     return "words-" + hashlib.sha256(" ".join(text.split()).encode("utf-8", "surrogatepass")).hexdigest()

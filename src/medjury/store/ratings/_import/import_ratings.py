@@ -162,7 +162,7 @@ def import_ratings(
 
 
 def open_pseudonyms(store: Store, names_key: Location | None = None) -> Pseudonyms:
-    """The pseudonyms of a store: its secret lies beside an SQLite file, or where it is said to."""
+    """The pseudonyms of a store: its secret lies beside an SQLite file, or where somebody named another place."""
     if names_key is None:
         if store.path is None:
             raise FileError(

@@ -1,4 +1,4 @@
-"""What is known before an import: the study's cases, what may be said of each, and what its instrument skips."""
+"""What is known before an import: the study's cases, what may be stated of each, and what its instrument skips."""
 
 from __future__ import annotations
 
@@ -89,9 +89,9 @@ class CaseLabels:
     of: dict[str, dict[str, int]] = field(default_factory=dict)
     _places: dict[tuple[str, str], str] = field(default_factory=dict)
 
-    def add(self, item: str, said: Mapping[str, str], place: str) -> tuple[str, str] | None:
+    def add(self, item: str, stated: Mapping[str, str], place: str) -> tuple[str, str] | None:
         """Take what one row says of its case; (column, what is wrong) where it cannot be taken."""
-        for label, text in said.items():
+        for label, text in stated.items():
             if not text:
                 continue
             column = self.columns[label].strip()

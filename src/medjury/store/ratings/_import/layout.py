@@ -24,7 +24,7 @@ _LONG_ONLY = ("dimension", "explanation", "status", "reason")
 
 @dataclass(frozen=True, slots=True)
 class ScoreColumn:
-    """A column that holds scores: what its name says about them, and where their explanation stands."""
+    """A column that holds scores: what its name says about them, and where their explanation is."""
 
     name: str
     says: Mapping[str, str]
@@ -148,13 +148,13 @@ def _matches(
         ):  # others are dimensions that the mapping does not list: columns that are not used
             ways = [each for each in ways if each.get("dimension", "") in ("", *names)]
         if len(ways) > 1:
-            told = ", or ".join(
+            readings = ", or ".join(
                 " and ".join(f"{place} {text!r}" for place, text in each.items()) for each in ways
             )
             raise FileError(
-                f"{file}: the column {column!r} can be read in {len(ways)} ways by {pattern!r}: {told}. List the "
-                "dimensions in the mapping (`dimensions: {NAME: its text in the column's name}`), or rename the "
-                "columns so that another sign stands between the places"
+                f"{file}: the column {column!r} can be read in {len(ways)} ways by {pattern!r}: {readings}. List "
+                "the dimensions in the mapping (`dimensions: {NAME: its text in the column's name}`), or rename "
+                "the columns so that another sign is between the places"
             )
         for says in ways:
             if names is not None and "dimension" in says:

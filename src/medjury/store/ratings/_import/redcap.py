@@ -126,17 +126,17 @@ def _fill(
         return part(cells, "redcap_event_name"), part(cells, "redcap_repeat_instrument"), bool(instance)
 
     own = {group(cells) for _, cells in rows if not is_blank(cells[at])}  # kinds of rows that have the column
-    said: dict[str, dict[str, Any]] = defaultdict(dict)
-    said_in_event: dict[tuple[str, str], dict[str, Any]] = defaultdict(dict)
+    stated: dict[str, dict[str, Any]] = defaultdict(dict)
+    stated_in_event: dict[tuple[str, str], dict[str, Any]] = defaultdict(dict)
     for _, cells in rows:
         if not is_blank(cells[at]) and not group(cells)[2]:
-            said[shown_of(cells[0])][shown_of(cells[at])] = cells[at]
-            said_in_event[shown_of(cells[0]), group(cells)[0]][shown_of(cells[at])] = cells[at]
+            stated[shown_of(cells[0])][shown_of(cells[at])] = cells[at]
+            stated_in_event[shown_of(cells[0]), group(cells)[0]][shown_of(cells[at])] = cells[at]
     for number, cells in rows:
         if not is_blank(cells[at]) or group(cells) in own:
             continue
         record = shown_of(cells[0])
-        values = said_in_event.get((record, group(cells)[0])) or said.get(record, {})
+        values = stated_in_event.get((record, group(cells)[0])) or stated.get(record, {})
         if len(values) > 1:
             first, second = sorted(values)[:2]
             message = (
@@ -160,7 +160,7 @@ class _Form:
     zeros: frozenset[int]
 
     def guard(self, cells: list[Any], report: ImportReport) -> bool:
-        """Blank the checkboxes of a form that nobody started: REDCap writes 0 there. True where scores stand on a
+        """Blank the checkboxes of a form that nobody started: REDCap writes 0 there. True where scores are on a
         form that is started and not finished."""
         if _STATUSES.get(shown_of(cells[self.status]).casefold(), 0):
             return False
@@ -173,8 +173,8 @@ class _Form:
         return False
 
     def _is_untouched(self, cells: list[Any], at: int) -> bool:
-        said = shown_of(cells[at]).casefold()
-        return not said or (at in self.zeros and said in _UNCHECKED)
+        stated = shown_of(cells[at]).casefold()
+        return not stated or (at in self.zeros and stated in _UNCHECKED)
 
 
 def _refuse_unknown_zeros(

@@ -23,7 +23,7 @@ _NAMED = (_UNUSED_COLUMNS, _UNUSED_FIELDS)  # the report names these one by one
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing in a file that cannot be taken as it stands. `value` is cut short: a cell may hold anything."""
+    """One thing in a file that cannot be taken as it is. `value` is cut short: a cell may hold anything."""
 
     file: str
     row: int
@@ -87,7 +87,7 @@ class ImportReport:
         return {what: count for what, count in counts.items() if count}
 
     def content(self) -> dict[str, Any]:
-        """The counts, and what a reader is told beside them."""
+        """The counts, and what a reader should know beside them."""
         return {
             "ratings": self.ratings,
             "rows": self.rows,

@@ -84,7 +84,7 @@ _TITLES = frozenset({"dr", "doctor", "prof", "professor", "mr", "mrs", "ms", "mi
 
 @dataclass(slots=True)
 class RaterSeen:
-    """A rater by the name that may be shown (a pseudonym, perhaps), and where the name stands first."""
+    """A rater by the name that may be shown (a pseudonym, perhaps), and where the name comes first."""
 
     shown: str
     first: str
@@ -129,7 +129,7 @@ class Times:
     whole: bool = True
 
     def add(self, answer: Answer, measured: float | None, share: int, as_seconds: bool) -> None:
-        """`share` is how many ratings the time was measured for; only times that are said to be seconds can be
+        """`share` is how many ratings the time was measured for; only times that are stated in seconds can be
         minutes by mistake."""
         if measured == 0:
             self.zeros.add(answer)

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from medjury.cli import main
-from medjury.studies.inspection import Door, settings_text
+from medjury.studies.inspection import TwoTables, settings_text
 from medjury.tables import Answer, Doubt, Panel
 
 CASES = 40
@@ -56,7 +56,9 @@ class UnansweredError(Exception):
     """A doubt that nobody answered."""
 
 
-def through(humans: Path, judges: Path, *answers: int, **given: Any) -> tuple[Door, list[Panel], list[str]]:
+def through(
+    humans: Path, judges: Path, *answers: int, **given: Any
+) -> tuple[TwoTables, list[Panel], list[str]]:
     """The door, both panels, and every question. `answers` are numbers of answers; a further one has none."""
     asked: list[str] = []
 
@@ -68,7 +70,7 @@ def through(humans: Path, judges: Path, *answers: int, **given: Any) -> tuple[Do
             raise UnansweredError(doubt.question)
         return doubt.answers[answers[len(asked) - 1]]
 
-    door = Door(humans, judges, ask, lambda text: None, given=given)
+    door = TwoTables(humans, judges, ask, lambda text: None, given=given)
     return door, door.panels(), asked
 
 
@@ -221,7 +223,7 @@ def test_a_shifted_scale_is_asked_about_and_never_moved_by_itself(wide: Path, wr
     door, panels, _ = through(wide, judges, 0)
     assert door.settings["judges"]["rescale"] == "0 to 4 as 1 to 5"
     assert score(panels[1], IDS[6], "llama", "score") == LLAMA[6]
-    assert "JUDGES (j.csv): scores on 'score' were read 0 to 4 as 1 to 5" in panels[1].told
+    assert "JUDGES (j.csv): scores on 'score' were read 0 to 4 as 1 to 5" in panels[1].reported
     _, panels, _ = through(wide, judges, 1)
     assert score(panels[1], IDS[6], "llama", "score") == LLAMA[6] - 1
 
@@ -286,7 +288,7 @@ def test_ids_that_are_written_differently(wide: Path, write: Write, spelled: lis
     door, panels, _ = through(wide, judges, 0)
     assert door.settings["match"] == {"item": rule}
     assert score(panels[1], IDS[6], "llama", "score") == LLAMA[6]
-    assert any(f"by the rule {rule!r}: {CASES} match" in told for told in panels[1].told)
+    assert any(f"by the rule {rule!r}: {CASES} match" in told for told in panels[1].reported)
 
 
 def test_a_rule_that_would_make_two_cases_one_is_never_offered(wide: Path, write: Write) -> None:
@@ -336,8 +338,8 @@ def test_a_judge_file_with_two_models_may_be_two_judges_or_two_systems(
 def test_blank_scores_of_a_judge_are_unscored_and_of_a_clinician_not_rated(write: Write) -> None:
     humans = write("h.csv", "item,dr_a", IDS, ["", *ADA[1:]])
     _, panels, asked = through(humans, write("j.csv", "item,llama", IDS, [*LLAMA[:-1], ""]))
-    assert asked == [] and any("1 empty cells: not rated" in told for told in panels[0].told)
-    assert any(f"1 of {CASES} scores are empty or no number" in told for told in panels[1].told)
+    assert asked == [] and any("1 empty cells: not rated" in told for told in panels[0].reported)
+    assert any(f"1 of {CASES} scores are empty or no number" in told for told in panels[1].reported)
 
 
 def test_patients_are_kept_in_every_layout(write: Write) -> None:
@@ -398,7 +400,7 @@ def test_a_mapping_that_says_something_else_is_refused(
     judges = write("j.csv", "item,llama", IDS, LLAMA)
     for text, message in (
         ("item: case\n", "has the keys humans and judges"),
-        ("humans: {item: item}\njudgs: {}\n", "'judgs' is no line of a mapping"),
+        ("humans: {item: item}\njudgs: {}\n", "'judgs' is not a line of a mapping"),
         ("humans: {item: csae}\n", "names the column 'csae', which is not there"),
         ("humans: {}\nmatch: {item: fuzzy}\n", "there is no rule 'fuzzy'"),
         ("humans: {}\njudges: {rescale: 1-5}\n", "'1-5' is no rule"),
@@ -407,7 +409,7 @@ def test_a_mapping_that_says_something_else_is_refused(
         assert main(["validate", str(wide), str(judges), "--mapping", "m.yaml"]) == 2
         assert message in capsys.readouterr().err
     assert main(["validate", str(wide), str(judges), "--map", "judge.rater=x"]) == 2
-    assert "'judge.rater' is no line of a mapping" in capsys.readouterr().err
+    assert "'judge.rater' is not a line of a mapping" in capsys.readouterr().err
 
 
 class Terminal(io.StringIO):

@@ -1,4 +1,4 @@
-"""Two tables through one door: guess their columns, show it, ask what stays in doubt, and only then compare."""
+"""Two tables to be compared: guess their columns, show it, ask what stays in doubt, and only then compare."""
 
 from __future__ import annotations
 
@@ -90,10 +90,10 @@ _OPTIONS = ("item", "system", "patient", "scores", "columns", "dimension")
 
 
 @dataclass(slots=True)
-class Door:
-    """What is said of two tables so far. `settings` is the mapping of both, as it is written and read again;
+class TwoTables:
+    """What is known of two tables so far. `settings` is the mapping of both, as it is written and read again;
     `given` are the options that hold for both. `ask` answers a doubt, or refuses with its question; `show` shows
-    the mapping before the first thing is compared. `told` is every doubt with its answer."""
+    the mapping before the first thing is compared. `settled` is every doubt with its answer."""
 
     humans: Path
     judges: Path
@@ -102,10 +102,10 @@ class Door:
     settings: dict[str, Any] = field(default_factory=dict)
     given: Mapping[str, Any] = field(default_factory=dict)
     instrument: Instrument | str | None = None
-    told: list[str] = field(default_factory=list)
+    settled: list[str] = field(default_factory=list)
 
     def panels(self) -> list[Panel]:
-        """Both tables as they are to be compared, with columns, ids and scales as guessed, told or asked for."""
+        """Both tables as they are to be compared, with columns, ids and scales as guessed, given or asked for."""
         for side in SIDES:
             self.settings.setdefault(side, {})
         given = {name: value for name, value in self.given.items() if value}
@@ -145,7 +145,7 @@ class Door:
         if answer is None:
             return
         put(self.settings, answer.sets)
-        self.told.append(f"{doubt.question} Answer: {answer.words}")
+        self.settled.append(f"{doubt.question} Answer: {answer.words}")
 
     def _read(self, guesses: Sequence[Guess]) -> list[Panel]:
         for each in guesses:
@@ -167,8 +167,8 @@ class Door:
     def _is_odd(self, panel: Panel, options: Mapping[str, Any]) -> bool:
         """Columns that were taken for raters and are called what people grade."""
         own = self.settings["humans" if panel.role == "clinician" else "judges"]
-        said = options["columns"] or own.get("raters") or "dimension" in own
-        return panel.meaning == "raters" and not said and looks_like_dimensions(panel.wide)
+        stated = options["columns"] or own.get("raters") or "dimension" in own
+        return panel.meaning == "raters" and not stated and looks_like_dimensions(panel.wide)
 
     def _keep(self, guesses: Sequence[Guess], panels: Sequence[Panel]) -> None:
         """The settings as they are written: what wide columns are, and names that need no guess."""
@@ -234,7 +234,9 @@ def put(settings: dict[str, Any], sets: Mapping[str, Any]) -> None:
     for key, value in sets.items():
         *path, last = key.split(".", 2)
         if (path[:1] and path[0] not in (*SIDES, "match")) or (not path and key not in _KEYS):
-            raise MedjuryError(f"{key!r} is no line of a mapping; {nearest(path[0] if path else key, _KEYS)}")
+            raise MedjuryError(
+                f"{key!r} is not a line of a mapping; {nearest(path[0] if path else key, _KEYS)}"
+            )
         place = settings
         for step in path:
             inner = place.get(step)
@@ -244,7 +246,7 @@ def put(settings: dict[str, Any], sets: Mapping[str, Any]) -> None:
 
 
 def read_settings(path: Path) -> dict[str, Any]:
-    """The mapping of two tables, as this door writes it."""
+    """The mapping of two tables, as `settings_text` writes it."""
     value = read_document(path).value
     if not isinstance(value, dict) or not value.keys() & set(SIDES):
         raise MedjuryError(
@@ -253,18 +255,18 @@ def read_settings(path: Path) -> dict[str, Any]:
         )
     for key, part in value.items():
         if key not in _KEYS:
-            raise MedjuryError(f"{path}: {key!r} is no line of a mapping; {nearest(str(key), _KEYS)}")
+            raise MedjuryError(f"{path}: {key!r} is not a line of a mapping; {nearest(str(key), _KEYS)}")
         if key in (*SIDES, "match") and not isinstance(part or {}, dict):
             raise MedjuryError(f"{path}: {key} must hold lines of its own, such as `item: COLUMN`")
     return {key: part or {} for key, part in value.items()}
 
 
-def settings_text(door: Door) -> str:
+def settings_text(tables: TwoTables) -> str:
     """The mapping as YAML, for next time."""
     import yaml
 
-    kept = {key: part for key, part in door.settings.items() if part}
-    if door.scale and "scale" not in kept:
-        kept["scale"] = door.scale
+    kept = {key: part for key, part in tables.settings.items() if part}
+    if tables.scale and "scale" not in kept:
+        kept["scale"] = tables.scale
     start = "# How two tables were read. Read them so again: medjury validate HUMANS JUDGES --mapping FILE\n"
     return start + str(yaml.safe_dump(kept, sort_keys=False, allow_unicode=True, width=100))
