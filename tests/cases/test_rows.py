@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import datetime
+import json
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medjury.intake import FileError
-from medjury.intake.cases import Case, Note, case_from_row
+from medjury.intake import FileError, mapping_in
+from medjury.intake.cases import Case, Note, case_from_row, read_cases
+from medjury.store.ratings import read_ratings
 
 
 def problems(row: dict[str, object], mapping: dict[str, object] | None = None) -> list[str]:
@@ -234,3 +237,22 @@ def test_no_message_holds_any_of_the_text(secret: str) -> None:
         return str(error.value)
 
     assert message(secret) == message("x")
+
+
+def test_a_mapping_is_given_in_place_or_in_a_file_and_ratings_use_the_same_words(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("pid;text;doctor;grade\n7;Cough.;Ada;4\n", encoding="utf-8")
+    columns = {"item": "pid", "candidate": "text", "fixed": {"system": "a"}, "delimiter": ";"}
+    (tmp_path / "m.yaml").write_text(json.dumps(columns), encoding="utf-8")
+    found = [list(read_cases(table, mapping=each)) for each in (columns, mapping_in(tmp_path, "m.yaml"))]
+    assert found[0] == found[1] == [Case("7", "Cough.", system="a")]
+    graded = {
+        "id": "pid",
+        "rater": "doctor",
+        "dimensions": {"accuracy": "grade"},
+        "constants": {"system": "a"},
+    }
+    (tmp_path / "r.yaml").write_text(json.dumps(graded), encoding="utf-8")
+    for each in (graded, mapping_in(tmp_path, "r.yaml")):
+        (rating,) = read_ratings(table, mapping=each).ratings
+        assert (rating.item, rating.system, rating.rater, rating.score) == ("7", "a", "Ada", 4)

@@ -403,7 +403,7 @@ def test_a_mapping_that_says_something_else_is_refused(
         ("humans: {item: item}\njudgs: {}\n", "'judgs' is not a line of a mapping"),
         ("humans: {item: csae}\n", "names the column 'csae', which is not there"),
         ("humans: {}\nmatch: {item: fuzzy}\n", "there is no rule 'fuzzy'"),
-        ("humans: {}\njudges: {rescale: 1-5}\n", "'1-5' is no rule"),
+        ("humans: {}\njudges: {rescale: 1-5}\n", "'1-5' is not a rule"),
     ):
         Path("m.yaml").write_text(text)
         assert main(["validate", str(wide), str(judges), "--mapping", "m.yaml"]) == 2
