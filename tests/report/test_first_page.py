@@ -100,7 +100,7 @@ def test_seven_judges_with_long_names_still_make_one_page(browser: Browser, tmp_
     run = write_run(tmp_path / "run", frame, jury={"name": "jury", "rule": "none"}, study="A study " * 12)
     found = first_pages(browser, write_page(run), tmp_path / "printed.pdf")
     assert_one_page(found)
-    assert any("3 more stand in the evidence" in line for line in found["screen"])
+    assert any("3 more are in the evidence" in line for line in found["screen"])
 
 
 def test_one_jury_with_many_reasons_still_makes_one_page(browser: Browser, tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ class Axes:
 
     def text(self, x: float, y: float, words: str, *, shift: float = 0, anchor: str = "start", size: float = 7.5,
              colour: str = INK) -> None:  # fmt: skip
-        """Words at a point of the data, `shift` to its right; what stands out to the right is given room."""
+        """Words at a point of the data, `shift` to its right; what reaches out to the right is given room."""
         if anchor == "start":
             self._beside.append((x, shift + _svg.width_of(words, size)))
         self._marks.append(

@@ -1,4 +1,4 @@
-"""Figures and tables: each stands in the page and is saved beside it, as SVG or as CSV, for a paper."""
+"""Figures and tables: each is in the page and is saved beside it, as SVG or as CSV, for a paper."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def _attribute(key: str) -> str:
 
 
 def sentence(words: str) -> Html:
-    """A sentence of ours: what stands between backticks is a word to type, and is shown as one."""
+    """A sentence of ours: what is between backticks is a word to type, and is shown as one."""
     return Html(_TYPED.sub(r"<code>\1</code>", text(words)))
 
 
@@ -87,7 +87,7 @@ def table_html(
     sort: bool = True,
     id: str | None = None,
 ) -> Html:
-    """A table whose first column names the row; numbers stand on the right and sort as numbers."""
+    """A table whose first column names the row; numbers are on the right and sort as numbers."""
     numeric = [_is_numeric([row[place] for row in rows]) for place in range(len(head))]
     titles = joined(
         element("th", title, scope="col", class_="number" if right else None)

@@ -124,13 +124,13 @@ class Material:
         return tuple(each for each in evidence.table.dimensions if len(evidence.both(each.name)[1]))
 
     def about(self, words: str, rater: str = "") -> str:
-        """A sentence of ours about the jury; where judges stand side by side, about the one that is meant."""
+        """A sentence about the jury; where there is no jury but several judges, about the one that is meant."""
         if self.evidence.table.juries:
             return words
         return about_judge(words, rater or self.evidence.rater)
 
     def about_each(self, words: str) -> str:
-        """A sentence of ours about the jury, where it holds for each of the judges that stand side by side."""
+        """A sentence of ours about the jury, where it holds for each of several judges without a jury."""
         return about_judge(words) if not self.evidence.table.juries else words
 
     @property

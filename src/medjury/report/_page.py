@@ -147,9 +147,9 @@ def compose(
         ]
         + [
             part
-            for title, sections in zip(titles[1:], layers[1:], strict=True)
+            for title, sections, hint in zip(titles[1:], layers[1:], (fold, Html("")), strict=True)
             if sections
-            for part in (element("h2", title, class_="layer"), fold, *map(_folded, sections))
+            for part in (element("h2", title, class_="layer"), hint, *map(_folded, sections))
         ]
     )
     return document(f"Medjury: {study_name}", element("main", main))

@@ -49,8 +49,8 @@ def run_browser(browser: str, source: Path, target: Path, *flags: str, part: str
         except (OSError, subprocess.TimeoutExpired) as error:
             raise MedjuryError(f"{browser} could not write {target.name}: {error}") from None
     if not target.is_file():
-        said = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise MedjuryError(f"{browser} could not write {target.name}: {said}")
+        stated = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise MedjuryError(f"{browser} could not write {target.name}: {stated}")
     make_private(target)
 
 

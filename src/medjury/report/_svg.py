@@ -50,9 +50,9 @@ def text(
     turned = f' transform="rotate({turn:g} {number(x)} {number(y)})"' if turn else ""
     kept = f' text-anchor="{anchor}"' if anchor != "start" else ""
     heavy = ' font-weight="bold"' if bold else ""
-    said = html.escape(without_controls(words))
+    stated = html.escape(without_controls(words))
     style = f'font-size="{size:g}" fill="{colour}"{kept}{heavy}{turned}'
-    return f'<text x="{number(x)}" y="{number(y)}" {style}>{said}</text>'
+    return f'<text x="{number(x)}" y="{number(y)}" {style}>{stated}</text>'
 
 
 def path(
@@ -100,7 +100,7 @@ def marker(
 
 
 def shade(value: float, stops: Sequence[str]) -> str:
-    """The colour at `value` (0 to 1) between colours that stand at equal distances."""
+    """The colour at `value` (0 to 1) between colours at equal distances."""
     place = min(max(value, 0.0), 1.0) * (len(stops) - 1)
     first = min(int(place), len(stops) - 2)
     low, high = (

@@ -23,7 +23,7 @@ def patients(table: RatingTable) -> dict[str, str]:
 def clustered_share(
     table: RatingTable, hits: Sequence[bool], items: Sequence[str], *, confidence: float = 0.95
 ) -> Estimate:
-    """A share with its interval; where a patient stands more than once (cases, systems, repeats), for as many
+    """A share with its interval; where a patient occurs more than once (cases, systems, repeats), for as many
     rows as these are worth, as rows of one patient are not independent. Its `n` counts patients, not rows. An item
     without a patient stands for itself."""
     whose = patients(table)

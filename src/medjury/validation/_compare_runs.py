@@ -45,7 +45,7 @@ def _of_run(manifest: Manifest) -> dict[str, str]:
         "python": manifest.python,
         **{f"package {name}": version for name, version in manifest.packages.items()},
         **stated_things(manifest),
-        **{name: said for judge in manifest.judges for name, said in _settings(judge).items()},
+        **{name: text for judge in manifest.judges for name, text in _settings(judge).items()},
         "cases skipped": f"{manifest.cases_skipped:,}",
         "cases that lack a text": f"{manifest.cases_lacking_input:,}",
         **{f"answers of {name or 'no system'}": f"{count:,}" for name, count in manifest.systems.items()},
@@ -66,24 +66,24 @@ def _of_run(manifest: Manifest) -> dict[str, str]:
 
 def _settings(judge: ManifestJudge) -> dict[str, str]:
     """A judge's settings, each under its name; those inside others with a full stop between."""
-    said: dict[str, str] = {}
+    text: dict[str, str] = {}
 
     def put(name: str, value: Any) -> None:
         if isinstance(value, Mapping):
             for inner, each in value.items():
                 put(f"{name}.{inner}", each)
         elif isinstance(value, list | tuple) and len(value) > 3:
-            said[name] = f"{len(value):,} ({_mark(value)})"
+            text[name] = f"{len(value):,} ({_mark(value)})"
         else:
-            said[name] = str(value)
+            text[name] = str(value)
 
     for name, value in judge.others.items():
         put(f"judge {judge.name}: {name}", value)
-    return said
+    return text
 
 
 def _of_table(table: RatingTable) -> dict[str, str]:
-    """The scales, and what each clinician said: a clinician's file that differs is named."""
+    """The scales, and what each clinician stated: a clinician's file that differs is named."""
     scales = {
         f"scale of {each.label}": "not stated"
         if each.grades is None
@@ -128,9 +128,9 @@ def compare_runs(
         if (other.grades and other.grades.values) != (dimension.grades and dimension.grades.values):
             warnings.append(f"{dimension.label}: the scales differ, so the scores are not compared")
             continue
-        found, said = changes_of(one, two, dimension, drawing)
+        found, text = changes_of(one, two, dimension, drawing)
         rows += found
-        warnings += said
+        warnings += text
     rows += taken(one, two, drawing)
     words = [_words(validate(side.table, resamples=resamples, seed=seed)) for side in (one, two)]
     labels = dict.fromkeys([*words[0], *words[1]])

@@ -85,9 +85,9 @@ def dangers_of(table: RatingTable, part: SameAnswers) -> Dangers | None:
     reference = part.danger
     errors = {
         rater: severe_errors(
-            reference, part.dimension.oriented(said), threshold=threshold, gap=gap, clusters=part.clusters
+            reference, part.dimension.oriented(given), threshold=threshold, gap=gap, clusters=part.clusters
         )
-        for rater, said in part.said.items()
+        for rater, given in part.given.items()
     }
     return Dangers(part, reference <= threshold + 1e-9, errors)
 
@@ -206,7 +206,7 @@ def _distance(strategy: str) -> int:
 
 
 def _settings(judge: ManifestJudge) -> dict[str, object]:
-    # Names of cases are for the gate alone; how many there are is told with the examples.
+    # Names of cases are for the gate alone; how many there are is stated with the examples.
     return {name: value for name, value in judge.others.items() if name != "development_cases"}
 
 
@@ -221,7 +221,7 @@ def _with_agreement(
     table: RatingTable, roles: Roles, ways: Ways, parts: Sequence[SameAnswers], drawn: dict[str, int]
 ) -> Ways:
     raters = [each.rater for each in ways.rows]
-    shared = {unit for part in parts if part.said for unit in part.units}
+    shared = {unit for part in parts if part.given for unit in part.units}
     lost = {unit for part in parts for unit in part.left_out}
     found = replace(ways, answers=len(shared), left_out=len(lost))
     try:
@@ -281,12 +281,12 @@ def _with_agreement(
 
 
 def _on_these(found: Estimate | None, units: Collection[Unit]) -> Estimate | None:
-    """The estimate with the answers it stands on: the resamples are of the answers of all dimensions."""
+    """The estimate with the answers it rests on: the resamples are of the answers of all dimensions."""
     return None if found is None else replace(found, n=len(units))
 
 
 def _on(made: Replicates, part: SameAnswers, rater: str, confidence: float) -> Estimate:
-    if rater not in part.said:
+    if rater not in part.given:
         scored = part.scored.get(rater, 0)
         why = f"only {scored:,}" if scored else "none"
         return undefined(

@@ -144,9 +144,9 @@ class Evidence:
         """The answers with the clinicians' consensus and a score of the rater on trial, and both scores."""
         grid = self.grid(dimension)
         reference = self.reference(grid)
-        said = grid.scores[self.rater] if self.rater else np.full(len(grid.items), np.nan)
-        known = ~np.isnan(reference) & ~np.isnan(said)
-        return grid.where(known), reference[known], said[known]
+        text = grid.scores[self.rater] if self.rater else np.full(len(grid.items), np.nan)
+        known = ~np.isnan(reference) & ~np.isnan(text)
+        return grid.where(known), reference[known], text[known]
 
     def row(self, dimension: str, rater: str, statistic: str) -> AgreementRow | None:
         """The row of a rater against the clinicians' consensus, or against the only clinician."""

@@ -322,8 +322,8 @@ def _consensus(beside: Beside, rules: GateRules) -> _Line:
         met = np.where(allowed < 0, 0.0, special.bdtr(np.maximum(allowed, 0), numbers, missed))
         return float(np.clip((chance * met).sum(), 0.0, 1.0))
 
-    said = f"{percent(missed, 1)} of {percent(share, 1)} of the cases"
-    return _Line("consensus_danger", f"at worst {percent(limit)}", said, power)
+    text = f"{percent(missed, 1)} of {percent(share, 1)} of the cases"
+    return _Line("consensus_danger", f"at worst {percent(limit)}", text, power)
 
 
 def _allowed(numbers: NDArray[np.int64], limit: float) -> NDArray[np.int64]:

@@ -376,18 +376,18 @@ def silence_warning(evidence: Evidence, dimension: Measured, tested: Tested) -> 
     if not left or not evidence.rater:
         return ""
     title = STATISTICS.get(beside.statistic, beside.statistic)
-    said = (
+    text = (
         f"{dimension.label}: {evidence.rater} left {left:,} of the {rated:,} answers that "
         "clinicians rated without a score."
     )
     if not silent.any() or beside.grades is None:
-        return said
+        return text
     middle = np.nanmean(np.where(beside.number[:, np.newaxis] > 0, beside.humans, 0.0), axis=1)
     low, high = beside.grades.lowest, beside.grades.highest
     worst = np.where(middle - low > high - middle, low, high)
     ends = [_agreement_if(beside, np.where(silent, each, beside.jury)) for each in (worst, middle)]
     return (
-        f"{said} Its agreement with a clinician ({title}) is {ends[0]} if it had been wrong on "
+        f"{text} Its agreement with a clinician ({title}) is {ends[0]} if it had been wrong on "
         f"all of them and {ends[1]} if right."
     )
 

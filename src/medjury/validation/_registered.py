@@ -89,26 +89,26 @@ def stated_things(stated: Manifest | Protocol) -> dict[str, str]:
 
 def _overrides(stated: Manifest | Protocol) -> dict[str, str]:
     """What a run set in place of its study file; a protocol is always made of the file itself."""
-    told = "; ".join(stated.overrides) if isinstance(stated, Manifest) else ""
-    return {"set in place of the study file": told} if told else {}
+    words = "; ".join(stated.overrides) if isinstance(stated, Manifest) else ""
+    return {"set in place of the study file": words} if words else {}
 
 
 def _juries(stated: Manifest | Protocol) -> dict[str, str]:
     """Who votes, where not all judges do in the only jury; and the juries beside the first."""
     every = stated.juries or (stated.jury,)
-    said = [
+    text = [
         f"{each.name}: {each.rule} of {', '.join(each.members) or 'all judges'}, quorum "
         f"{'more than half' if each.quorum is None else each.quorum}"
         for each in every
     ]
-    return {"votes": "all judges" if len(every) == 1 and not every[0].members else "; ".join(said)}
+    return {"votes": "all judges" if len(every) == 1 and not every[0].members else "; ".join(text)}
 
 
 def differences(first: Mapping[str, str], second: Mapping[str, str]) -> tuple[Difference, ...]:
     """(what, first, second) where the two differ."""
     names = dict.fromkeys([*first, *second])
-    told = [(name, first.get(name, "not stated"), second.get(name, "not stated")) for name in names]
-    return tuple(each for each in told if each[1] != each[2])
+    words = [(name, first.get(name, "not stated"), second.get(name, "not stated")) for name in names]
+    return tuple(each for each in words if each[1] != each[2])
 
 
 def rule_shown(rules: GateRules, name: str) -> str:
@@ -288,7 +288,7 @@ def _what_came_first(table: RatingTable) -> str:
 
 
 def _existing(table: RatingTable) -> str:
-    """What must be said of scores that existed when the rules were registered."""
+    """What must be stated of scores that existed when the rules were registered."""
     found = () if table.run.manifest is None else table.run.manifest.from_files
     if not found:
         return ""

@@ -34,7 +34,7 @@ from medjury.statistics import (
 from medjury.tables import ABSENT, Grades, Measured, RatingTable, Roles
 from medjury.validation._ways import AMOUNTS, spent, together
 
-# What a comparison of two runs comes to, and how it is told: in a terminal, as JSON, in a notebook.
+# What a comparison of two runs comes to, and how it is shown: in a terminal, as JSON, in a notebook.
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,11 +228,11 @@ def changes_of(
         warnings.append(f"{label}: clinicians rate {differing:,} answers differently in the two runs")
     silent = [_silent_on_danger(side, dimension, drawing.aside) for side in (one, two)]
     if any(lost for lost, _ in silent):
-        said = " and ".join(
+        text = " and ".join(
             f"{name} {lost:,} of {all:,}" for name, (lost, all) in zip("AB", silent, strict=True)
         )
         warnings.append(
-            f"{label}: dangerous answers left without a score: {said}; the rate of severe errors below is of "
+            f"{label}: dangerous answers left without a score: {text}; the rate of severe errors below is of "
             "answers that both scored"
         )
     if not len(rows):
@@ -344,12 +344,12 @@ def _paired(one: Side, two: Side, dimension: Measured, aside: Sequence[str]) -> 
     left = len(set(sides[0]) ^ set(sides[1]))
     rows, clusters, differing = [], [], 0
     for unit in shared:
-        (said, human, word, cluster), (other, again, anew, _) = sides[0][unit], sides[1][unit]
+        (text, human, word, cluster), (other, again, anew, _) = sides[0][unit], sides[1][unit]
         # Clinicians who rated in one run only rated the same answer.
         known, danger = (again, anew) if np.isnan(human) else (human, word)
         changed = not np.isnan(human) and not np.isnan(again) and human != again
         differing += changed
-        rows.append((said, other, *((np.nan, np.nan) if changed else (known, danger))))
+        rows.append((text, other, *((np.nan, np.nan) if changed else (known, danger))))
         clusters.append(cluster)
     return np.asarray(rows, dtype=float).reshape(-1, 4), np.asarray(clusters, dtype=object), left, differing
 
@@ -361,12 +361,12 @@ def _by_unit(
     grid = grid.where(~np.isin(grid.items, np.asarray(aside, dtype=str)))
     if not side.roles.jury:
         return {}
-    said, human = grid.scores[side.roles.jury], side.table.reference_scores(grid, side.roles.reference)
+    text, human = grid.scores[side.roles.jury], side.table.reference_scores(grid, side.roles.reference)
     danger = side.table.danger_word(grid, dimension, side.roles.reference)
     return {
         (str(item), str(system)): (float(score), float(wanted), float(word), str(cluster))
         for item, system, cluster, score, wanted, word in zip(
-            grid.items, grid.systems, grid.clusters, said, human, danger, strict=True
+            grid.items, grid.systems, grid.clusters, text, human, danger, strict=True
         )
         if not np.isnan(score)
     }

@@ -26,12 +26,12 @@ Unit = tuple[str, str]
 
 @dataclass(frozen=True, eq=False)
 class SameAnswers:
-    """One dimension on its shared answers, development cases left out. `said` has the raters that are compared; one
-    that scored fewer than half of the clinicians' answers is compared with nobody, since all would be compared on
-    what it happened to score. `scored` counts every rater's answers among the `rated`. `humans` are the columns
-    that agreement is averaged over: single clinicians where two or more scored an answer, as in the gate, else
-    their mean. `danger` is the clinicians' score by which an answer is dangerous. `left_out` are answers of
-    clinicians that some rater did not score."""
+    """One dimension on its shared answers, development cases left out. `given` has the scores of the raters that
+    are compared; one that scored fewer than half of the clinicians' answers is compared with nobody, since all would
+    be compared on what it happened to score. `scored` counts every rater's answers among the `rated`. `humans` are
+    the columns that agreement is averaged over: single clinicians where two or more scored an answer, as in the
+    gate, else their mean. `danger` is the clinicians' score by which an answer is dangerous. `left_out` are answers
+    of clinicians that some rater did not score."""
 
     dimension: Measured
     statistic: str
@@ -41,7 +41,7 @@ class SameAnswers:
     reference: Floats
     danger: Floats
     humans: Floats
-    said: Mapping[str, Floats]
+    given: Mapping[str, Floats]
     scored: Mapping[str, int]
     rated: int
 
@@ -91,14 +91,14 @@ def agreement_key(part: SameAnswers, rater: str) -> str:
 def resampled(parts: Sequence[SameAnswers], *, resamples: int, seed: int) -> Replicates | None:
     """Every rater's agreement on every dimension, and its mean over those that are `averaged`, all on the same
     resamples of whole patients (cases, where no patient is known); None where no answer is shared."""
-    known = [part for part in parts if part.units and part.said]
+    known = [part for part in parts if part.units and part.given]
     if not known:
         return None
     rows, clusters = _side_by_side(known)
     statistics, start = [], 0
     for part in known:
         several = part.humans.shape[1]
-        for place, rater in enumerate(part.said):
+        for place, rater in enumerate(part.given):
             pairs = [(start + human, start + several + place) for human in range(several)]
             statistics.append(
                 over_pairs(
@@ -109,13 +109,13 @@ def resampled(parts: Sequence[SameAnswers], *, resamples: int, seed: int) -> Rep
                     pool=incomplete(part.humans),
                 )
             )
-        start += several + len(part.said)
+        start += several + len(part.given)
     made = replicates(rows, combined(*statistics), clusters=clusters, resamples=resamples, seed=seed)
     refused = {
         agreement_key(part, rater): few
         for part in known
         if incomplete(part.humans) and (few := too_few_each(part.humans, part.statistic))
-        for rater in part.said
+        for rater in part.given
     }
     return _with_means(replace(made, refused=refused), known)
 
@@ -123,9 +123,9 @@ def resampled(parts: Sequence[SameAnswers], *, resamples: int, seed: int) -> Rep
 def complete(parts: Sequence[SameAnswers]) -> list[SameAnswers]:
     """The dimensions on which every rater is compared that is compared on any; where there is none such, all.
     A way of judging may rate some dimensions only, and raters are compared on the same ones."""
-    known = [part for part in parts if part.units and part.said]
-    raters = {rater for part in known for rater in part.said}
-    return [part for part in known if raters <= set(part.said)] or known
+    known = [part for part in parts if part.units and part.given]
+    raters = {rater for part in known for rater in part.given}
+    return [part for part in known if raters <= set(part.given)] or known
 
 
 def averaged(made: Replicates, parts: Sequence[SameAnswers]) -> list[SameAnswers]:
@@ -134,7 +134,7 @@ def averaged(made: Replicates, parts: Sequence[SameAnswers]) -> list[SameAnswers
     among = complete(parts)
 
     def exists(part: SameAnswers) -> list[bool]:
-        return [np.isfinite(made.observed.get(agreement_key(part, rater), np.nan)) for rater in part.said]
+        return [np.isfinite(made.observed.get(agreement_key(part, rater), np.nan)) for rater in part.given]
 
     return [part for part in among if all(exists(part))] or [part for part in among if any(exists(part))]
 
@@ -144,7 +144,7 @@ def _with_means(made: Replicates, parts: Sequence[SameAnswers]) -> Replicates:
     dimensions = averaged(made, parts)
     observed, drawn, left_out = dict(made.observed), dict(made.resampled), dict(made.left_out)
     refused = dict(made.refused)
-    for rater in dict.fromkeys(name for part in parts for name in part.said):
+    for rater in dict.fromkeys(name for part in parts for name in part.given):
         keys = [agreement_key(part, rater) for part in dimensions]
         if keys and all(key in observed for key in keys):
             observed[mean_key(rater)] = float(np.mean([observed[key] for key in keys]))
@@ -165,7 +165,7 @@ def _side_by_side(parts: Sequence[SameAnswers]) -> tuple[Floats, np.ndarray[Any,
                 clusters.append(cluster)
     blocks = []
     for part in parts:
-        columns = np.column_stack([part.humans, *part.said.values()])
+        columns = np.column_stack([part.humans, *part.given.values()])
         if part.statistic == "kappa_quadratic" and part.dimension.grades is not None:
             columns = part.dimension.grades.grade(columns)
         block = np.full((len(places), columns.shape[1]), np.nan)

@@ -91,22 +91,22 @@ class Scope:
             column, _, value = name.partition("=")
             columns.setdefault(column, []).append(value)
         few = names is self.not_known
-        said = []
+        text = []
         for column, values in columns.items():
             cases = [self.cases.get(f"{column}={value}", 0) for value in values]
             if len(values) > _LISTED:
                 most = f", at most {counted(max(cases), 'case')} each" if few else ""
-                said.append(f"{column} ({len(values)} values{most})")
+                text.append(f"{column} ({len(values)} values{most})")
                 continue
-            told = [
+            words = [
                 f"{value} ({counted(n, 'case')})" if few else value
                 for value, n in zip(values, cases, strict=True)
             ]
             thirds = {*values} <= {*THIRDS}
-            said.append(
-                f"the {' and the '.join(told)} of {column}" if thirds else f"{column} {', '.join(told)}"
+            text.append(
+                f"the {' and the '.join(words)} of {column}" if thirds else f"{column} {', '.join(words)}"
             )
-        return " and ".join(said)
+        return " and ".join(text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,12 +269,12 @@ class _Measures:
         tests: list[_Test] = []
 
         def add(
-            values: Floats, whose: Codes, limit: float, own: Floats | None, said: _Said, sides: int = 1
+            values: Floats, whose: Codes, limit: float, own: Floats | None, text: _Said, sides: int = 1
         ) -> None:
             test = self._above(values, whose, limit, own)
             if test is not None:
                 p, beyond_p = (min(1.0, sides * each) for each in test[1:])
-                tests.append(_Test(p, test[0] > limit, beyond_p, said(test[0])))
+                tests.append(_Test(p, test[0] > limit, beyond_p, text(test[0])))
 
         inside = part.answers & self._scored
         own = None if weights is None else weights[inside]

@@ -56,8 +56,8 @@ class PanelWin:
     n: int
 
     def as_dict(self) -> dict[str, Any]:
-        told = {name: getattr(self, name) for name in ("dimension", "rater", "stage", "metric", "win_rate")}
-        return {**told, **ends(self.delta, "delta"), "n": self.n, "method": self.delta.method,
+        words = {name: getattr(self, name) for name in ("dimension", "rater", "stage", "metric", "win_rate")}
+        return {**words, **ends(self.delta, "delta"), "n": self.n, "method": self.delta.method,
                 "reason": self.delta.reason}  # fmt: skip
 
 
@@ -192,12 +192,12 @@ def against_panel(
         "seed": ratings.seed(seed),
     }
     tasks = [
-        partial(_wins, grid, each, name, stage, said, reference_scores, beside, how)
+        partial(_wins, grid, each, name, stage, text, reference_scores, beside, how)
         for each in chosen
         for grid in [ratings.grid(each.name, roles)]
         for reference_scores in [ratings.reference_scores(grid, roles.reference)]
         for beside in [_panel_scores(grid, panel)]
-        for name, stage, said in _stages(grid, each, roles, study)
+        for name, stage, text in _stages(grid, each, roles, study)
     ]
     wins = [row for part in side_by_side(tasks) for row in part]
     safety = [

@@ -288,7 +288,7 @@ RULES: Mapping[str, RuleText] = {
     "distinct_cases": RuleText(
         "Enough different cases",
         "{wanted:,} patients or cases with different texts",
-        "Enough different patients or cases stand behind the numbers; one text under two ids is one case.",
+        "Enough different patients or cases are behind the numbers; one text under two ids is one case.",
         "Clusters (patients, else cases; equal texts are one) with two clinicians' scores.",
         {"fails": "{only} rated by two clinicians; {wanted:,} are needed{same}."},
         "Have a second clinician rate more of the answers.",

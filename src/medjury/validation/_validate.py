@@ -54,9 +54,11 @@ class Verdict:
     @property
     def meaning(self) -> str:
         """What the word means here, made of the numbers."""
-        said = f"{MEANING[self.word]} {self.numbers}".strip()
+        stated = f"{MEANING[self.word]} {self.numbers}".strip()
         return (
-            f"{said} Scope: {scope}." if (scope := self.scope.text()) and self.word != "INCOMPLETE" else said
+            f"{stated} Scope: {scope}."
+            if (scope := self.scope.text()) and self.word != "INCOMPLETE"
+            else stated
         )
 
     def rule(self, name: str) -> Rule:
@@ -147,7 +149,7 @@ class Validation(Result[RuleRow]):
         return ElementTree.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
 
     def text(self) -> str:
-        """A line for each dimension, and a line for each reason; what holds everywhere is said once."""
+        """A line for each dimension, and a line for each reason; what holds everywhere is stated once."""
         several = len({each.rater for each in self.verdicts}) > 1
         lines = [f"! {warning}" for warning in self.warnings]
         shared = (
@@ -258,7 +260,7 @@ def validation_of(
     silences = (
         silence_warning(each, dimension, each.tested(dimension)) for each in tried for dimension in measured
     )
-    warnings = (*problem, *(said for said in silences if said))
+    warnings = (*problem, *(text for text in silences if text))
     kinds = evidence.table.raters
     judges = frozenset(each.rater for each in tried if kinds.get(each.rater) == "judge")
     return Validation(rows, warnings, verdicts, judges)

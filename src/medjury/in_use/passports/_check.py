@@ -49,15 +49,15 @@ class PassportCheck:
         return "\n".join(lines)
 
     def to_json(self) -> str:
-        said: dict[str, Any] = {
+        text: dict[str, Any] = {
             "state": self.state,
             "exit_status": self.exit_status,
             "reasons": list(self.reasons),
         }
         if self.passport is not None:
-            said |= {"force": self.passport.force, "hash": self.passport.hash, "signed": self.signed}
-            said |= {"expires_at": self.passport.expires_at, "run": self.passport.run.run}
-        return json.dumps(said, indent=1, ensure_ascii=False)
+            text |= {"force": self.passport.force, "hash": self.passport.hash, "signed": self.signed}
+            text |= {"expires_at": self.passport.expires_at, "run": self.passport.run.run}
+        return json.dumps(text, indent=1, ensure_ascii=False)
 
 
 def check_passport(

@@ -211,7 +211,7 @@ class Passport(StrictPart):
                 for each in self.loosened
             ),
             *(
-                f"{each.label}: {each.word}" + (f", {said}" if (said := each.scope.words()) else "")
+                f"{each.label}: {each.word}" + (f", {text}" if (text := each.scope.words()) else "")
                 for each in self.verdicts
             ),
             f"validated on {population.cases:,} cases of {population.patients:,} patients",
@@ -274,12 +274,12 @@ def signature_of(passport: Passport, name: str, signers: str | Path | None = Non
                 f"{name}: there is no signature; have the passport signed, or get the signed one"
             )
         return "not signed: whoever wrote the file could have written anything"
-    sound, told = check_text(
+    sound, words = check_text(
         passport.hash.encode(), passport.signature, signers, purpose=_FOR, what="passport"
     )
     if not sound:
-        raise RefusedError(f"{name}: the signature {told}")
-    return told
+        raise RefusedError(f"{name}: the signature {words}")
+    return words
 
 
 def _parsed(content: bytes, name: str) -> Passport:

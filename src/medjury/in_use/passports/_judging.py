@@ -72,8 +72,8 @@ class Judged:
         if limit := LIMITS[self.passport.force]:
             lines.append(limit)
         lines += [
-            f"{len(self.placed) - len(away):,} of {len(self.placed):,} cases lie inside what was validated; "
-            f"{len(away):,} lie outside: {done}",
+            f"{len(self.placed) - len(away):,} of {len(self.placed):,} cases are inside what was validated; "
+            f"{len(away):,} are outside: {done}",
             *(f"  {count:,}: {reason}" for reason, count in kinds.most_common(8)),
             *(
                 f"{len(cases):,} of them lie {where}"
@@ -89,7 +89,7 @@ class Judged:
     def to_json(self) -> str:
         """The same for a program."""
         away = [each.as_dict() for each in self.placed.values() if not each.inside]
-        said = {
+        text = {
             "status": self.status,
             "why": self.why,
             "force": self.passport.force,
@@ -105,7 +105,7 @@ class Judged:
             "unscored": self.unscored,
             "changes": list(self.changes),
         }
-        return json.dumps(said, indent=1, ensure_ascii=True)
+        return json.dumps(text, indent=1, ensure_ascii=True)
 
 
 _CALIBRATION, _PASSPORT = "calibration.json", "passport.json"

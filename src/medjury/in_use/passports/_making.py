@@ -200,9 +200,9 @@ def _end(place: Path, manifest: Manifest, days: int, moment: datetime) -> dateti
 def _whole_run(place: Path) -> Manifest:
     manifest = RunFolder(place).manifest
     if broken := [check for check in (*RunFolder(place).verify(), *check_scores(place)) if not check.sound]:
-        told = "; ".join(f"{check.what}: {check.detail}" for check in broken)
+        words = "; ".join(f"{check.what}: {check.detail}" for check in broken)
         raise MedjuryError(
-            f"{place}: the run folder is not as the run left it ({told}), so that there is no passport"
+            f"{place}: the run folder is not as the run left it ({words}), so that there is no passport"
         )
     if manifest.status != "complete":
         raise MedjuryError(f"{place}: the run is {manifest.status}; finish it first")

@@ -96,8 +96,8 @@ def _words(text: str) -> list[str]:
 
 def _uncommon(words: Sequence[str], common: Collection[str]) -> float:
     """The share of words, numbers left out, that are not among the common ones."""
-    said = [word for word in words if not word.isdigit()]
-    return sum(_hash(word) not in common for word in said) / len(said) if said else 0.0
+    text = [word for word in words if not word.isdigit()]
+    return sum(_hash(word) not in common for word in text) / len(text) if text else 0.0
 
 
 @lru_cache(maxsize=20_000)

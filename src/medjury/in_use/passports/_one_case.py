@@ -75,8 +75,8 @@ class ReadyJury:
             if each.rater_kind == "judge" and each.model_answered
         )
         if changes := answering_changes(self.passport.jury.answered, answered):
-            said = "; ".join(changes)
-            raise RefusedError(f"the passport is void: another model answers than was validated: {said}")
+            text = "; ".join(changes)
+            raise RefusedError(f"the passport is void: another model answers than was validated: {text}")
         if not found:
             raise MedjuryError(
                 "the jury gave no answer at all; look into its audit.jsonl, and send the text again"

@@ -110,7 +110,7 @@ def _groups(cases: Sequence[Case], patients: int) -> dict[str, dict[str, int]]:
 
 
 def _ranges(cases: Sequence[Case]) -> dict[str, Range]:
-    """Numbers that every case has; nobody's age above 90 is told."""
+    """Numbers that every case has; nobody's age above 90 is stated."""
     found = {}
     for name in _GROUPS:
         numbers = [number for case in cases if (number := number_of(case, name)) is not None]
@@ -166,8 +166,8 @@ class Placing:
         for name, known in self._population.groups.items():
             value = group_value(case, name)
             if value not in known:
-                told = f"no {name} is stated" if value == NOT_STATED else f"{name} {value!r}"
-                yield f"{told}: none of the validated cases"
+                words = f"no {name} is stated" if value == NOT_STATED else f"{name} {value!r}"
+                yield f"{words}: none of the validated cases"
         for name, own in self._population.ranges.items():
             number = number_of(case, name)
             if number is None:

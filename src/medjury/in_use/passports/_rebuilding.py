@@ -25,7 +25,7 @@ _ELSEWHERE = ("host", "recorded", "recorded_at")
 
 def jury_changes(passport: PassportJury, now: PassportJury) -> tuple[str, ...]:
     """Every difference between the jury of a passport and one that would judge, with both values."""
-    said = [
+    text = [
         *_differ("instrument", _instrument(passport), _instrument(now)),
         *_differ("prompt", passport.prompt_version, now.prompt_version),
         *_differ("judges", [each.name for each in passport.judges], [each.name for each in now.judges]),
@@ -35,8 +35,8 @@ def jury_changes(passport: PassportJury, now: PassportJury) -> tuple[str, ...]:
     own = {each.name: each for each in now.judges}
     for judge in passport.judges:
         if judge.name in own:
-            said += _judge_changes(judge, own[judge.name])
-    return tuple(said)
+            text += _judge_changes(judge, own[judge.name])
+    return tuple(text)
 
 
 def answering_changes(validated: Iterable[AnsweringModel], now: Iterable[AnsweringModel]) -> tuple[str, ...]:
@@ -44,33 +44,33 @@ def answering_changes(validated: Iterable[AnsweringModel], now: Iterable[Answeri
     known: dict[tuple[str, str], set[str]] = {}
     for each in validated:
         known.setdefault((each.judge, each.asked), set()).add(each.answered)
-    said = []
+    text = []
     for each in now:
         names = known.get((each.judge, each.asked), set())
         if each.answered in names:
             continue
-        told = names - {NOT_TOLD}
-        if names and not told and same_model(each.asked, each.answered):
+        words = names - {NOT_TOLD}
+        if names and not words and same_model(each.asked, each.answered):
             continue  # nobody said who answered then; the one asked for does not contradict that
-        was = " or ".join(sorted(told)) or "nobody"
+        was = " or ".join(sorted(words)) or "nobody"
         says = (
             "does not say which model answered"
             if each.answered == NOT_TOLD
             else f"is answered by {each.answered}"
         )
-        said.append(f"{each.judge}: {each.asked} {says}; validated was {was}")
-    return tuple(said)
+        text.append(f"{each.judge}: {each.asked} {says}; validated was {was}")
+    return tuple(text)
 
 
 def _judge_changes(then: ManifestJudge, now: ManifestJudge) -> list[str]:
     models = [[_model(each) for each in judge.models] for judge in (then, now)]
-    said = _differ(f"{then.name}, model", *models)
+    text = _differ(f"{then.name}, model", *models)
     settings = [{"strategy": each.strategy, **each.others} for each in (then, now)]
     for name in dict.fromkeys([*settings[0], *settings[1]]):
-        said += _differ(f"{then.name}, {name}", *(each.get(name, "not stated") for each in settings))
-    if then.settings_hash != now.settings_hash and not said:
-        said.append(f"{then.name}: its prompt or settings are others than those that were validated")
-    return said
+        text += _differ(f"{then.name}, {name}", *(each.get(name, "not stated") for each in settings))
+    if then.settings_hash != now.settings_hash and not text:
+        text.append(f"{then.name}: its prompt or settings are others than those that were validated")
+    return text
 
 
 def _model(model: Any) -> Mapping[str, Any]:

@@ -72,13 +72,13 @@ class Watching:
             return float(not case.inside)
         if name == "quality":
             guess = 0.5 if score is None else score
-            said = (1.0 if label is None else label) if case.drawn else guess
-            return guess + (said - guess) / case.probability
+            text = (1.0 if label is None else label) if case.drawn else guess
+            return guess + (text - guess) / case.probability
         if not case.drawn or label is None or score is None:
             return 0.0
         return abs(score - label) * self.least / case.probability
 
-    def told(self, quantity: str, value: float) -> float:
+    def in_units(self, quantity: str, value: float) -> float:
         """A value in the words of the study file: grades or shares. What lies beyond the scale cannot be."""
         if quantity in ("score", "quality"):
             return self.grade(min(1.0, max(0.0, value)))

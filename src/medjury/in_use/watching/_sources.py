@@ -99,9 +99,9 @@ def finished(study: WatchStudy, rows: list[Any]) -> None:
 
 def _line(row: dict[str, Any], source: SourcePart) -> str:
     """A row as a line of a file of cases; a column that holds JSON, such as `texts`, is taken apart."""
-    said = {name: _opened(value) for name, value in row.items() if value is not None and name != source.taken}
-    said["id"] = str(said.get("id", row[source.order]))
-    return json.dumps(said, default=str) + "\n"
+    text = {name: _opened(value) for name, value in row.items() if value is not None and name != source.taken}
+    text["id"] = str(text.get("id", row[source.order]))
+    return json.dumps(text, default=str) + "\n"
 
 
 def _opened(value: Any) -> Any:

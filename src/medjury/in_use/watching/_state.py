@@ -226,7 +226,7 @@ class State:
     def alarms(self, *, untold: bool = False) -> list[Alarm]:
         asked = "SELECT number, quantity, event, found, at FROM alarms WHERE NOT (? AND told) ORDER BY number"
         found = self._database.execute(asked, (untold,)).fetchall()
-        return [Alarm(number, name, event, json.loads(said), at) for number, name, event, said, at in found]
+        return [Alarm(number, name, event, json.loads(text), at) for number, name, event, text, at in found]
 
-    def told(self, number: int) -> None:
+    def mark_sent(self, number: int) -> None:
         self._database.execute("UPDATE alarms SET told = 1 WHERE number = ?", (number,))

@@ -103,7 +103,7 @@ class Watched:
         return "\n".join(lines)
 
     def to_json(self) -> str:
-        said = {
+        text = {
             "study": self.study,
             "status": self.status,
             "why": self.why,
@@ -113,7 +113,7 @@ class Watched:
             "quantities": [asdict(each) for each in self.quantities],
             "alarms": [asdict(each) for each in self.alarms],
         }
-        return json.dumps(said, indent=1)
+        return json.dumps(text, indent=1)
 
 
 def write_status(study: WatchStudy, found: Watched) -> None:
@@ -162,8 +162,8 @@ def _found(quantity: Quantity, study: WatchStudy, state: State, scale: Watching)
 
 
 def _window(sequence: ConfidenceSequence, cases: int, name: str, scale: Watching) -> Window:
-    low, high = sorted(scale.told(name, end) for end in sequence.interval)
-    mean = None if sequence.mean is None else scale.told(name, sequence.mean)
+    low, high = sorted(scale.in_units(name, end) for end in sequence.interval)
+    mean = None if sequence.mean is None else scale.in_units(name, sequence.mean)
     return Window(mean, low, high, sequence.n, cases)
 
 

@@ -52,7 +52,7 @@ def tell(study: WatchStudy, state: State) -> None:
     for alarm in state.alarms(untold=True):
         if _taken(address, study, alarm):
             with state.whole():
-                state.told(alarm.number)
+                state.mark_sent(alarm.number)
 
 
 def _taken(address: str, study: WatchStudy, alarm: Alarm) -> bool:
@@ -60,7 +60,7 @@ def _taken(address: str, study: WatchStudy, alarm: Alarm) -> bool:
     parts = urlsplit(address)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     connection = kind(parts.hostname or "", parts.port, timeout=_SECONDS)
-    said = {
+    text = {
         "study": study.name,
         "alarm": alarm.number,
         "quantity": alarm.quantity,
@@ -70,7 +70,7 @@ def _taken(address: str, study: WatchStudy, alarm: Alarm) -> bool:
     }
     place = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     try:
-        connection.request("POST", place, json.dumps(said), {"Content-Type": "application/json"})
+        connection.request("POST", place, json.dumps(text), {"Content-Type": "application/json"})
         return 200 <= connection.getresponse().status < 300
     except (OSError, http.client.HTTPException):
         return False
@@ -87,7 +87,7 @@ def traced(found: Watched) -> None:
         return
     meter = metrics.get_meter("medjury.watch")
     gauges = {
-        name: meter.create_gauge(f"medjury.watch.{name}", description=said) for name, said in _GAUGES.items()
+        name: meter.create_gauge(f"medjury.watch.{name}", description=text) for name, text in _GAUGES.items()
     }
     for name in ("cases", "scored", "outside", "rated"):
         gauges[name].set(found.counts[name], {"medjury.study": found.study})
@@ -101,11 +101,11 @@ def traced(found: Watched) -> None:
         span.set_attribute("gen_ai.operation.name", "evaluate")
         span.set_attribute("medjury.watch.cases", found.counts["cases"])
         for each in found.quantities:
-            said: dict[str, str | float] = {"gen_ai.evaluation.name": each.name}
-            said["gen_ai.evaluation.score.label"] = each.state
+            text: dict[str, str | float] = {"gen_ai.evaluation.name": each.name}
+            text["gen_ai.evaluation.score.label"] = each.state
             if each.mean is not None:
-                said["gen_ai.evaluation.score.value"] = each.mean
-            span.add_event("gen_ai.evaluation.result", said)
+                text["gen_ai.evaluation.score.value"] = each.mean
+            span.add_event("gen_ai.evaluation.result", text)
 
 
 # Which cases clinicians read, and the queue that the panel takes: drawn by stated probabilities.
@@ -375,7 +375,7 @@ def _bet(
     event = quantity.update(values, groups, known)
     state.know(name, cluster, groups + 1, quantity.test.generation)
     if event is not None:
-        low, high = sorted(scale.told(name, end) for end in quantity.sequence.interval)
+        low, high = sorted(scale.in_units(name, end) for end in quantity.sequence.interval)
         limit = study.settings.limits.stated[name]
         found = {"limit": limit, "case": max(case.place for case in cases), "low": low, "high": high}
         state.raise_alarm(name, event, found, at)

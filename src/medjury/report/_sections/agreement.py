@@ -88,7 +88,7 @@ def _among_themselves(material: Material) -> Html:
     return material.exhibits.table(
         "clinicians-together",
         rows,
-        caption="All clinicians together: how far one clinician's score could stand for another's.",
+        caption="All clinicians together: how far one clinician's score could replace another's.",
         shown=40,
         folded=True,
     )

@@ -60,14 +60,14 @@ def best_judge(material: Material) -> Section | None:
 
 
 def _lead(found: JuryWorth) -> str:
-    said = (
+    text = (
         "Judges that make the same errors are one vote, however many they are. Effective votes are how many judges "
         "with unrelated errors would do as well as this jury. A judge's error is its score less the clinicians' "
         "mean. "
     )
     if all(row.corrected for row in found.rows):
-        return said + "The clinicians' own noise, which is in every judge's error, is taken out."
-    return said + (
+        return text + "The clinicians' own noise, which is in every judge's error, is taken out."
+    return text + (
         "Where one clinician rated, the clinician's own noise is in every judge's error and makes the judges look "
         "alike: there the number of votes is too low."
     )
@@ -101,12 +101,12 @@ def _sentence(row: JuryWorthRow) -> str:
         return f"{votes}; its agreement cannot be compared with that of its best judge."
     jury, best = shown(row.jury_agreement.value), shown(row.best_agreement.value)
     beside = f"the jury agrees {jury}, its best judge ({row.best}) {best}"
-    told = {
+    words = {
         True: "the jury agrees more than any of its judges",
         False: "the best judge alone agrees more than the jury",
         None: "it is not shown that the jury agrees more than its best judge",
     }[row.better]
-    return f"{votes}; {beside}: {told}, on {counted(row.n, 'answer')}."
+    return f"{votes}; {beside}: {words}, on {counted(row.n, 'answer')}."
 
 
 def _with_ends(found: Estimate, digits: int) -> str:
@@ -182,7 +182,7 @@ def _before_after(material: Material, found: PanelComparison) -> Html:
     return material.exhibits.table(
         "second-panel-before-after",
         rows,
-        caption=f"How {evidence.rater} stands beside the second panel, before and after calibration (out of fold), "
+        caption=f"How {evidence.rater} compares with the second panel, before and after calibration (out of fold), "
         f"with {percent(evidence.confidence)} intervals; above 50 % it is nearer to the reference",
         digits={"win rate as scored (%)": 1, "calibrated (%)": 1},
         shown=48,

@@ -80,8 +80,8 @@ def _votes(rows: pl.DataFrame) -> dict[tuple[str, str], Votes]:
     )
     found: dict[tuple[str, str], Votes] = {}
     for row in rows.sort(kind, "rater", "repeat", "dimension").iter_rows(named=True):
-        said = found.setdefault((row["item"], row["system"]), {})
-        said.setdefault((row["rater"], row["repeat"]), {})[row["dimension"]] = row
+        stated = found.setdefault((row["item"], row["system"]), {})
+        stated.setdefault((row["rater"], row["repeat"]), {})[row["dimension"]] = row
     return found
 
 
@@ -92,11 +92,11 @@ def _block(material: Material, number: int, chosen: tuple[str, str, str, float, 
     if dimension not in names:
         names = [dimension, *names[:-1]]
     rows = []
-    for (rater, repeat), said in votes.items():
+    for (rater, repeat), stated in votes.items():
         label = f"{rater}, repeat {repeat + 1}" if isinstance(repeat, int) and repeat else str(rater)
         cells = [element("th", label, scope="row")]
-        cells += [element("td", _score(said.get(name)), class_="number") for name in names]
-        cells.append(element("td", _explanations(material, said), class_="said"))
+        cells += [element("td", _score(stated.get(name)), class_="number") for name in names]
+        cells.append(element("td", _explanations(material, stated), class_="said"))
         rows.append(element("tr", *cells))
     head = [
         element("th", title, scope="col")
@@ -132,12 +132,12 @@ def _score(row: dict[str, Any] | None) -> str:
     return str(row["reason"] or row["status"]).replace("_", " ")
 
 
-def _explanations(material: Material, said: dict[str, dict[str, Any]]) -> Html:
+def _explanations(material: Material, stated: dict[str, dict[str, Any]]) -> Html:
     """What was said, once where it is the same for every dimension."""
     if material.evidence.table.settings.hide_texts:
         return text("left out")
     by_text: dict[str, list[str]] = {}
-    for name, row in said.items():
+    for name, row in stated.items():
         if row["explanation"]:
             by_text.setdefault(row["explanation"], []).append(material.evidence.label(name))
     parts = []

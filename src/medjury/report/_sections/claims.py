@@ -143,7 +143,7 @@ def claims(material: Material) -> Section | None:
     lead = (
         "Each answer was taken apart into claims, and every claim was held against the text that it should agree "
         "with. A verdict counts only where the quotation that it rests on was found in that text; a refused "
-        "quotation is told to the judge once, and where none can be shown the claim stays unverified."
+        "quotation is reported to the judge once, and where none can be shown the claim stays unverified."
     )
     if settings.hide_texts:
         lead += " Names of cases, claims and quotations are left out of this copy."
@@ -210,7 +210,7 @@ def _counts(material: Material, found: Mapping[tuple[str, str], ClaimStatistics]
     listing = material.exhibits.table(
         "claims-listing",
         listed,
-        caption="What became of the lists. A claim that was not found in its text, or has a number that stands "
+        caption="What became of the lists. A claim that was not found in its text, or has a number that is "
         "nowhere in it, may be the judge's own",
     )
     return Html(table + listing)

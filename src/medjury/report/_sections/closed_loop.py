@@ -413,11 +413,11 @@ def _story(material: Material, title: str, run: LoopRun) -> Html:
         name = f"Draft after {counted(number, 'revision')}" if number else "First draft"
         state = "passed" if each.passed else "did not pass"
         parts.append(paragraph(element("strong", f"{name} ({state}). "), cut(each.draft)))
-        said = [
+        text = [
             f"{label(dimension)}, {_score(found)}: {found.explanation or 'no reason given'}"
             for dimension, found in each.scores.items()
         ]
-        parts.append(bullets(cut(line) for line in said))
+        parts.append(bullets(cut(line) for line in text))
     first, last = run.body.final.first or {}, run.body.final.last or {}
     moved = [
         f"{label(dimension)} {_score(first.get(dimension))} → {_score(found)}"

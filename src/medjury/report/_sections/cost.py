@@ -73,7 +73,7 @@ def cost(material: Material) -> Section | None:
 
 
 def _juries(table: RatingTable) -> dict[str, tuple[str, ...]]:
-    """The juries and who votes in each; none of one judge, and none where judges stand side by side."""
+    """The juries and who votes in each; none of one judge, and none where each judge is on its own."""
     if len(table.judges) < 2 or not table.juries:
         return {}
     if len(table.juries) < 2:
@@ -129,7 +129,7 @@ def _words(
     if minutes is not None:
         how = "median of the measured times" if measured else "as stated"
         lines.append(f"A clinician takes {minutes:.1f} minutes per answer ({how}).")
-    # Where judges stand side by side, the first of them is compared, by its name.
+    # Where each judge is on its own, the first of them is compared, by its name.
     first = next((row for row in rows if row["rater"] == material.evidence.rater), None)
     jury = next((row for row in rows if row["kind"] == "jury"), first)
     who = f"{jury['rater']}'s" if jury is not None and not material.evidence.table.juries else "the jury's"

@@ -199,7 +199,7 @@ def shortened_records(material: Material) -> Section | None:
     )
     lead = (
         "Some records did not fit the window of a model and were shortened by the rule of the study file. What a "
-        "judge did not see it could not weigh: an omission it reports may stand in the part that was left out. "
+        "judge did not see it could not weigh: an omission it reports may be in the part that was left out. "
         f"What was left out of each is in {files.RECORDS}."
     )
     return Section("shortened", "Shortened records", Html(paragraph(lead, class_="note") + table))

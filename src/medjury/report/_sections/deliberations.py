@@ -103,7 +103,7 @@ def deliberations(material: Material) -> Section | None:
     lead = (
         "Raters with different points of view graded each answer alone, then spoke when the orchestrator asked "
         "them. The orchestrator decided each grade itself, with a reason and without averaging: its grades are the "
-        "ratings of this report. What this gains over a single judge, and what it costs, is told by the comparison "
+        "ratings of this report. What this gains over a single judge, and what it costs, is in the comparison "
         "of the ways of judging."
     )
     if material.evidence.table.settings.hide_texts:
@@ -200,7 +200,7 @@ def _personas(material: Material, tallies: Mapping[str, DeliberationTally]) -> H
     table = material.exhibits.table(
         "deliberation-personas",
         rows,
-        caption="What each persona did, and how its last grades stand to the orchestrator's decisions",
+        caption="What each persona did, and how its last grades compare with the orchestrator's decisions",
         digits={"decided as it held (%)": 0, "its grade less the decision": 2},
     )
     who = [
@@ -231,15 +231,15 @@ def _transcript(material: Material, number: int, record: DeliberationRecord) -> 
         title += f"; not decided: {_labels(material, body.undecided)}"
     if body.outside:
         title += f"; decided beyond all agents: {_labels(material, body.outside)}"
-    said = []
+    text = []
     for step in body.steps:
-        said += [element("dt", _step_title(material, step)), _words(material, step)]
+        text += [element("dt", _step_title(material, step)), _words(material, step)]
     return element(
         "details",
         element("summary", title),
         paragraph(_took(material, body.steps), class_="soft"),
         _grades(material, number, body),
-        element("dl", *said),
+        element("dl", *text),
     )
 
 
@@ -273,7 +273,7 @@ def _grade(grades: Graded, dimension: str) -> str:
 
 
 def _step_title(material: Material, step: RecordedStep) -> Html:
-    """Who does what; the model's name stands below."""
+    """Who does what; the model's name is below."""
     match step.act:
         case "opening":
             words = f"{step.persona} grades alone"

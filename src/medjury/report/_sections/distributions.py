@@ -60,7 +60,7 @@ def distributions(material: Material) -> Section | None:
             (9, height(len(chosen), 3, 2.5, 0.5)),
             lambda figure: draw_panels(figure, chosen, 3, lambda axes, each: _draw(axes, material, each)),
             caption="Share of each grade by rater (a jury's mean counts for its nearest grade), on held-out cases. "
-            "Where nearly everything stands at one end, agreement says little. In brackets: scores of the jury."
+            "Where nearly all scores are at one end, agreement says little. In brackets: scores of the jury."
             + (
                 f" The first {_LINES} of {len(raters)} raters; the table has all."
                 if len(raters) > _LINES

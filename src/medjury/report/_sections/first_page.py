@@ -158,8 +158,8 @@ def first_page(material: Material) -> Section:
     room = LINES - (lines_of(material.evidence.manifest.study, 40) - 1) * 2
     room -= lines_of(note) + 1 if note else 0
     body = _side_by_side(material, room) if several else _alone(material, room)
-    said = paragraph(note, class_="note") if note else Html("")
-    return Section("verdict", title, joined([said, body]))
+    text = paragraph(note, class_="note") if note else Html("")
+    return Section("verdict", title, joined([text, body]))
 
 
 def headline(verdicts: tuple[Verdict, ...]) -> tuple[Word, str]:
@@ -177,7 +177,7 @@ def headline(verdicts: tuple[Verdict, ...]) -> tuple[Word, str]:
 
 
 def _alone(material: Material, room: int) -> Html:
-    """The verdict on one jury, with its numbers and the reasons that stand in its way."""
+    """The verdict on one jury, with its numbers and the reasons that are in its way."""
     (rater,) = material.tried
     verdicts = material.validation.of(rater)
     worst, line = headline(verdicts)
@@ -209,17 +209,17 @@ def _alone(material: Material, room: int) -> Html:
 
 
 def _side_by_side(material: Material, room: int) -> Html:
-    """A verdict for each of several: what holds for all of them is said once, below."""
+    """A verdict for each of several: what holds for all of them is stated once, below."""
     raters = list(material.tried)
     shown = raters if len(raters) <= _BESIDE else raters[: _BESIDE - 1]  # a line says how many more there are
     reasons = {rater: _reasons(material.validation.of(rater)) for rater in raters}
     everywhere = {why for why in reasons[raters[0]] if all(why in other for other in reasons.values())}
-    cards, told = [], set()
+    cards, shown_as = [], set()
     for rater in shown:
         verdicts = material.validation.of(rater)
         worst, line = headline(verdicts)
         main = _main_reason(verdicts, everywhere)
-        told.add(main)
+        shown_as.add(main)
         cards.append(
             element(
                 "div",
@@ -233,11 +233,11 @@ def _side_by_side(material: Material, room: int) -> Html:
             )
         )
     more = len(raters) - len(shown)
-    rest = paragraph(f"{more} more stand in the evidence, rule by rule.", class_="soft") if more else Html("")
+    rest = paragraph(f"{more} more are in the evidence, rule by rule.", class_="soft") if more else Html("")
     words = [word for word in _ORDER if any(each.word == word for each in material.validation.verdicts)]
     left = room - _SEVERAL - _EACH * len(shown) - len(words)
     steps, used = first_steps(material)
-    shared = [why for why in reasons[raters[0]] if why in everywhere and why not in told]
+    shared = [why for why in reasons[raters[0]] if why in everywhere and why not in shown_as]
     return joined(
         [
             element("div", *cards, class_="verdicts"),
@@ -251,7 +251,7 @@ def _side_by_side(material: Material, room: int) -> Html:
 
 
 def _meanings(material: Material, words: Sequence[Word], rater: str = "") -> Html:
-    """What each word means; which is which is said where there are several."""
+    """What each word means; which is which is stated where there are several."""
     several = len(words) > 1
     return joined(
         paragraph(
@@ -264,23 +264,23 @@ def _meanings(material: Material, words: Sequence[Word], rater: str = "") -> Htm
 def _earned(material: Material, verdicts: Sequence[Verdict], rater: str) -> Html:
     """What a colleague does and what the jury does, in numbers, where one dimension is judged; the scope of the
     word; and what nobody stated."""
-    said = [each.numbers for each in verdicts if each.numbers] if len(verdicts) == 1 else []
+    stated = [each.numbers for each in verdicts if each.numbers] if len(verdicts) == 1 else []
     scopes = {each.scope.text() for each in verdicts} - {""}
-    said += (
+    stated += (
         [f"Scope: {scopes.pop()}." if len(scopes) == 1 else "The scope of each dimension is in the evidence."]
         if scopes
         else []
     )
     humans = material.evidence.manifest.humans
     if material.evidence.clinicians and (humans is None or humans.blinded is None):
-        said.append("Whether the clinicians had seen the jury's scores is not stated.")
+        stated.append("Whether the clinicians had seen the jury's scores is not stated.")
     if material.evidence.table.run.manifest is not None and material.evidence.manifest.injection is None:
-        said.append("Whether an instruction in the judged text moves the jury was not audited.")
-    return paragraph(_about(material, " ".join(said), rater)) if said else Html("")
+        stated.append("Whether an instruction in the judged text moves the jury was not audited.")
+    return paragraph(_about(material, " ".join(stated), rater)) if stated else Html("")
 
 
 def _reasons(verdicts: Sequence[Verdict]) -> dict[str, str]:
-    """Every reason once, the heaviest first, and as it is told: with the dimensions that it is for, unless it is
+    """Every reason once, the heaviest first, and as it is shown: with the dimensions that it is for, unless it is
     for all."""
     about: dict[str, list[str]] = {}
     for rule in dangers_first([rule for verdict in verdicts for rule in verdict.not_met]):
@@ -292,8 +292,8 @@ def _reasons(verdicts: Sequence[Verdict]) -> dict[str, str]:
 
 
 def _main_reason(verdicts: Sequence[Verdict], everywhere: Collection[str]) -> str:
-    """What stands most in the way of one of several: what forbids any use before the rest, its own before what
-    stands in the way of all, and danger first."""
+    """What is most in the way of one of several: what forbids any use before the rest, its own before what
+    is in the way of all, and danger first."""
     rules = dangers_first([rule for verdict in verdicts for rule in verdict.not_met])
     weighed = sorted(rules, key=lambda rule: (not rule.essential, rule.why in everywhere))
     return weighed[0].why if weighed else ""
@@ -303,11 +303,11 @@ def _why(material: Material, worst: Word, reasons: Sequence[str], room: int, rat
     if not reasons:
         return Html("")
     kept = fitting(reasons, room, max(_REASONS, len(_about_the_models(material))))
-    told = [sentence(_about(material, each, rater)) for each in reasons[:kept]]
+    words = [sentence(_about(material, each, rater)) for each in reasons[:kept]]
     more = len(reasons) - kept
-    told += [sentence(f"and {more} more, in the evidence, rule by rule.")] if more else []
+    words += [sentence(f"and {more} more, in the evidence, rule by rule.")] if more else []
     title = "Why" if worst in _USELESS else "Why it is not better"
-    return joined([paragraph(title, class_="why"), bullets(told)])
+    return joined([paragraph(title, class_="why"), bullets(words)])
 
 
 def _about(material: Material, words: str, rater: str) -> str:

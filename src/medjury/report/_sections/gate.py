@@ -54,7 +54,7 @@ def _line(material: Material, facts: Facts, *, named: bool) -> dict[str, Cell]:
 
 
 def _main_reason(material: Material, verdict: Verdict) -> str:
-    """What stands in the way of this dimension first; what stands in the way of all is told with it where it alone
+    """What is in the way of this dimension first; what is in the way of all is stated with it where it alone
     would forbid any use, and by itself where there is nothing else."""
     if not verdict.not_met:
         return "Every line holds."

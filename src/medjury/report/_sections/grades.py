@@ -115,8 +115,8 @@ def _by_rater(material: Material, dimensions: list[Measured]) -> Html:
 
 def matrix(material: Material, dimension: str, grades: Grades) -> ConfusionMatrix:
     """The clinicians' grades by row, the jury's by column, on held-out answers that both scored."""
-    _, reference, said = material.evidence.both(dimension)
-    return confusion_matrix(grades.grade(reference), grades.grade(said), scale=grades.values)
+    _, reference, text = material.evidence.both(dimension)
+    return confusion_matrix(grades.grade(reference), grades.grade(text), scale=grades.values)
 
 
 def _draw(
@@ -187,11 +187,11 @@ def _body(material: Material) -> Html:
 def limits(material: Material, dimension: Measured) -> BlandAltman:
     """The limits with the intervals of the other tables: the answers to one patient are drawn together."""
     evidence = material.evidence
-    grid, reference, said = evidence.both(dimension.name)
+    grid, reference, text = evidence.both(dimension.name)
     alone = len(set(grid.clusters)) == len(grid.clusters)
     return bland_altman(
         reference,
-        said,
+        text,
         clusters=None if alone else grid.clusters,
         confidence=evidence.confidence,
         resamples=evidence.resamples,

@@ -346,8 +346,8 @@ def _texts_given(covered: Coverage) -> str:
     shortened = covered.shortened
     if not shortened:
         return "texts were given to the judges whole, as the cases hold them"
-    told = "; ".join(
+    words = "; ".join(
         f"{rater}: {each.units:,} answers on a shortened record, {each.characters:,} characters left out"
         for rater, each in shortened.items()
     )
-    return f"texts too long for a model were shortened by the study's rule ({told}), the rest given whole"
+    return f"texts too long for a model were shortened by the study's rule ({words}), the rest given whole"

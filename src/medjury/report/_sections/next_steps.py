@@ -17,12 +17,12 @@ def lines_of(words: str, width: int = WIDTH) -> int:
     return max(1, -(-len(words) // (width - 8)))  # a long word may leave the end of a line empty
 
 
-def fitting(said: Sequence[str], room: int, most: int) -> int:
+def fitting(text: Sequence[str], room: int, most: int) -> int:
     """How many of these fit into so many lines, with a line left for how many more there are; at least one."""
     used, kept = 0, 0
-    for words in said[:most]:
+    for words in text[:most]:
         used += lines_of(words)
-        if kept and used + (kept + 1 < len(said)) > room:
+        if kept and used + (kept + 1 < len(text)) > room:
             break
         kept += 1
     return kept
@@ -42,7 +42,7 @@ def listed(names: Sequence[str], most: int = 4) -> str:
 
 # So many are taken in at once, and so many lines are theirs on the first page; the others stand with the rules.
 _SHOWN, _LINES = 5, 11
-# Of a step that concerns several dimensions, so many are told with their numbers.
+# Of a step that concerns several dimensions, so many are shown with their numbers.
 _NUMBERS = 2
 _KEEP = (
     "Use the scores on cases like these, and have a clinician read some of them from time to time.",
@@ -55,11 +55,11 @@ def first_steps(material: Material) -> tuple[Html, int]:
     """The steps of the first page, and how many lines they take."""
     steps = next_steps(material)
     kept, more = steps[: (shown := steps_shown(material))], len(steps) - shown
-    told = [*kept, *([f"and {more} more, with the rules in the evidence."] if more > 0 else [])]
-    if not told:
+    words = [*kept, *([f"and {more} more, with the rules in the evidence."] if more > 0 else [])]
+    if not words:
         return Html(""), 0
-    made = element("h3", "What to do next") + bullets(map(sentence, told))
-    return Html(made), sum(map(lines_of, told))
+    made = element("h3", "What to do next") + bullets(map(sentence, words))
+    return Html(made), sum(map(lines_of, words))
 
 
 def steps_shown(material: Material) -> int:
@@ -101,9 +101,9 @@ def _told(material: Material, step: str, about: Sequence[tuple[Verdict, str]]) -
     more = len(numbers) - sum(map(len, whose.values()))
     alone = len(whose) < 2 and not more
     parts = [f"{'' if alone else f'{who}: '}{'; '.join(own)}" for who, own in whose.items()]
-    said = f" ({'; '.join(parts)}{f'; {more} more below' if more else ''})" if parts else ""
-    whole = f"{step.removesuffix('.')}{said}."
-    # Where the numbers say whose they are, that is not said again.
+    text = f" ({'; '.join(parts)}{f'; {more} more below' if more else ''})" if parts else ""
+    whole = f"{step.removesuffix('.')}{text}."
+    # Where the numbers say whose they are, that is not stated again.
     return f"{_about_whom(material, [each for each, _ in about])}{whole}" if alone else whole
 
 

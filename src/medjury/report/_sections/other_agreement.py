@@ -134,12 +134,12 @@ def classes(material: Material) -> Section | None:
                 lines.append((label, estimates[len(_OVERALL) :]))
     if not rows:
         return None
-    told = f"{percent(evidence.confidence)} intervals"
+    words = f"{percent(evidence.confidence)} intervals"
     table = material.exhibits.table(
         "classes",
         rows,
         caption=f"Accuracy, F1 and Cohen's kappa (unweighted) of each rater against {evidence.reference_words}, on "
-        f"the answers that both scored, scores between classes rounded half up, with {told}; "
+        f"the answers that both scored, scores between classes rounded half up, with {words}; "
         "macro F1 is the mean over the classes that occur. Clinicians, where they are listed, "
         "are held against the label that an adjudicator settled, which their own labels helped to form",
         shown=60,
@@ -148,7 +148,7 @@ def classes(material: Material) -> Section | None:
         "classes",
         (7.5, 1.2 + 0.42 * min(len(lines), _LINES)),
         lambda figure: _draw(figure, lines[:_LINES], levels),
-        caption=f"F1 of each class, with {told} where the class is frequent enough.",
+        caption=f"F1 of each class, with {words} where the class is frequent enough.",
         alt="; ".join(
             f"{label}: "
             + ", ".join(
@@ -177,9 +177,9 @@ def _together(material: Material, dimensions: list[Measured]) -> Html:
         if row.rater != "among references":
             continue
         grid = evidence.grid(row.dimension)
-        said = np.column_stack([grid.scores[name] for name in evidence.clinicians])
-        whole = ~np.isnan(said).any(axis=1)
-        same = (said[whole] == said[whole][:, :1]).all(axis=1)
+        text = np.column_stack([grid.scores[name] for name in evidence.clinicians])
+        whole = ~np.isnan(text).any(axis=1)
+        same = (text[whole] == text[whole][:, :1]).all(axis=1)
         share = clustered_share(
             evidence.table, same.tolist(), grid.items[whole].tolist(), confidence=evidence.confidence
         )

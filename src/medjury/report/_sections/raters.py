@@ -114,12 +114,12 @@ def who_agrees(material: Material) -> Section | None:
 
 def _not_independent(material: Material, found: RaterPairs) -> str:
     groups = {row.group for row in found.rows}
-    said = ""
+    text = ""
     if "with the jury" in groups:
-        said = " The jury contains its judges, which raises its agreement with them."
+        text = " The jury contains its judges, which raises its agreement with them."
     if "with the adjudicator" in groups:
-        said += f" {material.evidence.table.people.adjudicator} settled after reading what the clinicians had said."
-    return said
+        text += f" {material.evidence.table.people.adjudicator} settled after reading what the clinicians had said."
+    return text
 
 
 def _order(material: Material, found: RaterPairs) -> list[str]:
@@ -182,18 +182,18 @@ def _rho_kappa(material: Material, found: RaterPairs, dimensions: list[Measured]
         "Points far below the dotted line keep the order of the answers at another level, which a calibration "
         "can change."
         + only_some(len(drawn), sum(1 for each in dimensions if each.grades), "tables/rater-kappas.csv"),
-        alt="; ".join(f"{each.label}: {said}" for each, said in zip(drawn, means, strict=True)),
+        alt="; ".join(f"{each.label}: {text}" for each, text in zip(drawn, means, strict=True)),
     )
 
 
 def _means(pairs: list[RaterPair]) -> str:
-    said = []
+    text = []
     for group in _GROUPS:
         here = [row for row in pairs if row.group == group]
         if here:
             kappa = np.mean([row.kappa_quadratic for row in here if row.kappa_quadratic is not None])
-            said.append(f"{group}, {len(here)} pairs, mean kappa {kappa:.2f}")
-    return ", ".join(said)
+            text.append(f"{group}, {len(here)} pairs, mean kappa {kappa:.2f}")
+    return ", ".join(text)
 
 
 def _draw_pairs(axes: Axes, dimension: Measured, pairs: list[RaterPair]) -> None:

@@ -66,8 +66,8 @@ def severe_errors(material: Material) -> Section | None:
         "far above it. These are the mistakes that hurt patients, so they are counted apart."
     )
     overlap = Html("") if evidence.table.weighted else _overlap(material)  # its counts would be of ratings
-    told = paragraph(material.about(lead))
-    return Section("severe", "Severe errors", Html(told + picture + table + overlap))
+    words = paragraph(material.about(lead))
+    return Section("severe", "Severe errors", Html(words + picture + table + overlap))
 
 
 def _whose(material: Material) -> str:

@@ -50,7 +50,7 @@ def _lead(material: Material, ways: Ways) -> str:
 
 
 def _conclusion(ways: Ways) -> Html:
-    """Which earns its cost: said only where the paired interval leaves zero out, and where no other rater agrees
+    """Which earns its cost: stated only where the paired interval leaves zero out, and where no other rater agrees
     as well for less."""
     rest = [each for each in ways.rows if each.difference is not None and each.difference.value is not None]
     if not rest:
@@ -63,7 +63,7 @@ def _conclusion(ways: Ways) -> Html:
     worse = [each.rater for each in rest if _sure(ways, each) < 0]
     base = ways.yardstick
     earns = _verb(earning, "earns its cost and agrees", "earn their cost and agree")
-    said = (
+    text = (
         (earning, f"{earns if ways.price else _verb(earning, 'agrees', 'agree')} better than {base}"),
         (beaten, f"{_verb(beaten, 'agrees', 'agree')} better than {base}, but another does so for less"),
         (
@@ -74,7 +74,7 @@ def _conclusion(ways: Ways) -> Html:
         (open_ones, f"{_verb(open_ones, 'is', 'are')} not shown to be better than {base}"),
         (worse, f"{_verb(worse, 'agrees', 'agree')} worse than {base}"),
     )
-    parts = [f"{_and(names)} {words}" for names, words in said if names]
+    parts = [f"{_and(names)} {words}" for names, words in text if names]
     return Html(
         paragraph(element("strong", "; ".join(parts) + ".")) + bullets(_sentence(ways, each) for each in rest)
     )
@@ -172,7 +172,7 @@ def _statistic(material: Material, ways: Ways) -> str:
 
 
 def _defined(found: Estimate | None) -> Estimate | None:
-    """Why there is none stands in a note: it would push the other columns out of sight."""
+    """Why there is none is in a note: it would push the other columns out of sight."""
     return None if found is None or found.value is None else found
 
 
@@ -205,7 +205,7 @@ def _notes(material: Material, ways: Ways) -> Html:
     if ways.uncounted and evidence.clinicians and not ways.problem:
         lines.append(
             "Not in the means, because not every rater's agreement exists there: "
-            f"{', '.join(ways.uncounted)}. What there is stands in the table by dimension."
+            f"{', '.join(ways.uncounted)}. What there is, is in the table by dimension."
         )
     if ways.price is not None:
         lines.append(
@@ -240,7 +240,7 @@ def _notes(material: Material, ways: Ways) -> Html:
         )
     lines.append(
         "Cost is that of the calls behind the ratings, whoever paid for them: an answer that was found in the "
-        "store counts with its price. What the run itself spent is told under Time and money. Seconds are added "
+        "store counts with its price. What the run itself spent is under Time and money. Seconds are added "
         "up over calls; on the clock it is less where calls run side by side."
     )
     unknown = [each for each in ways.rows if each.spending.unknown and each.spending.cost is not None]

@@ -24,7 +24,7 @@ def corpus_table(material: Material) -> Html:
     groups = found.groups
     lines = found.lines()
     if len(lines) < 2 and len(groups) < 2:
-        return Html("")  # the number of answers alone is said above
+        return Html("")  # the number of answers alone is stated above
     tested = any(line["p"] for line in lines)
     columns = (*groups, *(("p", "test") if tested else ()))
     rows: list[dict[str, Cell]] = [
@@ -161,7 +161,7 @@ def _more(count: int) -> str:
 def _juries(material: Material) -> list[tuple[str, str]]:
     manifest, table = material.evidence.manifest, material.evidence.table
     if not table.juries and len(table.judges) > 1:
-        return [("Jury", "none: the judges stand side by side, and each is judged by itself")]
+        return [("Jury", "none: each judge is judged by itself")]
     if len(manifest.all_juries) < 2:
         return [("Jury", _jury(len(manifest.jury.members or table.judges), manifest.jury))]
     return [
@@ -172,20 +172,20 @@ def _juries(material: Material) -> list[tuple[str, str]]:
 
 def _roles(table: RatingTable, humans: ManifestHumans) -> list[tuple[str, str]]:
     """Who is who among the clinicians, as far as the study states it."""
-    said = []
+    text = []
     if table.people.second_panel:
         name = f"{humans.second_panel.name}: " if humans.second_panel is not None else ""
         members = ", ".join(table.people.second_panel)
-        said.append(("Second panel", f"{name}{members}; compared with the reference, and no part of it"))
+        text.append(("Second panel", f"{name}{members}; compared with the reference, and no part of it"))
     if table.people.consensus != "mean":
         settles = f" by {table.people.adjudicator}" if table.people.adjudicator else ""
-        said.append(("Consensus", f"{table.people.consensus}{settles}"))
+        text.append(("Consensus", f"{table.people.consensus}{settles}"))
     named = {*table.default_reference, *table.people.second_panel, table.people.adjudicator}
     if idle := [name for name in table.clinicians if name not in named]:
-        said.append(("Clinicians without a part", ", ".join(idle)))
+        text.append(("Clinicians without a part", ", ".join(idle)))
     if humans.labels:
-        said.append(("Labels", ", ".join(sorted(humans.labels))))
-    return said
+        text.append(("Labels", ", ".join(sorted(humans.labels))))
+    return text
 
 
 def _jury(judges: int, jury: ManifestJury) -> str:

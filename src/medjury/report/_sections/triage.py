@@ -165,7 +165,7 @@ def _line(dimension: str, each: LabelTriage) -> dict[str, Cell]:
 
 
 def _titled(material: Material, made: Triage) -> str:
-    """The dimension; one whose low scores are the good ones is said to be turned round."""
+    """The dimension; one whose low scores are the good ones is marked as turned round."""
     return f"{material.evidence.label(made.dimension)}{', turned' if made.reversed else ''}"
 
 
@@ -286,7 +286,7 @@ def triage_of_answers(material: Material) -> Section | None:
 
 def _figure(material: Material, made: list[Triage], whole: int) -> Html:
     label = material.evidence.label
-    said = [
+    text = [
         f"{label(found.dimension)}: to catch 80 % review {percent(curve.review_to_catch.value)}"
         for found in made
         if (curve := (found.curves or {}).get("rule")) is not None and curve.review_to_catch.defined
@@ -300,7 +300,7 @@ def _figure(material: Material, made: list[Triage], whole: int) -> Html:
         caption="Share of the dangerous answers caught by the share reviewed, with 95 % intervals (band); in "
         "brackets how many of the rated answers are dangerous. The combined rule was learnt on other cases; "
         "the dotted line is chance." + only_some(len(made), whole, "`medjury triage`"),
-        alt="; ".join(said) or "Curves of dangerous answers caught by share reviewed.",
+        alt="; ".join(text) or "Curves of dangerous answers caught by share reviewed.",
     )
 
 

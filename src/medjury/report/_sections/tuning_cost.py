@@ -40,12 +40,12 @@ def tuning_cost(material: Material, ways: Ways) -> Html:
         }
         for name, facts in tuned.items()
     ]
-    told = "; machine hours are those of the training, times its GPUs" if trained else ""
+    words = "; machine hours are those of the training, times its GPUs" if trained else ""
     table = material.exhibits.table(
         "tuning",
         rows,
         caption=f"What tuning took. The gain is over {ways.yardstick}, on cases that no tuning has seen; hours are "
-        f"the labels at the study's minutes per case{told}",
+        f"the labels at the study's minutes per case{words}",
         digits={
             "labelled cases": 0,
             "labels": 0,
@@ -75,7 +75,7 @@ def _by_size(tuned: Mapping[str, Mapping[str, Any]], gains: Mapping[str, Estimat
     for way, found in points.items():
         if len(found) < 2:
             continue
-        told = "; ".join(f"{size:,.0f} labelled cases: {shown(found[size])}" for size in sorted(found))
+        words = "; ".join(f"{size:,.0f} labelled cases: {shown(found[size])}" for size in sorted(found))
         short = [size for size, gain in found.items() if (gain.low or 0.0) <= 0]
         better = [size for size in found if size > max(short, default=-1.0)]
         word = (
@@ -83,7 +83,7 @@ def _by_size(tuned: Mapping[str, Mapping[str, Any]], gains: Mapping[str, Estimat
             if better
             else "it was not shown to beat the plain judge"
         )
-        lines.append(f"{way}, gain by labelled cases: {told}: {word}.")
+        lines.append(f"{way}, gain by labelled cases: {words}: {word}.")
     return lines
 
 
@@ -92,7 +92,7 @@ def _curve(name: str, facts: Mapping[str, Any]) -> list[str]:
     points = facts.get("curve")
     if not isinstance(points, list) or not points:
         return []
-    told = "; ".join(
+    words = "; ".join(
         f"{_number(each.get('labels')):,.0f} labelled cases: {shown(_estimate(each))}" for each in points
     )
     beats = [each for each in points if (_estimate(each).low or 0.0) > 0]
@@ -102,7 +102,7 @@ def _curve(name: str, facts: Mapping[str, Any]) -> list[str]:
         if fewest is None
         else f"it beat the plain prompt from {fewest:,.0f} labelled cases on"
     )
-    return [f"{name}, gain by labelled cases: {told}: {word}."]
+    return [f"{name}, gain by labelled cases: {words}: {word}."]
 
 
 def _estimate(point: Mapping[str, Any]) -> Estimate:
