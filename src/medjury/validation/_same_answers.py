@@ -27,7 +27,7 @@ Unit = tuple[str, str]
 @dataclass(frozen=True, eq=False)
 class SameAnswers:
     """One dimension on its shared answers, development cases left out. `given` has the scores of the raters that
-    are compared; one that scored fewer than half of the clinicians' answers is compared with nobody, since all would
+    are compared; one that scored fewer than half of the clinicians' answers is compared with nobody, as all would
     be compared on what it happened to score. `scored` counts every rater's answers among the `rated`. `humans` are
     the columns that agreement is averaged over: single clinicians where two or more scored an answer, as in the
     gate, else their mean. `danger` is the clinicians' score by which an answer is dangerous. `left_out` are answers
