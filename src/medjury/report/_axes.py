@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from medjury.report import _svg
 from medjury.report._svg import GRID, INK, SOFT, number
+from medjury.statistics import Estimate
 
 Limits = tuple[float | None, float | None]
 Tick = tuple[float, str]
@@ -103,6 +104,18 @@ class Axes:
         if low is not None and high is not None:
             ends, level = [low, high], [at, at]
             self.line(*((level, ends) if upright else (ends, level)), colour, width=width)
+
+    def estimate(self, found: Estimate | None, at: float, colour: str, *, marker: str = "o", label: str = "",
+                 words: str = "", width: float = 1.6, size: float = 7.5) -> None:  # fmt: skip
+        """An estimate as a mark with its interval, level with `at`, and words beside it; nothing where there is
+        none."""
+        if found is None or found.value is None:
+            return
+        self.span(found.low, found.high, at, colour, width=width)
+        self.points([found.value], [at], colour, marker=marker, label=label)
+        if words:
+            end = found.value if found.high is None else found.high
+            self.text(end, at, words, shift=5, size=size)
 
     def area(self, x: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str) -> None:
         """A band between two lines."""

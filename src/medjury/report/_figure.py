@@ -26,6 +26,11 @@ class Figure:
         self.panels.append(made)
         return made
 
+    def lines(self, labels: Sequence[str], **settings: Any) -> Axes:
+        """One more panel with a level line for each label, the first on top."""
+        ticks = [(float(place), label) for place, label in enumerate(labels)]
+        return self.axes(y_ticks=ticks, y_limits=(len(labels) - 0.5, -0.5), grid="x", **settings)
+
     def svg(self, alt: str) -> str:
         """The whole picture; `alt` says in words what it shows."""
         legend, top = self._legend()

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import heapq
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from medjury.report._exhibits import Exhibits
-from medjury.report._html import Html, element, joined, without_controls
-from medjury.store.runs import Records, files
+from medjury.report._html import Html, element, joined, paragraph, without_controls
+from medjury.store.runs import Body, Record, Records, files
 from medjury.tables import Measured
 from medjury.validation import STATISTICS, Evidence, Rule, Validation, Verdict, about_judge
 
 if TYPE_CHECKING:
     from medjury.analysis.calibration import CalibrationStudy
 
+AnyBody = TypeVar("AnyBody", bound=Body)
 # More panels than this make no readable figure; the tables beside it have every dimension.
 PANELS = 12
 
@@ -143,6 +145,31 @@ class Material:
     def records(self) -> Records:
         """How ratings of several steps came about: `records.of(kind)` gives one at a time."""
         return self.evidence.table.run.records
+
+
+def most_interesting(
+    material: Material,
+    kind: type[AnyBody],
+    note: Callable[[Record[AnyBody]], object],
+    interest: Callable[[Record[AnyBody]], tuple[float, ...]],
+) -> list[Record[AnyBody]]:
+    """The records that a reader should see first, as many as the study shows; `note` counts every one of them."""
+
+    def noted() -> Iterator[Record[AnyBody]]:
+        for record in material.records.of(kind):
+            note(record)
+            yield record
+
+    wanted = material.evidence.table.settings.cases_shown
+    # All are counted on the way, whether or not any is shown.
+    return heapq.nlargest(max(wanted, 1), noted(), key=interest)[:wanted]
+
+
+def one_by_one(title: str, note: str, made: Sequence[Html]) -> Html:
+    """Records that a reader opens one by one, under a title and a note which they are; nothing without any."""
+    if not made:
+        return Html("")
+    return Html(element("h3", title) + paragraph(note, class_="soft") + "".join(made))
 
 
 SectionMaker = Callable[[Material], Section | None]

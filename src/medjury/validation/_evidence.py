@@ -28,7 +28,8 @@ from medjury.tables import (
 )
 from medjury.validation._colleague import Beside, Tested, colleague_test
 from medjury.validation._registered import Standing, standing
-from medjury.validation._scope import PartTests, StudyParts, by_raters, shares_below, tested_parts
+from medjury.validation._rule import Rule
+from medjury.validation._scope import Scope, StudyParts, by_raters, shares_below, tested_parts
 from medjury.version import __version__
 
 # What verdicts and reports show of agreement; `medjury agreement` has them all.
@@ -66,7 +67,9 @@ class Evidence:
     named: tuple[Names | None, Names | None] = (None, None)
     _more: dict[Any, AgreementTable | None] = field(default_factory=dict, init=False, repr=False)
     _tested: dict[str, Tested] = field(default_factory=dict, init=False, repr=False)
-    _part_tests: dict[str, PartTests] = field(default_factory=dict, init=False, repr=False)
+    _part_tests: dict[str, tuple[Scope, tuple[Rule, ...]]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     @property
     def manifest(self) -> Manifest:
@@ -245,8 +248,8 @@ class Evidence:
         """Share, scored and asked, of the rater on trial."""
         return coverage_of(self.table, self.grid(dimension), self.rater, self.roles)
 
-    def parts(self, dimension: Measured) -> PartTests:
-        """The parts of the cases, and for which of them the rater is shown to be worse."""
+    def parts(self, dimension: Measured) -> tuple[Scope, tuple[Rule, ...]]:
+        """For which parts of the cases the rater is shown to be worse, and the rules on them."""
         if dimension.name not in self._part_tests:
             beside = self.tested(dimension).beside
             parts, unknown = self._parts.of(self.grid(dimension.name))
@@ -330,6 +333,17 @@ def evidence_of(
         table.seed(seed),
         (raters, reference),
     )
+
+
+def gate_evidence(
+    table: object, dimensions: Names | None, **how: Any
+) -> tuple[tuple[Measured, ...], Evidence]:
+    """What the gate needs alone, and the dimensions that raters gave themselves: all of these, or those named."""
+    ready = rating_table(table).with_weights
+    measured = ready.chosen(dimensions, derived=False)
+    statistics = sorted({gate_statistic(ready.rules, each) for each in measured})
+    names = [each.name for each in measured]
+    return measured, evidence_of(ready, dimensions=names, statistics=statistics, **how)
 
 
 def _dangerous(table: RatingTable, dimensions: Names | None) -> list[str]:

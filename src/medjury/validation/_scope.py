@@ -109,22 +109,14 @@ class Scope:
         return " and ".join(text)
 
 
-@dataclass(frozen=True, eq=False)
-class PartTests:
-    """What the tests of parts found: the scope, and by column of its own rule what fails there."""
-
-    scope: Scope
-    rules: tuple[Rule, ...]
-
-
 # Columns whose failing part leaves no scope, as no new case can be kept out of them: each has a rule of its own.
 OWN_RULES: Mapping[str, str] = {SYSTEM: "systems_alike", TIME: "steady", RATERS: "singly_rated"}
 
 
 def tested_parts(
     beside: Beside, parts: Sequence[Part], unknown: Sequence[str], rules: GateRules
-) -> PartTests:
-    """Every part by every test that it allows."""
+) -> tuple[Scope, tuple[Rule, ...]]:
+    """Every part by every test that it allows: the scope, and the rule of each column that has its own."""
     measures = _Measures(beside, rules)
     large = _with_small_together(measures, parts)
     found = [(part, *measures.tests(part)) for part in large]
@@ -171,7 +163,7 @@ def tested_parts(
         float((outside & rated).sum() / max(1, rated.sum())),
     )
     made = [_own_rule(column, looked[column], own[column]) for column in OWN_RULES]
-    return PartTests(scope, (*made, _scope_rule(scope, unknown)))
+    return scope, (*made, _scope_rule(scope, unknown))
 
 
 def _own_rule(column: str, looked: int, failing: Sequence[str]) -> Rule:

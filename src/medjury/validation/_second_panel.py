@@ -18,7 +18,8 @@ from medjury.statistics import (
     Floats,
     Printable,
     Result,
-    ends,
+    Row,
+    flat,
     percent,
     side_by_side,
     text_table,
@@ -43,7 +44,7 @@ AS_SCORED, CALIBRATED = "as scored", "calibrated"
 
 
 @dataclass(frozen=True, slots=True)
-class PanelWin:
+class PanelWin(Row):
     """One rater beside the second panel by one metric: the share of resamples of cases in which the rater is nearer
     to the reference (ties half), and `delta`, how much nearer, positive where the rater is better."""
 
@@ -56,13 +57,11 @@ class PanelWin:
     n: int
 
     def as_dict(self) -> dict[str, Any]:
-        words = {name: getattr(self, name) for name in ("dimension", "rater", "stage", "metric", "win_rate")}
-        return {**words, **ends(self.delta, "delta"), "n": self.n, "method": self.delta.method,
-                "reason": self.delta.reason}  # fmt: skip
+        return {**flat(self), "method": self.delta.method, "reason": self.delta.reason}
 
 
 @dataclass(frozen=True, slots=True)
-class PanelSafety:
+class PanelSafety(Row):
     """Severe errors of a rater and of the panel, each of the dangerous answers it scored, and the posterior
     probability that the rater's rate is lower, under a flat and under Jeffreys's prior: each on its own answers,
     and on those that both scored (None where a side has none). Where the priors differ, the prior speaks."""
@@ -80,13 +79,6 @@ class PanelSafety:
     both: int
     lower_paired_flat: float | None
     lower_paired_jeffreys: float | None
-
-    def as_dict(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for name in self.__slots__:
-            value = getattr(self, name)
-            found |= ends(value, name) if isinstance(value, Estimate) else {name: value}
-        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from medjury.statistics import Estimate, Result, Row, counted, look
-from medjury.tables import Measured, Names, rating_table
+from medjury.tables import Measured, Names
 from medjury.validation._colleague import TAIL, Tested, consensus_danger
-from medjury.validation._evidence import Evidence, evidence_of, gate_statistic
+from medjury.validation._evidence import Evidence, gate_evidence
 from medjury.validation._rule import Rule
 from medjury.validation._sentences import RULES
 
@@ -75,18 +75,14 @@ def settling(
     """How far the lines of the colleague test are settled by the ratings so far, of `planned` ones. Looking often
     costs nothing: the intervals are wider than those of the gate and hold at all looks together. The verdict itself
     is the gate's, at the end that was stated."""
-    ready = rating_table(table).with_weights
-    measured = ready.chosen(dimensions, derived=False)
-    evidence = evidence_of(
-        ready,
-        raters=raters,
-        reference=reference,
-        dimensions=[each.name for each in measured],
-        statistics=sorted({gate_statistic(ready.rules, each) for each in measured}),
-        confidence=confidence,
-        resamples=resamples,
-        seed=seed,
-    )
+    how = {
+        "raters": raters,
+        "reference": reference,
+        "confidence": confidence,
+        "resamples": resamples,
+        "seed": seed,
+    }
+    measured, evidence = gate_evidence(table, dimensions, **how)
     rows = tuple(row for each in measured for row in _rows(evidence, each, planned))
     return Settling(rows, (evidence.problem,) if evidence.problem else ())
 

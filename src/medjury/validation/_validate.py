@@ -11,8 +11,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 from medjury.statistics import Printable, Result
-from medjury.tables import Measured, Names, rating_table
-from medjury.validation._evidence import Evidence, evidence_of, gate_statistic
+from medjury.tables import Measured, Names
+from medjury.validation._evidence import Evidence, gate_evidence
 from medjury.validation._preconditions import preconditions, silence_warning
 from medjury.validation._rule import Rule
 from medjury.validation._scope import Scope, scale_use
@@ -229,18 +229,14 @@ def validate(
     """The verdict on every jury of a run folder (on every judge, where it forms none), or on the jury of any rating
     table, dimension by dimension, the first-named first; where `raters` are named, on each of them. The rules are
     those that the study file stated before the run."""
-    ready = rating_table(table).with_weights
-    measured = ready.chosen(dimensions, derived=False)
-    evidence = evidence_of(
-        ready,
-        raters=raters,
-        reference=reference,
-        dimensions=[each.name for each in measured],
-        statistics=sorted({gate_statistic(ready.rules, each) for each in measured}),
-        confidence=confidence,
-        resamples=resamples,
-        seed=seed,
-    )
+    how = {
+        "raters": raters,
+        "reference": reference,
+        "confidence": confidence,
+        "resamples": resamples,
+        "seed": seed,
+    }
+    measured, evidence = gate_evidence(table, dimensions, **how)
     if raters is None:
         return validation_of(evidence, measured)
     return validation_of(evidence, measured, evidence.roles.raters)
@@ -267,12 +263,12 @@ def validation_of(
 
 
 def _verdict(evidence: Evidence, dimension: Measured) -> Verdict:
-    tested, parts = evidence.tested(dimension), evidence.parts(dimension)
+    tested, (scope, parts) = evidence.tested(dimension), evidence.parts(dimension)
     rules = (
         *tested.lines,
         *preconditions(evidence, dimension, tested),
         scale_use(tested.beside, evidence.rules),
-        *parts.rules,
+        *parts,
     )
     word = max((rule.cap for rule in rules), key=ORDER.index)
     danger = dimension.danger_words(evidence.rules)
@@ -282,7 +278,7 @@ def _verdict(evidence: Evidence, dimension: Measured) -> Verdict:
         dimension.label,
         word,
         rules,
-        parts.scope,
+        scope,
         beside_colleague(tested.values, danger),
         danger,
         tested.doubly,

@@ -339,13 +339,11 @@ def _where(lines: list[Line]) -> str:
 
 
 def _draw(figure: Figure, lines: list[Line], floor: float, who: str) -> None:
-    axes = figure.axes(
+    axes = figure.lines(
+        [line[0] for line in lines],
         x_name="agreement (1 is perfect, 0 is chance)",
         y_name="dimension",
-        y_ticks=[(place, line[0]) for place, line in enumerate(lines)],
         x_limits=(None, 1.02),
-        y_limits=(len(lines) - 0.5, -0.5),
-        grid="x",
     )
     axes.rule(x=floor, colour=COLOURS[6])
     for side, (shift, colour, marker, label) in enumerate(
@@ -356,11 +354,9 @@ def _draw(figure: Figure, lines: list[Line], floor: float, who: str) -> None:
     ):
         for place, line in enumerate(lines):
             found = line[1 + side]
-            if isinstance(found, Estimate) and found.value is not None:
-                axes.span(found.low, found.high, place + shift, colour)
-                axes.points([found.value], [place + shift], colour, marker=marker, label=label)
-                end = found.value if found.high is None else found.high
-                axes.text(end, place + shift, f"n = {found.n:,}", shift=5, size=7)
+            if isinstance(found, Estimate):
+                words = f"n = {found.n:,}"
+                axes.estimate(found, place + shift, colour, marker=marker, label=label, words=words, size=7)
 
 
 def _spoken(found: Estimate | None) -> str:

@@ -3,9 +3,8 @@ their supported share agrees with the clinicians."""
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from medjury.analysis.agreement import RocCurve, area_statistics, roc_curve
 from medjury.report._exhibits import COLOURS
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, element, paragraph, table_html
-from medjury.report._material import Material, Section, cut, short
+from medjury.report._material import Material, Section, cut, most_interesting, one_by_one, short
 from medjury.report._svg import SOFT
 from medjury.statistics import Estimate, bootstrap, counted, percent
 from medjury.store.runs import Record, files
@@ -133,10 +132,14 @@ class _Group:
 def claims(material: Material) -> Section | None:
     if not material.records.kinds():
         return None
+    from medjury.judging import ClaimsBody, ClaimStatistics
+
     groups: dict[tuple[str, str], _Group] = {}
-    settings = material.evidence.table.settings
-    # All are counted on the way, whether or not any is shown.
-    most = heapq.nlargest(max(settings.cases_shown, 1), _noted(material, groups), key=_interest)
+
+    def note(record: ClaimsRecord) -> None:
+        groups.setdefault((record.rater, record.body.dimension), _Group(ClaimStatistics())).note(record)
+
+    chosen = most_interesting(material, ClaimsBody, note, _interest)
     if not groups:
         return None
     found = {key: group.tally for key, group in groups.items()}
@@ -145,7 +148,7 @@ def claims(material: Material) -> Section | None:
         "with. A verdict counts only where the quotation that it rests on was found in that text; a refused "
         "quotation is reported to the judge once, and where none can be shown the claim stays unverified."
     )
-    if settings.hide_texts:
+    if material.evidence.table.settings.hide_texts:
         lead += " Names of cases, claims and quotations are left out of this copy."
     total = sum(len(each.per_answer) + each.failed for each in found.values())
     body = (
@@ -154,18 +157,9 @@ def claims(material: Material) -> Section | None:
         + _verdicts(material, found)
         + _evidence(material, found)
         + _roc(material, groups)
-        + _answers(material, most[: settings.cases_shown], total)
+        + _answers(material, chosen, total)
     )
     return Section("claims", "Claims", Html(body))
-
-
-def _noted(material: Material, groups: dict[tuple[str, str], _Group]) -> Iterator[ClaimsRecord]:
-    """Each record as it is counted."""
-    from medjury.judging import ClaimsBody, ClaimStatistics
-
-    for record in material.records.of(ClaimsBody):
-        groups.setdefault((record.rater, record.body.dimension), _Group(ClaimStatistics())).note(record)
-        yield record
 
 
 def _interest(record: ClaimsRecord) -> tuple[float, ...]:
@@ -349,14 +343,12 @@ def _draw(figure: Figure, curves: Sequence[ShareCurve]) -> None:
 
 
 def _answers(material: Material, chosen: Sequence[ClaimsRecord], total: int) -> Html:
-    if not chosen:
-        return Html("")
     note = (
         f"{counted(len(chosen), 'answer')} of {total:,}, first those with evidence that stayed invented and with "
         f"decisive claims that are contradicted or not addressed. All are in {files.RECORDS}."
     )
-    blocks = [_answer(material, number, record) for number, record in enumerate(chosen, start=1)]
-    return Html(element("h3", "Answers claim by claim") + paragraph(note, class_="soft") + "".join(blocks))
+    made = [_answer(material, number, record) for number, record in enumerate(chosen, start=1)]
+    return one_by_one("Answers claim by claim", note, made)
 
 
 def _answer(material: Material, number: int, record: ClaimsRecord) -> Html:

@@ -351,20 +351,14 @@ def _figure(material: Material, gains: Sequence[Gain]) -> Html:
         labels = [
             short(f"{each.dimension.label}{f' ({each.rater})' if several else ''}", 30) for each in drawn
         ]
-        axes = figure.axes(
-            x_name="gain in grades, last draft less first",
-            y_ticks=list(enumerate(labels)),
-            y_limits=(len(drawn) - 0.5, -0.5),
-            grid="x",
-        )
+        axes = figure.lines(labels, x_name="gain in grades, last draft less first")
         axes.rule(x=0, width=0.8, dash=":")
         for place, gain in enumerate(drawn):
             for estimate, colour, marker, shift in (
                 (gain.loop, JURY_COLOUR, "o", -0.12),
                 (gain.final, CLINICIAN_COLOUR, "s", 0.12),
             ):
-                axes.span(estimate.low, estimate.high, place + shift, colour, width=1.4)
-                axes.points([estimate.value or 0.0], [place + shift], colour, marker=marker)
+                axes.estimate(estimate, place + shift, colour, marker=marker, width=1.4)
 
     return material.exhibits.figure(
         "closed-loop-gains",

@@ -110,14 +110,8 @@ def coverage(material: Material) -> Section:
 
 
 def _draw(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> None:
-    axes = figure.axes(
-        x_name="share of ratings (%)",
-        y_name="rater",
-        y_ticks=[(place, short(row["rater"])) for place, row in enumerate(rows)],
-        x_limits=(0, 100),
-        y_limits=(len(rows) - 0.5, -0.5),
-        grid="x",
-    )
+    names = [short(row["rater"]) for row in rows]
+    axes = figure.lines(names, x_name="share of ratings (%)", y_name="rater", x_limits=(0, 100))
     parts = (("scored", JURY_COLOUR), ("not applicable", GRID), ("unscored", COLOURS[1]))
     for place, row in enumerate(rows):
         left, whole = 0.0, sum(row[label] for label, _ in parts)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from medjury.report._html import Cell, Html, bullets, element, joined, paragraph, table_html
-from medjury.report._material import Material, Section, cut
+from medjury.report._material import Material, Section, cut, most_interesting, one_by_one
 from medjury.statistics import counted, percent, shown
 from medjury.store.runs import Record, files
 
@@ -94,10 +93,14 @@ class DeliberationTally:
 def deliberations(material: Material) -> Section | None:
     if not material.records.kinds():
         return None
+    from medjury.judging import DeliberationBody
+
     tallies: dict[str, DeliberationTally] = {}
-    wanted = material.evidence.table.settings.cases_shown
-    # All are counted on the way, whether or not any is shown.
-    chosen = heapq.nlargest(max(wanted, 1), _noted(material, tallies), key=_interest)[:wanted]
+
+    def note(record: DeliberationRecord) -> None:
+        tallies.setdefault(record.rater, DeliberationTally()).note(record.body)
+
+    chosen = most_interesting(material, DeliberationBody, note, _interest)
     if not tallies:
         return None
     lead = (
@@ -116,15 +119,6 @@ def deliberations(material: Material) -> Section | None:
         + _transcripts(material, chosen, sum(each.deliberations for each in tallies.values()))
     )
     return Section("deliberations", "Deliberations", Html(body))
-
-
-def _noted(material: Material, tallies: dict[str, DeliberationTally]) -> Iterator[DeliberationRecord]:
-    """Each record as it is counted."""
-    from medjury.judging import DeliberationBody
-
-    for record in material.records.of(DeliberationBody):
-        tallies.setdefault(record.rater, DeliberationTally()).note(record.body)
-        yield record
 
 
 def _interest(record: DeliberationRecord) -> tuple[float, ...]:
@@ -213,14 +207,12 @@ def _personas(material: Material, tallies: Mapping[str, DeliberationTally]) -> H
 
 
 def _transcripts(material: Material, chosen: Sequence[DeliberationRecord], total: int) -> Html:
-    if not chosen:
-        return Html("")
     note = (
         f"{counted(len(chosen), 'transcript')} of {total:,}, first those whose decision lies outside the agents' "
         f"grades, that lost an agent or did not settle. All are in {files.RECORDS}."
     )
-    blocks = [_transcript(material, number, record) for number, record in enumerate(chosen, start=1)]
-    return Html(element("h3", "Transcripts") + paragraph(note, class_="soft") + "".join(blocks))
+    made = [_transcript(material, number, record) for number, record in enumerate(chosen, start=1)]
+    return one_by_one("Transcripts", note, made)
 
 
 def _transcript(material: Material, number: int, record: DeliberationRecord) -> Html:

@@ -246,26 +246,12 @@ def _cells(rows: Sequence[AgreementRow], reference: str) -> dict[tuple[str, str,
 
 
 def _draw(figure: Figure, lines: Sequence[Line], levels: Sequence[float]) -> None:
-    axes = figure.axes(
-        x_name="F1 of the class",
-        y_ticks=[(place, label) for place, (label, _) in enumerate(lines)],
-        x_limits=(0, 1.02),
-        y_limits=(len(lines) - 0.5, -0.5),
-        grid="x",
-    )
+    axes = figure.lines([label for label, _ in lines], x_name="F1 of the class", x_limits=(0, 1.02))
     for number, level in enumerate(levels):
         at = 0.24 * (number - (len(levels) - 1) / 2)
         for place, (_, estimates) in enumerate(lines):
-            found = estimates[number]
-            if found is not None and found.value is not None:
-                axes.span(found.low, found.high, place + at, COLOURS[number])
-                axes.points(
-                    [found.value],
-                    [place + at],
-                    COLOURS[number],
-                    marker=MARKERS[number],
-                    label=f"class {level:g}",
-                )
+            found, colour, label = estimates[number], COLOURS[number], f"class {level:g}"
+            axes.estimate(found, place + at, colour, marker=MARKERS[number], label=label)
 
 
 def _levels(dimension: Measured) -> tuple[float, ...]:

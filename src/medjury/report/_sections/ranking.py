@@ -279,16 +279,6 @@ def _by_reference(material: Material, found: Ranking) -> str:
 
 
 def _draw(figure: Figure, found: Ranking, measured: str) -> None:
-    axes = figure.axes(
-        x_name=measured,
-        y_name="system",
-        y_ticks=[(place, short(each.system)) for place, each in enumerate(found.rows)],
-        y_limits=(len(found.rows) - 0.5, -0.5),
-        grid="x",
-    )
+    axes = figure.lines([short(each.system) for each in found.rows], x_name=measured, y_name="system")
     for place, each in enumerate(found.rows):
-        value = each.macro_average.value or 0.0
-        axes.span(each.macro_average.low, each.macro_average.high, place, JURY_COLOUR)
-        axes.points([value], [place], JURY_COLOUR)
-        end = value if each.macro_average.high is None else each.macro_average.high
-        axes.text(end, place, f"{each.tie_group}  n = {each.n:,}", shift=5)
+        axes.estimate(each.macro_average, place, JURY_COLOUR, words=f"{each.tie_group}  n = {each.n:,}")

@@ -110,13 +110,11 @@ def _overlap(material: Material) -> Html:
 
 
 def _draw(figure: Figure, bars: list[Bar]) -> None:
-    axes = figure.axes(
+    axes = figure.lines(
+        [short(label) for label, _ in bars],
         x_name="severe errors (% of dangerous answers)",
         y_name="dimension",
-        y_ticks=[(place, short(label)) for place, (label, _) in enumerate(bars)],
         x_limits=(0, None),
-        y_limits=(len(bars) - 0.5, -0.5),
-        grid="x",
     )
     for place, (_, found) in enumerate(bars):
         value, low, high = (100 * (end or 0.0) for end in (found.rate.value, found.rate.low, found.rate.high))

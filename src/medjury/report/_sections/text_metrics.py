@@ -84,16 +84,11 @@ def _picture(material: Material, rows: Sequence[MetricBesideLabels]) -> Html:
 
 
 def _draw(figure: Figure, rows: Sequence[MetricBesideLabels]) -> None:
-    axes = figure.axes(
-        x_name="mean score at significant impact less that at none",
-        y_ticks=[(place, short(row.evaluation.metric.title, 26)) for place, row in enumerate(rows)],
-        y_limits=(len(rows) - 0.5, -0.5),
-        grid="x",
-    )
+    titles = [short(row.evaluation.metric.title, 26) for row in rows]
+    axes = figure.lines(titles, x_name="mean score at significant impact less that at none")
     axes.rule(x=0, colour=COLOURS[6])
     for number, family in enumerate(_FAMILIES):
         for place, row in enumerate(rows):
-            found, metric = row.evaluation.enrichment, row.evaluation.metric
-            if metric.family == family and found.value is not None:
-                axes.span(found.low, found.high, place, COLOURS[number])
-                axes.points([found.value], [place], COLOURS[number], marker=MARKERS[number], label=family)
+            if row.evaluation.metric.family == family:
+                found, colour = row.evaluation.enrichment, COLOURS[number]
+                axes.estimate(found, place, colour, marker=MARKERS[number], label=family)
