@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -239,6 +240,29 @@ def registered(manifest: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
 def rules(**changes: Any) -> dict[str, Any]:
     """The default rules as a manifest holds them, some changed."""
     return {**GateRules(**changes).model_dump(), "stated_at": "2025-12-31T23:00:00+00:00"}
+
+
+def record_lines(kind: str, bodies: Sequence[Mapping[str, Any]]) -> str:
+    """`records.jsonl` with these bodies, one for each case of `judge-a`."""
+    rows = [
+        {"key": f"k{n}", "item": f"case-{n:04d}", "system": "", "rater": "judge-a", "repeat": 0, "kind": kind,
+         "body": body}
+        for n, body in enumerate(bodies)
+    ]  # fmt: skip
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def run_with_records(folder: Path, records: str, **changes: Any) -> Path:
+    """A run of one judge with these records."""
+    frame = planted_frame(cases=12, dimensions=("accuracy", "clarity"), judges={"judge-a": 0.5})
+    return write_run(folder, frame, records=records, **changes)
+
+
+def section_of(page: str, name: str) -> str:
+    """One section of the page."""
+    found = re.search(rf'<section id="{name}".*?</section>', page, re.DOTALL)
+    assert found, f"the page has no section {name}"
+    return found[0]
 
 
 def page_of(folder: Path) -> str:

@@ -6,7 +6,6 @@ import asyncio
 import csv
 import json
 import os
-import re
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from tests.chromium import chromium
 from tests.judging.test_adaptive import REFUSAL, jury, rate
 from tests.judging.test_repeats import answer
 from tests.report.browser import open_page
-from tests.report.planted import page_of, planted_frame, write_run
+from tests.report.planted import page_of, record_lines, run_with_records, section_of
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
@@ -59,17 +58,11 @@ def stories() -> list[dict[str, Any]]:
 
 
 def lines(bodies: list[dict[str, Any]]) -> str:
-    rows = [
-        {"key": f"k{n}", "item": f"case-{n:04d}", "system": "", "rater": "judge-a", "repeat": 0,
-         "kind": "adaptive", "body": body}
-        for n, body in enumerate(bodies)
-    ]  # fmt: skip
-    return "".join(json.dumps(row) + "\n" for row in rows)
+    return record_lines("adaptive", bodies)
 
 
 def folder(tmp_path: Path, records: str, **changes: Any) -> Path:
-    frame = planted_frame(cases=12, dimensions=("accuracy", "clarity"), judges={"judge-a": 0.5})
-    return write_run(tmp_path / "run", frame, records=records, **changes)
+    return run_with_records(tmp_path / "run", records, **changes)
 
 
 def tables(run: Path) -> dict[str, list[list[str]]]:
@@ -80,12 +73,6 @@ def tables(run: Path) -> dict[str, list[list[str]]]:
         for name, text in exhibits.tables.items()
         if name.startswith("adaptive-")
     }
-
-
-def section_of(page: str) -> str:
-    found = re.search(r'<section id="adaptive".*?</section>', page, re.DOTALL)
-    assert found, "the page has no section on adaptive juries"
-    return found[0]
 
 
 @pytest.fixture(autouse=True)
@@ -133,7 +120,7 @@ def test_it_needs_no_text_and_shows_none(tmp_path: Path) -> None:
                 outcome.update({"explanation": "the potassium"})
     for hide in (True, False):
         run = folder(tmp_path / str(hide), lines(bodies), report={"resamples": 200, "hide_texts": hide})
-        section = section_of(page_of(run))
+        section = section_of(page_of(run), "adaptive")
         assert "potassium" not in section and "case-000" not in section and "9 of at most 12" in section
 
 

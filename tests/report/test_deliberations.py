@@ -13,7 +13,7 @@ import pytest
 from tests.chromium import chromium
 from tests.judging.test_deliberation import END, Room, asks, graded, says, three
 from tests.report.browser import open_page
-from tests.report.planted import page_of, planted_frame, write_run
+from tests.report.planted import page_of, record_lines, run_with_records, section_of
 
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case
@@ -55,23 +55,11 @@ def stories() -> list[dict[str, Any]]:
 
 
 def lines(bodies: list[dict[str, Any]]) -> str:
-    rows = [
-        {"key": f"k{n}", "item": f"case-{n:04d}", "system": "", "rater": "judge-a", "repeat": 0,
-         "kind": "deliberation", "body": body}
-        for n, body in enumerate(bodies)
-    ]  # fmt: skip
-    return "".join(json.dumps(row) + "\n" for row in rows)
+    return record_lines("deliberation", bodies)
 
 
 def folder(tmp_path: Path, records: str, **changes: Any) -> Path:
-    frame = planted_frame(cases=12, dimensions=("accuracy", "clarity"), judges={"judge-a": 0.5})
-    return write_run(tmp_path / "run", frame, records=records, **changes)
-
-
-def section_of(page: str) -> str:
-    found = re.search(r'<section id="deliberations".*?</section>', page, re.DOTALL)
-    assert found, "the page has no section on deliberations"
-    return found[0]
+    return run_with_records(tmp_path / "run", records, **changes)
 
 
 def test_a_run_without_deliberations_says_nothing_of_them(tmp_path: Path) -> None:
@@ -130,7 +118,7 @@ def test_fewer_transcripts_are_shown_where_the_study_says_so(tmp_path: Path) -> 
 
 def test_a_copy_without_texts_keeps_the_grades_and_no_word(tmp_path: Path) -> None:
     run = folder(tmp_path, lines(stories()), report={"resamples": 200, "hide_texts": True})
-    section = section_of(page_of(run))
+    section = section_of(page_of(run), "deliberations")
     for words in ("potassium", "nothing wrong", "could die", "case-000", "it says so", "Where is"):
         assert words not in section, words
     assert "5 → 4" in section and "deliberation 1" in section and "left out of this copy" in section

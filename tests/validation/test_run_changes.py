@@ -101,31 +101,33 @@ def test_where_an_offset_may_lie_on_either_side_of_zero_its_change_in_size_has_n
     assert signed.low < signed.value < signed.high
 
 
-def test_offsets_that_are_surely_below_zero_mirror_their_change_in_size() -> None:
-    assert [
-        row
-        for row in changes(
-            table({"clinician a": [3, 4, 5] * 70, "jury": [2, 3, 4, 2, 3, 3] * 35}),
-            table({"clinician a": [3, 4, 5] * 70, "jury": [2, 2, 3, 1, 3, 4] * 35}),
-        )
-        if "offset" in row[0]
-    ] == [
-        ("offset against clinicians", -1.167, -1.5, -0.333, -0.435, -0.219, 210),
-        ("size of the offset", 1.167, 1.5, 0.333, 0.219, 0.435, 210),
-    ]
-
-
-def test_offsets_that_are_surely_above_zero_change_in_size_as_they_do_in_sign() -> None:
-    assert [
-        row
-        for row in changes(
-            table({"clinician a": [3, 2, 1] * 70, "jury": [4, 3, 2, 4, 3, 3] * 35}),
-            table({"clinician a": [3, 2, 1] * 70, "jury": [4, 4, 3, 5, 3, 2] * 35}),
-        )
-        if "offset" in row[0]
-    ] == [
-        ("offset against clinicians", 1.167, 1.5, 0.333, 0.232, 0.435, 210),
-        ("size of the offset", 1.167, 1.5, 0.333, 0.232, 0.435, 210),
+@pytest.mark.parametrize(
+    ("human", "one", "two", "offset", "size"),
+    [
+        (
+            [3, 4, 5],
+            [2, 3, 4, 2, 3, 3],
+            [2, 2, 3, 1, 3, 4],
+            (-1.167, -1.5, -0.333, -0.435, -0.219),
+            (1.167, 1.5, 0.333, 0.219, 0.435),
+        ),
+        (
+            [3, 2, 1],
+            [4, 3, 2, 4, 3, 3],
+            [4, 4, 3, 5, 3, 2],
+            (1.167, 1.5, 0.333, 0.232, 0.435),
+            (1.167, 1.5, 0.333, 0.232, 0.435),
+        ),
+    ],
+    ids=["surely below zero, mirrored", "surely above zero"],
+)
+def test_an_offset_that_is_surely_on_one_side_changes_in_size_as_it_does_or_mirrored(
+    human: list[int], one: list[int], two: list[int], offset: tuple[float, ...], size: tuple[float, ...]
+) -> None:
+    first, second = (table({"clinician a": human * 70, "jury": scores * 35}) for scores in (one, two))
+    assert [row for row in changes(first, second) if "offset" in row[0]] == [
+        ("offset against clinicians", *offset, 210),
+        ("size of the offset", *size, 210),
     ]
 
 

@@ -26,7 +26,7 @@ from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.in_use.passports import make_passport
 from medjury.in_use.watching import Watched, watch
-from medjury.in_use.watching._quantities import Quantity, Watching
+from medjury.in_use.watching._quantities import Quantity, WatchedScale
 from medjury.in_use.watching._settings import LimitsPart, SourcePart, WatchPart
 from medjury.in_use.watching._state import State, WatchedCase
 from medjury.in_use.watching._status import QuantityFound, Window
@@ -267,7 +267,7 @@ def watching(**settings: Any) -> WatchPart:
 
 
 def test_after_a_drop_the_interval_still_holds_its_own_mean() -> None:
-    scale = Watching(1, 5, True, 0.5)
+    scale = WatchedScale(1, 5, True, 0.5)
     part = watching(limits=LimitsPart(score=2.75))
     score = Quantity.new("score", part, scale)
     for place, value in enumerate((*[0.7] * 1000, *[0.1] * 1000)):
@@ -302,7 +302,7 @@ def test_the_last_cases_are_shown_beside_the_whole(study: Path) -> None:
 
 def test_every_limit_has_its_part_of_alpha(study: Path) -> None:
     """Evidence of 20 is an alarm of one limit, of two together it takes 40."""
-    scale = Watching(1, 5, True, 0.5)
+    scale = WatchedScale(1, 5, True, 0.5)
     alone = Quantity.new("score", watching(limits=LimitsPart(score=3)), scale)
     beside = Quantity.new("score", watching(limits=LimitsPart(score=3, coverage=0.9)), scale)
     assert (alone.alpha, beside.alpha) == (0.05, 0.025)
@@ -337,7 +337,7 @@ def test_a_folder_of_an_earlier_version_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_quality_of_a_case_is_the_clinicians_on_average_over_draws() -> None:
-    scale = Watching(1, 5, True, 0.2)
+    scale = WatchedScale(1, 5, True, 0.2)
     for label in (1.0, 3.0, 5.0):
         values = [
             scale.value("quality", WatchedCase(1, "i", "s", 4.0, True, 0.2, drawn, "", label)) or 0.0
@@ -598,7 +598,7 @@ def test_every_command_prints_json(
 
 
 def test_what_is_watched_is_told_in_its_unit_and_never_beyond_the_scale() -> None:
-    scale = Watching(low=1, high=5, higher_is_better=True, least=0.05)
+    scale = WatchedScale(low=1, high=5, higher_is_better=True, least=0.05)
     assert scale.told("disagreement", 1.0) == 4, "grades are no farther apart than the scale is long"
     assert scale.told("disagreement", 0.0125) == pytest.approx(1.0)
     one = QuantityFound("coverage", "quiet", 0.95, 1.0, 0.821, 1.0, 42, 42, Window(0.9, 0.5, 1.0, 10, 10))

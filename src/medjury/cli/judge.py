@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
             override=options.override,
             signers=options.signers,
             allow_unvalidated=options.allow_unvalidated,
-            watch=shown,
+            progress=shown,
             preflight=not options.no_preflight,
         )
     print(found.to_json() if options.json else found.text())

@@ -145,7 +145,7 @@ def judge_with_passport(
     override: str | Path | None = None,
     signers: str | Path | None = None,
     allow_unvalidated: bool = False,
-    watch: Watcher | None = None,
+    progress: Watcher | None = None,
     preflight: bool = True,
     now: datetime | None = None,
 ) -> Judged:
@@ -179,7 +179,7 @@ def judge_with_passport(
         for key, each in placed.items()
         if (each.inside or outside == "flag") and not all_outside(scoped[key])
     )
-    result, changes = _asked(study, passport, wanted, watch, preflight)
+    result, changes = _asked(study, passport, wanted, progress, preflight)
     status: Status = "void" if changes else "complete" if result is None else result.status
     why = f"another model answers than was validated: {'; '.join(changes)}" if changes else ""
     if result is not None and not why:
@@ -211,7 +211,7 @@ def _refuse_other_passport(folder: Path, passport: Passport) -> None:
 
 
 def _asked(
-    study: Study, passport: Passport, wanted: frozenset[Answer], watch: Watcher | None, preflight: bool
+    study: Study, passport: Passport, wanted: frozenset[Answer], progress: Watcher | None, preflight: bool
 ) -> tuple[RunResult | None, tuple[str, ...]]:
     """The run, and which models answered that were not validated. The first cases are judged first: they show who
     answers before the others are paid for, and are found in the store afterwards."""
@@ -220,7 +220,7 @@ def _asked(
     result = None
     for most in (_FIRST, None) if len(wanted) > _FIRST else (None,):
         part = replace(study, cases=_Inside(study.cases, wanted, most))
-        result = run_study(part, watch=watch, preflight=preflight)
+        result = run_study(part, watch=progress, preflight=preflight)
         preflight = False
         answered = RunFolder(study.output).manifest.models_answered
         if changes := answering_changes(passport.jury.answered, answered):

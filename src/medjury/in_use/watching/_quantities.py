@@ -31,7 +31,7 @@ Event = Literal["alarm", "recovered"]
 
 
 @dataclass(frozen=True, slots=True)
-class Watching:
+class WatchedScale:
     """The scale of the watched dimension, and the least probability with which a case is drawn."""
 
     low: float
@@ -87,7 +87,7 @@ class Watching:
         return value
 
 
-def watching_of(passport: Passport, part: WatchPart) -> tuple[str, Watching]:
+def watched_scale(passport: Passport, part: WatchPart) -> tuple[str, WatchedScale]:
     """The watched dimension and its scale."""
     known = {each.name: each for each in passport.jury.instrument.dimensions if each.grades}
     judged = [each.dimension for each in passport.verdicts if each.dimension in known]
@@ -98,7 +98,7 @@ def watching_of(passport: Passport, part: WatchPart) -> tuple[str, Watching]:
         )
     grades = known[name].grades or (0.0, 1.0)
     least = min(part.review.share, part.review.doubtful)
-    scale = Watching(min(grades), max(grades), known[name].higher_is_better, least)
+    scale = WatchedScale(min(grades), max(grades), known[name].higher_is_better, least)
     for quantity, stated in part.limits.stated.items():
         low, high = scale.ends(quantity)
         inside = quantity not in ("score", "quality") or scale.low < stated < scale.high
@@ -119,7 +119,7 @@ class Quantity:
     cases: int = 0
 
     @classmethod
-    def new(cls, name: str, part: WatchPart, scale: Watching) -> Quantity:
+    def new(cls, name: str, part: WatchPart, scale: WatchedScale) -> Quantity:
         """A quantity that has seen nothing; the false alarms of all together are `alpha`."""
         low, high = scale.ends(name)
         limit = scale.limit(name, part.limits.stated[name])

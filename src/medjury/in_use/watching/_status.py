@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 from medjury.foundation.files import write_whole
-from medjury.in_use.watching._quantities import BY_CLINICIANS, Quantity, Watching
+from medjury.in_use.watching._quantities import BY_CLINICIANS, Quantity, WatchedScale
 from medjury.in_use.watching._settings import WatchStudy
 from medjury.in_use.watching._state import Alarm, State
 from medjury.statistics import ConfidenceSequence
@@ -67,7 +67,7 @@ class Watched:
         study: WatchStudy,
         state: State,
         quantities: Sequence[Quantity],
-        scale: Watching,
+        scale: WatchedScale,
         status: str,
         why: str,
     ) -> Watched:
@@ -137,7 +137,7 @@ def write_status(study: WatchStudy, found: Watched) -> None:
     )
 
 
-def _found(quantity: Quantity, study: WatchStudy, state: State, scale: Watching) -> QuantityFound:
+def _found(quantity: Quantity, study: WatchStudy, state: State, scale: WatchedScale) -> QuantityFound:
     name, settings = quantity.name, study.settings
     fed = state.fact("fed by clinicians" if name in BY_CLINICIANS else "fed by jury") or 0
     last: dict[str, list[float]] = {}
@@ -161,7 +161,7 @@ def _found(quantity: Quantity, study: WatchStudy, state: State, scale: Watching)
     )
 
 
-def _window(sequence: ConfidenceSequence, cases: int, name: str, scale: Watching) -> Window:
+def _window(sequence: ConfidenceSequence, cases: int, name: str, scale: WatchedScale) -> Window:
     low, high = sorted(scale.in_units(name, end) for end in sequence.interval)
     mean = None if sequence.mean is None else scale.in_units(name, sequence.mean)
     return Window(mean, low, high, sequence.n, cases)

@@ -14,7 +14,7 @@ from medjury.analysis.calibration import QueueRow, ReviewQueue, sealed, write_fr
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import private_folder
 from medjury.in_use.passports import Judged, judge_with_passport, read_passport
-from medjury.in_use.watching._quantities import BY_CLINICIANS, BY_JURY, Quantity, Watching, watching_of
+from medjury.in_use.watching._quantities import BY_CLINICIANS, BY_JURY, Quantity, WatchedScale, watched_scale
 from medjury.in_use.watching._settings import ReviewPart, WatchPart, WatchStudy, load_watch
 from medjury.in_use.watching._sources import Taken, finished, take
 from medjury.in_use.watching._state import Alarm, State, WatchedCase
@@ -114,7 +114,7 @@ QUEUE = "queue.csv"
 
 
 def probability_of(
-    review: ReviewPart, scale: Watching, score: float | None, inside: bool
+    review: ReviewPart, scale: WatchedScale, score: float | None, inside: bool
 ) -> tuple[float, str]:
     """With which probability a case is read, and why."""
     if score is None:
@@ -135,7 +135,7 @@ def is_drawn(review: ReviewPart, item: str, system: str, probability: float) -> 
 
 
 def write_queue(
-    folder: Path, study: WatchStudy, scale: Watching, cases: Sequence[WatchedCase]
+    folder: Path, study: WatchStudy, scale: WatchedScale, cases: Sequence[WatchedCase]
 ) -> Path | None:
     """The batch's queue beside its cases, as a round of the panel takes it (`draw:`); none where none is drawn."""
     if not any(case.drawn for case in cases):
@@ -201,7 +201,7 @@ def watch(path: str | Path, *, now: datetime | None = None, preflight: bool = Tr
 
 def _look(study: WatchStudy, state: State, now: datetime | None, preflight: bool) -> Watched:
     passport = read_passport(study.place(study.settings.passport))
-    dimension, scale = watching_of(passport, study.settings)
+    dimension, scale = watched_scale(passport, study.settings)
     with state.whole():
         state.hold(
             "passport", passport.hash, "this folder holds a watch by another passport; name another `folder`"
@@ -309,7 +309,7 @@ def _take_in(
     number: int,
     judged: Judged,
     dimension: str,
-    scale: Watching,
+    scale: WatchedScale,
     now: datetime | None,
 ) -> None:
     """What the jury said of a batch, and every alarm that comes of it, in one step."""
@@ -329,7 +329,7 @@ def _take_in(
 
 
 def _advance(
-    study: WatchStudy, state: State, scale: Watching, names: tuple[str, ...], now: datetime | None
+    study: WatchStudy, state: State, scale: WatchedScale, names: tuple[str, ...], now: datetime | None
 ) -> None:
     """Take the groups that are whole, in the order in which they began; stop at the first that is not."""
     who = "clinicians" if names is BY_CLINICIANS else "jury"
@@ -364,7 +364,12 @@ def _waits(study: WatchStudy, cases: list[WatchedCase], moment: datetime) -> boo
 
 
 def _bet(
-    study: WatchStudy, state: State, scale: Watching, quantity: Quantity, cases: list[WatchedCase], at: str
+    study: WatchStudy,
+    state: State,
+    scale: WatchedScale,
+    quantity: Quantity,
+    cases: list[WatchedCase],
+    at: str,
 ) -> None:
     """One group of cases for one quantity, and the alarm that comes of it."""
     values = [value for case in cases if (value := scale.value(quantity.name, case)) is not None]
@@ -381,7 +386,7 @@ def _bet(
         state.raise_alarm(name, event, found, at)
 
 
-def _quantities(study: WatchStudy, state: State, scale: Watching) -> list[Quantity]:
+def _quantities(study: WatchStudy, state: State, scale: WatchedScale) -> list[Quantity]:
     made = []
     for name in study.settings.limits.stated:
         known = state.fact(f"quantity {name}")
