@@ -9,9 +9,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from medjury.foundation.files import private_folder, write_whole
-from medjury.report._figure import Figure
+from medjury.report._axes import Axes
+from medjury.report._figure import Figure, draw_panels
 from medjury.report._html import Cell, Html, element, paragraph, sentence, table_html
 from medjury.statistics import Estimate
 
@@ -90,6 +92,25 @@ class Exhibits:
         )
         return element(
             "figure", picture, element("figcaption", sentence(self.speak(caption))), id=f"figure-{name}"
+        )
+
+    def panels(
+        self,
+        name: str,
+        things: Sequence[Any],
+        draw: Callable[[Axes, Any], None],
+        *,
+        caption: str,
+        alt: str,
+        columns: int = 3,
+        each: float = 2.8,
+        wide: float = 9,
+        extra: float = 0.3,
+    ) -> Html:
+        """A figure of small multiples: one panel for each thing, row by row, each so many inches high."""
+        size = (wide, extra + each * -(-len(things) // min(columns, max(len(things), 1))))
+        return self.figure(
+            name, size, lambda figure: draw_panels(figure, things, columns, draw), caption=caption, alt=alt
         )
 
     def write(self, folder: Path) -> None:

@@ -175,11 +175,6 @@ def one_by_one(title: str, note: str, made: Sequence[Html]) -> Html:
 SectionMaker = Callable[[Material], Section | None]
 
 
-def height(things: int, columns: int, each: float, extra: float = 0.3) -> float:
-    """Inches of a figure of small multiples."""
-    return extra + each * -(-things // min(columns, max(things, 1)))
-
-
 def only_some(shown: int, all_of_them: int, where: str) -> str:
     """A sentence where a figure shows a part."""
     return (

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from medjury.foundation.errors import MedjuryError
 from medjury.report._axes import Axes
 from medjury.report._exhibits import CLINICIAN_COLOUR, COLOURS, JURY_COLOUR, MARKERS
-from medjury.report._figure import draw_panels
 from medjury.report._html import Cell, Html, bullets, element, paragraph
-from medjury.report._material import PANELS, Material, Section, height, only_some, short
+from medjury.report._material import PANELS, Material, Section, only_some, short
 from medjury.report._svg import SOFT
 from medjury.statistics import counted, percent, shown
 from medjury.tables import Measured
@@ -51,16 +50,11 @@ def calibration_maps(material: Material, study: CalibrationStudy) -> Html:
     names = list(dict.fromkeys(each.dimension for each in curves))
     shown = names[:PANELS]
     raters = list(dict.fromkeys(each.rater for each in curves))
-    picture = material.exhibits.figure(
+    picture = material.exhibits.panels(
         "calibration-curves",
-        (9, height(len(shown), 3, 2.8)),
-        lambda figure: draw_panels(
-            figure,
-            shown,
-            3,
-            lambda axes, name: _calibration_maps_draw(
-                axes, evidence.label(name), [each for each in curves if each.dimension == name], raters
-            ),
+        shown,
+        lambda axes, name: _calibration_maps_draw(
+            axes, evidence.label(name), [each for each in curves if each.dimension == name], raters
         ),
         caption="What a score becomes by calibration, rater by rater: the map of all labelled cases (thick) and "
         "the maps that leave out one fold (thin). Thin lines that lie together say that the map is stable. Below "
@@ -157,10 +151,10 @@ def _body(material: Material, whole: CalibrationStudy) -> Html:
 
 
 def _figure(material: Material, curves: list[Curves], whole: int) -> Html:
-    return material.exhibits.figure(
+    return material.exhibits.panels(
         "calibration",
-        (9, height(len(curves), 3, 2.8)),
-        lambda figure: draw_panels(figure, curves, 3, _draw),
+        curves,
+        _draw,
         caption="Clinicians' mean score by the jury's score, with intervals: as scored (circles) and calibrated on "
         "other cases (squares). A jury that means what it says lies on the dotted line."
         + only_some(len(curves), whole, "tables/calibration.csv"),

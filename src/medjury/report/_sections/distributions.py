@@ -9,9 +9,9 @@ import numpy as np
 from medjury.analysis.agreement import spearman
 from medjury.report._axes import Axes
 from medjury.report._exhibits import BLUE_TO_RED, COLOURS, MARKERS
-from medjury.report._figure import Figure, draw_panels, heat
+from medjury.report._figure import Figure, heat
 from medjury.report._html import Cell, Html, paragraph
-from medjury.report._material import PANELS, Material, Section, height, only_some, short
+from medjury.report._material import PANELS, Material, Section, only_some, short
 from medjury.statistics import shown
 from medjury.tables import SCORED, Measured
 
@@ -55,10 +55,12 @@ def distributions(material: Material) -> Section | None:
     chosen = scaled[:PANELS]
     picture = Html("")
     if chosen:
-        picture = material.exhibits.figure(
+        picture = material.exhibits.panels(
             "distributions",
-            (9, height(len(chosen), 3, 2.5, 0.5)),
-            lambda figure: draw_panels(figure, chosen, 3, lambda axes, each: _draw(axes, material, each)),
+            chosen,
+            lambda axes, each: _draw(axes, material, each),
+            each=2.5,
+            extra=0.5,
             caption="Share of each grade by rater (a jury's mean counts for its nearest grade), on held-out cases. "
             "Where nearly all scores are at one end, agreement says little. In brackets: scores of the jury."
             + (

@@ -9,9 +9,9 @@ import numpy as np
 from medjury.analysis.agreement import BlandAltman, ConfusionMatrix, bland_altman, confusion_matrix
 from medjury.report._axes import Axes
 from medjury.report._exhibits import BLUES, CLINICIAN_COLOUR, COLOURS, JURY_COLOUR, MARKERS
-from medjury.report._figure import Figure, draw_panels, heat
+from medjury.report._figure import Figure, heat
 from medjury.report._html import Cell, Html, element, paragraph
-from medjury.report._material import PANELS, Material, Section, height, only_some, short
+from medjury.report._material import PANELS, Material, Section, only_some, short
 from medjury.report._svg import SOFT
 from medjury.statistics import Estimate, percent, shown
 from medjury.tables import Grades, Measured
@@ -36,10 +36,11 @@ def confusion(material: Material) -> Section | None:
     ]
     material.exhibits.table("confusion", rows, caption="Confusion of grades")
     chosen = scaled[:PANELS]
-    picture = material.exhibits.figure(
+    picture = material.exhibits.panels(
         "confusion",
-        (9, height(len(chosen), 3, 2.9)),
-        lambda figure: draw_panels(figure, chosen, 3, lambda axes, each: _draw(axes, each, found[each.name])),
+        chosen,
+        lambda axes, each: _draw(axes, each, found[each.name]),
+        each=2.9,
         caption="Answers by the clinicians' grade (rows) and the jury's (columns), both rounded half up. On the "
         "diagonal they agree; right of it the jury gives the higher grade. Shade is the share of a row."
         + only_some(len(chosen), len(scaled), "tables/confusion.csv"),
@@ -92,17 +93,13 @@ def _by_rater(material: Material, dimensions: list[Measured]) -> Html:
         caption="Confusion of grades, rater by rater",
     )
     shown = found[:PANELS]
-    picture = material.exhibits.figure(
+    picture = material.exhibits.panels(
         "confusion-by-rater",
-        (9, height(len(shown), 3, 2.9)),
-        lambda figure: draw_panels(
-            figure,
-            shown,
-            3,
-            lambda axes, one: _draw(
-                axes, one[0], one[2], f"{short(one[1], 14)}: ", f"{short(one[1], 14)}'s grade"
-            ),
+        shown,
+        lambda axes, one: _draw(
+            axes, one[0], one[2], f"{short(one[1], 14)}: ", f"{short(one[1], 14)}'s grade"
         ),
+        each=2.9,
         caption="Answers by the clinicians' grade (rows) and each single rater's (columns), as above."
         + (f" The first {len(shown)} of {len(found)}." if len(shown) < len(found) else ""),
         alt="; ".join(
@@ -168,12 +165,11 @@ def _body(material: Material) -> Html:
     chosen = [each for each in material.compared if found[each.name].n > 1][:PANELS]
     if not chosen:
         return table
-    picture = material.exhibits.figure(
+    picture = material.exhibits.panels(
         "bland-altman",
-        (9, height(len(chosen), 3, 2.7)),
-        lambda figure: draw_panels(
-            figure, chosen, 3, lambda axes, each: _draw_of_differences(axes, material, each, found[each.name])
-        ),
+        chosen,
+        lambda axes, each: _draw_of_differences(axes, material, each, found[each.name]),
+        each=2.7,
         caption="Difference (jury less clinicians) against the mean of both; the area of a mark is the number of "
         "answers there. Solid: mean difference with its interval; dashed: limits of agreement."
         + only_some(len(chosen), len(material.compared), "tables/differences.csv"),

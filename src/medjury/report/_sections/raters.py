@@ -9,9 +9,9 @@ import numpy as np
 from medjury.analysis.agreement import RaterPair, RaterPairs, rater_pairs
 from medjury.report._axes import Axes
 from medjury.report._exhibits import BLUES, CLINICIAN_COLOUR, COLOURS, JURY_COLOUR
-from medjury.report._figure import draw_panels, heat
+from medjury.report._figure import heat
 from medjury.report._html import Cell, Html, paragraph
-from medjury.report._material import Material, Section, height, only_some, short
+from medjury.report._material import Material, Section, only_some, short
 from medjury.report._svg import SOFT
 from medjury.tables import Measured
 
@@ -87,12 +87,13 @@ def who_agrees(material: Material) -> Section | None:
     shown = _order(material, found)
     chosen = scaled[:_DIMENSIONS]
     size = 1.6 + 0.34 * len(shown)
-    picture = material.exhibits.figure(
+    picture = material.exhibits.panels(
         "rater-kappas",
-        (9.5, height(len(chosen), 2, size)),
-        lambda figure: draw_panels(
-            figure, chosen, 2, lambda axes, each: _draw(axes, each, _matrix(found, each.name, shown), shown)
-        ),
+        chosen,
+        lambda axes, each: _draw(axes, each, _matrix(found, each.name, shown), shown),
+        each=size,
+        columns=2,
+        wide=9.5,
         caption="Weighted kappa between every two raters, on the answers that both scored."
         + _not_independent(material, found)
         + _left_out(len(shown), len(found.raters))
@@ -172,12 +173,10 @@ def _rho_kappa(material: Material, found: RaterPairs, dimensions: list[Measured]
     if not drawn:
         return Html("")
     means = [_means(pairs[each.name]) for each in drawn]
-    return material.exhibits.figure(
+    return material.exhibits.panels(
         "rater-pairs",
-        (9, height(len(drawn), 3, 2.8)),
-        lambda figure: draw_panels(
-            figure, drawn, 3, lambda axes, each: _draw_pairs(axes, each, pairs[each.name])
-        ),
+        drawn,
+        lambda axes, each: _draw_pairs(axes, each, pairs[each.name]),
         caption="Each point is a pair of raters: Spearman's rho (same order) against weighted kappa (same grade). "
         "Points far below the dotted line keep the order of the answers at another level, which a calibration "
         "can change."

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from medjury.foundation.errors import MedjuryError
 from medjury.report._axes import Axes
 from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR
-from medjury.report._figure import draw_panels
 from medjury.report._html import Cell, Html, bullets, element, paragraph
-from medjury.report._material import PANELS, Material, Section, height, only_some, short
+from medjury.report._material import PANELS, Material, Section, only_some, short
 from medjury.report._svg import SOFT
 from medjury.statistics import Estimate, percent
 
@@ -72,10 +71,12 @@ def labels_by_system(material: Material, made: Sequence[Triage]) -> Html:
         f"The same system by system ({material.evidence.label(chosen.dimension)}; more is better), in brackets the "
         "number of answers. A system whose scores fall with the label is the one that it speaks of."
     )
-    picture = material.exhibits.figure(
+    picture = material.exhibits.panels(
         _BY_SYSTEM,
-        (9, height(len(panels), 4, 2.4)),
-        lambda figure: draw_panels(figure, panels, 4, lambda axes, each: draw_spreads(axes, *each)),
+        panels,
+        lambda axes, each: draw_spreads(axes, *each),
+        each=2.4,
+        columns=4,
         caption=caption,
         alt=f"{caption} The table below has the numbers.",
     )
@@ -181,10 +182,10 @@ def _label_triage_figure(
     draw: Callable[[Axes, str, LabelTriage], None],
     caption: str,
 ) -> Html:
-    return material.exhibits.figure(
+    return material.exhibits.panels(
         name,
-        (9, height(len(shown), 3, 2.8)),
-        lambda figure: draw_panels(figure, list(shown), 3, lambda axes, each: draw(axes, *each)),
+        list(shown),
+        lambda axes, each: draw(axes, *each),
         caption=caption,
         alt=f"{caption} The table below has the numbers.",
     )
@@ -291,12 +292,10 @@ def _figure(material: Material, made: list[Triage], whole: int) -> Html:
         for found in made
         if (curve := (found.curves or {}).get("rule")) is not None and curve.review_to_catch.defined
     ]
-    return material.exhibits.figure(
+    return material.exhibits.panels(
         "triage",
-        (9, height(len(made), 3, 2.8)),
-        lambda figure: draw_panels(
-            figure, made, 3, lambda axes, found: _draw(axes, label(found.dimension), found)
-        ),
+        made,
+        lambda axes, found: _draw(axes, label(found.dimension), found),
         caption="Share of the dangerous answers caught by the share reviewed, with 95 % intervals (band); in "
         "brackets how many of the rated answers are dangerous. The combined rule was learnt on other cases; "
         "the dotted line is chance." + only_some(len(made), whole, "`medjury triage`"),
