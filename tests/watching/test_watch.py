@@ -597,10 +597,10 @@ def test_every_command_prints_json(
         assert names <= json.loads(capsys.readouterr().out).keys(), words
 
 
-def test_what_is_watched_is_told_in_its_unit_and_never_beyond_the_scale() -> None:
+def test_what_is_watched_is_shown_in_its_unit_and_never_beyond_the_scale() -> None:
     scale = WatchedScale(low=1, high=5, higher_is_better=True, least=0.05)
-    assert scale.told("disagreement", 1.0) == 4, "grades are no farther apart than the scale is long"
-    assert scale.told("disagreement", 0.0125) == pytest.approx(1.0)
+    assert scale.in_units("disagreement", 1.0) == 4, "grades are no farther apart than the scale is long"
+    assert scale.in_units("disagreement", 0.0125) == pytest.approx(1.0)
     one = QuantityFound("coverage", "quiet", 0.95, 1.0, 0.821, 1.0, 42, 42, Window(0.9, 0.5, 1.0, 10, 10))
     two = QuantityFound("score", "quiet", 3.3, 2.93, 2.05, 3.84, 30, 42, Window(2.5, 1.5, 3.5, 8, 20))
     new = QuantityFound("quality", "quiet", 3.3, None, 1.0, 5.0, 0, 0, Window(None, 1.0, 5.0, 0, 0))
