@@ -104,11 +104,11 @@ def test_votes_and_failures_are_counted_by_juror(tmp_path: Path) -> None:
 
 
 def test_units_broken_off_are_no_saving_and_jurors_who_fail_are_named(tmp_path: Path) -> None:
-    section = section_of(page_of(folder(tmp_path, lines(stories()))))
+    section = section_of(page_of(folder(tmp_path, lines(stories()))), "adaptive")
     assert "9 of at most 12 questions to jurors were asked about 4 units, 25 % less" in section
     assert "1 unit broken off by a failure that may pass" in section
     assert "a gave no usable answer 1 of 5 times" in section
-    only = section_of(page_of(folder(tmp_path / "one", lines(stories()[:1]))))
+    only = section_of(page_of(folder(tmp_path / "one", lines(stories()[:1]))), "adaptive")
     assert "c was never asked" in only
 
 

@@ -67,7 +67,7 @@ def test_a_run_without_deliberations_says_nothing_of_them(tmp_path: Path) -> Non
 
 
 def test_every_word_is_there_and_none_of_it_is_markup(tmp_path: Path) -> None:
-    section = section_of(page_of(folder(tmp_path, lines(stories()))))
+    section = section_of(page_of(folder(tmp_path, lines(stories()))), "deliberations")
     for words in ("Where is the potassium?", "I see nothing wrong with it.", "the patient could die"):
         assert words in section
     assert "&lt;script&gt;alert(1)" in section and "<script>" not in section and "<b>" not in section
@@ -93,7 +93,7 @@ def test_how_they_ended_is_counted(tmp_path: Path) -> None:
 
 
 def test_what_deserves_a_look_comes_first(tmp_path: Path) -> None:
-    section = section_of(page_of(folder(tmp_path, lines(stories()))))
+    section = section_of(page_of(folder(tmp_path, lines(stories()))), "deliberations")
     titles = re.findall(r"<summary>(case-[^<]*)</summary>", section)
     assert [title.split(" ")[0] for title in titles] == ["case-0002", "case-0001", "case-0000"]
     assert "decided beyond all agents: Accuracy" in titles[0]
@@ -102,16 +102,20 @@ def test_what_deserves_a_look_comes_first(tmp_path: Path) -> None:
 
 def test_a_decision_that_could_not_be_used_is_told(tmp_path: Path) -> None:
     room = Room([graded(3.5, 3)] * 3, three([graded(5, 3)], [graded(2, 3)], [graded(3, 3)]), max_turns=0)
-    section = section_of(page_of(folder(tmp_path, lines([*stories(), story(room)]))))
+    section = section_of(page_of(folder(tmp_path, lines([*stories(), story(room)]))), "deliberations")
     assert "1 grade left undecided" in section and "not decided: Accuracy" in section
     assert "do not average, decide for one of them" in section
 
 
 def test_fewer_transcripts_are_shown_where_the_study_says_so(tmp_path: Path) -> None:
     records = lines(stories())
-    one = section_of(page_of(folder(tmp_path / "one", records, report={"resamples": 200, "cases_shown": 1})))
+    one = section_of(
+        page_of(folder(tmp_path / "one", records, report={"resamples": 200, "cases_shown": 1})),
+        "deliberations",
+    )
     none = section_of(
-        page_of(folder(tmp_path / "none", records, report={"resamples": 200, "cases_shown": 0}))
+        page_of(folder(tmp_path / "none", records, report={"resamples": 200, "cases_shown": 0})),
+        "deliberations",
     )
     assert "1 transcript of 3" in one and "Transcripts" not in none and ">3<" in none
 
@@ -127,7 +131,7 @@ def test_a_copy_without_texts_keeps_the_grades_and_no_word(tmp_path: Path) -> No
 def test_long_words_are_cut_and_it_says_where_the_rest_is(tmp_path: Path) -> None:
     bodies = stories()
     bodies[2]["steps"][0]["reasons"]["accuracy"] = "x" * 5000
-    section = section_of(page_of(folder(tmp_path, lines(bodies))))
+    section = section_of(page_of(folder(tmp_path, lines(bodies))), "deliberations")
     assert "5,000 characters; whole in records.jsonl" in section and "x" * 1600 not in section
 
 

@@ -1,1 +1,1 @@
-"""The sections of the report, by subject. To add one: write a function here, and name it in a list of `_page.py`."""
+"""The sections of the report, by subject. To add one: write a function here, and name it in `_page.py`."""
