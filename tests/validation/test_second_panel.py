@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -98,7 +99,9 @@ def test_command_and_report_say_the_same(tmp_path: Path) -> None:
         assert main(["calibrate", "panel", str(run), "--panel", RESCORE, "--json"]) == 0
     said = json.loads(out.getvalue())
     opened = open_run(run)
-    object.__setattr__(opened, "second_panel", (RESCORE,))  # as a study file states it
+    opened = replace(
+        opened, people=replace(opened.people, second_panel=(RESCORE,))
+    )  # as a study file states it
     write_page(run, evidence=evidence_of(opened))
     wins = pl.read_csv(run / "tables" / "second-panel.csv", infer_schema_length=None)
     assert wins.height == len(said["wins"])
