@@ -161,7 +161,8 @@ def registered_table(frame: pl.DataFrame, *, safety: bool = True, **changes: Any
     if "protocol" not in changes:
         stated |= registered(stated)
     manifest = Manifest.model_validate({name: each for name, each in stated.items() if each is not None})
-    return replace(_made(frame, manifest), manifest=manifest)
+    made = _made(frame, manifest)
+    return replace(made, run=replace(made.run, manifest=manifest))
 
 
 def verdict(frame: pl.DataFrame, **changes: Any) -> Verdict:

@@ -11,7 +11,7 @@ from tests.report.planted import registered, rules
 from tests.tables.run_folders import rows_of
 
 from medjury.store.runs import GateRules, Manifest, Protocol
-from medjury.tables import RatingTable, rating_table
+from medjury.tables import RatingTable, RunDetails, rating_table
 from medjury.validation._registered import (
     Standing,
     changed_since,
@@ -52,7 +52,9 @@ def table_of(*, rated_at: str | None = "2026-01-01T09:00:00+00:00", **changes: A
     frame = rows_of(SCORES).with_columns(
         created_at=pl.when(pl.col("rater") == "jury").then(pl.lit(rated_at)).otherwise(pl.lit("2020-01-01"))
     )
-    return replace(rating_table(frame), manifest=Manifest.model_validate({**STUDY, **changes}))
+    return replace(
+        rating_table(frame), run=RunDetails(manifest=Manifest.model_validate({**STUDY, **changes}))
+    )
 
 
 def words(found: Standing) -> tuple[bool | None, str, str, bool]:

@@ -11,7 +11,7 @@ import pytest
 from tests.tables.run_folders import rows_of
 
 from medjury.store.runs import GateRules, Manifest
-from medjury.tables import RatingTable, rating_table, with_rules
+from medjury.tables import RatingTable, RunDetails, rating_table, with_rules
 from medjury.validation import RunComparison, compare_runs
 
 ANNA = [1 + place % 5 for place in range(40)]
@@ -392,14 +392,18 @@ def test_a_constant_jury_has_no_correlation_to_compare() -> None:
 def test_a_run_is_titled_by_its_name_and_how_it_ended() -> None:
     one = replace(
         table({"clinician a": ANNA, "jury": NEAR}),
-        manifest=Manifest.model_validate(
-            {"run": "morning@1", "status": "complete", "finished_at": "2026-01-01"}
+        run=RunDetails(
+            manifest=Manifest.model_validate(
+                {"run": "morning@1", "status": "complete", "finished_at": "2026-01-01"}
+            )
         ),
     )
     two = replace(
         table({"clinician a": ANNA, "jury": NEAR}),
-        manifest=Manifest.model_validate(
-            {"run": "evening@1", "status": "failed", "why": "no room", "data_hash": "ab"}
+        run=RunDetails(
+            manifest=Manifest.model_validate(
+                {"run": "evening@1", "status": "failed", "why": "no room", "data_hash": "ab"}
+            )
         ),
     )
     found = compared(one, two)
@@ -413,11 +417,13 @@ def test_a_run_is_titled_by_its_name_and_how_it_ended() -> None:
 def test_what_two_runs_state_otherwise_is_listed() -> None:
     one = replace(
         table({"clinician a": ANNA, "jury": NEAR}),
-        manifest=Manifest.model_validate({"medjury": "1", "calls": 3, "cost": 0.123456, "redacted": True}),
+        run=RunDetails(
+            manifest=Manifest.model_validate({"medjury": "1", "calls": 3, "cost": 0.123456, "redacted": True})
+        ),
     )
     two = replace(
         table({"clinician a": ANNA, "jury": NEAR}),
-        manifest=Manifest.model_validate({"medjury": "2", "calls": 4, "prompt_version": "7"}),
+        run=RunDetails(manifest=Manifest.model_validate({"medjury": "2", "calls": 4, "prompt_version": "7"})),
     )
     assert compared(one, two).settings == (
         ("medjury", "1", "2"),

@@ -12,7 +12,7 @@ from tests.tables.run_folders import rows_of
 
 from medjury.statistics import Estimate, error_rate, paired_rate_difference
 from medjury.store.runs import GateRules, Manifest
-from medjury.tables import RatingTable, rating_table, with_rules
+from medjury.tables import RatingTable, RunDetails, rating_table, with_rules
 from medjury.validation import Way, Ways, compare_ways
 from medjury.validation._compare_ways import with_front
 from medjury.validation._ways import FEWEST_CASES, Spending, sharing, spending, spent, together
@@ -223,7 +223,8 @@ JUDGES = [
 
 def compared_ways(scores: dict[str, Any], judges: Sequence[Any] = JUDGES, **rules: Any) -> Ways:
     table = replace(
-        rating_table(rows_of(scores), scale=(1, 5)), manifest=Manifest.model_validate({"judges": judges})
+        rating_table(rows_of(scores), scale=(1, 5)),
+        run=RunDetails(manifest=Manifest.model_validate({"judges": judges})),
     )
     stated = GateRules(**{"severe_dimensions": ("accuracy",), **rules})
     found = compare_ways(with_rules(table, stated), resamples=150, seed=1)
