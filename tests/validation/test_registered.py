@@ -114,7 +114,7 @@ def test_ratings_of_no_run_have_no_registered_rules() -> None:
 def test_ratings_of_no_run_may_have_a_protocol_of_their_own() -> None:
     own = Protocol.model_validate({"registered_at": "2025-12-31T23:30:00+00:00"})
     frame = rows_of(SCORES).with_columns(created_at=pl.lit("2026-01-01T09:00:00+00:00"))
-    assert words(standing(replace(rating_table(frame), protocol=own))) == (
+    assert words(standing(replace(rating_table(frame), run=RunDetails(protocol=own)))) == (
         True,
         ("protocol HASH, registered 2025-12-31 23:30 UTC, before the first rating (2026-01-01 09:00 UTC)"),
         "",
@@ -124,7 +124,7 @@ def test_ratings_of_no_run_may_have_a_protocol_of_their_own() -> None:
 
 def test_without_a_moment_of_rating_nobody_knows_which_came_first() -> None:
     own = Protocol.model_validate({"registered_at": "2025-12-31T23:30:00+00:00"})
-    assert words(standing(replace(rating_table(rows_of(SCORES)), protocol=own))) == (
+    assert words(standing(replace(rating_table(rows_of(SCORES)), run=RunDetails(protocol=own)))) == (
         None,
         ("protocol HASH, registered 2025-12-31 23:30 UTC; when the scores were made is not known"),
         (
