@@ -16,11 +16,11 @@ from medjury.analysis.agreement import (
     icc_statistics,
     incomplete,
     kappa_statistics,
-    mean_over_pairs,
     mixed_model_icc,
     non_inferiority,
     over_pairs,
 )
+from medjury.analysis.agreement._pairs_of_humans import mean_over_pairs
 from medjury.statistics import combined, replicates
 from medjury.tables import rating_table
 

@@ -5,13 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from medjury.analysis.agreement import (
-    correlation_statistics,
-    icc,
-    judge_as_rater,
-    mean_over_pairs,
-    non_inferiority,
-)
+from medjury.analysis.agreement import correlation_statistics, icc, judge_as_rater, non_inferiority
+from medjury.analysis.agreement._pairs_of_humans import mean_over_pairs
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import bootstrap as bootstrap_of
 

@@ -15,7 +15,8 @@ import pytest
 from tests.report.planted import page_of, planted_frame, rules, write_run
 from tests.report.ways import WAYS, Planted, judges_of, ways_frame
 
-from medjury.analysis.agreement import agreement, kappa_statistics, mean_over_pairs, severe_errors
+from medjury.analysis.agreement import agreement, kappa_statistics, severe_errors
+from medjury.analysis.agreement._pairs_of_humans import mean_over_pairs
 from medjury.report import write_page
 from medjury.statistics import bootstrap, clustered_proportion, combined, compare, shown
 from medjury.tables import grades_of, open_run

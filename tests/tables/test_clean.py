@@ -7,7 +7,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from medjury.foundation.errors import MedjuryError
-from medjury.tables import clean_rows
+from medjury.tables._clean import clean_rows
 
 
 def frame(**columns: list[object]) -> pl.DataFrame:

@@ -10,7 +10,7 @@ import pytest
 from medjury.instruments import list_instruments, load_instrument
 from medjury.store.runs import GateRules
 from medjury.tables import Grades, Measured
-from medjury.tables._measured import of_instrument
+from medjury.tables._dimensions import of_instrument
 
 
 def measured(*grades: float, higher: bool = True) -> Measured:

@@ -14,13 +14,12 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
 from medjury.intake.cases import Case
 from medjury.tables import danger_reference, rating_table
-from medjury.tables._answers import answers_of
 from medjury.tables._clean import clean_rows
 from medjury.tables._consensus import adjudicated, consensus_of
-from medjury.tables._grades import Grades, grades_from_instrument, grades_of
-from medjury.tables._measured import of_instrument, present
+from medjury.tables._dimensions import Grades, grades_from_instrument, grades_of, of_instrument, present
+from medjury.tables._grid import answers_of
 from medjury.tables._open import with_cases
-from medjury.tables._spelling import known_rater, look_alikes
+from medjury.tables._roles import known_rater, look_alikes
 
 
 def refused(call: Callable[[], object]) -> str:

@@ -13,8 +13,7 @@ import pytest
 from medjury.foundation.errors import MedjuryError
 from medjury.tables import rating_table
 from medjury.tables._clean import clean_rows
-from medjury.tables._plain import read_plain_table
-from medjury.tables._read import read_rating_table
+from medjury.tables._read import read_plain_table, read_rating_table
 
 
 def refused(call: Callable[[], object]) -> str:

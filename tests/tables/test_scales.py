@@ -72,7 +72,7 @@ def test_one_scale_for_all_is_not_that_of_a_composite() -> None:
     names = ["item", "rater", "dimension", "score"]
     rows = [("1", "a", "quality", 0.9), ("1", "a", "accuracy", 4.0)]
     frame = pl.DataFrame(rows, schema=names, orient="row")
-    from medjury.tables._measured import Measured, present
+    from medjury.tables._dimensions import Measured, present
 
     known = [
         Measured("accuracy", "accuracy", None),

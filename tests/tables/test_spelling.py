@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from medjury.foundation.errors import MedjuryError
-from medjury.tables._spelling import known_rater, look_alikes
+from medjury.tables._roles import known_rater, look_alikes
 
 
 @pytest.mark.parametrize(

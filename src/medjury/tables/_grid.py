@@ -1,21 +1,21 @@
 """The grid: for one dimension, every rater's score of every unit, with what is missing and why.
 
-The unit is one system's answer to one item. Whatever cannot be used is counted, never dropped in silence.
-"""
+The unit is one system's answer to one item. Whatever cannot be used is counted, never dropped in silence."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.tables._grades import Grades
+from medjury.tables._dimensions import Grades
 
 if TYPE_CHECKING:
     import polars
+
 
 Numbers = NDArray[np.float64]
 RepeatRule = Literal["mean", "median"]
@@ -185,3 +185,29 @@ def count_unscored(rows: polars.DataFrame) -> dict[str, dict[str, int]]:
     for rater, reason, count in counted.iter_rows():
         found.setdefault(rater, {})[reason] = count
     return found
+
+
+# Answers: what raters said of each answer, their repeats made one, as rows to join and group.
+
+
+def answers_of(grids: Iterable[Grid], raters: Sequence[str]) -> polars.DataFrame:
+    """`item, system, cluster, rater, dimension, score, state`: a row for each answer that a rater was asked for;
+    `score` is null where `state` is not SCORED."""
+    import polars as pl
+
+    schema = dict.fromkeys(("item", "system", "cluster", "rater", "dimension"), pl.String)
+    frames = [pl.DataFrame(schema={**schema, "score": pl.Float64, "state": pl.UInt8})]
+    names = pl.Series("rater", raters, dtype=pl.String)
+    for grid in grids if raters else ():
+        units = pl.DataFrame({"item": grid.items, "system": grid.systems, "cluster": grid.clusters})
+        states, scores = (np.stack([kind[rater] for rater in raters]) for kind in (grid.states, grid.scores))
+        who, unit = np.nonzero(states != ABSENT)
+        frames.append(
+            units[unit].with_columns(
+                names[who],
+                pl.lit(grid.dimension).alias("dimension"),
+                pl.Series("score", scores[who, unit], nan_to_null=True),
+                pl.Series("state", states[who, unit]),
+            )
+        )
+    return pl.concat(frames)

@@ -25,15 +25,12 @@ from medjury.store.runs import (
     files,
 )
 from medjury.tables._case_columns import column_warnings, found_columns
-from medjury.tables._clean import clean_rows, with_clusters
-from medjury.tables._grades import GradesArgument
+from medjury.tables._clean import check_scale, clean_rows, on_scale, with_clusters
+from medjury.tables._dimensions import GradesArgument, Measured, of_instrument, of_manifest, present
 from medjury.tables._grid import RepeatRule
 from medjury.tables._jury import JuryName, JuryRule
-from medjury.tables._measured import Measured, of_instrument, of_manifest, present
 from medjury.tables._rating_table import RatingTable, RunDetails
-from medjury.tables._roles import Names, People
-from medjury.tables._scales import check_scale, on_scale
-from medjury.tables._spelling import look_alikes
+from medjury.tables._roles import Names, People, look_alikes
 
 if TYPE_CHECKING:
     import polars

@@ -13,8 +13,7 @@ from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.intake import Reading, read_table, shown_of
 from medjury.tables._case_columns import CASE_PARTS, tells_groups
-from medjury.tables._plain import read_plain_table
-from medjury.tables._read import read_rating_table
+from medjury.tables._read import read_plain_table, read_rating_table
 
 if TYPE_CHECKING:
     import polars

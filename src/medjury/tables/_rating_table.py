@@ -16,11 +16,10 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument
 from medjury.store.runs import ConsensusRule, DangerBy, GateRules, Manifest, Protocol, Records, ReportSettings
 from medjury.tables._case_columns import CaseColumns, found_columns
-from medjury.tables._consensus import consensus_of
-from medjury.tables._consensus_rater import with_consensus
+from medjury.tables._consensus import consensus_of, with_consensus
+from medjury.tables._dimensions import Measured, Numbers
 from medjury.tables._grid import Grid, RepeatRule, count_unscored, joined, make_grids
 from medjury.tables._jury import JuryRule, JuryVotes, jury_votes
-from medjury.tables._measured import Measured, Numbers
 from medjury.tables._probability import refuse_unequal, unequal_raters, weights_of
 from medjury.tables._roles import MACHINES, Names, People, Roles, assign
 
@@ -180,7 +179,18 @@ class RatingTable:
 
     @cached_property
     def case_columns(self) -> CaseColumns:
-        """Which columns describe the case or the answer, and which look so and do not."""
+        """Which columns describe the case or the answer, and which look so and do not: whoever rated an answer,
+        they have one value on it, and two or more over all. Text has at most 40 values, each shared by two or
+        more patients or cases on average, unless it has a usual name (specialty, sex) or the rules name it;
+        numbers may have more.
+
+        >>> import polars as pl
+        >>> from medjury.tables import rating_table
+        >>> rows = {"item": ["1", "1", "2", "2"], "rater": ["a", "b"] * 2, "dimension": "accuracy", "score": 4}
+        >>> rows |= {"sex": ["f", "f", "m", "m"], "specialty": ["surgery", "cardiology"] * 2}
+        >>> rating_table(pl.DataFrame(rows)).case_columns.names
+        ('sex',)
+        """
         return found_columns(self.rows, self.rules.parts or ())
 
     @cached_property
@@ -352,18 +362,3 @@ class RatingTable:
         rule = "median" if self.people.consensus == "adjudicated" else self.people.consensus
         scores = self.consensus_scores(grid, self.people.second_panel, rule=rule)
         return with_consensus(grid, self.people.panel, scores, self.people.second_panel)[0]
-
-
-def case_columns(table: RatingTable) -> tuple[str, ...]:
-    """The columns that describe the case or the answer: whoever rated an answer, they have one value on it,
-    and two or more over all. Text has at most 40 values, each shared by two or more patients or cases on
-    average, unless it has a usual name (specialty, sex) or the rules name it; numbers may have more.
-
-    >>> import polars as pl
-    >>> from medjury.tables import rating_table
-    >>> rows = {"item": ["1", "1", "2", "2"], "rater": ["a", "b"] * 2, "dimension": "accuracy", "score": 4}
-    >>> rows |= {"sex": ["f", "f", "m", "m"], "specialty": ["surgery", "cardiology"] * 2}
-    >>> case_columns(rating_table(pl.DataFrame(rows)))
-    ('sex',)
-    """
-    return table.case_columns.names

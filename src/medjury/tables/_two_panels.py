@@ -12,7 +12,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument
 from medjury.store.runs import GateRules, Protocol
 from medjury.tables._clean import OFF_SCALE
-from medjury.tables._grades import GradesArgument
+from medjury.tables._dimensions import GradesArgument
 from medjury.tables._jury import JuryName
 from medjury.tables._open import rating_table, with_rules
 from medjury.tables._panel import KEYS, KINDS, Meaning, Panel, melted, open_panel

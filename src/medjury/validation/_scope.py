@@ -16,7 +16,7 @@ import numpy as np
 
 from medjury.statistics import Floats, counted, percent, shown
 from medjury.store.runs import GateRules
-from medjury.tables import MOST_GROUPS, Grid, RatingTable, case_columns
+from medjury.tables import MOST_GROUPS, Grid, RatingTable
 from medjury.validation._clustered import clustered_contrast
 from medjury.validation._colleague import Beside, Codes, Flags, missed_rows
 from medjury.validation._rule import Asked, Rule, ask
@@ -356,7 +356,7 @@ class StudyParts:
         return parts, unknown
 
     def _attributes(self, grid: Grid) -> dict[str, list[str]]:
-        rows, names = self._table.rows, list(case_columns(self._table))
+        rows, names = self._table.rows, list(self._table.case_columns.names)
         found = {
             name: [level or NOT_STATED for level in _levels(_values(rows, name, grid))]
             for name in names

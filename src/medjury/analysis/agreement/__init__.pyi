@@ -33,7 +33,6 @@ from ._jury_worth import JuryWorthRow as JuryWorthRow
 from ._jury_worth import jury_worth as jury_worth
 from ._kappa import cohen_kappa as cohen_kappa
 from ._kappa import kappa_statistics as kappa_statistics
-from ._krippendorff import alpha_statistics as alpha_statistics
 from ._krippendorff import krippendorff_alpha as krippendorff_alpha
 from ._many_raters import cronbach_alpha as cronbach_alpha
 from ._many_raters import kendall_w as kendall_w
@@ -42,7 +41,6 @@ from ._non_inferiority import NonInferiority as NonInferiority
 from ._non_inferiority import no_disagreement as no_disagreement
 from ._non_inferiority import non_inferiority as non_inferiority
 from ._pairs_of_humans import incomplete as incomplete
-from ._pairs_of_humans import mean_over_pairs as mean_over_pairs
 from ._pairs_of_humans import over_pairs as over_pairs
 from ._pairs_of_humans import too_few_each as too_few_each
 from ._pilot import Expected as Expected

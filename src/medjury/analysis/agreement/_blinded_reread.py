@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import ceil, sqrt
-from typing import Any
 
 import numpy as np
 from scipy import special
@@ -17,6 +16,7 @@ from medjury.statistics import (
     Floats,
     Printable,
     Result,
+    Row,
     combined,
     on_columns,
     percent,
@@ -30,7 +30,7 @@ READERS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class RereadRow:
+class RereadRow(Row):
     """One dimension: `answers` to re-read, and `noticed`, the anchoring that all `available` answers would show."""
 
     rater: str
@@ -39,9 +39,6 @@ class RereadRow:
     answers: int
     available: int
     noticed: float
-
-    def as_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 @dataclass(frozen=True, slots=True)

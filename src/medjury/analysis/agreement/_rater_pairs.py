@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from medjury.analysis.agreement._correlation import correlation_statistics
 from medjury.analysis.agreement._kappa import kappa_statistics
 from medjury.analysis.agreement._scores import read_scale
-from medjury.statistics import Floats, Read, Result, Statistics
+from medjury.statistics import Floats, Read, Result, Row, Statistics
 from medjury.tables import Grid, Measured, Names, RatingTable, Roles, rating_table
 
 JUDGES, MIXED, HUMANS, WITH_JURY = "judge with judge", "judge with human", "human with human", "with the jury"
@@ -22,7 +21,7 @@ _FEW_VALUES = 64
 
 
 @dataclass(frozen=True, slots=True)
-class RaterPair:
+class RaterPair(Row):
     """Two raters on one dimension: how many answers both scored, quadratic weighted kappa on the full scale (scores
     between grades rounded half up) and Spearman's rho of the scores as they are; None where one does not exist."""
 
@@ -33,9 +32,6 @@ class RaterPair:
     n: int
     kappa_quadratic: float | None
     spearman: float | None
-
-    def as_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from scipy import special
 
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Floats, Printable, Result, Row, p_value, percent, shown
-from medjury.tables import CASE_PARTS, RatingTable, case_columns, rating_table
+from medjury.tables import CASE_PARTS, RatingTable, rating_table
 
 if TYPE_CHECKING:
     import polars
@@ -121,7 +121,7 @@ def corpus(
 
 def _parts(ratings: RatingTable) -> list[str]:
     """What tells groups of cases apart, the usual names first."""
-    found = case_columns(ratings)
+    found = ratings.case_columns.names
     named = dict.fromkeys((*(name for name in CASE_PARTS if name in found), *found))
     return [name for name in named if name not in LENGTHS]
 
