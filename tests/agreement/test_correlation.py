@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 from tests.agreement.reference_values import reference
 
-from medjury.analysis.agreement import correlation_statistics, kendall_tau_b, pearson, spearman
-from medjury.statistics import _ranks, evaluate
+from medjury.analysis.agreement import _ranks, correlation_statistics, kendall_tau_b, pearson, spearman
+from medjury.statistics import evaluate
 
 VALUES = reference("kendall_w_spearman_kendall_tau")
 FIRST, SECOND = np.array(VALUES["anxiety"]["data"])[:, :2].T
