@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.analysis.agreement._krippendorff import alpha_statistics
 from medjury.analysis.agreement import cohen_kappa, icc, icc_statistics, kappa_statistics, krippendorff_alpha
+from medjury.analysis.agreement._krippendorff import alpha_statistics
 from medjury.statistics import evaluate
 
 SCALE = [1, 2, 3, 4, 5]

@@ -38,7 +38,6 @@ from ._panel_doubts import reversed_doubt as reversed_doubt
 from ._panel_doubts import scale_doubt as scale_doubt
 from ._panel_doubts import whole_scale as whole_scale
 from ._panel_doubts import with_matched as with_matched
-from ._read import read_plain_table as read_plain_table
 from ._probability import probability_of as probability_of
 from ._rating_table import RatingTable as RatingTable
 from ._rating_table import RunDetails as RunDetails
