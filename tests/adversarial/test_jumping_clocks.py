@@ -14,7 +14,7 @@ from tests.ratings.conftest import (  # noqa: F401 - fixtures
 )
 
 from medjury.store.ratings import Store
-from medjury.store.ratings._store.owner import STALE_AFTER_SECONDS, Busy, Claimed, Heartbeats, new_owner
+from medjury.store.ratings._store.owner import STALE_AFTER_SECONDS, Claim, Heartbeats, new_owner
 
 DAY = 86_400.0
 
@@ -28,9 +28,9 @@ def jump(store: Store, seconds: float) -> None:  # noqa: F811
 @pytest.mark.parametrize("seconds", [60.0, DAY, -60.0, -DAY])
 def test_the_claims_of_a_living_process_stay(store: Store, seconds: float) -> None:  # noqa: F811
     living, other = new_owner(), new_owner()
-    assert store.find_or_claim(["a"], living) == {"a": Claimed()}
+    assert store.find_or_claim(["a"], living) == {"a": Claim.OURS}
     jump(store, seconds)
-    assert store.find_or_claim(["a"], other) == {"a": Busy(living.id)}
+    assert store.find_or_claim(["a"], other) == {"a": Claim.BUSY}
 
 
 @pytest.mark.parametrize("seconds", [60.0, DAY, -60.0, -DAY])
@@ -42,7 +42,7 @@ def test_the_claims_of_a_living_process_on_another_machine_stay(
     store.find_or_claim(["a"], far)
     for _ in range(5):
         jump(store, seconds)
-        assert store.find_or_claim(["a"], other) == {"a": Busy(far.id)}
+        assert store.find_or_claim(["a"], other) == {"a": Claim.BUSY}
         store.in_transaction(lambda transaction: transaction.beat(far))
 
 

@@ -14,8 +14,7 @@ from medjury.models import Reply
 from medjury.store.ratings import Store
 from medjury.store.ratings._store.owner import (
     STALE_AFTER_SECONDS,
-    Busy,
-    Claimed,
+    Claim,
     Heartbeats,
     Owner,
     is_dead,
@@ -28,9 +27,9 @@ from medjury.store.ratings._store.transaction import StoredReply
 
 def test_a_call_is_claimed_by_one_owner_only(store: Store) -> None:
     first, second = new_owner(), new_owner()
-    assert store.find_or_claim(["a", "b"], first) == {"a": Claimed(), "b": Claimed()}
-    assert store.find_or_claim(["b", "c"], second) == {"b": Busy(first.id), "c": Claimed()}
-    assert store.find_or_claim(["a"], first) == {"a": Claimed()}, (
+    assert store.find_or_claim(["a", "b"], first) == {"a": Claim.OURS, "b": Claim.OURS}
+    assert store.find_or_claim(["b", "c"], second) == {"b": Claim.BUSY, "c": Claim.OURS}
+    assert store.find_or_claim(["a"], first) == {"a": Claim.OURS}, (
         "asking again for one's own claim is harmless"
     )
 
@@ -49,30 +48,30 @@ def test_a_released_call_is_free_and_nobody_releases_anothers(store: Store) -> N
     first, second = new_owner(), new_owner()
     store.find_or_claim(["a"], first)
     store.write(releases=(second, ["a"]))
-    assert store.find_or_claim(["a"], second) == {"a": Busy(first.id)}
+    assert store.find_or_claim(["a"], second) == {"a": Claim.BUSY}
     store.write(releases=(first, ["a"]))
-    assert store.find_or_claim(["a"], second) == {"a": Claimed()}
+    assert store.find_or_claim(["a"], second) == {"a": Claim.OURS}
 
 
 def test_an_owner_that_ends_lets_go_of_everything(store: Store) -> None:
     first, second = new_owner(), new_owner()
     store.find_or_claim(["a", "b"], first)
     store.end_owner(first)
-    assert store.find_or_claim(["a", "b"], second) == {"a": Claimed(), "b": Claimed()}
+    assert store.find_or_claim(["a", "b"], second) == {"a": Claim.OURS, "b": Claim.OURS}
 
 
 def test_the_claims_of_a_killed_process_are_taken_over_at_once(store: Store) -> None:
     dead = replace(new_owner(), pid=_pid_of_an_ended_process())
     living = new_owner()
     store.find_or_claim(["a"], dead)
-    assert store.find_or_claim(["a"], living) == {"a": Claimed()}
+    assert store.find_or_claim(["a"], living) == {"a": Claim.OURS}
     assert [owner for (owner,) in _rows(store, "SELECT owner FROM owners")] == [living.id]
 
 
 def test_a_later_process_with_the_same_number_is_not_the_owner(store: Store) -> None:
     earlier = replace(new_owner(), started="1")
     store.find_or_claim(["a"], earlier)
-    assert store.find_or_claim(["a"], new_owner()) == {"a": Claimed()}
+    assert store.find_or_claim(["a"], new_owner()) == {"a": Claim.OURS}
 
 
 def test_a_silent_owner_on_another_machine_is_taken_over_after_a_while(store: Store) -> None:
@@ -82,8 +81,8 @@ def test_a_silent_owner_on_another_machine_is_taken_over_after_a_while(store: St
     store._heartbeats = Heartbeats(lambda: float(next(clock)))
     me = new_owner()
     for _ in range(int(STALE_AFTER_SECONDS) + 1):
-        assert store.find_or_claim(["a"], me) == {"a": Busy(far.id)}
-    assert store.find_or_claim(["a"], me) == {"a": Claimed()}
+        assert store.find_or_claim(["a"], me) == {"a": Claim.BUSY}
+    assert store.find_or_claim(["a"], me) == {"a": Claim.OURS}
 
 
 def test_which_owners_are_dead() -> None:

@@ -17,7 +17,7 @@ from tests.ratings.samples import rating
 
 from medjury.models import Reply
 from medjury.store.ratings import Store, StoreDesk, StoreError, StoreLocked, open_store
-from medjury.store.ratings._store.owner import new_owner
+from medjury.store.ratings._store.owner import Claim, new_owner
 from medjury.store.ratings._store.store_error import StoreFull
 from medjury.store.ratings._store.transaction import StoredReply
 
@@ -277,7 +277,7 @@ def test_a_killed_writer_leaves_whole_transactions_only(store: Store, store_addr
         assert len(keys) >= reported + 1, "what was reported as stored is stored"
         assert reopened.spent("run").calls == len(keys)
         claimed = reopened.find_or_claim([f"{writer.pid}-{len(keys)}"], new_owner())
-        assert not [answer for answer in claimed.values() if type(answer).__name__ == "Busy"]
+        assert not [answer for answer in claimed.values() if answer is Claim.BUSY]
 
 
 _COUNT_TOGETHER = """

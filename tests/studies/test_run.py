@@ -455,7 +455,7 @@ def test_the_last_count_of_a_run_and_the_reports_say_that_composites_are_not_cou
     file = write_study(cases=2)
     assert main(["run", str(file), "--quiet"]) == 0
     folder = load_study(file).output
-    told = RunFolder(folder).manifest.coverage.told()
+    told = RunFolder(folder).manifest.coverage.text()
     assert told.startswith("6 of 6 ratings scored") and "composites are not counted" in told
     assert told in run_study(load_study(file)).text() and told in (folder / "report.html").read_text()
     judged = pl.read_parquet(folder / "ratings.parquet").filter(pl.col("rater_kind") == "judge")

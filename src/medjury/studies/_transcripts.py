@@ -84,11 +84,11 @@ def _listed(file: Path) -> list[CallFiles]:
         cells = {str(name).strip(): (value or "").strip() for name, value in row.items() if name}
         if missing := [name for name in _NEEDED if not cells.get(name)]:
             raise MedjuryError(f"{file}, row {number}: has no {missing[0]}; fill in the column")
-        said, heard = file.parent / cells["reference"], file.parent / cells["recognised"]
-        for each in (said, heard):
+        given, heard = file.parent / cells["reference"], file.parent / cells["recognised"]
+        for each in (given, heard):
             if not each.is_file():
                 raise MedjuryError(f"{file}, row {number}: there is no file {each}")
-        found.append(CallFiles(cells["call"], said, heard, cells["system"], cells.get("run", "")))
+        found.append(CallFiles(cells["call"], given, heard, cells["system"], cells.get("run", "")))
     return found
 
 
@@ -163,10 +163,10 @@ class TranscriptStudy:
         pairs = aligned_pairs(whole, golden, recognised, alignment)
         if not pairs:
             raise MedjuryError(f"{whole.file}: holds no turn of that speaker: there is nothing to judge")
-        said, heard = (
+        given, heard = (
             [normalise(getattr(pair, side)) for pair in pairs] for side in ("reference", "hypothesis")
         )
-        rates = score(said, heard, ["wer"]).column("wer")
+        rates = score(given, heard, ["wer"]).column("wer")
         bands = sample_by_band(
             rates, edges=edges or EDGES, per_band=per_band, keep_perfect=keep_perfect, seed=seed
         )
@@ -280,8 +280,8 @@ class TranscriptCollection:
         """By recogniser and run: wrong words per word said, over all turns that were said; none without a word."""
         words: dict[str, dict[str, list[tuple[float, int]]]] = {}
         for files, study in self.calls:
-            said = [len(normalise(pair.reference).split()) for pair in study.pairs]
-            known = [(rate, n) for rate, n in zip(study.rates, said, strict=True) if rate is not None]
+            given = [len(normalise(pair.reference).split()) for pair in study.pairs]
+            known = [(rate, n) for rate, n in zip(study.rates, given, strict=True) if rate is not None]
             words.setdefault(files.recogniser, {}).setdefault(files.run, []).extend(known)
         return {
             name: {
@@ -301,11 +301,11 @@ class TranscriptCollection:
         lines += _drawn_lines(self.bands, rates, spurious, "alignments/")
         for name, runs in self.error_rates().items():
             values = list(runs.values())
-            told = f"{name}: word error rate {mean(values):.4f}" if values else f"{name}: no word was said"
+            text = f"{name}: word error rate {mean(values):.4f}" if values else f"{name}: no word was said"
             if len(values) > 1:
                 each = ", ".join(f"{value:.4f}" for value in values)
-                told += f" ± {stdev(values):.4f} (SD of {len(values)} runs: {each})"
-            lines.append(told)
+                text += f" ± {stdev(values):.4f} (SD of {len(values)} runs: {each})"
+            lines.append(text)
         return "\n".join(lines)
 
     def write(self, folder: Path, settings: Mapping[str, Any] | None = None) -> Path:

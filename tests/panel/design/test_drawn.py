@@ -173,7 +173,9 @@ def test_cases_that_raters_practise_on_cannot_be_drawn(folder: Path) -> None:
 
 def test_a_file_that_is_no_draw_says_how_to_make_one(folder: Path) -> None:
     (folder / "review.csv").write_text("item,score\na,1\n")
-    with pytest.raises(MedjuryError, match="is no queue of a review; `medjury plan review RUN --out FILE`"):
+    with pytest.raises(
+        MedjuryError, match="is not a queue of a review; `medjury plan review RUN --out FILE`"
+    ):
         name_draw(folder / "study.yaml")
     (folder / "review.csv").unlink()
     with pytest.raises(MedjuryError, match="cannot be read"):

@@ -83,8 +83,8 @@ def coverage(material: Material) -> Section:
         folded=True,
     )
     lead = f"{units.done:,} of {units.planned:,} planned questions were asked. " if units else ""
-    lead += f"{covered.told()}; the table counts composites too. " if covered and covered.ratings else ""
-    lead += f"{covered.replies.told()}. " if covered and covered.replies else ""
+    lead += f"{covered.text()}; the table counts composites too. " if covered and covered.ratings else ""
+    lead += f"{covered.replies.text()}. " if covered and covered.replies else ""
     lead += "Nothing that failed was turned into a number."
     aside = material.evidence.table.left_aside
     lead += f" Counted here are all cases, the {aside:,} used for development too." if aside else ""

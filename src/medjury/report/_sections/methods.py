@@ -185,7 +185,7 @@ def _judges(material: Material) -> Html:
         caption="The judges",
     )
     # Every score of such a file is accounted for here, and by its hash the file can be found.
-    files = [f"{each.told()}. SHA-256 {each.hash}" for each in material.evidence.manifest.scores]
+    files = [f"{each.text()}. SHA-256 {each.hash}" for each in material.evidence.manifest.scores]
     return Html(table + (paragraph("Files of scores") + bullets(files) if files else ""))
 
 

@@ -71,15 +71,15 @@ class LogDrain:
     def _entries(self, first: int, rows: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
         entries = []
         for place, (number, owner, serial, ends, entry) in enumerate(rows, first):
-            said = {**json.loads(entry), "worker": owner[:_OWNER], "shared": number}
+            given = {**json.loads(entry), "worker": owner[:_OWNER], "shared": number}
             if ends is not None:
                 of = self._open.pop((owner[:_OWNER], ends), None)
-                said = {**({} if of is None else {"of": of}), **said}
-            elif said.get("event") == "sent":
-                self.preflights += said.get("preflight") is True
-                said["request"] = serial
+                given = {**({} if of is None else {"of": of}), **given}
+            elif given.get("event") == "sent":
+                self.preflights += given.get("preflight") is True
+                given["request"] = serial
                 self._open[owner[:_OWNER], serial] = place
-            entries.append(said)
+            entries.append(given)
         return entries
 
     def _recall(self) -> None:

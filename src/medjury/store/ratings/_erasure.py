@@ -212,7 +212,7 @@ def erasures(store: Store) -> list[ErasureEntry]:
 
 
 def _choose(transaction: Transaction, selection: Selection) -> tuple[Erased, set[str], set[str]]:
-    """What goes, and the keys of its ratings and of its replies, as they stand in the tables."""
+    """What goes, and the keys of its ratings and of its replies, as they are in the tables."""
     found = Erased()
     if selection.by == "run":
         units, replies = _of_run(transaction, selection.names[0], found)

@@ -208,7 +208,7 @@ def _write_parquet(frames: Iterator[polars.DataFrame], part: Path) -> int:
     try:
         table.sink_parquet(part, compression="zstd", row_group_size=_ROW_GROUP)
     except (polars.exceptions.PolarsError, OSError) as error:
-        if failure:  # what our source said, not what polars made of it
+        if failure:  # what our source raised, not what polars made of it
             raise failure[0] from None
         raise MedjuryError(f"a Parquet file of ratings cannot be written: {error}") from error
     return count

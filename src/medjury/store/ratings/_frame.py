@@ -154,7 +154,7 @@ def with_later_columns(frame: polars.DataFrame) -> polars.DataFrame:
 
 
 def frame_of_rows(rows: list[tuple[Any, ...]]) -> polars.DataFrame:
-    """A table of rows whose values stand in the order of a rating's fields."""
+    """A table of rows whose values are in the order of a rating's fields."""
     return (
         _frame_of_columns(zip(*rows, strict=True)) if rows else _frame_of_columns([()] * len(RATING_COLUMNS))
     )
@@ -172,7 +172,7 @@ def _frame_of_columns(columns: Iterable[Sequence[Any]]) -> polars.DataFrame:
 
 
 def _needs_escaping(name: str, column: Sequence[Any]) -> bool:
-    """Whether a text of a column cannot stand in a table as it is; one look does for nearly all columns."""
+    """Whether a text of a column cannot be in a table as it is; one look does for nearly all columns."""
     texts = column if name in _MANY_TEXTS else set(column)
     if not set(map(type, texts)) <= _TEXT_OR_NONE:
         return True

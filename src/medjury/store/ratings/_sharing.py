@@ -21,7 +21,7 @@ from medjury.instruments import Reason
 from medjury.models import AuditTotals, Budget, ModelError, Reservation
 from medjury.store.ratings._store.desk import StoreDesk
 from medjury.store.ratings._store.escaping import escape
-from medjury.store.ratings._store.owner import Claimed, Owner
+from medjury.store.ratings._store.owner import Claim, Owner
 from medjury.store.ratings._store.store import Store
 from medjury.store.ratings._store.store_error import StoreError
 from medjury.store.ratings._store.transaction import Transaction
@@ -110,17 +110,17 @@ class Account:
         return _Line(serial, None, json.dumps(entry), int(counts), 0.0, perhaps, key)
 
     def end(self, entry: Mapping[str, Any]) -> _Line:
-        said = dict(entry)
-        of = said.pop("of", None)
+        given = dict(entry)
+        of = given.pop("of", None)
         before = self._perhaps.pop(of, 0.0) if isinstance(of, int) else 0.0
         calls, money, perhaps = 0, 0.0, 0.0
-        if said.get("event") == "call":
-            in_vain = said.get("preflight") is True and "reply" not in said
+        if given.get("event") == "call":
+            in_vain = given.get("preflight") is True and "reply" not in given
             counted = of is not None  # when it was announced
-            calls = -counted if in_vain or said.get("left") is False else 1 - counted
-            money = 0.0 if in_vain else float(said.get("cost") or 0.0)
-            perhaps = (0.0 if in_vain else float(said.get("perhaps") or 0.0)) - before
-        return _Line(next(self._serials), of, json.dumps(said), calls, money, perhaps)
+            calls = -counted if in_vain or given.get("left") is False else 1 - counted
+            money = 0.0 if in_vain else float(given.get("cost") or 0.0)
+            perhaps = (0.0 if in_vain else float(given.get("perhaps") or 0.0)) - before
+        return _Line(next(self._serials), of, json.dumps(given), calls, money, perhaps)
 
     def write(self, transaction: Transaction, owner: Owner, lines: Sequence[_Line]) -> Sequence[bool]:
         """All lines of one moment; whether each was written."""
@@ -130,7 +130,7 @@ class Account:
         lost -= {
             key
             for key, answer in (transaction.find_or_claim(lost, owner) if lost else {}).items()
-            if isinstance(answer, Claimed)
+            if answer is Claim.OURS
         }
         written = [line for line in lines if line.claimed is None or line.claimed not in lost]
         if written:

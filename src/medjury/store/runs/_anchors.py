@@ -44,7 +44,7 @@ def anchor_log(folder: Path) -> LogAnchor:
 
 
 def check_log(folder: Path, anchor: LogAnchor | None) -> Check:
-    """The log's chain, and that it still holds what the manifest says it held; that it grew is only told."""
+    """The log's chain, and that it still holds what the manifest says it held; that it grew is only reported."""
     log = folder / files.AUDIT_LOG
     if not log.exists():
         return Check(log.name, False, "is missing")

@@ -98,11 +98,11 @@ class Ledger:
             ledger = _kept(folder)
             known = {hash for line in ledger.erasures(cases_hash) for hash in (*line.erased, *line.ratings)}
             gone = tuple(sorted(each for each in erased if each not in known))
-            said = tuple(sorted(each for each in ratings if each not in known))
+            given = tuple(sorted(each for each in ratings if each not in known))
             if not gone:
                 return None
             line = LedgerLine(
-                line=0, at=at, event="erased", cases=len(gone), cases_hash=cases_hash, erased=gone, ratings=said,
+                line=0, at=at, event="erased", cases=len(gone), cases_hash=cases_hash, erased=gone, ratings=given,
                 previous="",
             )  # fmt: skip
             return _added(ledger, line).lines[-1]
@@ -185,9 +185,9 @@ def _read(folder: Path) -> Ledger:
                 file, tuple(lines), tuple(hashes), f"line {number:,} cannot be read ({first_problem(error)})"
             )
         if line.line != number or line.previous != (hashes[-1] if hashes else LedgerPlace().hash):
-            told = f"line {number - 1:,} was changed, or a line before line {number:,} was taken out"
+            words = f"line {number - 1:,} was changed, or a line before line {number:,} was taken out"
             return Ledger(
-                file, tuple(lines), tuple(hashes), told if number > 1 else "its first lines were taken out"
+                file, tuple(lines), tuple(hashes), words if number > 1 else "its first lines were taken out"
             )
         lines.append(line)
         hashes.append(hashlib.sha256(text).hexdigest())
@@ -213,7 +213,7 @@ def _kept(folder: Path) -> Ledger:
     """The ledger, once it is known to be whole; a new one begins with the protocols of earlier versions."""
     ledger, protocols = _read(folder), Protocol.all_in(folder)
     problem = ledger.problem or next(
-        (told for each in protocols if each.ledger and (told := ledger.lacks(each))), ""
+        (text for each in protocols if each.ledger and (text := ledger.lacks(each))), ""
     )
     if problem:
         raise MedjuryError(
@@ -309,14 +309,14 @@ def check_ledger(folder: Path, manifest: Manifest, anchor: str = "") -> tuple[Ch
             "--anchor: this is not a line that `medjury register` prints; it begins with `medjury registration` "
             "and ends with a hash of 64 digits. Name it whole, in quotation marks"
         )
-    told = _of_protocol(manifest.protocol, match)
-    if told:
-        return (*found, Check("anchor", False, told))
+    text = _of_protocol(manifest.protocol, match)
+    if text:
+        return (*found, Check("anchor", False, text))
     if ledger is None:
-        told = f"the run's study file ({manifest.study_file or 'not known'}) is not there, so that {LEDGER}, which"
+        text = f"the run's study file ({manifest.study_file or 'not known'}) is not there, so that {LEDGER}, which"
         return (
             *found,
-            Check("anchor", False, f"{told} lies beside it, cannot be read; put the study's folder back"),
+            Check("anchor", False, f"{text} lies beside it, cannot be read; put the study's folder back"),
         )
     return (*found, *_in_ledger(ledger, match))
 

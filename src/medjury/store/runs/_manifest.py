@@ -137,7 +137,7 @@ class Manifest(RunPart):
 
     @property
     def all_juries(self) -> tuple[ManifestJury, ...]:
-        """Every jury of the run, the first first; none where its judges stand side by side."""
+        """Every jury of the run, the first first; none where its judges are shown side by side."""
         return self.juries or (() if self.jury.rule == "none" else (self.jury,))
 
     @property
@@ -218,7 +218,8 @@ class Manifest(RunPart):
 
 
 def from_files_words(judges: Iterable[ManifestJudge]) -> tuple[str, ...]:
-    """What must be said of judges whose scores came from a file, in one sentence; nothing where there is none."""
+    """What a reader must know of judges whose scores came from a file, in one sentence; nothing where there is
+    none."""
     found = [model for judge in judges for model in judge.models if model.scores is not None]
     if not found:
         return ()

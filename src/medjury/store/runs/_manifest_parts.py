@@ -135,7 +135,7 @@ class ManifestScores(RunPart):
     left_out: dict[str, int] = {}
     warnings: tuple[str, ...] = ()
 
-    def told(self) -> str:
+    def text(self) -> str:
         """The counts in a sentence."""
         scored = self.counts.get("scored", 0)
         unscored = {
@@ -165,7 +165,8 @@ class AnsweringModel(RunPart):
 
 class ManifestJury(RunPart):
     """How votes become one rating: `rule` of the scores of its `members` (none named: all judges) where `quorum` of
-    them (None: more than half) gave one. The rule "none" is a study without a jury: judges stand side by side."""
+    them (None: more than half) gave one. The rule "none" is a study without a jury: judges are shown side by
+    side."""
 
     name: str = "jury"
     rule: Literal["mean", "median", "majority", "none"] = "mean"
@@ -247,7 +248,7 @@ class RepliesRead(RunPart):
     not_read: int = 0
     asked_again: int = 0
 
-    def told(self) -> str:
+    def text(self) -> str:
         """The counts in one sentence."""
         return (
             f"{self.object:,} replies were read as one JSON object and nothing else, {self.token:,} by the token "
@@ -267,7 +268,7 @@ class Coverage(RunPart):
     perhaps_cut: int = 0
     replies: RepliesRead | None = None
 
-    def told(self) -> str:
+    def text(self) -> str:
         """The counts in the one sentence that a run ends with and its report repeats."""
         return (
             f"{self.scored:,} of {self.ratings:,} ratings scored, {self.not_applicable:,} not applicable, "

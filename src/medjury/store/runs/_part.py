@@ -35,7 +35,7 @@ class RunPart(BaseModel):
 
 
 def first_problem(error: ValidationError) -> str:
-    """Where a file does not fit its form, and how: names and places alone, never what stands there, which may be
+    """Where a file does not fit its form, and how: names and places alone, never what is there, which may be
     clinical text."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     place = ".".join(str(part) for part in first["loc"] if _NAME.fullmatch(str(part)))

@@ -55,7 +55,7 @@ class RecordedCut(RunPart):
 
     truncate: str
     keep: str = ""
-    order: str = ""  # what newest and oldest were told by: date or position
+    order: str = ""  # what newest and oldest were found by: date or position
     notes_left_out: tuple[str, ...]
     shortened: str | None = None
     characters_left_out: int
@@ -106,7 +106,7 @@ class Record(Generic[AnyBody]):
 
 class Records:
     """The records of a run folder. The file may be large, so it is gone through once to learn where each kind
-    stands, and then only the wanted lines are read. A run without the file has none; a line that is no record, or
+    is, and then only the wanted lines are read. A run without the file has none; a line that is no record, or
     no record of its kind, is refused."""
 
     def __init__(self, path: str | Path | None = None) -> None:
@@ -142,16 +142,16 @@ class Records:
     def _places(self) -> dict[str, list[tuple[int, int]]]:
         """The line number and the first byte of every record, by kind."""
         found: dict[str, list[tuple[int, int]]] = {}
-        for number, start, said in self._gone_through():
-            found.setdefault(said["kind"], []).append((number, start))
+        for number, start, given in self._gone_through():
+            found.setdefault(given["kind"], []).append((number, start))
         return found
 
     @cached_property
     def _of_answer(self) -> dict[tuple[str, str], list[tuple[int, int, str]]]:
         """The same with the kind, by item and system."""
         found: dict[tuple[str, str], list[tuple[int, int, str]]] = {}
-        for number, start, said in self._gone_through():
-            found.setdefault((said["item"], said["system"]), []).append((number, start, said["kind"]))
+        for number, start, given in self._gone_through():
+            found.setdefault((given["item"], given["system"]), []).append((number, start, given["kind"]))
         return found
 
     def _gone_through(self) -> Iterator[tuple[int, int, dict[str, Any]]]:
@@ -172,27 +172,27 @@ class Records:
 
 
 def _line(path: Path, number: int, line: bytes) -> dict[str, Any]:
-    """The values of a line. What is wrong is told without the line itself, which holds clinical text."""
+    """The values of a line. What is wrong is reported without the line itself, which holds clinical text."""
     try:
-        said = json.loads(line)
+        given = json.loads(line)
     except (ValueError, RecursionError):  # broken JSON, broken UTF-8, or nested without end
         raise _refused(path, number, "this is no record", "it is no JSON") from None
-    if not isinstance(said, dict):
+    if not isinstance(given, dict):
         raise _refused(path, number, "this is no record", "it is no JSON object")
     for name, kind in _TYPES.items():
-        if type(said.get(name)) is not kind:
+        if type(given.get(name)) is not kind:
             word = "an object" if kind is dict else "a whole number" if kind is int else "text"
             raise _refused(path, number, "this is no record", f"its {name!r} is missing or is not {word}")
-    return said
+    return given
 
 
-def _record(path: Path, number: int, said: Mapping[str, Any], kind: type[AnyBody]) -> Record[AnyBody]:
+def _record(path: Path, number: int, given: Mapping[str, Any], kind: type[AnyBody]) -> Record[AnyBody]:
     try:
-        body = kind.model_validate(said["body"])
+        body = kind.model_validate(given["body"])
     except ValidationError as error:
-        form = f"this is no record of the kind {said['kind'][:40]!r}"
+        form = f"this is no record of the kind {given['kind'][:40]!r}"
         raise _refused(path, number, form, first_problem(error)) from None
-    return Record(said["key"], said["item"], said["system"], said["rater"], said["repeat"], body, number)
+    return Record(given["key"], given["item"], given["system"], given["rater"], given["repeat"], body, number)
 
 
 def _refused(path: Path, number: int, what: str, why: str) -> MedjuryError:

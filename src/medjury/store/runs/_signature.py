@@ -33,7 +33,7 @@ def check_text(
     content: bytes, signature: str, signers: str | Path | None, *, purpose: str, what: str
 ) -> tuple[bool, str]:
     """Is it a signature of this content, by one of the keys that are trusted? They come as a file of OpenSSH's
-    "allowed signers" or as one public key; without them it is told which key signed, and not whose it is."""
+    "allowed signers" or as one public key; without them it is reported which key signed, and not whose it is."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "signature"
         write_whole(file, signature)

@@ -46,8 +46,8 @@ def check_scores(folder: str | Path, *, study: str | Path | None = None) -> tupl
         given, address = study_of_run(place, manifest, study)
         given = with_drafts(given, place)
         if "://" not in address and not Path(address).is_file():
-            told = "is missing, so that no score can be compared with its reply; put it back from a copy"
-            return (Check(Path(address).name, False, told),)
+            text = "is missing, so that no score can be compared with its reply; put it back from a copy"
+            return (Check(Path(address).name, False, text),)
         with open_store(address, create=False) as store:
             return tuple(_compared(place, manifest, given, store))
     except MedjuryError as error:
@@ -119,15 +119,15 @@ def _scores(
         elif _outcome(now) != outcome:
             differ.append(place)
     compared = len(stored) - without.total()
-    told = f"{compared:,} of {len(stored):,} ratings compared with their replies"
-    told += "".join(f"; {count:,} not: {why}" for why, count in without.items())
+    text = f"{compared:,} of {len(stored):,} ratings compared with their replies"
+    text += "".join(f"; {count:,} not: {why}" for why, count in without.items())
     if differ:
-        told += f"; {_named(differ, 'not what the reply says')}"
+        text += f"; {_named(differ, 'not what the reply says')}"
         if manifest.medjury != __version__:
-            told += f" (the run was made by Medjury {manifest.medjury}, which may have read them otherwise)"
+            text += f" (the run was made by Medjury {manifest.medjury}, which may have read them otherwise)"
     if stored and not compared and not without[_FROM_FILE]:
-        return Check(SCORES, False, told, known=bool(differ))
-    return Check(SCORES, not differ and not without[_NO_REPLY], told if differ else f"{told}; none differs")
+        return Check(SCORES, False, text, known=bool(differ))
+    return Check(SCORES, not differ and not without[_NO_REPLY], text if differ else f"{text}; none differs")
 
 
 def _replies(store: Store, keys: Iterable[str], logged: dict[str, set[str]]) -> Iterator[Check]:
@@ -144,12 +144,12 @@ def _replies(store: Store, keys: Iterable[str], logged: dict[str, set[str]]) -> 
                 same += 1
             else:
                 altered.append(key)
-    told = f"{same:,} are those of the audit log"
-    told += f"; {elsewhere:,} are not in this log: another run asked for them" if elsewhere else ""
+    text = f"{same:,} are those of the audit log"
+    text += f"; {elsewhere:,} are not in this log: another run asked for them" if elsewhere else ""
     if altered:
         named = ", ".join(key[:12] for key in altered[:_SHOWN])
-        told += f"; {len(altered):,} were changed after they came (keys {named}{' …' if altered[_SHOWN:] else ''})"
-    yield Check(REPLIES, not altered, told)
+        text += f"; {len(altered):,} were changed after they came (keys {named}{' …' if altered[_SHOWN:] else ''})"
+    yield Check(REPLIES, not altered, text)
 
 
 def _exported(folder: Path, blocks: Iterable[RatingColumns], erased: bool) -> Iterator[Check]:

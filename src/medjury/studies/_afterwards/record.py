@@ -20,7 +20,7 @@ from medjury.studies._study.study import Study
 
 # A study file whose models are swapped for recorded ones, so that it runs without endpoints and keys.
 
-# What is said of a model beside where it is reached: which one it is, and how it is asked.
+# What describes a model beside where it is reached: which one it is, and how it is asked.
 _KEPT = frozenset({"model", "vendor", "context_window", "top_p", "top_k", "sampling"})
 _REACHED = {option for kind in KINDS.values() for option in kind.options} - _KEPT
 _PACE = {"requests_per_minute", "tokens_per_minute"}
@@ -134,8 +134,8 @@ def _answers(store: Store, run: str) -> Iterator[tuple[str, Reply | RecordedFail
         questions = store.questions(units[start : start + _AT_ONCE])
         yield from store.replies({each.reply for each in questions if each.reply is not None}).items()
         for each in questions:
-            if each.failure and "key" in (told := json.loads(each.failure)):
-                yield told["key"], RecordedFailure(each.failure)
+            if each.failure and "key" in (failure := json.loads(each.failure)):
+                yield failure["key"], RecordedFailure(each.failure)
 
 
 def _first_rating(store: Store, manifest: Manifest) -> str:
@@ -156,9 +156,9 @@ def _models(study: Study, manifest: Manifest) -> tuple[RecordedAs, ...]:
     found: dict[str, RecordedAs] = {}
     for model, _ in study.models:
         dropped = list(manifest.settings_refused.get(model.name, ()))
-        told = [dict(model.identity), model.vendor, model.context_window, dropped]
+        alike_in = [dict(model.identity), model.vendor, model.context_window, dropped]
         alike = found.setdefault(
-            json.dumps(told, sort_keys=True),
+            json.dumps(alike_in, sort_keys=True),
             RecordedAs(
                 names=[],
                 identity=dict(model.identity),

@@ -170,7 +170,7 @@ class Crew:
         self._queues = {group: ShareQueue(self._cut(group), stop) for group in groups}
         self._tallies = Tallies(outcome.progress)
         self._actors: dict[Seat, Any] = {}  # those that are ready
-        self._used: dict[str, dict[str, Any]] = {}  # by worker, what it last said it has used
+        self._used: dict[str, dict[str, Any]] = {}  # by worker, what it last reported to have used
         self._done = self._deaths = 0
         self._expected = {group: signature(study, group.judges, group.metrics) for group in groups}
         self._proven: dict[Seat, Any] = {}  # workers that have loaded a model, and have nothing to do yet
@@ -181,8 +181,8 @@ class Crew:
 
     @property
     def tokens(self) -> tuple[int, int]:
-        said = list(self._used.values())
-        return sum(each["tokens_in"] for each in said), sum(each["tokens_cached"] for each in said)
+        given = list(self._used.values())
+        return sum(each["tokens_in"] for each in given), sum(each["tokens_cached"] for each in given)
 
     @property
     def price_known(self) -> bool:
@@ -227,11 +227,11 @@ class Crew:
         """Ask each worker how far it is; one that does not answer is replaced by its seat."""
         for seat, actor in list(self._actors.items()):
             with contextlib.suppress(self._ray.exceptions.RayError, asyncio.TimeoutError):
-                said = await asyncio.wait_for(_asked(actor.look.remote()), 10 * _LOOK_SECONDS)
-                for number, counts in said["running"].items():
+                given = await asyncio.wait_for(_asked(actor.look.remote()), 10 * _LOOK_SECONDS)
+                for number, counts in given["running"].items():
                     if self._actors.get(seat) is actor:
                         self._tallies.running((seat, number), counts)
-                self._use(actor, said)
+                self._use(actor, given)
         done = self._tallies.show()
         if done > self._done:
             self._done, self._deaths = done, 0
@@ -340,29 +340,29 @@ class Crew:
         queue = self._queues[seat.group]
         while (share := await queue.next()) is not None:
             try:
-                said = await _asked(actor.judge.remote(share))
+                given = await _asked(actor.judge.remote(share))
             except BaseException:
                 self._tallies.forget((seat, share.number))
                 queue.give_back(share)
                 raise
-            self._tallies.done((seat, share.number), said["counts"])
-            self._use(actor, said)
+            self._tallies.done((seat, share.number), given["counts"])
+            self._use(actor, given)
             queue.done()
-            self._heed(said)
+            self._heed(given)
 
-    def _heed(self, said: dict[str, Any]) -> None:
-        if "store_stopped" in said:
-            raise StoreStopped(said["store_stopped"])
-        if "error" in said:
-            raise MedjuryError(said["error"])
-        self._outcome.fatal = self._outcome.fatal or said.get("fatal", "")
-        self._outcome.unreachable = self._outcome.unreachable or said.get("unreachable", "")
+    def _heed(self, given: dict[str, Any]) -> None:
+        if "store_stopped" in given:
+            raise StoreStopped(given["store_stopped"])
+        if "error" in given:
+            raise MedjuryError(given["error"])
+        self._outcome.fatal = self._outcome.fatal or given.get("fatal", "")
+        self._outcome.unreachable = self._outcome.unreachable or given.get("unreachable", "")
         if self._outcome.fatal or self._outcome.unreachable:
             self._stop.set()
 
-    def _check(self, group: Group, said: dict[str, Any]) -> None:
-        self._heed(said)
-        theirs = said["signature"]
+    def _check(self, group: Group, given: dict[str, Any]) -> None:
+        self._heed(given)
+        theirs = given["signature"]
         for name, hash in self._expected[group].items():
             if theirs.get(name) != hash:
                 raise MedjuryError(
@@ -370,9 +370,9 @@ class Crew:
                     "instrument and its run folder must be the same on every machine, and so must medjury itself"
                 )
 
-    def _use(self, actor: Any, said: dict[str, Any]) -> None:
-        self._used[actor._actor_id.hex()] = said
-        for name, words in said["dropped"].items():
+    def _use(self, actor: Any, given: dict[str, Any]) -> None:
+        self._used[actor._actor_id.hex()] = given
+        for name, words in given["dropped"].items():
             self.dropped[name] = list(words)
 
     async def _finished(self) -> None:

@@ -131,7 +131,7 @@ class Group:
         return ", ".join((*self.judges, *self.metrics))
 
     def options(self) -> dict[str, Any]:
-        """What Ray is told of such a worker. It may be placed on any node."""
+        """What Ray is given for such a worker. It may be placed on any node."""
         return {
             "num_cpus": self.cpus,
             "num_gpus": self.gpus,

@@ -104,7 +104,7 @@ def _reasons(counts: Mapping[str, int]) -> Counter[Reason]:
 
 class Scoring:
     """Scores in a thread of its own, so that the worker answers meanwhile; models stay loaded from one share to the
-    next. What a failure is, and what it is called, is said in `MetricRaters`."""
+    next. What a failure is, and what it is called, is stated in `MetricRaters`."""
 
     def __init__(self, study: Study, names: Sequence[str], desk: StoreDesk, run: str) -> None:
         assert study.metrics is not None
@@ -150,8 +150,9 @@ CHANGED = "the cases changed while they were judged; run again with the file as 
 
 @dataclass(frozen=True)
 class Order:
-    """What a worker is told. `judges` are those that it asks, `metrics` those that it scores; `place` is its number
-    among `workers` like it. With `no_gpu` it may use none, though its machine has some: they are another's."""
+    """What a worker is given. `judges` are those that it asks, `metrics` those that it scores; `place` is its
+    number among `workers` like it. With `no_gpu` it may use none, though its machine has some: they are
+    another's."""
 
     file: str
     overrides: tuple[str, ...]
@@ -178,7 +179,7 @@ def signature(study: Study, judges: Collection[str], metrics: Collection[str] = 
 
 
 class Worker:
-    """Every method answers with plain values; what went wrong is told under `error`, `fatal` and the like."""
+    """Every method answers with plain values; what went wrong is reported under `error`, `fatal` and the like."""
 
     def __init__(self, order: Order) -> None:
         self._order = order
@@ -200,7 +201,7 @@ class Worker:
         return {"signature": signature(self._study, self._order.judges, self._order.metrics)}
 
     async def load(self) -> Mapping[str, Any]:
-        """Load the models that run in this worker; what is told of one that cannot be loaded."""
+        """Load the models that run in this worker; an error where one cannot be loaded."""
         try:
             await load_models(self._models)
         except Exception as error:
@@ -327,8 +328,8 @@ class Worker:
 
 
 def _told(error: Exception) -> Mapping[str, Any]:
-    """A message for the reader; an error of another kind is told by its name and place, for its words may hold what
-    a case says."""
+    """A message for the reader; an error of another kind is reported by its name and place, for its words may hold
+    what a case says."""
     if isinstance(error, StoreStopped):
         return {"store_stopped": str(error)}
     if isinstance(error, MedjuryError):

@@ -149,7 +149,7 @@ class ExamplesPart(Part):
 
 class JudgePart(ModelPart):
     """One judge: a model and the way it judges. `strategy` is a word, or a word with its settings; what they
-    are is said by the strategy itself (see `_strategies`)."""
+    are is stated by the strategy itself (see `_study/strategies.py`)."""
 
     name: FileName | None = None
     instrument: str | None = None  # other words on the same scale, such as a tuned prompt

@@ -117,7 +117,7 @@ class ConditionPart(Part):
 
 class QuestionPart(Part):
     """A question that is asked only after a grade. `between` are two texts, shown in either order without a name;
-    `choices` then are what can be said besides the left and the right one."""
+    `choices` then are what can be chosen besides the left and the right one."""
 
     name: FileName
     ask: str = Field(min_length=1)

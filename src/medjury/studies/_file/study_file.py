@@ -1,4 +1,4 @@
-"""The whole study file, and `--set budget.calls=50`: values of it replaced for one run, as if the file said so."""
+"""The whole study file, and `--set budget.calls=50`: values of it replaced for one run, as if stated in it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class HumansPart(Part):
             return value
         if "path" in value:
             raise ValueError("`file` and `path` both name the clinicians' file; keep one of them")
-        return {**{name: said for name, said in value.items() if name != "file"}, "path": value["file"]}
+        return {**{name: given for name, given in value.items() if name != "file"}, "path": value["file"]}
 
     @field_validator("reference", "second_panel")
     @classmethod
@@ -159,7 +159,7 @@ class StudyFile(Part):
     instrument: str
     dimensions: list[str] | None = Field(default=None, min_length=1)
     judges: list[JudgePart] = Field(min_length=1)
-    jury: JuryPart | None = JuryPart()  # None: the judges stand side by side
+    jury: JuryPart | None = JuryPart()  # None: the judges are shown side by side
     juries: list[NamedJuryPart] | None = Field(default=None, min_length=1)
     repeats: int = Field(default=1, ge=1, le=1000)
     # Text metrics that rate beside the judges (docs/text-metrics.md), and what a worker of a cluster needs for one.
@@ -176,7 +176,7 @@ class StudyFile(Part):
     redact: dict[str, Any] | bool | None = None
     budget: BudgetPart = BudgetPart()
     max_unscored: float = Field(default=0.05, ge=0, le=1)
-    model_check: ModelCheck = "tell"  # whether another model's answer is told, or is no answer
+    model_check: ModelCheck = "tell"  # whether another model's answer is reported, or is not an answer
     examples: ExamplesPart | None = None
     gate: GatePart = GatePart()
     audits: AuditsPart = AuditsPart()
@@ -238,7 +238,7 @@ _SECRET = re.compile(r"(headers|key|token|password|secret)(?!.*_env$)", re.IGNOR
 
 def overridden(document: Document, settings: Sequence[str]) -> Document:
     """The document with each `path=value` in place: a path has names and numbers of entries with dots between, and
-    the value is YAML. What is wrong with such a value is told by its path."""
+    the value is YAML. What is wrong with such a value is reported by its path."""
     value, stated = copy.deepcopy(document.value), dict(document.stated)
     for setting in settings:
         path, sign, text = (part.strip() for part in setting.partition("="))

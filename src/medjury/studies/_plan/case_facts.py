@@ -120,7 +120,7 @@ def write_parts(parts: PartsOfCases, folder: Path) -> list[str]:
         sorted(by_case) if one_each else lines, schema=dict.fromkeys((*key, *parts), pl.String), orient="row"
     )
     with whole_file(file) as opened:
-        # The name of a case is that of its ratings, to the letter; what is said of it is people's text.
+        # The name of a case is that of its ratings, to the letter; what describes it is people's text.
         opened.write(
             pl.concat([frame.select(key), guard_frame(frame.drop(key))], how="horizontal").write_csv()
         )
@@ -285,7 +285,7 @@ def _write(
     lines = [(name, *(str(own.get(each, "")) for each in used)) for name, own in sorted(rows.items())]
     frame = polars.DataFrame(lines, schema=dict.fromkeys((key, *used), polars.String), orient="row")
     with whole_file(file) as opened:
-        # The name of a case is that of its ratings, to the letter; what is said of raters is people's text.
+        # The name of a case is that of its ratings, to the letter; what describes raters is people's text.
         opened.write((frame if key == "item" else guard_frame(frame)).write_csv())
     return [file.name]
 

@@ -58,20 +58,20 @@ class Humans:
     def leaves(self, cases: Iterable[Case]) -> dict[str, str]:
         """By case, a hash of all that was said of it, by whoever has which role. The case's own content is part of
         it: from the hash of a few grades alone anybody could find out which they were."""
-        said: dict[str, list[str]] = {}
+        given: dict[str, list[str]] = {}
         role = {name: role for role, members in self.by_role.items() for name in members}
         for row in self.ratings:
-            told = (role.get(row.rater, ""), row.system, row.dimension, row.repeat, row.score, row.status)
-            said.setdefault(row.item, []).append("\0".join(map(str, told)))
+            words = (role.get(row.rater, ""), row.system, row.dimension, row.repeat, row.score, row.status)
+            given.setdefault(row.item, []).append("\0".join(map(str, words)))
         for item, own in self.labels.items():
-            said.setdefault(item, []).extend(f"{label}\0{value}" for label, value in own.items())
+            given.setdefault(item, []).extend(f"{label}\0{value}" for label, value in own.items())
         contents: dict[str, list[str]] = {}
         for case in cases:
-            if case.id in said:
+            if case.id in given:
                 contents.setdefault(case.id, []).append(case.fingerprint())
         return {
             item: _hash("\n".join(["ratings", *sorted(contents.get(item, ())), *sorted(rows)]))[:32]
-            for item, rows in said.items()
+            for item, rows in given.items()
         }
 
 
@@ -86,10 +86,10 @@ def _blinded(study: Study, part: HumansPart, path: Path) -> bool | None:
         return part.blinded
     words = {str(each).strip().casefold() for each in frame[BLINDED].to_list()}
     if part.blinded and words & _NO:
-        told = (
+        text = (
             "is true, but the ratings' own column `blinded` says of some that they were not; correct either"
         )
-        raise MedjuryError(read_document(study.file).complaint(("humans", "blinded"), told))
+        raise MedjuryError(read_document(study.file).complaint(("humans", "blinded"), text))
     if part.blinded is not None or not words:
         return part.blinded
     return False if words & _NO else True if words <= _YES else None
@@ -99,15 +99,15 @@ def _said(ratings: Sequence[Rating]) -> dict[str, str]:
     """By rater, the hash of what they said of what, whatever they are called here."""
     by_rater: dict[str, list[str]] = {}
     for row in ratings:
-        said = f"{row.item}\0{row.system}\0{row.dimension}\0{row.repeat}\0{row.score}\0{row.status}"
-        by_rater.setdefault(row.rater, []).append(said)
+        given = f"{row.item}\0{row.system}\0{row.dimension}\0{row.repeat}\0{row.score}\0{row.status}"
+        by_rater.setdefault(row.rater, []).append(given)
     return {rater: _hash("\n".join(sorted(rows))) for rater, rows in by_rater.items()}
 
 
-def _roles_hash(roles: PeopleRoles, said: Mapping[str, str], labels: Mapping[str, Mapping[str, int]]) -> str:
+def _roles_hash(roles: PeopleRoles, given: Mapping[str, str], labels: Mapping[str, Mapping[str, int]]) -> str:
     """The hash of who has which role and of the labels: it tells two divisions apart and names nobody."""
     parts = [
-        f"{role}\0{','.join(sorted(said[name] for name in members))}"
+        f"{role}\0{','.join(sorted(given[name] for name in members))}"
         for role, members in roles.by_role.items()
     ]
     parts += [f"{item}\0{label}\0{value}" for item, own in labels.items() for label, value in own.items()]
@@ -147,7 +147,7 @@ def _read(study: Study, rehearse: bool) -> Humans | None:
         advice=correction(study.file, part),
     )
     report = imported.report
-    said = _said(imported.ratings)
+    given = _said(imported.ratings)
     jury = study.jury
     taken = {*(judge.name for judge in jury.judges), *(bench.name for bench in jury.all_benches)}
     roles = people_roles(study.file, part, imported, taken)
@@ -159,11 +159,11 @@ def _read(study: Study, rehearse: bool) -> Humans | None:
         "adjudicator": roles.adjudicator,
         "labels": dict(part.labels),
         "roles": stated_roles(part),
-        "roles_hash": _roles_hash(roles, said, labels),
+        "roles_hash": _roles_hash(roles, given, labels),
     }
     summary = ManifestHumans(
         file=part.path,
-        hash=_hash("\n".join(sorted(said.values()))),
+        hash=_hash("\n".join(sorted(given.values()))),
         ratings=len(imported.ratings),
         raters=tuple(sorted({rating.rater for rating in imported.ratings})),
         pseudonyms=not part.keep_names,

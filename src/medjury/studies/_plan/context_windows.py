@@ -67,7 +67,7 @@ class WindowCheck:
         return fits
 
     def _excess(self, rater: Rater, model: ChatModel, request: Request) -> int | None:
-        """By how many tokens the prompt is too long; None where that cannot be told before it is asked."""
+        """By how many tokens the prompt is too long; None where that is not known before it is asked."""
         excess = excess_tokens(model, request) or 0
         if not excess:
             return 0

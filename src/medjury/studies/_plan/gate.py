@@ -97,9 +97,9 @@ def read_rules(path: str | Path) -> tuple[GateRules, Protocol | None]:
         protocol = Protocol.read(file)
         return protocol.rules, protocol
     document = read_document(file)
-    said = document.value if isinstance(document.value, dict) else {}
-    place: tuple[str, ...] = ("gate",) if "gate" in said or "study" in said else ()
-    part = validate_part(document, place, said.get("gate") or {} if place else said, GatePart)
+    given = document.value if isinstance(document.value, dict) else {}
+    place: tuple[str, ...] = ("gate",) if "gate" in given or "study" in given else ()
+    part = validate_part(document, place, given.get("gate") or {} if place else given, GatePart)
     try:
         cases = case_ids(part.development_cases, file.resolve().parent)
     except MedjuryError as error:

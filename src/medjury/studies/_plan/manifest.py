@@ -63,7 +63,7 @@ def run_name(study: Study, plan: RunPlan, humans: Humans | None = None) -> str:
 def describe(study: Study, plan: RunPlan, humans: Humans | None, prices: PriceList) -> Manifest:
     """Everything that is known before the first call."""
     protocol = registered_protocol(study, plan)
-    said = {} if humans is None else humans.leaves(study.cases if plan.kept is None else plan.kept.again())
+    given = {} if humans is None else humans.leaves(study.cases if plan.kept is None else plan.kept.again())
     return Manifest(
         format=Manifest.FORMAT,
         study=study.name,
@@ -88,7 +88,7 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices: PriceLi
         systems=dict(plan.systems),
         system_vendors=dict(plan.vendors),
         instrument=ManifestInstrument.of(study.instrument),
-        humans=None if humans is None else humans.summary.replaced(cases_hash=leaves_hash(said.values())),
+        humans=None if humans is None else humans.summary.replaced(cases_hash=leaves_hash(given.values())),
         prompt_version=prompt_version(study.jury.judges),
         **describe_jury(study),
         metrics={} if study.metrics is None else study.metrics.described(),
@@ -96,7 +96,7 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices: PriceLi
         **_where_there_is_any(plan),
         protocol=protocol,
         protocol_hash="" if protocol is None else protocol.hash(),
-        registration=registration_of(study, plan, protocol, said),
+        registration=registration_of(study, plan, protocol, given),
         report=ReportSettings(**study.settings.report.model_dump()),
         allow_hosts=tuple(study.settings.allow_hosts),
         redacted=bool(study.settings.redact),

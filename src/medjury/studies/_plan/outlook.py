@@ -40,7 +40,7 @@ def gate_outlook(
     rules = stated_gate(study)
     development = set(rules.development_cases)
     humans = Humans.read(study, rehearse=True)
-    dangerous, told, systems = None, "", len(plan.systems)
+    dangerous, text, systems = None, "", len(plan.systems)
     notes = [] if registered_protocol(study, plan) else [_UNREGISTERED]
     if humans is None:
         cases = max(plan.systems.values(), default=plan.cases) - len(development)
@@ -56,7 +56,7 @@ def gate_outlook(
         again = _scored_again(humans, held_out)
         settled = _settled(humans) if humans.summary.consensus == "adjudicated" else None
         by_dimension = _by_dimension(held_out, study, rules, settled)
-        told = f"{_told(by_dimension)}{again}"
+        text = f"{_told(by_dimension)}{again}"
         shares = [each.dangerous / each.cases for each in by_dimension if each.dangerous is not None]
         # Clinicians may read some of the answers to a case: the plan is for as many as they did.
         systems = max(1, round(len({(each.item, each.system) for each in held_out}) / max(1, cases)))
@@ -75,7 +75,7 @@ def gate_outlook(
         "danger": any(each.carries_danger(rules) for each in of_instrument(study.instrument)),
         "notes": notes,
     }
-    return replace(plan_gate(rules, **asked), rated=told)
+    return replace(plan_gate(rules, **asked), rated=text)
 
 
 def _scored_again(humans: Humans, rated: Sequence[Rating]) -> str:
@@ -123,8 +123,8 @@ class _Rated:
     dangerous: int | None
 
     def text(self) -> str:
-        told = f"{self.dimension} {counted(self.cases, 'case')}, {self.twice:,} by two clinicians or more"
-        return told if self.dangerous is None else f"{told}, {self.dangerous:,} dangerous"
+        text = f"{self.dimension} {counted(self.cases, 'case')}, {self.twice:,} by two clinicians or more"
+        return text if self.dangerous is None else f"{text}, {self.dangerous:,} dangerous"
 
 
 def _settled(humans: Humans) -> dict[Answer, float]:
@@ -137,7 +137,7 @@ def _by_dimension(
     ratings: Sequence[Rating], study: Study, rules: GateRules, settled: Mapping[Answer, float] | None
 ) -> list[_Rated]:
     """Dimension by dimension. Where an adjudicator settles, the settled score says what is dangerous; no danger is
-    told where one has still to be settled."""
+    counted where one has still to be settled."""
     found = []
     for dimension in rating_table(list(ratings), instrument=study.instrument).counted if ratings else ():
         answers: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
@@ -168,8 +168,8 @@ def _by_dimension(
 
 
 def _told(rated: Sequence[_Rated]) -> str:
-    said = "; ".join(each.text() for each in rated)
-    return f"Rated so far: {said or 'nothing'}. The plan takes the dimension with the fewest cases."
+    given = "; ".join(each.text() for each in rated)
+    return f"Rated so far: {given or 'nothing'}. The plan takes the dimension with the fewest cases."
 
 
 def _word(scores: list[float], dimension: Measured, rules: GateRules, settled: float | None) -> float:

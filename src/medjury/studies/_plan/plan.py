@@ -180,14 +180,14 @@ class RunPlan:
         lines += self._beside_the_budget()
         lines.append(
             "Expected tokens are estimated from characters, the price from the dated price list, the time from "
-            f"{self._seconds_told()}. The most has one token for each byte, every answer as long as "
+            f"{self._seconds_text()}. The most has one token for each byte, every answer as long as "
             "`max_tokens` and handed back as often as `reasks`, and every step that a way of judging may take. "
             "Calls that fail and are tried again come on top, and so do records that are shortened on the way. "
             "Answers already in the store cost nothing and are counted here."
         )
         return "\n".join(lines)
 
-    def _seconds_told(self) -> str:
+    def _seconds_text(self) -> str:
         timed = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in self.timed.items())
         guessed = f"{SECONDS_PER_CALL:g} s a call"
         if not timed:
@@ -313,7 +313,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
         *tuned.notes(),
         *windows.notes(judges, count),
         *_injection_note(study, count),
-        *(note for each in scores for note in (f"scores from a file: {each.told()}", *each.warnings)),
+        *(note for each in scores for note in (f"scores from a file: {each.text()}", *each.warnings)),
     )
     return RunPlan(
         count,
@@ -340,7 +340,8 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
 
 
 def read_scores(study: Study) -> tuple[ManifestScores, ...]:
-    """What the files hold of judges whose scores exist already; what is wrong with one is told with its line."""
+    """What the files hold of judges whose scores exist already; what is wrong with one is reported with its
+    line."""
     found: list[ManifestScores] = []
     if all(part.kind != SCORES for part in study.settings.judges):
         return ()

@@ -36,7 +36,7 @@ MARK: Mapping[str, Any] = {"preflight": True}
 
 
 def needs_preflight(model: ChatModel) -> bool:
-    """A model inside this process cannot be away."""
+    """A model inside this process cannot be unavailable."""
     return model.host is not None
 
 
@@ -85,11 +85,11 @@ class Preflight:
                 if error.fatal:
                     raise
                 return
-            told = f"{model.name}: {error.message.rstrip('.')}. No case was sent to it"
+            text = f"{model.name}: {error.message.rstrip('.')}. No case was sent to it"
             if error.retry and error.reason in TRANSIENT:
-                raise UnreachableError(error.reason, told) from None
-            raise HopelessError(error.reason, told) from None
-        finally:  # only what was answered counts: a server that is away must not use up the budget
+                raise UnreachableError(error.reason, text) from None
+            raise HopelessError(error.reason, text) from None
+        finally:  # only what was answered counts: a server that is unavailable must not use up the budget
             self._budget.settle(reservation, cost=cost, sent=answered)
             self.calls += gate.calls
 

@@ -90,14 +90,14 @@ class Registered:
 
     def to_json(self) -> str:
         """The same for a program."""
-        said = {
+        given = {
             "file": str(self.file),
             "hash": self.protocol.hash(),
             "registered_before": self.before,
             "publish": self.publish,
             "protocol": self.protocol.content(),
         }
-        return json.dumps(said, indent=1, ensure_ascii=False)
+        return json.dumps(given, indent=1, ensure_ascii=False)
 
 
 def registered_protocol(study: Study, plan: RunPlan) -> Protocol | None:
@@ -131,10 +131,10 @@ def _in_order(protocols: Iterable[Protocol]) -> list[Protocol]:
 
 
 def registration_of(
-    study: Study, plan: RunPlan, protocol: Protocol | None, said: Mapping[str, str]
+    study: Study, plan: RunPlan, protocol: Protocol | None, given: Mapping[str, str]
 ) -> Registration | None:
     """What is known of the registrations of a study's cases: in the ledger beside the study file, in the protocols
-    that lie there, and in runs of the same cases. `said` are the hashes of clinicians' ratings, case by case."""
+    that lie there, and in runs of the same cases. `given` are the hashes of clinicians' ratings, case by case."""
     folder = study.file.resolve().parent
     ledger = Ledger.read(folder)
     runs = [(seen, run) for seen, run in _runs(study, plan.data_hash, plan.answer_hashes) if run is not None]
@@ -154,7 +154,7 @@ def registration_of(
         ledger=ledger.end,
         first=next(iter(listed.values())),
         beside=tuple(each for each in listed.values() if each.hash != hash),
-        **_erased(ledger, plan, protocol, said),
+        **_erased(ledger, plan, protocol, given),
         tried=_tried(runs, hash),
         anchor=ledger.anchor_line(protocol) if protocol and placed else "",
         problem=_problem(ledger, remembered, runs),
@@ -171,21 +171,21 @@ def _refuse_erased(study: Study, ledger: Ledger, plan: RunPlan) -> None:
 
 
 def _erased(
-    ledger: Ledger, plan: RunPlan, protocol: Protocol | None, said: Mapping[str, str]
+    ledger: Ledger, plan: RunPlan, protocol: Protocol | None, given: Mapping[str, str]
 ) -> dict[str, Any]:
     """Whether the cases and what clinicians said of them are as registered, with what was erased since."""
     if protocol is None or not protocol.cases_hash:
         return {}
     known = "" if protocol.humans is None else protocol.humans.cases_hash
     if plan.cases_hash == protocol.cases_hash:
-        return {"whole": True, "ratings_whole": leaves_hash(said.values()) == known}
+        return {"whole": True, "ratings_whole": leaves_hash(given.values()) == known}
     lines = ledger.erasures(protocol.cases_hash)
     erased = [each for line in lines for each in line.erased]
     ratings = [each for line in lines for each in line.ratings]
     return {
         "erasures": tuple(each.listed() for each in lines),
         "whole": plan.leaves.hash(erased) == protocol.cases_hash,
-        "ratings_whole": leaves_hash([*said.values(), *ratings]) == known,
+        "ratings_whole": leaves_hash([*given.values(), *ratings]) == known,
     }
 
 
@@ -199,17 +199,17 @@ def _tried(runs: Sequence[tuple[SeenRun, Manifest]], hash: str) -> tuple[SeenRun
 
 def _problem(ledger: Ledger, remembered: Iterable[Protocol], runs: Iterable[tuple[SeenRun, Manifest]]) -> str:
     """What is wrong with the ledger, as far as protocols and runs remember it."""
-    told = ledger.problem or next((told for each in remembered if (told := ledger.lacks(each))), "")
+    text = ledger.problem or next((text for each in remembered if (text := ledger.lacks(each))), "")
     for seen, run in runs:
         place = None if run.registration is None else run.registration.ledger
         if (
-            not told
+            not text
             and place is not None
             and ledger.registered(run.protocol_hash)
             and not ledger.holds(place)
         ):
-            told = f"is not the one that {seen.run} read: it was cut or changed since"
-    return f"{ledger.file.name}: {told}" if told else ""
+            text = f"is not the one that {seen.run} read: it was cut or changed since"
+    return f"{ledger.file.name}: {text}" if text else ""
 
 
 def make_protocol(study: Study, manifest: Manifest, now: str) -> Protocol:
@@ -307,9 +307,9 @@ def record_erasure(study: Study, items: Collection[str], at: str = "") -> Record
         why = "does not hold the cases as they were registered" if gone else "holds none of these cases"
         return RecordedErasure(why_not=f"{study.settings.cases.path} {why}")
     humans = Humans.read(study, rehearse=True)
-    said = {} if humans is None else humans.leaves(study.cases)
+    given = {} if humans is None else humans.leaves(study.cases)
     line = Ledger.enter_erasure(
-        folder, tied, gone, [said[item] for item in said if item in items], at or utc_now()
+        folder, tied, gone, [given[item] for item in given if item in items], at or utc_now()
     )
     return RecordedErasure(len(gone), 0 if line is None else line.line)
 

@@ -10,9 +10,7 @@ preference training started from is counted with it: its hours, its cost, its la
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -107,14 +105,6 @@ def _read(file: Path) -> dict[str, Any]:
 TUNED = "tuning"
 
 
-@dataclass(frozen=True, slots=True)
-class Touching:
-    """A tuning, as a reader knows it, and the marks of the cases that it saw."""
-
-    what: str
-    marks: frozenset[str]
-
-
 def tuned_facts(instrument: Instrument) -> Mapping[str, Any]:
     """What an instrument's file says of its tuning; empty where nobody tuned it."""
     found = instrument.parameters.get(TUNED)
@@ -130,10 +120,10 @@ class TouchedCases:
     """Gathers, as the cases of a study pass, those that tuning has touched."""
 
     def __init__(self, study: Study, *, rehearse: bool = False) -> None:
-        self._tunings = tuple(_tunings(study, rehearse))
+        self._tunings = _tunings(study, rehearse)  # by what a reader knows it, the marks of the cases it saw
         redacted = study.cases if isinstance(study.cases, RedactedCases) else None
         self._raw = redacted.with_raw() if redacted is not None and self._tunings else None
-        self._found: dict[str, set[str]] = {each.what: set() for each in self._tunings}
+        self._found: dict[str, set[str]] = {what: set() for what in self._tunings}
 
     def add(self, case: Case) -> bool:
         """Whether tuning has touched the case, redacted or as it is in the file."""
@@ -143,9 +133,9 @@ class TouchedCases:
         if self._raw is not None:
             marks |= content_marks(next(self._raw)[0])
         hit = False
-        for each in self._tunings:
-            if not marks.isdisjoint(each.marks):
-                self._found[each.what].add(case.id)
+        for what, seen in self._tunings.items():
+            if not marks.isdisjoint(seen):
+                self._found[what].add(case.id)
                 hit = True
         return hit
 
@@ -165,14 +155,13 @@ class TouchedCases:
         )
 
 
-def _tunings(study: Study, rehearse: bool) -> Iterator[Touching]:
-    """Every tuning that is known here: of the instruments in use, in folders beside the run, in the store. A
-    rehearsal does not open the store, which might have to be made for it."""
-    found: dict[str, Counter[str]] = {}
+def _tunings(study: Study, rehearse: bool) -> dict[str, set[str]]:
+    """Every tuning that is known here, with the marks of its cases: of the instruments in use, in folders beside
+    the run, in the store. A rehearsal does not open the store, which might have to be made for it."""
+    found: dict[str, set[str]] = {}
     for what, marks in (*_known(study), *(() if rehearse else _in_store(study.store))):
-        found.setdefault(what, Counter()).update(marks)
-    for what, marks in found.items():
-        yield Touching(what, frozenset(marks))
+        found.setdefault(what, set()).update(marks)
+    return found
 
 
 def _known(study: Study) -> Iterator[tuple[str, Iterable[str]]]:

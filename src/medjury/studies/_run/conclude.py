@@ -127,11 +127,11 @@ class RunResult:
         if self.skipped:
             lines.append(f"{self.skipped:,} cases were left out because they could not be read")
         lines += self.drafting
-        lines.append(covered.told())
+        lines.append(covered.text())
         lines += [f"  unscored, {reason}: {count:,}" for reason, count in covered.unscored_by_reason.items()]
         lines += [f"In the file of {each}" for each in self.scores]
         if covered.replies is not None:
-            lines.append(covered.replies.told())
+            lines.append(covered.replies.text())
         lines += left_out_lines(covered.shortened)
         if cut := covered.perhaps_cut:
             lines.append(
@@ -204,7 +204,7 @@ class WorkDone:
     pending: Mapping[str, int] = field(default_factory=dict)  # calls by the batch job that they wait in
     interrupted: bool = False
     fatal: str = ""
-    unreachable: str = ""  # a model that is away for now
+    unreachable: str = ""  # a model that is unavailable for now
     ask: bool = True  # False where only what is stored is read
     dropped: Mapping[str, list[str]] = field(default_factory=dict)  # what endpoints would not take of workers
     scored_elsewhere: tuple[str, ...] = ()  # metrics that workers scored: nothing of them is loaded here
@@ -284,7 +284,7 @@ def conclude(
         warnings=manifest.model_warnings(),
         recorded=all(model.recorded for model in models),
         from_files=not models,
-        scores=tuple(each.told() for each in plan.scores),
+        scores=tuple(each.text() for each in plan.scores),
         tokens_in=outcome.tokens_in,
         tokens_cached=outcome.tokens_cached,
     )
@@ -323,18 +323,18 @@ def judge_outcome(
     if done < progress.planned:
         return "incomplete", f"{done:,} of {progress.planned:,} units of work are done; run again to go on"
     if capped and not outcome.ask:
-        told = f"{capped:,} ratings of judges are not stored, and nobody was asked"
-        return "incomplete", f"{told}: `medjury run {study.file}` asks for them"
+        text = f"{capped:,} ratings of judges are not stored, and nobody was asked"
+        return "incomplete", f"{text}: `medjury run {study.file}` asks for them"
     if capped:
         return (
             "incomplete",
             f"the budget was reached: {capped:,} ratings were not asked for; raise it and run again",
         )
     if unread and manifest.reread is None:
-        told = f"{unread:,} ratings have no score: the recorded answers hold none to their question"
+        text = f"{unread:,} ratings have no score: the recorded answers hold none to their question"
         return (
             "incomplete",
-            f"{told}. The cases, the instrument or a setting are not those of the recorded run",
+            f"{text}. The cases, the instrument or a setting are not those of the recorded run",
         )
     if unread:
         return (

@@ -60,7 +60,7 @@ def run_study(
     """Run to the end, or to the first Ctrl-C, and write the run folder. `retry_unscored` asks anew for every
     rating without a score; otherwise only for those whose failure may have passed. Each model is first asked one
     short question without clinical text, unless `preflight` is off; a run that cannot succeed is stopped, unless it
-    is told to `keep_going`. With `ask` off no model is asked anything: only what is stored is read. Without
+    is asked to `keep_going`. With `ask` off no model is asked anything: only what is stored is read. Without
     `wait` it hands batch jobs over and does not stay for their end: another run fetches it. `stopper` stops it from
     another thread. With a `cluster` its workers do the asking. In a notebook it shows a bar."""
     how = How(watch or notebook_bar(), retry_unscored, keep_going, preflight and ask, ask, stopper, wait)
@@ -137,7 +137,7 @@ def judge_cases(study: Study, cases: Sequence[Case]) -> tuple[Rating, ...]:
         )
     prices = study.prices
     _check(study, prices)
-    asked = replace(study, cases=_at_the_door(study, cases))
+    asked = replace(study, cases=_as_redacted(study, cases))
     plan = plan_study(asked, prices)
     _make_folder(study)
     run = f"{study.name}: other cases, {plan.data_hash}"
@@ -226,7 +226,7 @@ def refuse_over_budget(ratings: Sequence[Rating]) -> Sequence[Rating]:
     return ratings
 
 
-def _at_the_door(study: Study, cases: Sequence[Case]) -> CaseSource:
+def _as_redacted(study: Study, cases: Sequence[Case]) -> CaseSource:
     """Other cases, redacted as the study's own are."""
     return study.cases.redacting(cases) if isinstance(study.cases, RedactedCases) else GivenCases(cases)
 

@@ -144,7 +144,7 @@ def _where(case: Case) -> str:
 
 
 class Drafts:
-    """The file of drafts, and where in it each draft stands: only the places are held in memory. Another run of
+    """The file of drafts, and where in it each draft is: only the places are held in memory. Another run of
     the same study may put its file in place of ours: then the places are looked up again."""
 
     def __init__(self, file: Path) -> None:

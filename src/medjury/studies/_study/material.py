@@ -83,7 +83,7 @@ def read_case_file(part: CasesPart, folder: Path, *, skip_bad_cases: bool = Fals
 
 
 def named(document: Document, place: tuple[str | int, ...], build: Callable[[], Made]) -> Made:
-    """Run one step of the set-up; what goes wrong in it is told with the line of the file that asked for it."""
+    """Run one step of the set-up; what goes wrong in it is reported with the line of the file that asked for it."""
     try:
         return build()
     except MedjuryError as error:

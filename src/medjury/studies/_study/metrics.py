@@ -98,7 +98,7 @@ class MetricRaters:
         from medjury.texts.metrics import IMPACT_ESTIMATE, score
         from medjury.texts.transcripts import NOTHING, normalise
 
-        said = [normalise(case.reference or "") for case in cases]
+        given = [normalise(case.reference or "") for case in cases]
         heard = ["" if case.candidate == NOTHING else normalise(case.candidate or "") for case in cases]
         found: dict[str, Column] = {}
         for name in names:
@@ -108,14 +108,14 @@ class MetricRaters:
                 continue
             try:
                 scores: MetricScores = score(
-                    said, heard, [name], models={name: model} if model else {}, kept=kept
+                    given, heard, [name], models={name: model} if model else {}, kept=kept
                 )
             except (
                 MedjuryError,
                 OSError,
                 RuntimeError,
                 ValueError,
-            ) as error:  # the judges' answers stand all the same
+            ) as error:  # the judges' answers count all the same
                 why = str(error) or type(error).__name__
                 found[name] = [None] * len(cases), dict.fromkeys(range(len(cases)), why), Reason.PROVIDER
             else:
@@ -138,7 +138,7 @@ class MetricRaters:
 
 def metric_raters(named: Named, folder: Path, taken: Sequence[str]) -> MetricRaters | None:
     """The metrics that a study file names, each a word or `{bert_score: MODEL}`; a model's folder may be relative
-    to the study file. What is not known, or could not be told from a judge, is refused before anything is asked."""
+    to the study file. What is not known, or has the name of a judge, is refused before anything is asked."""
     if not named:
         return None
     from medjury.texts.metrics import IMPACT_ESTIMATE, base_name, metric_named, models_of
@@ -178,7 +178,8 @@ def rated_dimensions(instrument: Instrument) -> list[str]:
 
 
 def _read(entry: str | Mapping[str, str | float | None]) -> tuple[str, str, Need | None]:
-    """The metric's word, its model ("" where none is named), and what a worker needs for it, where that is said."""
+    """The metric's word, its model ("" where none is named), and what a worker needs for it, where that is
+    stated."""
     entries = {entry: None} if isinstance(entry, str) else dict(entry)
     stated = {name: entries.pop(name) for name in _NEEDS if name in entries}
     if len(entries) != 1 or any(isinstance(model, float | int) for model in entries.values()):

@@ -29,7 +29,7 @@ def read_queue(path: str | Path) -> tuple[QueueRow, ...]:
     except OSError as error:
         raise MedjuryError(f"{file} cannot be read ({error.strerror}); {_MADE}") from None
     except (KeyError, TypeError, ValueError, csv.Error):
-        raise MedjuryError(f"{file} is no queue of a review; {_MADE}") from None
+        raise MedjuryError(f"{file} is not a queue of a review; {_MADE}") from None
     if not rows:
         raise MedjuryError(f"{file} has no answer; {_MADE}")
     if tuple(rows) != sealed(rows):
@@ -43,19 +43,19 @@ def read_queue(path: str | Path) -> tuple[QueueRow, ...]:
 _MADE = "`medjury plan review RUN --out FILE` writes one"
 
 
-def _row(said: Mapping[str, str]) -> QueueRow:
-    drawn = {"true": True, "false": False}[said["drawn"]]
+def _row(given: Mapping[str, str]) -> QueueRow:
+    drawn = {"true": True, "false": False}[given["drawn"]]
     return QueueRow(
-        said["item"],
-        said["system"],
+        given["item"],
+        given["system"],
         drawn,
-        int(said["place"]) if drawn else None,
-        float(said["probability"]),
-        said["reason"],
-        int(said["seed"]),
-        said["rule"],
-        said["data"],
-        said["digest"],
+        int(given["place"]) if drawn else None,
+        float(given["probability"]),
+        given["reason"],
+        int(given["seed"]),
+        given["rule"],
+        given["data"],
+        given["digest"],
     )
 
 
@@ -186,7 +186,7 @@ def _check_questions(document: Document, panel: PanelPart, instrument: Instrumen
         name = question.when.dimension
         _known(document, (*place, "when", "dimension"), name, [d.name for d in instrument.dimensions])
         if question.when.equals not in instrument.dimension(name).values:
-            problem = f"{question.when.equals} is no grade of {name!r}, so nobody would ever be asked"
+            problem = f"{question.when.equals} is not a grade of {name!r}, so nobody would ever be asked"
             raise MedjuryError(document.complaint((*place, "when", "is"), problem))
         for at, text in enumerate(question.between or ()):
             _known(document, (*place, "between", at), text, inputs)

@@ -45,13 +45,13 @@ def stated_roles(part: HumansPart | None) -> dict[str, str]:
     """The roles in words for manifest and protocol, as far as the study file states any; no clinician's name."""
     if part is None:
         return {}
-    said = {
+    given = {
         "reference": "" if part.reference == CLINICIANS else _in_words(part.reference),
         "second panel": "" if part.second_panel is None else _in_words(part.second_panel),
         "consensus": "" if part.consensus == "mean" else part.consensus,
         "labels": ", ".join(sorted(part.labels)),
     }
-    return {name: words for name, words in said.items() if words}
+    return {name: words for name, words in given.items() if words}
 
 
 def people_roles(
@@ -111,13 +111,13 @@ def with_stated_roles(table: RatingTable, path: str | Path) -> RatingTable:
             )
         return table
     document = read_document(file)
-    said: dict[str, Any] = document.value if isinstance(document.value, dict) else {}
-    if "study" not in said:
+    given: dict[str, Any] = document.value if isinstance(document.value, dict) else {}
+    if "study" not in given:
         return table
-    table = _with_jury(table, document, said)
-    if not isinstance(said.get("humans"), dict):
+    table = _with_jury(table, document, given)
+    if not isinstance(given.get("humans"), dict):
         return table
-    part = validate_part(document, ("humans",), said["humans"], HumansPart)
+    part = validate_part(document, ("humans",), given["humans"], HumansPart)
     rows = table.everything.filter(table.everything["rater_kind"] == "clinician")
     panels: dict[str, str] = {}
     if "panel" in rows.columns:
@@ -145,15 +145,15 @@ def with_stated_roles(table: RatingTable, path: str | Path) -> RatingTable:
     )
 
 
-def _with_jury(table: RatingTable, document: Document, said: Mapping[str, Any]) -> RatingTable:
+def _with_jury(table: RatingTable, document: Document, given: Mapping[str, Any]) -> RatingTable:
     """All judges of the table as the study's jury, by its rule, unless another was asked for; a jury of some of
     them is refused."""
     from medjury.tables import JuryRule
 
-    stated = said.get("jury", {})
+    stated = given.get("jury", {})
     plain = isinstance(stated, dict) and "members" not in stated
-    if "juries" in said or not plain:
-        name = "juries" if "juries" in said else "jury"
+    if "juries" in given or not plain:
+        name = "juries" if "juries" in given else "jury"
         problem = (
             "two tables are compared by one jury of all judges; take this out and name judges with --raters, or "
             "run the study with the judges' table as `kind: scores`"

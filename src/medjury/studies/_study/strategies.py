@@ -67,7 +67,7 @@ def _repeats(settings: RepeatsSettings, setup: Setup) -> Repeats:
 
 class ConcordanceSettings(Settings):
     """`examples: false` leaves out the instrument's worked examples, one concordant and one discordant; those drawn
-    from clinicians' ratings stand in the entry itself."""
+    from clinicians' ratings are in the entry itself."""
 
     examples: bool = True
 
@@ -264,7 +264,7 @@ def _adaptive(settings: AdaptiveSettings, setup: Setup) -> AdaptiveJury:
 
 
 def _part(juror: JurorPart, setup: Setup) -> ModelPart:
-    """A juror of another kind stands alone; one without a kind takes what it does not state from the judge."""
+    """A juror of another kind is taken as it is; one without a kind takes what it does not state from the judge."""
     if juror.kind:
         return juror
     stated = {name: getattr(juror, name) for name in juror.model_fields_set - {"name", "kind"}}

@@ -184,7 +184,7 @@ class Study:
 
 def load_study(path: str | Path, *, skip_bad_cases: bool = False, overrides: Sequence[str] = ()) -> Study:
     """Read a study file; every problem is reported with its line and what to do about it. `overrides` are values
-    (`budget.calls=50`) that count as if the file said so."""
+    (`budget.calls=50`) that count as if the file stated them."""
     document = overridden(read_document(path), overrides)
     settings = validate(document, StudyFile)
     refuse_for_scores(document, settings)
@@ -259,13 +259,13 @@ def _recorded_notes(setups: Sequence[Setup]) -> list[str]:
     names = [
         setup.name for setup in setups if setup.models and all(model.recorded for model, _ in setup.models)
     ]
-    told = "recorded answers from a file: nobody is asked, and costs are those of that time"
-    return [f"{', '.join(names)}: {told}"] if names else []
+    text = "recorded answers from a file: nobody is asked, and costs are those of that time"
+    return [f"{', '.join(names)}: {text}"] if names else []
 
 
 def _own(instrument: Instrument, part: JudgePart, folder: Path) -> Instrument:
     """The words that one judge grades by, where its entry names others than the study's: the same dimensions on the
-    same grades, asked from the same texts, or its scores could not stand beside the others'."""
+    same grades, asked from the same texts, or its scores could not be compared with the others'."""
     if part.instrument is None:
         return instrument
     own = only_some(load_named(part.instrument, folder), [each.name for each in instrument.dimensions])

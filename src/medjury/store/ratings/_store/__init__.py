@@ -1,1 +1,1 @@
-"""The append-only store: its tables, its transactions, and what is told when it fails."""
+"""The append-only store: its tables, its transactions, and what is reported when it fails."""

@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 from medjury.instruments import Reason
 from medjury.models import Reply
 from medjury.store.ratings._rating import Question, Rating, StoredRecord
-from medjury.store.ratings._store.owner import Busy, Claimed, Owner
+from medjury.store.ratings._store.owner import Claim, Owner
 from medjury.store.ratings._store.transaction import StoredReply, Transaction
 
-Answer: TypeAlias = Reply | Claimed | Busy
+Answer: TypeAlias = Reply | Claim
 # Carries out all wishes of one kind at once, and has an answer to each. It may be repeated.
 CarryOut: TypeAlias = Callable[[Transaction, Owner, Sequence[Any]], Sequence[Any]]
 

@@ -23,7 +23,7 @@ POSTGRES_SCHEMA = "medjury"
 @dataclass(frozen=True, slots=True)
 class Database:
     """How to reach a store. `place` names it in messages and never holds a password. `connect` makes a connection
-    of the driver's own kind, which begins and commits only when told to; `error` is what the driver raises. A
+    of the driver's own kind, which begins and commits only on demand; `error` is what the driver raises. A
     server knows the database by its `name` and us by a `role`."""
 
     dialect: str
@@ -155,7 +155,7 @@ def _postgres(text: str, wait_seconds: float) -> Database:
         url = make_url(text).set(drivername="postgresql+psycopg")
     except (ArgumentError, ValueError) as error:
         raise StoreError("the store's address is not of the form postgresql://USER@HOST/DATABASE") from error
-    # Without its options: a password may stand among them.
+    # Without its options: a password may be among them.
     place = url.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
     try:
         engine = create_engine(

@@ -21,7 +21,7 @@ from medjury.models import Job, Reply
 from medjury.store.ratings._rating import Question, Rating, StoredRecord
 from medjury.store.ratings._store.arrivals import Arrivals
 from medjury.store.ratings._store.batch import Answer, Batch, CarryOut, SettledQuestion, Wishes, Write
-from medjury.store.ratings._store.owner import Busy, Claimed, new_owner
+from medjury.store.ratings._store.owner import Claim, new_owner
 from medjury.store.ratings._store.store import Store
 from medjury.store.ratings._store.store_error import StoreError, ValueRefused
 from medjury.store.ratings._store.transaction import StoredReply, Transaction
@@ -89,7 +89,7 @@ class StoreDesk:
         try:
             outcome = await future
         except asyncio.CancelledError:
-            if future.done() and not future.cancelled():  # told, and cancelled before it could act on it
+            if future.done() and not future.cancelled():  # informed, and cancelled before it could act on it
                 if future.result() is None:
                     self._hand_over(key)
                 elif isinstance(future.result(), _YourTurn):
@@ -224,7 +224,7 @@ class StoreDesk:
             try:
                 self._gather().find[key] = future
                 answer = await future
-                if isinstance(answer, Busy):
+                if answer is Claim.BUSY:
                     await asyncio.sleep(wait)
             except asyncio.CancelledError:
                 if not future.cancelled():  # else the answer is still to come
@@ -233,7 +233,7 @@ class StoreDesk:
             except Exception:
                 self._next_asks(key)
                 raise
-            if isinstance(answer, Claimed):
+            if answer is Claim.OURS:
                 self._claimed_at[key] = asyncio.get_running_loop().time()
                 return None
             if isinstance(answer, Reply):
@@ -245,7 +245,7 @@ class StoreDesk:
         """The task that asked was cancelled; what it was given goes to the next. None: it was given nothing."""
         if isinstance(answer, Reply):
             self._tell_all(key, answer)
-        elif isinstance(answer, Claimed):
+        elif answer is Claim.OURS:
             self._hand_over(key)
         else:
             self._next_asks(key)

@@ -9,6 +9,7 @@ import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from functools import cache
 from pathlib import Path
 
@@ -27,16 +28,13 @@ class Owner:
     started: str
 
 
-@dataclass(frozen=True, slots=True)
-class Claimed:
-    """The asker may make the call: nobody else on this store will, until it stores the reply or lets go."""
+class Claim(Enum):
+    """The answer to one who asks for a call without a stored reply."""
 
-
-@dataclass(frozen=True, slots=True)
-class Busy:
-    """Another living owner is making this very call."""
-
-    owner: str
+    OURS = (
+        "ours"  # make the call: nobody else on this store will, until the reply is stored or the claim let go
+    )
+    BUSY = "busy"  # another living owner is making this very call
 
 
 def new_owner() -> Owner:
@@ -79,7 +77,7 @@ def is_dead(owner: Owner, silent_seconds: float) -> bool:
 
 
 def process_start(pid: int) -> str | None:
-    """When the process started, in the system's words; "" once it has ended; None where that is not told."""
+    """When the process started, in the system's words; "" once it has ended; None where that is not known."""
     try:
         line = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
     except OSError:

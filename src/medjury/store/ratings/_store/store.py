@@ -24,8 +24,7 @@ from medjury.store.ratings._store.database import Database, create_schema, locat
 from medjury.store.ratings._store.escaping import escape, unescape
 from medjury.store.ratings._store.owner import (
     STALE_AFTER_SECONDS,
-    Busy,
-    Claimed,
+    Claim,
     Heartbeats,
     Owner,
     this_host,
@@ -159,10 +158,10 @@ class Store:
         """Add ratings as part of a run, with their records; how many ratings were new."""
         return self.write(ratings=ratings, records=records, members={run: {rating.key for rating in ratings}})
 
-    def find_or_claim(self, keys: Collection[str], owner: Owner) -> dict[str, Reply | Claimed | Busy]:
+    def find_or_claim(self, keys: Collection[str], owner: Owner) -> dict[str, Reply | Claim]:
         """For each key the stored reply, the right to make the call, or that another is making it."""
 
-        def work(transaction: Transaction) -> dict[str, Reply | Claimed | Busy]:
+        def work(transaction: Transaction) -> dict[str, Reply | Claim]:
             transaction.beat(owner)
             return transaction.find_or_claim(keys, owner)
 
@@ -321,7 +320,7 @@ class Store:
         return self._blocks(self._sql.read_all if run is None else self._sql.read_run, run)
 
     def stream(self, statement: str) -> Iterator[list[tuple[Any, ...]]]:
-        """The rows of one of our own statements as they stand in the tables, in blocks."""
+        """The rows of one of our own statements as they are in the tables, in blocks."""
         return self._blocks(statement)
 
     def _blocks(self, statement: str, run: str | None = None) -> Iterator[list[tuple[Any, ...]]]:

@@ -1,4 +1,4 @@
-"""What can go wrong with a store, said so that the reader knows what to do."""
+"""What can go wrong with a store, in words from which the reader knows what to do."""
 
 from __future__ import annotations
 

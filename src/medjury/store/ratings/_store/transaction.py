@@ -14,7 +14,7 @@ from medjury.models import SECRET_BYTES, Job, JobCall, Reply
 from medjury.store.ratings._frame import row_of_rating
 from medjury.store.ratings._rating import Question, Rating, StoredRecord, outcome_of
 from medjury.store.ratings._store.escaping import escape, unescape
-from medjury.store.ratings._store.owner import Busy, Claimed, Heartbeats, Owner, is_dead
+from medjury.store.ratings._store.owner import Claim, Heartbeats, Owner, is_dead
 from medjury.store.ratings._store.partitions import Kind, note_use, parts_of, place, place_or_find
 from medjury.store.ratings._store.statements import RATING_COLUMNS, Statements, for_rows, key_list
 from medjury.store.ratings._store.store_error import ValueRefused
@@ -34,7 +34,7 @@ def add_rows(
             copy.write_row(row)
 
 
-# How a row stands to the last one of its key and dimension: it says something else, it says the same, or it may not
+# How a row compares with the last one of its key and dimension: it says something else, the same, or it may not
 # take its place.
 _Word = Literal["news", "same", "refused"]
 _Row = tuple[Any, ...]
@@ -96,15 +96,15 @@ class Transaction:
             in self._select_parted(self._sql.find_replies, "reply", keys)
         }  # fmt: skip
 
-    def find_or_claim(self, keys: Collection[str], owner: Owner) -> dict[str, Reply | Claimed | Busy]:
+    def find_or_claim(self, keys: Collection[str], owner: Owner) -> dict[str, Reply | Claim]:
         """The stored reply, or the right to make the call, or the news that another owner is making it."""
-        answers: dict[str, Reply | Claimed | Busy] = dict(self.find_replies(keys))
+        answers: dict[str, Reply | Claim] = dict(self.find_replies(keys))
         open_keys = [key for key in keys if key not in answers]
         if not open_keys:
             return answers
         self._for_each(self._sql.add_claims, owner.id, open_keys)
         if self._cursor.rowcount == len(open_keys):  # nobody held any of them
-            return answers | dict.fromkeys(open_keys, Claimed())
+            return answers | dict.fromkeys(open_keys, Claim.OURS)
         holders = self._holders(open_keys)
         if any(holder != owner.id for holder in holders.values()) and self.drop_dead_owners(owner):
             answers |= self.find_replies(open_keys)
@@ -115,7 +115,7 @@ class Transaction:
             holder = holders.get(key)
             if holder is None:
                 free.append(key)
-            answers[key] = Claimed() if holder in (None, owner.id) else Busy(holder or "")
+            answers[key] = Claim.OURS if holder in (None, owner.id) else Claim.BUSY
         if free:
             self._for_each(self._sql.add_claims, owner.id, free)
         return answers
@@ -381,10 +381,10 @@ def _attempted(
     given: Sequence[_Row],
     latest: dict[tuple[str, str], tuple[Any, ...]],
     attempts: dict[str, int],
-    told: Collection[str],
+    recorded: Collection[str],
 ) -> tuple[int, list[_Row]]:
     """How many of these rows are new beside the `latest` words, and the rows to write, each with the number of its
-    attempt. `attempts` are those stored by key; `told` are the keys that have a record."""
+    attempt. `attempts` are those stored by key; `recorded` are the keys that have a record."""
     judged: dict[str, list[tuple[_Row, _Word]]] = {}
     for row in given:
         key, dimension = row[16], row[5]
@@ -398,7 +398,7 @@ def _attempted(
     for key, found in judged.items():
         words = {word for _, word in found}
         once = len({row[5] for row, _ in found}) == len(found)  # else several attempts in one write
-        if "news" not in words or ("refused" in words and key in told and once):
+        if "news" not in words or ("refused" in words and key in recorded and once):
             continue
         new += sum(word == "news" for _, word in found)
         written: set[str] = set()
