@@ -1,5 +1,4 @@
-"""What tells groups of cases apart is in the run folder and in its rating table, and nothing else that is known of
-a case."""
+"""What is known of cases besides the scores, as the run folder keeps it: patients, groups, vendors."""
 
 from __future__ import annotations
 
@@ -8,12 +7,56 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
+from tests.report.planted import planted_frame, write_run
 
+from medjury.cli import main
+from medjury.foundation.errors import MedjuryError
 from medjury.store.runs import RunFolder
 from medjury.studies import load_study, run_study
 from medjury.tables import open_run
 
 Write = Callable[..., Path]
+
+
+def visit(name: str, patient: str | None, system: str = "a") -> dict[str, Any]:
+    return {"id": name, "patient": patient, "system": system, "candidate": "S", "texts": {"context": name}}
+
+
+def test_visits_of_a_patient_are_one_cluster_and_the_file_is_vouched_for(write_study: Write) -> None:
+    cases = [
+        visit("v1", "MRN-7001"),
+        visit("v1", "MRN-7001", "b"),
+        visit("v2", "MRN-7001"),
+        visit("v3", "MRN-7002"),
+        visit("v4", None),
+    ]
+    folder = run_study(load_study(write_study(cases=cases))).folder
+    assert (folder / "patients.csv").read_text() == "item,patient\nv1,1\nv2,1\n"
+    grid = open_run(folder).grid("accuracy")
+    assert dict(zip(grid.items.tolist(), grid.clusters.tolist(), strict=True)) == {
+        "v1": "patient 1",
+        "v2": "patient 1",
+        "v3": "item v3",
+        "v4": "item v4",
+    }
+    assert {each.what: each.sound for each in RunFolder(folder).verify()}["patients.csv"]
+    written = [file.read_bytes() for file in folder.iterdir() if file.suffix in (".csv", ".json", ".jsonl")]
+    assert not any(b"MRN-" in content for content in written)
+    (folder / "patients.csv").write_text("item,patient\nv1,1\n")
+    assert not {each.what: each.sound for each in RunFolder(folder).verify()}["patients.csv"]
+
+
+def test_without_shared_patients_there_is_no_file_and_an_old_one_goes(write_study: Write) -> None:
+    run_study(load_study(write_study(cases=[visit("v1", "p"), visit("v2", "p")])))
+    folder = run_study(load_study(write_study(cases=[visit("v1", "p"), visit("v2", "q")]))).folder
+    assert not (folder / "patients.csv").exists()
+
+
+def test_a_case_of_two_patients_is_refused_before_any_call(write_study: Write) -> None:
+    study = load_study(write_study(cases=[visit("v1", "p"), visit("v1", "q", "b")]))
+    with pytest.raises(MedjuryError, match="case 'v1' is of two patients"):
+        run_study(study)
 
 
 def case(name: str, **metadata: Any) -> dict[str, Any]:
@@ -145,3 +188,36 @@ def test_cases_without_groups_write_no_file_and_an_old_one_goes(write_study: Wri
     run_study(load_study(write_study(cases=cases, gate={"parts": ["specialty"]})))
     folder = run_study(load_study(write_study(cases=cases))).folder
     assert not (folder / "parts.csv").exists()
+
+
+def of_vendor(number: int, system: str, vendor: str) -> dict[str, object]:
+    texts = {"context": f"Note {number}."}
+    return {
+        "id": f"of_vendor-{number}",
+        "system": system,
+        "vendor": vendor,
+        "candidate": f"{system} {number}.",
+        "texts": texts,
+    }
+
+
+def test_a_run_keeps_the_vendors_that_its_cases_name(write_study: Callable[..., Path]) -> None:
+    named = ((1, "a", "Ada Inc"), (2, "a", "Ada Inc"), (1, "b", "One"), (2, "b", "Two"))
+    cases = [of_vendor(*each) for each in named]
+    folder = run_study(load_study(write_study(cases=cases)), preflight=False).folder
+    assert RunFolder(folder).manifest.system_vendors == {"a": "Ada Inc"}  # two names for b: nobody knows
+    assert open_run(folder).run.system_vendors == {"a": "Ada Inc"}
+
+
+def test_what_the_study_file_says_under_report_goes_before(write_study: Callable[..., Path]) -> None:
+    study = write_study(cases=[of_vendor(1, "a", "Ada Inc")], report={"system_vendors": {"a": "none"}})
+    assert open_run(run_study(load_study(study), preflight=False).folder).run.system_vendors == {"a": "none"}
+
+
+def test_an_audit_of_a_run_folder_knows_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = planted_frame(cases=30, systems=("alpha", "beta", "gamma"), dimensions=("accuracy",))
+    vendors = {"alpha": "example", "beta": "other", "gamma": "none"}
+    run = write_run(tmp_path / "run", frame, system_vendors=vendors)
+    assert main(["audit", str(run), "--audit", "self-preference", "--resamples", "200"]) == 0
+    said = capsys.readouterr()
+    assert "same_vendor" in said.out and "no vendor is known" not in said.err
