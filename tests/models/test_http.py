@@ -468,8 +468,8 @@ async def test_an_answer_before_the_request_was_read_ends_the_connection() -> No
 BODY = b'{"choices": []}'
 BARE = zlib.compressobj(wbits=-15)
 PACKED = {
-    b"gzip": gzip.compress(BODY),
-    b"x-gzip": gzip.compress(BODY[:5]) + gzip.compress(BODY[5:]),
+    b"gzip": gzip.compress(BODY, mtime=0),
+    b"x-gzip": gzip.compress(BODY[:5], mtime=0) + gzip.compress(BODY[5:], mtime=0),
     b"Deflate": zlib.compress(BODY),
     b"deflate": BARE.compress(BODY) + BARE.flush(),
     b"utf-8": BODY,
@@ -488,16 +488,16 @@ async def test_a_body_that_comes_packed_is_unpacked(coding: bytes, packed: bytes
 @pytest.mark.parametrize(
     ("coding", "packed", "error"),
     [
-        (b"gzip", gzip.compress(bytes(5_000_000), 9)[:9000], TooLargeError),
-        (b"gzip", gzip.compress(bytes(6_000)) * 2, TooLargeError),
-        (b"gzip", gzip.compress(BODY)[:-4], BrokenError),
-        (b"gzip", gzip.compress(BODY)[:-12], BrokenError),
-        (b"gzip", gzip.compress(BODY) + b"x", BrokenError),
+        (b"gzip", gzip.compress(bytes(5_000_000), 9, mtime=0)[:9000], TooLargeError),
+        (b"gzip", gzip.compress(bytes(6_000), mtime=0) * 2, TooLargeError),
+        (b"gzip", gzip.compress(BODY, mtime=0)[:-4], BrokenError),
+        (b"gzip", gzip.compress(BODY, mtime=0)[:-12], BrokenError),
+        (b"gzip", gzip.compress(BODY, mtime=0) + b"x", BrokenError),
         (b"gzip", BODY, BrokenError),
         (b"deflate", zlib.compress(BODY)[:-4], BrokenError),
         (b"deflate", zlib.compress(BODY) + b"x", BrokenError),
         (b"zstd", BODY, BrokenError),
-        (b"gzip, gzip", gzip.compress(gzip.compress(BODY)), BrokenError),
+        (b"gzip, gzip", gzip.compress(gzip.compress(BODY, mtime=0), mtime=0), BrokenError),
     ],
 )
 async def test_a_packed_body_stays_bounded_and_is_whole(
