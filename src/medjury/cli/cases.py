@@ -7,7 +7,7 @@ import sys
 
 from medjury.cli._options.cases import add_case_options, mapping_of
 from medjury.cli._output import add_json, for_reader, print_json
-from medjury.intake.cases import SHOWN_PROBLEMS, list_problems, read_cases
+from medjury.intake.cases import read_cases
 from medjury.statistics import counted
 
 
@@ -16,9 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check = actions.add_parser("check", help="read every case, count what is there, report bad rows")
     add_case_options(check)
     add_json(check)
-    check.add_argument(
-        "--all", action="store_true", help=f"list up to a thousand problems, not the first {SHOWN_PROBLEMS}"
-    )
+    check.add_argument("--all", action="store_true", help="list up to a thousand problems, not the first few")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -41,9 +39,8 @@ def run(options: argparse.Namespace) -> int:
             for reason, count in counts.items():
                 print(f"  {reason}: {count:,}", file=told)
     if found.skipped:
-        shown = len(found.bad) if options.all else SHOWN_PROBLEMS
         print(f"{counted(found.skipped, 'row')} cannot be used:", file=sys.stderr)
-        print(list_problems(found.bad, found.problems, shown), file=sys.stderr)
+        print(found.problems_text(len(found.bad)) if options.all else found.problems_text(), file=sys.stderr)
     elif not found.count:
         print(f"{reader.name}: holds no cases", file=sys.stderr)
     if options.json:

@@ -16,8 +16,6 @@ from medjury.intake.cases import (
     make_redactor,
     read_cases,
     redact_part,
-    redaction_counts,
-    redaction_preview,
     write_cases,
 )
 
@@ -71,13 +69,13 @@ def run(options: argparse.Namespace) -> int:
     reader = read_cases(
         options.cases, mapping=mapping_of(options), on_bad="skip" if options.skip_bad_cases else "refuse"
     )
-    for line in redaction_preview(reader, redactor, options.preview) if options.preview else ():
+    for line in redactor.preview(reader, options.preview) if options.preview else ():
         print(line)
     if options.out is not None:
         redacted = RedactedCases(reader, redactor)
         count = write_cases(redacted, options.out)
         print(f"{options.out}: {count:,} cases written, {redacted.changed:,} of them changed")
-        print(redaction_counts(redacted.counts))
+        print(redacted.counts_text)
         if options.skip_bad_cases and reader.skipped:
             print(f"{reader.skipped:,} rows could not be used and were left out", file=sys.stderr)
     print(NO_PROMISE)

@@ -5,9 +5,6 @@ from ._files.cells import is_blank as is_blank
 from ._files.cells import shown_of as shown_of
 from ._files.delimited import plain_header as plain_header
 from ._files.inspect_log import EvalLog as EvalLog
-from ._files.inspect_log import as_log as as_log
-from ._files.inspect_log import is_log as is_log
-from ._files.inspect_log import read_eval_log as read_eval_log
 from ._files.json import parse_json as parse_json
 from ._files.reading import EMPTY as EMPTY
 from ._files.reading import FileError as FileError

@@ -31,50 +31,60 @@ _FAILED = "sample that ended in an error, kept without its scores"
 
 @dataclass(frozen=True, slots=True)
 class EvalLog:
-    """The document; what its reader should know of it (`reported`), and what was left out, with counts."""
+    """The document without the samples that somebody withdrew; what its reader should know of how the run ended
+    (`reported`), and what was left out, with counts."""
 
     document: dict[str, Any]
     reported: tuple[str, ...] = ()
     left_out: dict[str, int] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, document: object, file: str) -> EvalLog | None:
+        """The log that a JSON document is; None where it is something else."""
+        is_log = (
+            isinstance(document, dict) and isinstance(document.get("eval"), dict) and _has_samples(document)
+        )
+        return cls._valid(document, file) if is_log and isinstance(document, dict) else None
 
-def read_eval_log(path: Path) -> EvalLog:
-    """The whole log, its samples in the order of the file."""
-    try:
-        with ZipFile(path) as packed:
-            entries = _entries(packed, path)
-            header = _parsed(packed, entries["header.json"], path) if "header.json" in entries else None
-            start = entries.get("_journal/start.json")
-            if header is None and start is None:
-                raise FileError(f"{path}: is packed, but not a log of Inspect; its header.json is missing")
-            document = header if header is not None else _parsed(packed, entries["_journal/start.json"], path)
-            names = [name for name in entries if _SAMPLE.fullmatch(name)]
-            samples = [_without_events(_parsed(packed, entries[name], path)) for name in names]
-    except (BadZipFile, EOFError, zlib.error, NotImplementedError, RuntimeError, OSError) as error:
-        locked = "it is locked by a password" if isinstance(error, RuntimeError) else "it is damaged"
-        raise FileError(
-            f"{path}: is not an .eval log that can be read: {locked}, or cut short; copy it again"
-        ) from None
-    if not samples:
-        raise FileError(f"{path}: holds no samples, only their summary; run it again with log_samples on")
-    return as_log({**document, "samples": samples}, path.name, is_whole=header is not None)
+    @classmethod
+    def read(cls, path: Path) -> EvalLog:
+        """The whole packed log, its samples in the order of the file."""
+        try:
+            with ZipFile(path) as packed:
+                entries = _entries(packed, path)
+                header = _parsed(packed, entries["header.json"], path) if "header.json" in entries else None
+                start = entries.get("_journal/start.json")
+                if header is None and start is None:
+                    raise FileError(
+                        f"{path}: is packed, but not a log of Inspect; its header.json is missing"
+                    )
+                document = (
+                    header if header is not None else _parsed(packed, entries["_journal/start.json"], path)
+                )
+                names = [name for name in entries if _SAMPLE.fullmatch(name)]
+                samples = [_without_events(_parsed(packed, entries[name], path)) for name in names]
+        except (BadZipFile, EOFError, zlib.error, NotImplementedError, RuntimeError, OSError) as error:
+            locked = "it is locked by a password" if isinstance(error, RuntimeError) else "it is damaged"
+            raise FileError(
+                f"{path}: is not an .eval log that can be read: {locked}, or cut short; copy it again"
+            ) from None
+        if not samples:
+            raise FileError(f"{path}: holds no samples, only their summary; run it again with log_samples on")
+        return cls._valid({**document, "samples": samples}, path.name, is_whole=header is not None)
 
-
-def is_log(document: object) -> bool:
-    """True for a log of Inspect, whichever way it was written."""
-    return isinstance(document, dict) and isinstance(document.get("eval"), dict) and _has_samples(document)
-
-
-def as_log(document: dict[str, Any], file: str, is_whole: bool = True) -> EvalLog:
-    """The document without the samples that somebody withdrew, and what it says of how the run ended."""
-    samples = document["samples"]
-    valid = [each for each in samples if not each.get("invalidation")]
-    counts = {_WITHDRAWN: len(samples) - len(valid), _FAILED: sum(bool(each.get("error")) for each in valid)}
-    return EvalLog(
-        {**document, "samples": valid},
-        tuple(_reported(file, document if is_whole else None, len(samples))),
-        {what: count for what, count in counts.items() if count},
-    )
+    @classmethod
+    def _valid(cls, document: dict[str, Any], file: str, is_whole: bool = True) -> EvalLog:
+        samples = document["samples"]
+        valid = [each for each in samples if not each.get("invalidation")]
+        counts = {
+            _WITHDRAWN: len(samples) - len(valid),
+            _FAILED: sum(bool(each.get("error")) for each in valid),
+        }
+        return cls(
+            {**document, "samples": valid},
+            tuple(_reported(file, document if is_whole else None, len(samples))),
+            {what: count for what, count in counts.items() if count},
+        )
 
 
 def _has_samples(document: dict[str, Any]) -> bool:

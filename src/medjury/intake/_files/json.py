@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.limits import TOO_DEEP, is_too_deep
 from medjury.foundation.nested import records_at
-from medjury.intake._files.inspect_log import EvalLog, as_log, is_log, read_eval_log
+from medjury.intake._files.inspect_log import EvalLog
 from medjury.intake._files.reading import FileError, Reading, Row, Rows
 from medjury.intake._files.text import byte_lines, ending, whole_text
 
@@ -48,8 +48,8 @@ def read_json(path: Path, reading: Reading) -> Rows:
     parsed = parse_json(whole_text(path, reading), nan=not reading.by_row)
     if isinstance(parsed, str):
         yield Row(1, None, parsed, alone=True)
-    elif is_log(parsed.content):
-        yield from _samples(as_log(parsed.content, path.name), reading)
+    elif (log := EvalLog.of(parsed.content, path.name)) is not None:
+        yield from _samples(log, reading)
     elif reading.rows is not None:
         yield from _within(parsed.content, reading.rows)
     elif isinstance(parsed.content, list):
@@ -83,7 +83,7 @@ def read_json_lines(path: Path, reading: Reading) -> Rows:
 
 def read_inspect_log(path: Path, reading: Reading) -> Rows:
     """The samples of a packed log."""
-    yield from _samples(read_eval_log(path), reading)
+    yield from _samples(EvalLog.read(path), reading)
 
 
 READERS_OF_JSON = {

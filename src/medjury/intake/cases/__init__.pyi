@@ -20,10 +20,6 @@ from ._redaction import Redactor as Redactor
 from ._redaction import added_settings as added_settings
 from ._redaction import make_redactor as make_redactor
 from ._redaction import redact_part as redact_part
-from ._redaction import redaction_counts as redaction_counts
-from ._redaction import redaction_preview as redaction_preview
-from ._tally import SHOWN_PROBLEMS as SHOWN_PROBLEMS
 from ._tally import LeftOut as LeftOut
-from ._tally import list_problems as list_problems
 from ._write import case_to_row as case_to_row
 from ._write import write_cases as write_cases

@@ -122,7 +122,7 @@ class CaseReader:
         if found.skipped:
             rows = f"{found.skipped:,} of {found.skipped + found.count:,} rows"
             raise FileError(
-                f"{self.name}: {rows} cannot be used:\n{list_problems(found.bad, found.problems)}\n"
+                f"{self.name}: {rows} cannot be used:\n{found.problems_text()}\n"
                 "Fix them, or go on without them (--skip-bad-cases).",
                 found.bad,
             )

@@ -35,6 +35,7 @@ NO_PROMISE = (
     "may remain. Case ids, patient ids and system names are not changed. "
     "Look at the result before it leaves the site."
 )
+_AROUND = 24  # signs shown on either side
 _PLACEHOLDER = re.compile(r"\[([A-Z][A-Z0-9_]*)-(\d{1,6})\]")
 
 
@@ -109,6 +110,28 @@ class Redactor:
             return page.text(name, value) or ""
         return value
 
+    def preview(self, cases: Iterable[Case], count: int) -> Iterator[str]:
+        """What would be replaced in the first cases, shown in its place, ending with the counts: clinical text, for
+        the eyes at this screen."""
+        counts: Counter[str] = Counter()
+        for case in islice(cases, count):
+            redaction = self.redact(case, _AROUND)
+            counts.update(redaction.counts)
+            yield f"case {case.id}{f' ({case.system})' if case.system else ''}:"
+            for each in redaction.replacements:
+                left, before, right = (
+                    " ".join(text.split()) for text in (each.left, each.before, each.right)
+                )
+                yield f"  {each.field}: ...{left} {{{before} -> {each.placeholder}}} {right}..."
+            if not redaction.replacements:
+                yield "  nothing found"
+        yield _counts_text(counts)
+
+
+def _counts_text(counts: Mapping[str, int]) -> str:
+    found = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.items()))
+    return f"replaced: {found or 'nothing'}"
+
 
 class RedactedCases:
     """Cases redacted one at a time as they are read; `counts` and `changed` tell of the latest reading."""
@@ -139,6 +162,11 @@ class RedactedCases:
     def redacted(self, case: Case) -> Case:
         """Another text of the same cases, such as a clinician's comment, with the same rules."""
         return self._redactor.redact(case).case
+
+    @property
+    def counts_text(self) -> str:
+        """How many of each kind were replaced so far."""
+        return _counts_text(self.counts)
 
     @property
     def source(self) -> Iterable[Case]:
@@ -216,32 +244,6 @@ def _texts_of(case: Case, metadata: Iterable[str]) -> Iterator[str]:
     for note in case.notes:
         yield from (note.id, note.text, note.date or "", note.kind or "")
     yield from (str(case.metadata[name]) for name in metadata if name in case.metadata)
-
-
-# What would be replaced, shown in its place: clinical text, for the eyes at this screen.
-
-_AROUND = 24  # signs shown on either side
-
-
-def redaction_preview(cases: Iterable[Case], redactor: Redactor, count: int) -> Iterator[str]:
-    """The lines of a preview of the first cases, ending with the counts."""
-    counts: Counter[str] = Counter()
-    for case in islice(cases, count):
-        redaction = redactor.redact(case, _AROUND)
-        counts.update(redaction.counts)
-        yield f"case {case.id}{f' ({case.system})' if case.system else ''}:"
-        for each in redaction.replacements:
-            left, before, right = (" ".join(text.split()) for text in (each.left, each.before, each.right))
-            yield f"  {each.field}: ...{left} {{{before} -> {each.placeholder}}} {right}..."
-        if not redaction.replacements:
-            yield "  nothing found"
-    yield redaction_counts(counts)
-
-
-def redaction_counts(counts: Mapping[str, int]) -> str:
-    """How many of each kind were replaced."""
-    found = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.items()))
-    return f"replaced: {found or 'nothing'}"
 
 
 # A study's `redact:` settings, checked with every mistake at once.

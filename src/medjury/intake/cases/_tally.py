@@ -66,6 +66,10 @@ class CaseSummary:
     inputs: Mapping[str, int]
     left_out: LeftOut = LeftOut()
 
+    def problems_text(self, shown: int = SHOWN_PROBLEMS) -> str:
+        """The first problems, one to a line, and how many more there are."""
+        return list_problems(self.bad, self.problems, shown)
+
     def content(self) -> dict[str, Any]:
         """Counts alone, and no word of a row."""
         return {

@@ -232,7 +232,7 @@ def _some(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _cases(place: Path, kind: Kind) -> Look:
-    from medjury.intake.cases import list_problems, read_cases
+    from medjury.intake.cases import read_cases
 
     reader = read_cases(place, mapping=kind.mapping or None, on_bad="skip")
     found = reader.summary
@@ -243,7 +243,7 @@ def _cases(place: Path, kind: Kind) -> Look:
     is_table = place.is_file() and not kind.mapping and not kind.name.startswith("FHIR")
     columns, samples = _head(place, kind) if is_table else _joined(reader) if found.count else ((), ())
     read = f"{found.count:,} cases with {', '.join(found.inputs) or 'no text'}"
-    problem = list_problems(found.bad, found.problems, 3) if found.bad else ""
+    problem = found.problems_text(3) if found.bad else ""
     lost = _some({"rows that are no case": found.skipped, **found.left_out.parts})
     return Look(place.name, kind, facts, columns, (), samples, read, lost, (), problem)
 

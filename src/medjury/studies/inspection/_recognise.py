@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from medjury.foundation import limits
 from medjury.foundation.errors import MedjuryError, no_such
-from medjury.intake import Reading, Table, read_eval_log, read_table
+from medjury.intake import EvalLog, Reading, Table, read_table
 from medjury.store.ratings import is_redcap
 from medjury.store.runs import files
 from medjury.studies.inspection._column_names import proposal
@@ -227,7 +227,7 @@ def _json(place: Path, ending: str) -> Kind | None:
 def _eval(place: Path) -> Kind:
     """A log of Inspect; one that cannot be opened is one too, and its reader says why."""
     try:
-        peer = peer_of(read_eval_log(place).document)
+        peer = peer_of(EvalLog.read(place).document)
     except MedjuryError:
         peer = None
     return Kind("ratings", "Inspect: log", dict(peer.mapping) if peer else {})

@@ -15,7 +15,7 @@ from medjury.foundation import limits
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.intake import EvalLog, as_log, is_log, read_eval_log
+from medjury.intake import EvalLog
 from medjury.intake.cases import Case
 from medjury.judging import Sample, Speaker
 from medjury.models import (
@@ -165,7 +165,7 @@ def inspect_logs(path: Path) -> list[Path]:
 
 def read_inspect_log(path: Path) -> GivenRun:
     """One log. Of several epochs the first is taken, and what is left out is counted."""
-    log = read_eval_log(path) if path.suffix == ".eval" else _json_log(path)
+    log = EvalLog.read(path) if path.suffix == ".eval" else _json_log(path)
     document = log.document
     try:
         first = [each for each in document["samples"] if each.get("epoch", 1) == 1]
@@ -182,10 +182,10 @@ def read_inspect_log(path: Path) -> GivenRun:
 
 
 def _json_log(path: Path) -> EvalLog:
-    document = _parsed(path)
-    if not is_log(document):
+    log = EvalLog.of(_parsed(path), path.name)
+    if log is None:
         raise MedjuryError(f"{path}: is no log of Inspect; write one with `inspect log dump FILE > log.json`")
-    return as_log(document, path.name)
+    return log
 
 
 def _parsed(path: Path) -> Any:
@@ -198,7 +198,7 @@ def _parsed(path: Path) -> Any:
 
 
 def _looks_like_one(path: Path) -> bool:
-    return path.is_file() and is_log(_parsed(path))
+    return path.is_file() and EvalLog.of(_parsed(path), path.name) is not None
 
 
 def _answer(sample: Mapping[str, Any]) -> GivenAnswer:
