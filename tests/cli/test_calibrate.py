@@ -41,7 +41,7 @@ def test_report_gives_every_statistic_before_and_after_under_stable_names(
     }  # fmt: skip
     names = {each["statistic"] for each in found["changes"]}
     assert names == {"offset", "absolute_offset", "rmse", "spearman", "kappa_quadratic"}
-    strict = {each["statistic"]: each for each in found["changes"] if each["judge"] == "strict"}
+    strict = {each["statistic"]: each for each in found["changes"] if each["rater"] == "strict"}
     assert strict["offset"]["before"] < -0.5
     assert abs(strict["offset"]["after"]) < 0.1
     assert strict["rmse"]["change_high"] < 0
@@ -93,7 +93,7 @@ def test_fit_then_apply_then_report_on_the_file(
 ) -> None:
     file, out = str(tmp_path / "c.json"), str(tmp_path / "calibrated.csv")
     fitted = run_json(capsys, "calibrate", "fit", ratings, "--reference", "panel", "--out", file)
-    assert [each["judge"] for each in fitted["calibrations"]] == ["lenient", "strict", "jury"]
+    assert [each["rater"] for each in fitted["calibrations"]] == ["lenient", "strict", "jury"]
     assert fitted["calibrations"][0]["instrument"] == "note_quality@1.0"
     applied = run_json(
         capsys, "calibrate", "apply", ratings, "--calibration", file, "--out", out, "--with-originals"
@@ -109,7 +109,7 @@ def test_fit_then_apply_then_report_on_the_file(
     )  # fmt: skip
     direct = run_json(capsys, "calibrate", "report", ratings, "--reference", "panel", "--resamples", "0")
     by_file, by_study = (
-        {(each["judge"], each["statistic"]): each["after"] for each in found["changes"]}
+        {(each["rater"], each["statistic"]): each["after"] for each in found["changes"]}
         for found in (report, direct)
     )
     assert all(by_study[name] == pytest.approx(value) for name, value in by_file.items())
@@ -228,7 +228,7 @@ def test_a_judge_that_cannot_be_calibrated_is_named_and_the_status_says_incomple
     words = ("calibrate", "report", str(tmp_path / "r.csv"), "--reference", "panel", "--resamples", "0")
     words += ("--scale", "1", "5")
     found = run_json(capsys, *words, status=3)
-    assert found["refused"][0]["judge"] == "stuck"
+    assert found["refused"][0]["rater"] == "stuck"
     assert "single-valued" in found["refused"][0]["reason"]
     assert main(list(words)) == 3
     assert "! not calibrated: stuck, accuracy: stuck gave the score 4" in capsys.readouterr().out

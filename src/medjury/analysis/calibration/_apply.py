@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -82,11 +82,6 @@ class CalibratedRatings(Result[AppliedCalibration]):
     def text(self) -> str:
         wrote = f"\nWrote {self.n_written:,} ratings to {self.path}; calibrated raters end in `{CALIBRATED}`."
         return super().text() + (wrote if self.path else "")
-
-    def shown_rows(self) -> list[dict[str, Any]]:
-        return [
-            {name: value for name, value in row.as_dict().items() if name != "judge"} for row in self.rows
-        ]
 
     def _beside(self, made: polars.DataFrame) -> polars.DataFrame:
         """Original and calibrated ratings in one plain table; what an earlier calibration made of the same raters

@@ -98,8 +98,38 @@ class JurySplit:
     pair_loss: float
 
 
+_NOTHING = Estimate(None, None, None, 0, "", "not asked for")
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationRow:
+    """A policy, a point of the curve, a fixed jury or a dimension, as `kind` tells; None is not known."""
+
+    kind: str
+    name: str
+    jurors: str | None = None
+    dimension: str | None = None
+    calls: float | None = None
+    cost: float | None = None
+    spearman: Estimate = _NOTHING
+    loss: Estimate = _NOTHING
+    within: Estimate = _NOTHING
+    within_loss: Estimate = _NOTHING
+    point: JuryCurvePoint | None = None
+    offset: float | None = None
+    n_unscored: int | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        of_curve = ("tolerance", "random_loss", "random_low", "random_high")
+        more = dict.fromkeys(of_curve) if self.point is None else flat(self.point, *of_curve)
+        return {**{name: value for name, value in flat(self).items() if name != "point"}, **more}
+
+
+_LOST = ("lost", "lost inside", "lost at random", "lost by the best pair")
+
+
 @dataclass(frozen=True, eq=False)
-class SimulatedJury:
+class JurySimulation(Result[SimulationRow]):
     """The chosen rule and its proof. `shown` tells whether its loss was shown to be within what was wanted on the
     half it was found on. `policies` begins with the full jury and the rule itself; `fixed` holds every fixed
     jury's calls and loss, for the figure."""
@@ -240,8 +270,183 @@ class SimulatedJury:
             + ("." if better else "; it is not shown to be better.")
         ]
 
+    @cached_property
+    def rows(self) -> tuple[SimulationRow, ...]:  # type: ignore[override]
+        """Everything with a number of calls and a loss, under the same columns."""
+        rule = " + ".join(self.jurors)
+        priced = self.adaptive.cost is not None
+        rows = [
+            SimulationRow(
+                "policy",
+                each.name,
+                " + ".join(each.jurors),
+                calls=each.calls,
+                cost=each.cost,
+                offset=each.offset,
+                n_unscored=each.n_unscored,
+                spearman=each.spearman,
+                loss=each.loss,
+                within=each.within,
+                within_loss=each.within_loss,
+            )
+            for each in self.policies
+        ]
+        rows += [
+            SimulationRow(
+                "curve",
+                "adaptive jury",
+                rule,
+                calls=point.calls,
+                cost=point.cost,
+                loss=point.loss,
+                point=point,
+            )
+            for point in self.curve
+        ]
+        for jurors, share, loss in self.fixed:
+            calls, cost = (None, share) if priced else (share, None)
+            lost = Estimate(loss, None, None, self.n_tested[1], "no interval")
+            rows.append(
+                SimulationRow("fixed", "fixed jury", " + ".join(jurors), None, calls, cost, loss=lost)
+            )
+        rows += [
+            SimulationRow(
+                "dimension", "adaptive jury", dimension=each.dimension, spearman=each.rule, loss=each.loss
+            )
+            for each in self.dimensions
+        ]
+        return tuple(rows)
 
-# A simulated jury with the face that every result has.
+    def to_json(self) -> str:
+        return as_json(
+            {
+                **flat(self, "verdict", "kept", "proved"),
+                "shown_on_training_half": self.shown,
+                "rule": {
+                    **flat(self, "jurors", "signal"),
+                    **flat(self.rule, "tolerance", "minimum", "maximum", "threshold"),
+                },
+                "random": flat(self.random),
+                "random_after_two_votes": None if self.later is None else flat(self.later),
+                "over_best_pair": {
+                    **({} if self.over_pair is None else ends(self.over_pair, "pooled")),
+                    **({} if self.over_pair_within is None else ends(self.over_pair_within, "within")),
+                },
+                "rows": [row.as_dict() for row in self.rows],
+                "stopped_after": list(self.stopped_after),
+                "decided_alike": self.alike,
+                "training": dict(
+                    zip(("cases", "answers", "rules"), (*self.n_training, self.n_rules), strict=True)
+                ),
+                "tested": dict(zip(("cases", "answers"), self.n_tested, strict=True)),
+                "splits": [flat(each) for each in self.splits],
+                "warnings": list(self.warnings),
+            }
+        )
+
+    def text(self, rule_file: str | None = None) -> str:
+        """The tables, the verdict, and the rule as it goes into a study file, by name where it has a file."""
+        (cases, answers), (tested, of_tested) = self.n_training, self.n_tested
+        made = self.random
+        lost, low, high = (shown(value) for value in flat(made, "loss", "low", "high").values())
+        lines = [
+            *(f"! {warning}" for warning in self.warnings),
+            f"{self.n_rules:,} rules tried on {cases:,} cases ({answers:,} answers), tested on {tested:,} others "
+            f"({of_tested:,}).",
+            f"Spearman with the reference: the mean of {len(self.dimensions)} dimensions, pooled over systems and "
+            "inside them.",
+            "",
+            *text_table(_policies(self)),
+            f"\nThe same calls at random lose {lost} (95 % of {made.draws} draws: {low} to {high}).",
+            f"Answers that stopped after 1, 2, … calls: {', '.join(f'{n:,}' for n in self.stopped_after)}.",
+        ]
+        if self.alike is not None:
+            side = f"The same side of {self.rule.threshold:g} as the full jury"
+            lines.append(f"{side}: {percent(self.alike, 1)} of the scores.")
+        by_dimension: list[dict[str, Printable]] = [
+            {
+                "dimension": each.dimension,
+                "full jury": each.full,
+                "adaptive jury": each.rule,
+                "lost": each.loss,
+            }
+            for each in self.dimensions
+        ]
+        lines += ["\nBy dimension", *text_table(by_dimension)]
+        if self.splits:
+            lines += _splits(self)
+        lines += [f"\n{self.verdict}", "\nFor the study file:\n", self.fragment(rule_file)]
+        return "\n".join(lines)
+
+    def fragment(self, rule_file: str | None) -> str:
+        """The strategy as it goes into a study file; each juror still needs its own endpoint."""
+        lines = [
+            "strategy:",
+            "  name: adaptive",
+            "  jurors:  # in this order; complete each with kind, url and model",
+        ]
+        lines += [f"    - {{name: {juror}}}" for juror in self.jurors]
+        rule = self.rule
+        if rule_file is not None:
+            return "\n".join([*lines, f"  rule: {Path(rule_file).name}"])
+        if rule.widths is not None:
+            return "\n".join([*lines, "  rule: rule.json  # --rule rule.json writes it: a table of widths"])
+        stated = [f"tolerance: {rule.tolerance:g}", f"minimum: {rule.minimum}", f"maximum: {rule.maximum}"]
+        stated += [f"threshold: {rule.threshold:g}"] if rule.threshold is not None else []
+        return "\n".join([*lines, f"  rule: {{{', '.join(stated)}}}"])
+
+    def plot(self) -> Picture:
+        """Agreement lost against what is spent, as SVG."""
+        return jury_figure(self)
+
+
+def _policies(found: JurySimulation) -> Sequence[Mapping[str, Printable]]:
+    return [
+        {
+            "policy": each.name,
+            "jurors": ", ".join(each.jurors),
+            "calls": percent(each.calls, 1),
+            "cost": None if each.cost is None else percent(each.cost, 1),
+            "Spearman": each.spearman,
+            "lost": each.loss,
+            "inside systems": _or_nothing(each.within),
+            "lost inside": _or_nothing(each.within_loss),
+            "offset": shown(each.offset, 2),
+        }
+        for each in found.policies
+    ]
+
+
+def _or_nothing(estimate: Estimate) -> Printable:
+    return NOTHING if estimate.value is None else estimate
+
+
+def _splits(found: JurySimulation) -> list[str]:
+    rows: list[dict[str, Printable]] = [
+        {
+            **flat(each, "seed", "signal", "tolerance"),
+            "jurors": ", ".join(each.jurors),
+            "calls": percent(each.calls, 1),
+            "cost": None if each.cost is None else percent(each.cost, 1),
+            **dict(
+                zip(
+                    _LOST, flat(each, "loss", "within_loss", "random_loss", "pair_loss").values(), strict=True
+                )
+            ),
+        }
+        for each in found.splits
+    ]
+    spent = [each.calls if each.cost is None else each.cost for each in found.splits]
+    cheap = [each for each, share in zip(found.splits, spent, strict=True) if share <= found.wanted_calls]
+    pooled = [each for each in cheap if each.loss <= found.wanted_loss]
+    inside = [each for each in pooled if not each.within_loss > found.wanted_loss]
+    return [
+        f"\nThe same with {len(found.splits)} further splits of the cases",
+        *text_table(rows),
+        f"Of {len(found.splits)} splits {len(pooled)} kept to what was wanted on the cases they were not found on, "
+        f"{len(inside)} of them inside systems too.",
+    ]
+
 
 # The figure of a simulated jury: agreement lost against what is spent, as SVG.
 
@@ -256,7 +461,7 @@ class Picture(str):
         return str(self)
 
 
-def jury_figure(found: SimulatedJury) -> Picture:
+def jury_figure(found: JurySimulation) -> Picture:
     """Curve of the rule with its interval, random escalation, every fixed jury, and the full jury at zero."""
     priced = found.adaptive.cost is not None
     curve = sorted(found.curve, key=lambda point: _spent(point))
@@ -381,218 +586,3 @@ def _step(span: float) -> float:
 
 def _floor(value: float) -> int:
     return int(value // 1)
-
-
-# A simulated jury as rows: whatever has a number of calls and a loss, under the same columns.
-
-_NOTHING = Estimate(None, None, None, 0, "", "not asked for")
-
-
-@dataclass(frozen=True, slots=True)
-class SimulationRow:
-    """A policy, a point of the curve, a fixed jury or a dimension, as `kind` tells; None is not known."""
-
-    kind: str
-    name: str
-    jurors: str | None = None
-    dimension: str | None = None
-    calls: float | None = None
-    cost: float | None = None
-    spearman: Estimate = _NOTHING
-    loss: Estimate = _NOTHING
-    within: Estimate = _NOTHING
-    within_loss: Estimate = _NOTHING
-    point: JuryCurvePoint | None = None
-    offset: float | None = None
-    n_unscored: int | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        of_curve = ("tolerance", "random_loss", "random_low", "random_high")
-        more = dict.fromkeys(of_curve) if self.point is None else flat(self.point, *of_curve)
-        return {**{name: value for name, value in flat(self).items() if name != "point"}, **more}
-
-
-def rows_of(found: SimulatedJury) -> tuple[SimulationRow, ...]:
-    rule = " + ".join(found.jurors)
-    priced = found.adaptive.cost is not None
-    rows = [
-        SimulationRow(
-            "policy",
-            each.name,
-            " + ".join(each.jurors),
-            calls=each.calls,
-            cost=each.cost,
-            offset=each.offset,
-            n_unscored=each.n_unscored,
-            spearman=each.spearman,
-            loss=each.loss,
-            within=each.within,
-            within_loss=each.within_loss,
-        )
-        for each in found.policies
-    ]
-    rows += [
-        SimulationRow(
-            "curve", "adaptive jury", rule, calls=point.calls, cost=point.cost, loss=point.loss, point=point
-        )
-        for point in found.curve
-    ]
-    for jurors, share, loss in found.fixed:
-        calls, cost = (None, share) if priced else (share, None)
-        lost = Estimate(loss, None, None, found.n_tested[1], "no interval")
-        rows.append(SimulationRow("fixed", "fixed jury", " + ".join(jurors), None, calls, cost, loss=lost))
-    rows += [
-        SimulationRow(
-            "dimension", "adaptive jury", dimension=each.dimension, spearman=each.rule, loss=each.loss
-        )
-        for each in found.dimensions
-    ]
-    return tuple(rows)
-
-
-# A simulated jury for a terminal, as JSON, and as a fragment of a study file.
-
-_LOST = ("lost", "lost inside", "lost at random", "lost by the best pair")
-
-
-def text_of(found: SimulatedJury, rule_file: str | None) -> str:
-    (cases, answers), (tested, of_tested) = found.n_training, found.n_tested
-    made = found.random
-    lost, low, high = (shown(value) for value in flat(made, "loss", "low", "high").values())
-    lines = [
-        *(f"! {warning}" for warning in found.warnings),
-        f"{found.n_rules:,} rules tried on {cases:,} cases ({answers:,} answers), tested on {tested:,} others "
-        f"({of_tested:,}).",
-        f"Spearman with the reference: the mean of {len(found.dimensions)} dimensions, pooled over systems and "
-        "inside them.",
-        "",
-        *text_table(_policies(found)),
-        f"\nThe same calls at random lose {lost} (95 % of {made.draws} draws: {low} to {high}).",
-        f"Answers that stopped after 1, 2, … calls: {', '.join(f'{n:,}' for n in found.stopped_after)}.",
-    ]
-    if found.alike is not None:
-        side = f"The same side of {found.rule.threshold:g} as the full jury"
-        lines.append(f"{side}: {percent(found.alike, 1)} of the scores.")
-    by_dimension: list[dict[str, Printable]] = [
-        {"dimension": each.dimension, "full jury": each.full, "adaptive jury": each.rule, "lost": each.loss}
-        for each in found.dimensions
-    ]
-    lines += ["\nBy dimension", *text_table(by_dimension)]
-    if found.splits:
-        lines += _splits(found)
-    lines += [f"\n{found.verdict}", "\nFor the study file:\n", fragment(found, rule_file)]
-    return "\n".join(lines)
-
-
-def fragment(found: SimulatedJury, rule_file: str | None) -> str:
-    """The strategy as it goes into a study file; each juror still needs its own endpoint."""
-    lines = [
-        "strategy:",
-        "  name: adaptive",
-        "  jurors:  # in this order; complete each with kind, url and model",
-    ]
-    lines += [f"    - {{name: {juror}}}" for juror in found.jurors]
-    rule = found.rule
-    if rule_file is not None:
-        return "\n".join([*lines, f"  rule: {Path(rule_file).name}"])
-    if rule.widths is not None:
-        return "\n".join([*lines, "  rule: rule.json  # --rule rule.json writes it: a table of widths"])
-    stated = [f"tolerance: {rule.tolerance:g}", f"minimum: {rule.minimum}", f"maximum: {rule.maximum}"]
-    stated += [f"threshold: {rule.threshold:g}"] if rule.threshold is not None else []
-    return "\n".join([*lines, f"  rule: {{{', '.join(stated)}}}"])
-
-
-def json_of(found: SimulatedJury) -> str:
-    return as_json(
-        {
-            **flat(found, "verdict", "kept", "proved"),
-            "shown_on_training_half": found.shown,
-            "rule": {
-                **flat(found, "jurors", "signal"),
-                **flat(found.rule, "tolerance", "minimum", "maximum", "threshold"),
-            },
-            "random": flat(found.random),
-            "random_after_two_votes": None if found.later is None else flat(found.later),
-            "over_best_pair": {
-                **({} if found.over_pair is None else ends(found.over_pair, "pooled")),
-                **({} if found.over_pair_within is None else ends(found.over_pair_within, "within")),
-            },
-            "rows": [row.as_dict() for row in rows_of(found)],
-            "stopped_after": list(found.stopped_after),
-            "decided_alike": found.alike,
-            "training": dict(
-                zip(("cases", "answers", "rules"), (*found.n_training, found.n_rules), strict=True)
-            ),
-            "tested": dict(zip(("cases", "answers"), found.n_tested, strict=True)),
-            "splits": [flat(each) for each in found.splits],
-            "warnings": list(found.warnings),
-        }
-    )
-
-
-def _policies(found: SimulatedJury) -> Sequence[Mapping[str, Printable]]:
-    return [
-        {
-            "policy": each.name,
-            "jurors": ", ".join(each.jurors),
-            "calls": percent(each.calls, 1),
-            "cost": None if each.cost is None else percent(each.cost, 1),
-            "Spearman": each.spearman,
-            "lost": each.loss,
-            "inside systems": _or_nothing(each.within),
-            "lost inside": _or_nothing(each.within_loss),
-            "offset": shown(each.offset, 2),
-        }
-        for each in found.policies
-    ]
-
-
-def _or_nothing(estimate: Estimate) -> Printable:
-    return NOTHING if estimate.value is None else estimate
-
-
-def _splits(found: SimulatedJury) -> list[str]:
-    rows: list[dict[str, Printable]] = [
-        {
-            **flat(each, "seed", "signal", "tolerance"),
-            "jurors": ", ".join(each.jurors),
-            "calls": percent(each.calls, 1),
-            "cost": None if each.cost is None else percent(each.cost, 1),
-            **dict(
-                zip(
-                    _LOST, flat(each, "loss", "within_loss", "random_loss", "pair_loss").values(), strict=True
-                )
-            ),
-        }
-        for each in found.splits
-    ]
-    spent = [each.calls if each.cost is None else each.cost for each in found.splits]
-    cheap = [each for each, share in zip(found.splits, spent, strict=True) if share <= found.wanted_calls]
-    pooled = [each for each in cheap if each.loss <= found.wanted_loss]
-    inside = [each for each in pooled if not each.within_loss > found.wanted_loss]
-    return [
-        f"\nThe same with {len(found.splits)} further splits of the cases",
-        *text_table(rows),
-        f"Of {len(found.splits)} splits {len(pooled)} kept to what was wanted on the cases they were not found on, "
-        f"{len(inside)} of them inside systems too.",
-    ]
-
-
-@dataclass(frozen=True, eq=False)
-class JurySimulation(SimulatedJury, Result[SimulationRow]):
-    """The chosen rule and its proof: `rows` has everything with a number of calls and a loss."""
-
-    @cached_property
-    def rows(self) -> tuple[SimulationRow, ...]:  # type: ignore[override]
-        return rows_of(self)
-
-    def to_json(self) -> str:
-        return json_of(self)
-
-    def text(self, rule_file: str | None = None) -> str:
-        """The tables, the verdict, and the rule as it goes into a study file, by name where it has a file."""
-        return text_of(self, rule_file)
-
-    def plot(self) -> Picture:
-        """Agreement lost against what is spent, as SVG."""
-        return jury_figure(self)

@@ -103,13 +103,12 @@ class Quality(Result[QualityRow]):
         return tuple(rows)
 
     def to_json(self) -> str:
-        """An object of `estimates`, `raters` (also as `judges`), `refused` and `warnings`."""
+        """An object of `estimates`, `raters`, `refused` and `warnings`."""
         refused = [{"dimension": one, "system": two, "reason": why} for one, two, why in self.refused]
         return as_json(
             {
                 "estimates": [row.as_dict() for row in self.rows],
                 "raters": list(self.raters),
-                "judges": list(self.raters),
                 "refused": refused,
                 "warnings": list(self.warnings),
                 "notes": list(self.notes),

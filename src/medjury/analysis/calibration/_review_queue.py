@@ -15,7 +15,7 @@ from medjury.analysis.calibration._influence import influence_sizes
 from medjury.analysis.calibration._part import Part, judging_roles, jurors_of, jury_of, parts_of
 from medjury.analysis.calibration._triage import triage
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Floats, Printable, Result, effective_n
+from medjury.statistics import Floats, Printable, Result, Row, effective_n
 from medjury.tables import Names, People, RatingTable, rating_table
 
 # Drawing with stated probabilities: how likely each unit is, and which ones come up.
@@ -101,7 +101,7 @@ _VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class QueueRow:
+class QueueRow(Row):
     """One answer. `place` is its place in the order of reading, None where it was not drawn; `data` is the hash of
     the cases that were judged ("" where the scores come from no run), `digest` that of all rows of the queue."""
 
@@ -115,9 +115,6 @@ class QueueRow:
     rule: str
     data: str = ""
     digest: str = ""
-
-    def as_dict(self) -> Mapping[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 @dataclass(frozen=True, eq=False)

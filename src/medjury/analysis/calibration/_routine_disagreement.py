@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,21 +21,29 @@ from medjury.analysis.calibration._maps import check_confidence
 from medjury.analysis.calibration._part import judging_roles, jury_of, one_dimension, oriented_part
 from medjury.analysis.calibration._written import as_json
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Estimate, Floats, Printable, Result, counted_share, ends, flat, p_value, shown
+from medjury.statistics import (
+    Estimate,
+    Floats,
+    Printable,
+    Result,
+    Row,
+    counted_share,
+    ends,
+    flat,
+    p_value,
+    shown,
+)
 from medjury.tables import Names, RatingTable, rating_table
 
 _CASES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class DisagreementRow:
+class DisagreementRow(Row):
     """The probability of disagreement at one mean score."""
 
     score: float
     probability: Estimate
-
-    def as_dict(self) -> dict[str, Any]:
-        return flat(self)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from medjury.analysis.calibration._cross_fit import FINAL, apply_folds, calibrator_kind
 from medjury.analysis.calibration._maps import Calibrator, Cases, on_scale
 from medjury.analysis.calibration._study_result import CalibrationStudy, RaterCalibration, Refusal
-from medjury.analysis.calibration._written import as_json, of_rater, write_text
+from medjury.analysis.calibration._written import as_json, write_text
 from medjury.foundation.errors import MedjuryError, no_such
-from medjury.statistics import Floats, Result, flat
+from medjury.statistics import Floats, Result, Row, flat
 from medjury.tables import JuryName, JuryRule
 from medjury.version import __version__
 
@@ -90,7 +90,7 @@ class AppliedCalibration:
     n_outside: int
 
     def as_dict(self) -> dict[str, Any]:
-        return of_rater(self, "dimension", "n_out_of_fold", "n_new", "n_unscored", "n_outside")
+        return flat(self, "rater", "dimension", "n_out_of_fold", "n_new", "n_unscored", "n_outside")
 
 
 def case_hash(name: str) -> str:
@@ -99,7 +99,7 @@ def case_hash(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class FittedRow:
+class FittedRow(Row):
     """One calibration in a file, and how many labels taught it."""
 
     rater: str
@@ -110,9 +110,6 @@ class FittedRow:
     n_cases: int
     n_unscored: int
     n_outside: int
-
-    def as_dict(self) -> dict[str, Any]:
-        return of_rater(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,9 +131,6 @@ class CalibrationFile(Result[FittedRow]):
         wrote = f"\nWrote {len(self.rows)} calibrations to {self.path}."
         hint = "See what they change: medjury calibrate report"
         return "\n".join([*(f"! {each}" for each in self.refused), super().text(), wrote, hint])
-
-    def shown_rows(self) -> list[dict[str, Any]]:
-        return [flat(row) for row in self.rows]
 
 
 def save_calibrations(

@@ -18,8 +18,8 @@ from medjury.analysis.calibration._before_after import (
 )
 from medjury.analysis.calibration._cross_fit import CrossFitted, OutOfFold
 from medjury.analysis.calibration._part import Part
-from medjury.analysis.calibration._written import as_json, of_rater
-from medjury.statistics import Estimate, Printable, Result, flat, seen
+from medjury.analysis.calibration._written import as_json
+from medjury.statistics import Estimate, Printable, Result, Row, flat, seen
 from medjury.tables import JuryRule
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ FINAL = "final"
 
 
 @dataclass(frozen=True, slots=True)
-class CurvePoint:
+class CurvePoint(Row):
     """What `score` becomes: by the `final` map or by the one `without fold N`; of what follows from calibrated
     scores, the mean calibrated score of the `n` answers around it, of all or of one fold."""
 
@@ -44,9 +44,6 @@ class CurvePoint:
     score: float
     calibrated: float
     n: int | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 def mapped_points(
@@ -117,7 +114,7 @@ class ComparedScores:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Row):
     """A rater and dimension that could not be calibrated, and why."""
 
     rater: str
@@ -127,19 +124,16 @@ class Refusal:
     def __str__(self) -> str:
         return f"not calibrated: {self.rater}, {self.dimension}: {self.reason}"
 
-    def as_dict(self) -> dict[str, str]:
-        return of_rater(self)
-
 
 @dataclass(frozen=True, slots=True)
-class CalibrationRow:
+class CalibrationRow(Row):
     """One statistic of a rater against the reference, before, after, and after − before on the same resamples.
 
     `n` counts units with a label and both scores, `calibration` says how the maps were made."""
 
+    rater: str
     dimension: str
     reference: str
-    rater: str
     statistic: str
     before: Estimate
     after: Estimate
@@ -151,7 +145,7 @@ class CalibrationRow:
 
     def as_dict(self) -> dict[str, Any]:
         reason = self.before.reason or self.after.reason or None
-        return {**of_rater(self), "method": self.change.method, "reason": reason}
+        return {**flat(self), "method": self.change.method, "reason": reason}
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +238,7 @@ class CalibrationStudy(Result[CalibrationRow]):
         changes = before_after(
             pairs, grades=each.grades, resamples=self.resamples, seed=self.seed, confidence=self.confidence
         )
-        who = (each.dimension, ",".join(self.reference), each.rater)
+        who = (each.rater, each.dimension, ",".join(self.reference))
         counts = (pairs.n, pairs.n_cases, pairs.n_unscored)
         return [
             CalibrationRow(*who, one.statistic, one.before, one.after, one.change, *counts, pairs.how)
@@ -255,7 +249,6 @@ class CalibrationStudy(Result[CalibrationRow]):
         sides = zip(("before", "after"), self.reliability(each.rater, each.dimension), strict=True)
         return {
             "rater": each.rater,
-            "judge": each.rater,
             "dimension": each.dimension,
             "reliability": {
                 side: [{**flat(point, "score", "label"), "n": point.label.n} for point in curve.points]

@@ -140,7 +140,6 @@ class Triage(Result[TriageRow]):
         content: dict[str, Any] = {
             "dimension": self.dimension,
             "raters": list(self.raters),
-            "judges": list(self.raters),
             "reversed": self.reversed,
             "threshold": asked.threshold,
             **flat(made, "how", "weights", *counts),

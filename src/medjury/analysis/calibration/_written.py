@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import whole_part, write_whole
-from medjury.statistics import flat
 
 if TYPE_CHECKING:
     import polars
@@ -47,11 +46,6 @@ def write_frame(frame: polars.DataFrame, path: str | Path, *endings: str, what: 
 def as_json(content: object) -> str:
     """JSON for people and programs; what does not exist is null, never NaN."""
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-
-
-def of_rater(row: Any, *names: str) -> dict[str, Any]:
-    """The flat values of a row with a `rater`, who was called `judge` in earlier versions and still is."""
-    return {"rater": row.rater, "judge": row.rater, **flat(row, *names)}
 
 
 def _write(path: str | Path, write: Callable[[], object]) -> None:
