@@ -33,7 +33,7 @@ def test_report_gives_every_statistic_before_and_after_under_stable_names(
     assert set(found) == {"changes", "refused", "warnings"}
     row = found["changes"][0]
     assert set(row) == {
-        "dimension", "reference", "rater", "judge", "statistic", "before", "before_low", "before_high", "after",
+        "dimension", "reference", "rater", "statistic", "before", "before_low", "before_high", "after",
         "after_low",
         "after_high", "change", "change_low", "change_high", "n", "n_cases", "n_unscored", "calibration",
         "method",
@@ -83,7 +83,7 @@ def test_the_mean_of_calibrated_judges_can_be_asked_for_alone(
 def test_curves_come_with_the_report_on_request(ratings: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("calibrate", "report", ratings, "--reference", "panel", "--resamples", "0", "--curves")
     curve = run_json(capsys, *words)["curves"][0]
-    assert set(curve) == {"rater", "judge", "dimension", "reliability", "at", "maps"}
+    assert set(curve) == {"rater", "dimension", "reliability", "at", "maps"}
     assert curve["maps"]["final"] == sorted(curve["maps"]["final"])
     assert {"score", "label", "label_low", "label_high", "n"} == set(curve["reliability"]["before"][0])
 

@@ -66,7 +66,7 @@ def test_without_items_it_is_refused() -> None:
 def test_a_ranking_does_not_tell_what_too_few_cases_could_detect(cases: int, reason: str) -> None:
     found = rank(items({"A": [2.0] * cases, "B": [1.0] * cases}), resamples=50)
     assert found.detectable is None
-    assert any("the smallest detectable difference is not told of b" in each and reason in each
+    assert any("the smallest detectable difference is not stated for b" in each and reason in each
                for each in found.warnings)  # fmt: skip
     with pytest.raises(MedjuryError, match="10 cases or more"):
         found.part("detectable")

@@ -157,9 +157,9 @@ def _described(
     levels = sorted({str(value).strip() for value in known})
     if len(levels) > MOST_LEVELS or len(levels) < 2:
         return []
-    said = np.asarray(["" if value is None else str(value).strip() for value in values])
+    stated = np.asarray(["" if value is None else str(value).strip() for value in values])
     counts = np.array(
-        [[int(((said == level) & (group == each)).sum()) for each in groups] for level in levels]
+        [[int(((stated == level) & (group == each)).sum()) for each in groups] for level in levels]
     )
     p, test = chi_square(counts) if tested else (None, "")
     return [

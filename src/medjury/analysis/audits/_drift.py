@@ -161,13 +161,15 @@ def beyond_noise(scored: polars.DataFrame, confidence: float) -> Finding:
     moved = np.flatnonzero(np.abs(difference) > limit + 1e-12)
     largest = sorted(moved.tolist(), key=lambda place: -abs(difference[place]))
     items, systems = scored["item"].to_list(), scored["system"].to_list()
-    said = [f"{items[k]}{f' ({systems[k]})' if systems[k] else ''} {difference[k]:+.2g}" for k in largest]
+    largest_moves = [
+        f"{items[k]}{f' ({systems[k]})' if systems[k] else ''} {difference[k]:+.2g}" for k in largest
+    ]
     method = (
         f"no interval: change beyond {math.sqrt(within):.3g} within-answer SD ({freedom:g} degrees of freedom), "
         f"Bonferroni over {n} answers"
     )
     estimate = Estimate(float(len(moved)), None, None, n, method)
-    return Finding(name, estimate, verdict=names(said), stands_out=bool(said))
+    return Finding(name, estimate, verdict=names(largest_moves), stands_out=bool(largest_moves))
 
 
 METHOD = "paired differences on the same answers, later less earlier; intervals resample cases"

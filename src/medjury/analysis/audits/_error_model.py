@@ -70,9 +70,9 @@ def error_model(
     ) else []  # fmt: skip
     for rater in about.raters:
         errors = _errors(about, chosen, rater)
-        made, told = _fit(about, rater, errors, named, lengths)
+        made, notes = _fit(about, rater, errors, named, lengths)
         findings += made
-        warnings += [f"{rater}: {each}" for each in told]
+        warnings += [f"{rater}: {each}" for each in notes]
     judged = adjusted(
         findings,
         adjustment,
@@ -185,13 +185,13 @@ def _fit(
     for name, sizes in lengths.items():
         column = np.array([sizes[answer] for answer in kept])
         columns[f"{LENGTHS[name]}, per doubling"] = column - column.mean()
-    told = (
+    notes = (
         [] if known.all() else [f"{int((~known).sum())} of {len(known)} differences lack a group or length"]
     )
     design = np.column_stack([np.ones(len(kept)), *columns.values()])
     apart = identified(design)
     if lost := [name for name, there in zip(columns, apart[1:], strict=True) if not there]:
-        told.append(f"cannot be told apart from other effects, so left out: {', '.join(lost)}")
+        notes.append(f"cannot be told apart from other effects, so left out: {', '.join(lost)}")
     columns = {name: column for name, column in columns.items() if name not in lost}
     if (cases := rows["cluster"].n_unique()) < FEWEST_CLUSTERS:
         raise MedjuryError(f"the error model needs {FEWEST_CLUSTERS} cases or more; there are {cases}.")
@@ -215,4 +215,4 @@ def _fit(
     for name, value in fitted.variances.items():
         method = f"no interval: variance component, {fitted.method}"
         findings.append(Finding(f"{name}_variance", Estimate(value, None, None, fitted.n, method), rater))
-    return findings, [*told, *fitted.warnings]
+    return findings, [*notes, *fitted.warnings]

@@ -46,7 +46,7 @@ def _order(case: Case, seed: int) -> str:
 
 def _planted(case: Case, kind: str, dimensions: Sequence[Measured]) -> Case:
     best = {each.name: _best(each) for each in dimensions if each.grades is not None and not each.derived}
-    said = {
+    instruction = {
         CLEAN: "",
         "demand": f"\n\n{_DEMAND}",
         "approved": f"\n\n{_APPROVED}",
@@ -56,7 +56,7 @@ def _planted(case: Case, kind: str, dimensions: Sequence[Measured]) -> Case:
         "other language": f"\n\n{_GERMAN}",
         "hidden": "\n" * 60 + " " * 200 + _DEMAND,
     }[kind]
-    return replace(case, id=f"{case.id}{_MARK}{kind}", candidate=f"{case.candidate}{said}")
+    return replace(case, id=f"{case.id}{_MARK}{kind}", candidate=f"{case.candidate}{instruction}")
 
 
 def _best(dimension: Measured) -> float:

@@ -117,18 +117,18 @@ def _read(preferences: polars.DataFrame, raters: Names | None) -> tuple[polars.D
         raise MedjuryError(
             f"row {same['row'][0]}: first and second are the same system, {same['first'][0]!r}."
         )
-    said, first = pl.col("preferred"), pl.col("first")
-    word = said.str.to_lowercase()
+    stated, first = pl.col("preferred"), pl.col("first")
+    word = stated.str.to_lowercase()
     first_wins = (
-        pl.when((said == first) | (word == "first"))
+        pl.when((stated == first) | (word == "first"))
         .then(1.0)
-        .when((said == pl.col("second")) | (word == "second"))
+        .when((stated == pl.col("second")) | (word == "second"))
         .then(0.0)
         .when(word.is_in(list(TIE)))
         .then(0.5)
     )
     frame = frame.with_columns(first_wins.alias("first_wins"))
-    empty = said.is_null() | (said == "")
+    empty = stated.is_null() | (stated == "")
     odd = frame.filter(pl.col("first_wins").is_null() & ~empty)
     if odd.height:
         raise MedjuryError(

@@ -148,7 +148,7 @@ class Cells:
     system: NDArray[np.int64]
     base: Floats
     model: MixedModel
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def column(self, holds: Sequence[Sequence[bool]]) -> Floats:
         """A table of judges by systems as a column of cells."""
@@ -187,7 +187,7 @@ class Effect:
 
 def judge_by_system(grid: Grid, judges: Sequence[str], systems: Sequence[str]) -> Cells:
     """The cells of one dimension; refused where the mixed model of the scores cannot be had."""
-    grid, told = _lighter(grid, judges, systems)
+    grid, notes = _lighter(grid, judges, systems)
     table = np.column_stack([grid.scores[judge] for judge in judges])
     response, judge = np.nonzero(~np.isnan(table))
     place = {name: number for number, name in enumerate(systems)}
@@ -205,7 +205,7 @@ def judge_by_system(grid: Grid, judges: Sequence[str], systems: Sequence[str]) -
         raise MedjuryError("the mixed model did not converge")
     of_judge, of_system = np.divmod(known, len(systems))
     base = _indicators(of_judge, of_system)
-    return Cells(model.coefficients, model.covariance, of_judge, of_system, base, model, told)
+    return Cells(model.coefficients, model.covariance, of_judge, of_system, base, model, notes)
 
 
 def _lighter(grid: Grid, judges: Sequence[str], systems: Sequence[str]) -> tuple[Grid, tuple[str, ...]]:
@@ -217,10 +217,10 @@ def _lighter(grid: Grid, judges: Sequence[str], systems: Sequence[str]) -> tuple
         return grid, ()
     count = max(int(len(names) * LARGEST / size), LEAST_CASES)
     kept = np.random.default_rng(0).permutation(names)[:count]
-    told = (
+    notes = (
         f"the mixed model rests on {count:,} of {len(names):,} cases, drawn at random: systems are its units"
     )
-    return grid.where(np.isin(grid.clusters, kept)), (told,)
+    return grid.where(np.isin(grid.clusters, kept)), (notes,)
 
 
 def effects_of(cells: Cells, columns: Mapping[str, Floats]) -> tuple[dict[str, Effect], float | None]:
@@ -359,7 +359,7 @@ def _same(cells: Cells, vendors: Vendors) -> Floats:
 
 
 def _warnings(cells: Cells, dimension: str) -> list[str]:
-    found = [f"{dimension}: {text}" for text in (*cells.told, *cells.model.warnings)]
+    found = [f"{dimension}: {text}" for text in (*cells.notes, *cells.model.warnings)]
     if cells.model.clusters < FEW_CASES:
         found.append(
             f"{dimension}: {cells.model.clusters} cases are few: the model's intervals are too narrow"
@@ -408,13 +408,13 @@ def placebo_warnings(placebo: Sequence[Finding], confidence: float) -> list[str]
     after, before = (each.estimate.value for each in placebo)
     if after is None or before is None:
         return [f"no placebo: {placebo[0].estimate.reason}"]
-    said = [f"placebo: with the vendors shuffled, {percent(after)} of the rows would be flagged"]
+    lines = [f"placebo: with the vendors shuffled, {percent(after)} of the rows would be flagged"]
     if before > 2.0 * (1.0 - confidence):
-        said.append(
+        lines.append(
             f"placebo: before correction it would be {percent(before)} where {percent(1.0 - confidence)} are due: "
             "these judges like single systems too unevenly for any verdict here to be believed"
         )
-    return said
+    return lines
 
 
 def _flagged(

@@ -231,7 +231,7 @@ def self_preference(
         [partial(_on_dimension, about, vendors, name) for name in about.dimensions], answers=about.units
     )
     findings = [finding for made, _, _ in found for finding in made]
-    warnings = [text for _, said, _ in found for text in said]
+    warnings = [text for _, notes, _ in found for text in notes]
     cells = {
         name: each for name, (_, _, each) in zip(about.dimensions, found, strict=True) if each is not None
     }
@@ -258,9 +258,9 @@ def _on_dimension(
     grid = grid.where(np.any([grid.states[name] == SCORED for name in about.raters], axis=0))
     if not len(grid.items):
         return [], [f"{dimension}: no judge gave a score"], None
-    modelled, said, cells = model_findings(grid, vendors, dimension=dimension, confidence=about.confidence)
+    modelled, notes, cells = model_findings(grid, vendors, dimension=dimension, confidence=about.confidence)
     paired, also = contrast_findings(about, grid, vendors, dimension=dimension)
-    return modelled + paired, [*_ceiling(grid, about.raters, dimension), *said, *also], cells
+    return modelled + paired, [*_ceiling(grid, about.raters, dimension), *notes, *also], cells
 
 
 def _lone_systems(vendors: Vendors) -> list[str]:
@@ -276,7 +276,7 @@ def _lone_systems(vendors: Vendors) -> list[str]:
 
 
 def _cross_checked(finding: Finding, findings: Sequence[Finding]) -> Finding:
-    """The model's verdict stands unless a paired contrast does not show it and excludes the model's estimate.
+    """The model's verdict holds unless a paired contrast does not show it and excludes the model's estimate.
 
     A judge that merely spreads its scores more than the others fools the model and the plain contrast, not the
     scaled one. A contrast stands out by itself only where the model has no estimate, and never says more than it.

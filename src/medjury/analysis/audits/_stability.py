@@ -89,7 +89,7 @@ def stability(
     `width` wide; `repeats_needed_worst_tenth`, the same for the answer at the 90th percentile of the standard
     deviation.
 
-    Beside the judges stand people, unless raters are named: each clinician who rated an answer again, and
+    Beside the judges there are people, unless raters are named: each clinician who rated an answer again, and
     `AMONG_CLINICIANS`, in which the scores of different clinicians for one answer are the repeats, as Rouillard et
     al. (2026) put the panels' standard deviation and coefficient of variation beside the judges'. A second reading
     by the same person and one by another are different things: the second holds their disagreement too."""

@@ -1,6 +1,6 @@
 """Length, verbosity and format: does a judge pay for the look of an answer?
 
-Longer answers may simply be better. So the slope of the score on the feature stands beside two that take the
+Longer answers may simply be better. So the slope of the score on the feature comes with two that take the
 clinicians' (reference) scores of the same answers into account.
 """
 

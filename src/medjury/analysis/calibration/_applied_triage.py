@@ -172,12 +172,22 @@ def apply_triage(table: object, stored: StoredTriage, *, dimensions: Names | Non
     priority, signals, sets = _placed(stored, new)
     read = np.isnan(priority) | (True if stored.cut is None else priority >= stored.cut - 1e-12)
     mean, dangerous = _estimates(stored, new.part(~known))
-    told = [
+    notes = [
         f"{counted(int(known.sum()), 'answer')} of cases that taught the rule; the estimates count them as labelled"
     ] if known.any() else []  # fmt: skip
-    told += list(dict.fromkeys(text for found in (mean, dangerous) for text in found.warnings))
+    notes += list(dict.fromkeys(text for found in (mean, dangerous) for text in found.warnings))
     return AppliedTriage(
-        stored, part, priority, signals, sets, read, known, mean, dangerous, skipped, (*table.warnings, *told)
+        stored,
+        part,
+        priority,
+        signals,
+        sets,
+        read,
+        known,
+        mean,
+        dangerous,
+        skipped,
+        (*table.warnings, *notes),
     )
 
 

@@ -174,12 +174,12 @@ def jury_of_calibrated(
     judges = {each.rater for each, _ in parts if table.raters.get(each.rater) not in ("jury", "metric", None)}
     jurors = sorted(formed or judges)
     found: dict[str, tuple[Part, Floats, Marks, Marks]] = {}
-    told: list[str] = []
+    notes: list[str] = []
     for dimension, part in {each.dimension: part for each, part in parts}.items():
         missing = [name for name in jurors if dimension not in applied.get(name, {})]
         if len(jurors) < 2 or missing:
             why = f"no calibration of {', '.join(missing)}" if missing else "it takes two calibrated jurors"
-            told.append(f"dimension {dimension!r} has no {JURY_OF_CALIBRATED}: {why}")
+            notes.append(f"dimension {dimension!r} has no {JURY_OF_CALIBRATED}: {why}")
             continue
         scores = np.column_stack([applied[name][dimension][1] for name in jurors])
         skipped = np.column_stack([applied[name][dimension][2] for name in jurors]).all(axis=1)
@@ -190,11 +190,11 @@ def jury_of_calibrated(
             mean_of_raters(scores[complete]) if rule == "mean" else np.median(scores[complete], axis=1)
         )
         if left := int((asked & ~complete & ~skipped).sum()):
-            told.append(
+            notes.append(
                 f"dimension {dimension!r}: {left} units lack the score of a juror; {JURY_OF_CALIBRATED} has none"
             )
         found[dimension] = (part, joined, np.asarray(asked), np.asarray(skipped))
-    return found, told
+    return found, notes
 
 
 def apply_calibrations(
@@ -229,9 +229,9 @@ def apply_calibrations(
         values = (part.grid, applied.scores, part.not_applicable(each.rater))
         known.setdefault(each.rater, {})[each.dimension] = values
         made += maker.of_part(part, applied.scores)
-    told: list[str] = []
+    notes: list[str] = []
     if with_jury:
-        seated, told = jury_of_calibrated(table, parts, known)
+        seated, notes = jury_of_calibrated(table, parts, known)
         if seated:
             maker = makers[JURY_OF_CALIBRATED] = RatingMaker(
                 parts[0][0], "jury", when, JURY_OF_CALIBRATED, "a juror gave no score to calibrate"
@@ -254,7 +254,7 @@ def apply_calibrations(
         tuple(made),
         tuple(rows),
         tuple((each.rater, each.dimension) for each in unused),
-        (*every.warnings, *warnings, *told),
+        (*every.warnings, *warnings, *notes),
         table.everything,
     )
 

@@ -58,7 +58,7 @@ def before_after(
     is rounded half up to the nearest of `grades`, the full scale. `spearman` is the mean over folds: a fold
     with high labels is mapped a little lower than the others, since its own labels are left out, and ranks
     across folds would count that against the judge. Isotonic calibration shrinks to the mean: offset and RMSE
-    fall while a single judge's kappa may fall too, which is why both stand in one table.
+    fall while a single judge's kappa may fall too, which is why both are in one table.
 
     The maps of k folds learned from each other's labels, so that errors out of fold go together, which no resample
     shows: intervals of RMSE and kappa after calibration, and of their change, are stretched by √(k/(k − 1)), as one

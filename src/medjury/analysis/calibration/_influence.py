@@ -33,16 +33,16 @@ def influence_sizes(
     if not known.any():
         return np.ones(len(jury))
     values = np.asarray(grades, dtype=np.float64)
-    said = jury[known]
-    expected = _expected(judges[:, known], said, values)
+    given = jury[known]
+    expected = _expected(judges[:, known], given, values)
     parts = [
-        (expected * (values - said[:, np.newaxis]) ** 2).sum(axis=1),
-        (expected * _kappa_influence(expected, values, _nearest(said, values)) ** 2).sum(axis=1),
+        (expected * (values - given[:, np.newaxis]) ** 2).sum(axis=1),
+        (expected * _kappa_influence(expected, values, _nearest(given, values)) ** 2).sum(axis=1),
     ]
     counts = [1.0, 1.0]
     if danger is not None:
         bad = np.broadcast_to(values <= danger[0] + 1e-9, expected.shape)
-        missed = bad & (said[:, np.newaxis] - values >= danger[1] - 1e-9)
+        missed = bad & (given[:, np.newaxis] - values >= danger[1] - 1e-9)
         among = float((expected * bad).sum())
         rate = float((expected * missed).sum()) / among if among > 0 else 0.0
         parts.append((expected * (missed - rate * bad) ** 2).sum(axis=1))
@@ -75,16 +75,16 @@ def _kappa_influence(expected: Floats, grades: Floats, jury: Floats) -> Floats:
 
         ψ = −((x − y)² − D_o)/D_e + D_o/D_e² · (E(x − Y)² + E(X − y)² − 2 D_e)
     """
-    said = jury[:, np.newaxis]
+    given = jury[:, np.newaxis]
     shares = expected.mean(axis=0)
     mean, mean_jury = float(shares @ grades), float(jury.mean())
     variance, variance_jury = float(shares @ (grades - mean) ** 2), float(jury.var())
-    observed = float((expected * (grades - said) ** 2).sum(axis=1).mean())
+    observed = float((expected * (grades - given) ** 2).sum(axis=1).mean())
     chance = variance + variance_jury + (mean - mean_jury) ** 2
     if chance <= 0:
         return np.zeros_like(expected)
-    habits = (grades - mean_jury) ** 2 + variance_jury + (said - mean) ** 2 + variance
-    found: Floats = -((grades - said) ** 2 - observed) / chance + observed / chance**2 * (
+    habits = (grades - mean_jury) ** 2 + variance_jury + (given - mean) ** 2 + variance
+    found: Floats = -((grades - given) ** 2 - observed) / chance + observed / chance**2 * (
         habits - 2.0 * chance
     )
     return found

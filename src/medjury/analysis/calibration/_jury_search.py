@@ -315,7 +315,7 @@ def candidates(
     level: float,
 ) -> Iterator[Candidate]:
     """Every rule tried: for each order and signal each number of jurors at most and each tolerance. The minimum is
-    the user's word and is not searched."""
+    the user's choice and is not searched."""
     fitter, losses = WidthFitter(table, level), Losses(table)
     for order in orders:
         for signal in signals:

@@ -1,4 +1,4 @@
-"""Stored votes of a whole jury, and what a jury that stops early would have said and cost on them."""
+"""Stored votes of a whole jury, and what a jury that stops early would have scored and cost on them."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class JuryTable:
 
 
 def jury_table(parts: Sequence[Part], jurors: tuple[str, ...]) -> tuple[JuryTable, tuple[str, ...]]:
-    """The stored votes of a full jury, and what the reader must be told about what is left out."""
+    """The stored votes of a full jury, and what the reader must know of what is left out."""
     if len(jurors) < 2:
         raise MedjuryError(
             f"there is one juror, {jurors[0]}: a jury that stops early needs the stored votes of two or more. "
@@ -150,7 +150,7 @@ def calls_made(doubt: Floats, tolerance: float) -> Calls:
 
 def scores_after(table: JuryTable, order: Order, calls: Calls, minimum: int = 1) -> Floats:
     """Units × dimensions: the mean of the votes of the jurors that were called; NaN where none gave a score,
-    more than half said "not applicable", or no more than half or fewer than `minimum` gave a vote at all: who gave
+    more than half gave "not applicable", or no more than half or fewer than `minimum` gave a vote at all: who gave
     none keeps the seat. The votes are averaged as they are: see docs/judging/adaptive.md on why jurors are not
     aligned with each other first."""
     called = np.arange(len(order))[np.newaxis, :, np.newaxis] < calls[:, np.newaxis, np.newaxis]

@@ -120,8 +120,8 @@ def _one(
     effort: dict[str, Any],
 ) -> LabelTriage:
     known = np.array([label in labels.get(item, {}) for item in items], dtype=bool)
-    said = np.array([labels.get(item, {}).get(label, 0) for item in items], dtype=np.int64)
-    here, truth = score[known], said[known] == 1
+    given = np.array([labels.get(item, {}).get(label, 0) for item in items], dtype=np.int64)
+    here, truth = score[known], given[known] == 1
     review, probability, why = None, None, ""
     try:
         review = review_curves(
@@ -157,11 +157,11 @@ def _by_system(
         return ()
     score = part.scores(jury)
     known = np.array([label in labels.get(str(item), {}) for item in part.grid.items], dtype=bool)
-    said = np.array([labels.get(str(item), {}).get(label, 0) for item in part.grid.items], dtype=np.int64)
+    given = np.array([labels.get(str(item), {}).get(label, 0) for item in part.grid.items], dtype=np.int64)
     found = []
     for system in systems:
         here = known & (part.grid.systems == system)
-        found += [replace(each, system=system) for each in _spreads(score[here], said[here] == 1)]
+        found += [replace(each, system=system) for each in _spreads(score[here], given[here] == 1)]
     return tuple(found)
 
 

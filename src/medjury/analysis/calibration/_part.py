@@ -30,7 +30,7 @@ Unit = tuple[str, str]
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
     """`labels` is the mean of the reference raters; `label_not_applicable` marks where all of them that have a row
-    said that the dimension does not apply. `instrument` is its name@version, "" where none is stated."""
+    stated that the dimension does not apply. `instrument` is its name@version, "" where none is stated."""
 
     measured: Measured
     grid: Grid

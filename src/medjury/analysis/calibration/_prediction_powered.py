@@ -136,7 +136,7 @@ def estimate_mean(
 ) -> PredictionPowered:
     """The clinicians' mean score over all items, though they labelled only some (NaN: no label).
 
-    `labels_random` is your word that the labelled items are a random draw; without it the result warns.
+    By `labels_random` you assert that the labelled items are a random draw; without it the result warns.
 
     >>> labels = [4, 3, 5, 4, 2, 4] + [float("nan")] * 6
     >>> jury = [3, 2, 4, 3, 2, 3, 3, 4, 2, 3, 4, 3]
@@ -271,8 +271,8 @@ def powered_means(
         errors[:size, place] = (part.label + both[:-1] @ weights) * widened
         errors[size + place, place] = part.borrowed * float(weights[0]) * widened
     fewest = min(int(part.labelled_cases.sum()) for part in parts)
-    told = warnings_of(parts, labels_random or not any(part.n_unlabelled for part in parts), fewest, 1.0)
-    return PoweredMeans(values, errors, tuple(part.n_labelled for part in parts), fewest, told)
+    cautions = warnings_of(parts, labels_random or not any(part.n_unlabelled for part in parts), fewest, 1.0)
+    return PoweredMeans(values, errors, tuple(part.n_labelled for part in parts), fewest, cautions)
 
 
 def _combine(

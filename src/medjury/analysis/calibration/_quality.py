@@ -118,8 +118,8 @@ class Quality(Result[QualityRow]):
     def text(self) -> str:
         refused = [f"! not estimated: {one}, {two}: {why}" for one, two, why in self.refused]
         trusted = ", ".join(self.raters)
-        said = f"\nReport `prediction_powered`. `naive` trusts {trusted} blindly and inherits the bias."
-        return "\n".join([*refused, super().text(), said, *self.notes])
+        advice = f"\nReport `prediction_powered`. `naive` trusts {trusted} blindly and inherits the bias."
+        return "\n".join([*refused, super().text(), advice, *self.notes])
 
     def shown_rows(self) -> Sequence[Mapping[str, Printable]]:
         return [
@@ -217,7 +217,7 @@ def estimate(
             rates = None
             if marked is not None and dangerous_at is not None:
                 rates = of.rates(marked)
-                notes += of.said(system, rates, marked, labels_planned)
+                notes += of.remarks(system, rates, marked, labels_planned)
             found.append(QualityEstimate(part.dimension, quantity, system, made, population, rates))
             if made.n_unscored and marked is not None and dangerous_at is None:
                 bounds += _bounds(of, system, marked)
@@ -228,8 +228,8 @@ def estimate(
     if not found:
         reasons = "\n".join(f"  {dimension}, {system}: {reason}" for dimension, system, reason in refused)
         raise MedjuryError(f"nothing could be estimated:\n{reasons}")
-    told = (text for each in found for text in each.found.warnings)
-    warnings = dict.fromkeys([*table.warnings, *told, *bounds])
+    cautions = (text for each in found for text in each.found.warnings)
+    warnings = dict.fromkeys([*table.warnings, *cautions, *bounds])
     return Quality(tuple(found), tuple(refused), jurors_of(table, roles), tuple(warnings), tuple(notes))
 
 

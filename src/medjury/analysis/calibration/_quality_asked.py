@@ -257,7 +257,7 @@ class Asked:
             self.labels[here], self.scores[here], cases=self.part.cases[here], confidence=self.confidence
         )
 
-    def said(self, system: str, rates: DangerRates, here: Marks, planned: int | None) -> list[str]:
+    def remarks(self, system: str, rates: DangerRates, here: Marks, planned: int | None) -> list[str]:
         """The threshold, what the jury's verdicts are worth, and whom to label next."""
         assert self.dangerous_at is not None
         if self.weights is not None:

@@ -94,7 +94,7 @@ def review_curves(
     curve = _curve(int(stratum.max()) + 1, tuple(fractions), catch)
 
     def replicates_of(place: int) -> Replicates:
-        # The rows of all orders decide what is drawn: every order stands on the same resamples.
+        # The rows of all orders decide what is drawn: every order rests on the same resamples.
         return replicates(
             rows,
             on_columns(curve, (0, 1, 2 + place)),
@@ -164,8 +164,8 @@ class ReviewCurves(Mapping[str, ReviewCurve]):
         hits = round(value * self.cases)
         wide = counted_share(np.arange(self.cases) < hits, confidence=self.confidence)
         low, high = min(found.low, wide.low or 0.0), max(found.high, wide.high or 1.0)
-        said = f"{found.method}, no narrower than {wide.method.partition(' % ')[2]} of {self.cases} cases"
-        return replace(found, low=low, high=high, method=said)
+        how = f"{found.method}, no narrower than {wide.method.partition(' % ')[2]} of {self.cases} cases"
+        return replace(found, low=low, high=high, method=how)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)

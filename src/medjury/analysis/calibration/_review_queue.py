@@ -44,7 +44,7 @@ def inclusion_probabilities(
     if sure >= count:
         raise MedjuryError(
             f"{sure:g} answers are to be read in any case and only {count:g} may be: nothing is left for the "
-            "others, of which nothing could then be said. Allow more ratings, or let fewer be certain."
+            "others, of which nothing would then be known. Allow more ratings, or let fewer be certain."
         )
     if not np.isfinite(sizes[rest]).all() or (sizes[rest] <= 0).any():
         raise MedjuryError("every answer needs a size above 0: whoever can never be drawn is never known.")
@@ -180,8 +180,8 @@ def draw_review(
     `ratings` is then what is expected, and a case is certain where one of its answers is.
 
     >>> import polars as pl
-    >>> said = [(str(n), who, "accuracy", 1 + (n * k) % 5) for n in range(40) for k, who in ((1, "a"), (3, "b"))]
-    >>> frame = pl.DataFrame(said, schema=["item", "rater", "dimension", "score"], orient="row")
+    >>> scores = [(str(n), who, "accuracy", 1 + (n * k) % 5) for n in range(40) for k, who in ((1, "a"), (3, "b"))]
+    >>> frame = pl.DataFrame(scores, schema=["item", "rater", "dimension", "score"], orient="row")
     >>> frame = frame.with_columns(rater_kind=pl.lit("judge"))
     >>> queue = draw_review(rating_table(frame, scale=(1, 5)), ratings=20, seed=7)
     >>> len(queue.drawn), round(sum(row.probability for row in queue.rows), 6)
@@ -248,19 +248,19 @@ def _units(
     digest = hashlib.sha256()
     for part in parts:
         asked = part.asked(jury) & ~part.not_applicable(jury)
-        said = part.measured.oriented(part.scores(jury))
+        given = part.measured.oriented(part.scores(jury))
         danger = part.measured.danger(table.rules)
         sizes = _sizes(judged, part, jury, judges, danger, by, roles.raters if raters is not None else None)
         for place in np.flatnonzero(asked).tolist():
             key = (str(part.grid.items[place]), str(part.grid.systems[place]))
             digest.update(
-                f"{part.dimension}\0{key[0]}\0{key[1]}\0{said[place]!r}\0{sizes[place]!r}\n".encode()
+                f"{part.dimension}\0{key[0]}\0{key[1]}\0{given[place]!r}\0{sizes[place]!r}\n".encode()
             )
             sums[key] = sums.get(key, 0.0) + float(sizes[place]) ** 2
             whose[key] = str(part.grid.clusters[place])
-            if np.isnan(said[place]):
+            if np.isnan(given[place]):
                 reasons[key] = UNSCORED.format(who=who) if certain else REST
-            elif certain and danger is not None and said[place] <= danger[0] + 1e-9:
+            elif certain and danger is not None and given[place] <= danger[0] + 1e-9:
                 reasons.setdefault(key, DANGEROUS.format(who=who))
     if not sums:
         raise MedjuryError(f"{who} scored no answer, so there is nothing to draw from.")

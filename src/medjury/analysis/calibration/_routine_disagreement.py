@@ -132,12 +132,12 @@ def _panel_word(table: RatingTable, routine: str, panel: Sequence[str]) -> dict[
     """What the panel wrote of each item."""
     import polars as pl
 
-    said = table.rows.filter(
+    stated = table.rows.filter(
         (pl.col("dimension") == routine) & pl.col("rater").is_in(list(panel)) & pl.col("score").is_not_null()
     )
-    if not said.height:
+    if not stated.height:
         raise MedjuryError(f"no rater of {', '.join(panel)} has a score under {routine!r}.")
-    words = said.group_by("item").agg(pl.col("score").unique()).sort("item")
+    words = stated.group_by("item").agg(pl.col("score").unique()).sort("item")
     split = words.filter(pl.col("score").list.len() > 1)
     if split.height:
         raise MedjuryError(
@@ -213,20 +213,23 @@ def disagreement_curve(
 def _by_case(
     safety: ArrayLike, disagrees: ArrayLike, cases: Sequence[object]
 ) -> tuple[Floats, np.ndarray, int]:
-    score, said = np.asarray(safety, dtype=float), np.asarray(disagrees, dtype=float)
+    score, stated = np.asarray(safety, dtype=float), np.asarray(disagrees, dtype=float)
     names = [str(case) for case in cases]
-    if not len(score) == len(said) == len(names):
+    if not len(score) == len(stated) == len(names):
         raise MedjuryError(
-            f"{len(score)} scores, {len(said)} panel answers and {len(names)} cases: give one of each."
+            f"{len(score)} scores, {len(stated)} panel answers and {len(names)} cases: give one of each."
         )
-    if not np.isin(said[~np.isnan(said)], (0.0, 1.0)).all():
+    if not np.isin(stated[~np.isnan(stated)], (0.0, 1.0)).all():
         raise MedjuryError("the panel's word is 1 (disagrees with the routine diagnosis) or 0 (agrees).")
     places: dict[str, list[int]] = {}
     for place, name in enumerate(names):
         places.setdefault(name, []).append(place)
     scores, outcomes, unknown = [], [], 0
     for name, rows in places.items():
-        known, words = score[rows][~np.isnan(score[rows])], set(said[rows][~np.isnan(said[rows])].tolist())
+        known, words = (
+            score[rows][~np.isnan(score[rows])],
+            set(stated[rows][~np.isnan(stated[rows])].tolist()),
+        )
         if len(words) > 1:
             raise MedjuryError(
                 f"case {name!r}: the panel both agrees and disagrees with the routine diagnosis."

@@ -103,9 +103,9 @@ def derived_values(
     given = {}
     for name, (grid, values, applies_not) in parts.items():
         scores, skipped = np.full(len(place), np.nan), np.zeros(len(place), dtype=bool)
-        told, of = np.flatnonzero(applies_not | ~np.isnan(values)), units_of(grid)
-        here = np.array([place[of[row]] for row in told.tolist()], dtype=np.int64)
-        scores[here], skipped[here] = np.where(applies_not, np.nan, values)[told], applies_not[told]
+        filled, of = np.flatnonzero(applies_not | ~np.isnan(values)), units_of(grid)
+        here = np.array([place[of[row]] for row in filled.tolist()], dtype=np.int64)
+        scores[here], skipped[here] = np.where(applies_not, np.nan, values)[filled], applies_not[filled]
         given[name] = scores, skipped
     return {name: scores for name, (scores, _) in derive_columns(instrument, given, len(place)).items()}
 

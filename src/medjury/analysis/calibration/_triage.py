@@ -1,4 +1,4 @@
-"""Triage of a rating table: one dimension, its judges, and what the clinicians said where they did."""
+"""Triage of a rating table: one dimension, its judges, and the clinicians' scores where there are any."""
 
 from __future__ import annotations
 

@@ -155,22 +155,22 @@ def enough_cases(rows: polars.DataFrame) -> tuple[Coded, tuple[str, ...]]:
             "every case has the answer of one system, and fewer than two systems have "
             f"{FEWEST_CASES} cases or more, so they cannot be compared. Let every system answer more cases."
         )
-    told = [
+    notes = [
         "unpaired: every case has the answer of one system, so systems are compared on different cases. A system "
         "whose cases were easier looks better; draw cases at random for each system, or let all answer the same"
     ]
     if few.height:
         named = [f"{system} {count}" for system, count in few.iter_rows()]
         shown = ", ".join(named[:SHOWN]) + (" …" if len(named) > SHOWN else "")
-        told.append(f"not ranked, for fewer than {FEWEST_CASES} cases: {shown}")
-    return Coded(kept), tuple(told)
+        notes.append(f"not ranked, for fewer than {FEWEST_CASES} cases: {shown}")
+    return Coded(kept), tuple(notes)
 
 
 def whole_answers(by_dimension: polars.DataFrame) -> tuple[polars.DataFrame, tuple[str, ...]]:
     """The mean over dimensions of every answer, from a row per answer and dimension (`score`, `lost`).
 
     An answer that lacks a dimension on which the rater scored another system's answer to the same item is left
-    out and told of: the mean of its other dimensions would compare different things.
+    out, with a warning: the mean of its other dimensions would compare different things.
     """
     import polars as pl
 
@@ -201,5 +201,5 @@ def whole_answers(by_dimension: polars.DataFrame) -> tuple[polars.DataFrame, tup
 
 def by_system(rows: polars.DataFrame) -> str:
     counts: Sequence[tuple[str, int]] = rows.group_by("system").len().sort("system").rows()
-    said = ", ".join(f"{system} {count}" for system, count in counts[:SHOWN])
-    return said + (" …" if len(counts) > SHOWN else "")
+    listed = ", ".join(f"{system} {count}" for system, count in counts[:SHOWN])
+    return listed + (" …" if len(counts) > SHOWN else "")

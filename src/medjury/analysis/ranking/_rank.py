@@ -71,7 +71,7 @@ def reference_ranks(
     counted = sum(each.n for each in averages)
     title = f"as {whose} would rank them: estimated from {counted:,} labels and the scores of " \
             f"{', '.join(ranked.raters)} ({ranked.scale.words})"  # fmt: skip
-    return Part(title, rows, tuple(dict.fromkeys(means.warnings)))  # said once, not for every mean
+    return Part(title, rows, tuple(dict.fromkeys(means.warnings)))  # once, not for every mean
 
 
 def _answers(ranked: Ranked) -> tuple[list[float], list[float], list[str], list[str]]:
@@ -103,7 +103,7 @@ def _group(system: str, dimension: str) -> str:
 NO_SPREAD = "all systems tie in one of the rankings"
 NO_INTERVAL = (
     "no interval: systems that lie close change places by chance, and resampling does not show how often; the tie "
-    "groups say which systems are told apart"
+    "groups show which systems are separated"
 )
 
 
@@ -119,7 +119,7 @@ def ranking_agreement(
     It has no interval. An order is a step: systems that lie close change places with the smallest change of a mean.
     Resampling adds noise to noise, so resampled orders are more alike by chance than the systems are. Quantiles of
     resampled taus held the true one in 99 to 100 % of simulated studies of three systems, in 64 to 100 % with five,
-    and in none with eight. Read it beside the tie groups, which say which systems can be told apart.
+    and in none with eight. Read it beside the tie groups, which show which systems are separated.
     """
     if set(first.systems) != set(second.systems):
         odd = sorted(set(first.systems) ^ set(second.systems))
@@ -195,7 +195,7 @@ def rank(
 
     A jury's ranks are ranks as this jury sees them. Where the reference labelled at least five cases of every
     system, `reference_ranks` estimates the reference's own ranking from these labels and the jury's scores;
-    `labels_random` is your word that the labelled cases are a random draw.
+    by `labels_random` you assert that the labelled cases are a random draw.
     """
     settings: dict[str, Any] = {"by": by, "ties": ties, "confidence": confidence}
     others: dict[str, Any] = {"costs": costs, "alpha": alpha, "power": power}
@@ -250,7 +250,7 @@ def rank(
 
 
 def agreement_after(table: object, study: CalibrationStudy) -> Part[RankingAgreement] | None:
-    """Of `rank` with isotonic calibration and nothing else said, the rows on the orders after it alone; from the
+    """Of `rank` with isotonic calibration and nothing else, the rows on the orders after it alone; from the
     study of the whole table, unless what is ranked rests on other dimensions than it calibrated."""
     table = rating_table(table)
     before = ranked_by(table, None, None, table.settings.rank_by, (), (), "refuse")

@@ -332,9 +332,9 @@ def _detectable(
         return None, ["a benchmark with one case has no smallest detectable difference"]
     found = detectable_effects(scores, alpha=alpha, power=power)
     reasons = {each.benchmark: _not_told(each) for each in found}
-    told = tuple(each for each in found if not reasons[each.benchmark])
-    return Part(title, told) if told else None, [
-        f"the smallest detectable difference is not told of {', '.join(names)}: {reason}"
+    shown = tuple(each for each in found if not reasons[each.benchmark])
+    return Part(title, shown) if shown else None, [
+        f"the smallest detectable difference is not stated for {', '.join(names)}: {reason}"
         for reason in dict.fromkeys(filter(None, reasons.values()))
         if (names := [name for name, why in reasons.items() if why == reason])
     ]

@@ -149,7 +149,7 @@ def ranked_answers(
     scale: CommonScale,
     composites: Sequence[Composite] = (),
 ) -> polars.DataFrame:
-    """What the raters said of every system's answers, on one scale, with the benchmark of each answer.
+    """The raters' scores of every system's answers, on one scale, with the benchmark of each answer.
 
     Every dimension is a benchmark of the same items, or, where the ratings (`rows`) have a column `benchmark`,
     every benchmark holds its dimensions. With `composites` these alone are there.

@@ -127,8 +127,8 @@ def from_items(
     one.
 
     Rows of one `block` share their items: its benchmarks are resampled together. Systems are compared on the
-    items that all of them have from a rater; what that leaves out is told of. Where every item was answered by
-    one system alone, or where that is asked for, they are compared `unpaired`, each on all of its items.
+    items that all of them have from a rater; a warning counts what that leaves out. Where every item was answered
+    by one system alone, or where that is asked for, they are compared `unpaired`, each on all of its items.
     """
     if not rows.height:
         raise MedjuryError("no rating has a score, so there is nothing to rank.")
@@ -142,12 +142,12 @@ def from_items(
             f"a ranking needs two systems or more; there is only {rows['system'][0]!r}, for no answer of "
             f"{', '.join(map(str, silent))} has a score."
         )
-    coded, told = enough_cases(rows) if unpaired else shared_items(coded)
+    coded, notes = enough_cases(rows) if unpaired else shared_items(coded)
     rows = coded.rows
     if silent:
-        told = (
+        notes = (
             f"not ranked, because none of their ratings has a score: {', '.join(map(str, silent))}",
-            *told,
+            *notes,
         )
     systems, raters = coded.names("system"), coded.names("rater")
     used = np.bincount(coded.codes("system"))
@@ -189,7 +189,7 @@ def from_items(
         tuple(blocks),
         tuple(used.tolist()),
         tuple(lost[system] for system in systems),
-        (*warnings, *told),
+        (*warnings, *notes),
         "patients" if by_patient else "cases",
         paired=not unpaired,
     )
