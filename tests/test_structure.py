@@ -183,7 +183,7 @@ READS_A_FILE = re.compile(
     r"\b(?:read_parquet|read_csv|read_ndjson|read_excel|read_text|read_bytes|load_workbook|read_rating_table)\(|\.open\(|\bopen\("
 )
 # What is read there is no table of ratings: a calibration, an adaptive rule or a triage rule that somebody saved.
-SAVED_BY_US = {"analysis/calibration/_saved.py", "analysis/calibration/_stored_triage.py"}
+SAVED_BY_US = {"analysis/calibration/_written.py"}
 
 
 @pytest.mark.parametrize("room", ["analysis", "validation"])

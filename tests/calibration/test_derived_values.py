@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from medjury.analysis.calibration._study import derived_values
+from medjury.analysis.calibration._study_result import derived_values
 from medjury.instruments import NotApplicable, Outcome, Score, derive, list_instruments, load_instrument
 
 ANSWERS = 60

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from medjury.analysis.calibration._maps import case_folds
 from medjury.analysis.calibration._review_curve import review_curves
-from medjury.analysis.calibration._review_order import ReviewOrder, review_order
+from medjury.analysis.calibration._review_order import ReviewOrder, first_to_read, review_order
 from medjury.foundation.errors import MedjuryError
 from medjury.tables import mean_of_raters
 
@@ -100,7 +100,7 @@ def test_without_labels_the_judges_own_signals_rank_the_items() -> None:
 def test_an_item_that_no_judge_scored_comes_first() -> None:
     judges = {"a": [5.0, np.nan, 1.0], "b": [4.0, np.nan, np.nan]}
     found = triage(judges, cases="xyz", grades=GRADES)
-    assert found.order[0] == 1
+    assert first_to_read(found.priority)[0] == 1
     assert found.n_unscored == 1
     assert found.signals["disagreement"][2] == 0
 

@@ -21,7 +21,7 @@ FRAME = planted_ratings(cases=150, dimensions=("safety",), judges=JUDGES, instru
 
 def test_the_table_is_ranked_with_curves_sets_and_decisions() -> None:
     found = triage(FRAME, reference=["panel"], decide_at=3, error=0.2, resamples=100)
-    assert len(found.order.order) == 300
+    assert len(found.rows) == 300
     assert found.sets is not None
     assert found.automatic is not None
     assert found.sets.coverage.value == pytest.approx(0.9, abs=0.06)

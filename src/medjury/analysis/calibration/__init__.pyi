@@ -24,8 +24,6 @@ from ._stored_triage import stored_triage as stored_triage
 from ._strata import read_target as read_target
 from ._study import JURY_OF_CALIBRATED as JURY_OF_CALIBRATED
 from ._study import calibrate as calibrate
-from ._study import followed_scores as followed_scores
-from ._study import parts_behind as parts_behind
 from ._study_result import CalibrationStudy as CalibrationStudy
 from ._study_result import CurvePoint as CurvePoint
 from ._triage import Triage as Triage

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from medjury.analysis.calibration._conformal import GradeSets
 from medjury.analysis.calibration._maps import on_scale
@@ -19,7 +18,7 @@ from medjury.analysis.calibration._quality_asked import share_of
 from medjury.analysis.calibration._review_order import Items, lessons, spread_of
 from medjury.analysis.calibration._saved import case_hash
 from medjury.analysis.calibration._stored_triage import StoredTriage
-from medjury.analysis.calibration._triage import TriageRow, number_or_none
+from medjury.analysis.calibration._triage import TriageRow, number_or_none, ranked_rows
 from medjury.analysis.calibration._written import as_json
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Floats, Result, counted, flat, percent, shown, text_table
@@ -48,36 +47,17 @@ class AppliedTriage(Result[TriageRow]):
     left_out: int
     warnings: tuple[str, ...]
 
-    @property
-    def order(self) -> NDArray[np.int64]:
-        """Places of the units, the first to read first."""
-        return np.argsort(-np.where(np.isnan(self.priority), np.inf, self.priority), kind="stable")
-
     @cached_property
     def rows(self) -> tuple[TriageRow, ...]:  # type: ignore[override]
-        grid, jury = self.part.grid, self.part.scores(self.rule.jury)
-        found = []
-        for rank, place in enumerate(self.order.tolist(), start=1):
-            more: dict[str, Any] = {"read": bool(self.read[place])}
+        def more(place: int) -> dict[str, Any]:
+            found: dict[str, Any] = {"read": bool(self.read[place])}
             if self.known.any():
-                more["known"] = bool(self.known[place])
-            more |= {name: number_or_none(values[place]) for name, values in self.signals.items()}
-            more |= {
-                "grade_low": number_or_none(self.sets.low[place]),
-                "grade_high": number_or_none(self.sets.high[place]),
-            }
-            item, system = str(grid.items[place]), str(grid.systems[place])
-            found.append(
-                TriageRow(
-                    rank,
-                    item,
-                    system,
-                    number_or_none(self.priority[place]),
-                    number_or_none(jury[place]),
-                    more,
-                )
-            )
-        return tuple(found)
+                found["known"] = bool(self.known[place])
+            found |= {name: number_or_none(values[place]) for name, values in self.signals.items()}
+            ends = {"grade_low": self.sets.low[place], "grade_high": self.sets.high[place]}
+            return found | {name: number_or_none(value) for name, value in ends.items()}
+
+        return ranked_rows(self.part, self.rule.jury, self.priority, more)
 
     def to_json(self) -> str:
         """An object with the whole `ranking`, what is promised, and the `estimates`."""

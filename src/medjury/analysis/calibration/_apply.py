@@ -14,8 +14,8 @@ from medjury.analysis.calibration._cross_fit import OutOfFold
 from medjury.analysis.calibration._maps import check_confidence
 from medjury.analysis.calibration._part import Marks, Part, Unit, instruments_of, part_of, units_of
 from medjury.analysis.calibration._saved import AppliedCalibration, SavedCalibration
-from medjury.analysis.calibration._study import JURY_OF_CALIBRATED, derived_values
-from medjury.analysis.calibration._study_result import CalibrationStudy, ComparedScores
+from medjury.analysis.calibration._study import JURY_OF_CALIBRATED
+from medjury.analysis.calibration._study_result import CalibrationStudy, ComparedScores, derived_values
 from medjury.analysis.calibration._written import as_json, write_frame
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, Reason

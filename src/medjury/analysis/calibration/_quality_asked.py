@@ -323,14 +323,10 @@ def as_shares(found: PredictionPowered, rare: bool, cases: float, confidence: fl
     wide = counted_share(hits, confidence=confidence) if rare else None
 
     def share(one: Estimate, wide: Estimate | None) -> Estimate:
-        one = with_share_ends(one, confidence)
-        if one.value is None or one.low is None or one.high is None:
-            return one
-        low, high = one.low, one.high
-        if wide is not None and wide.low is not None and wide.high is not None:
-            low, high = min(low, wide.low), max(high, wide.high)
-        method = one.method if wide is None else f"{one.method}, no narrower than a count of cases"
-        return replace(one, low=low, high=high, method=method)
+        made = _as_share(one, wide, confidence)
+        if wide is None or made.low is None:
+            return made
+        return replace(made, method=f"{made.method}, no narrower than a count of cases")
 
     return replace(
         found,

@@ -144,10 +144,10 @@ class ReviewOrder:
     n_unscored: int
     items: Items
 
-    @property
-    def order(self) -> NDArray[np.int64]:
-        """Places of the items, the first to review first."""
-        return np.argsort(-np.where(np.isnan(self.priority), np.inf, self.priority), kind="stable")
+
+def first_to_read(priority: Floats) -> NDArray[np.int64]:
+    """Places of the items, the first to review first."""
+    return np.argsort(-np.where(np.isnan(priority), np.inf, priority), kind="stable")
 
 
 def review_order(

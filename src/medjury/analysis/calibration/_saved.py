@@ -7,7 +7,6 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
 
@@ -17,11 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from medjury.analysis.calibration._cross_fit import FINAL, apply_folds, calibrator_kind
 from medjury.analysis.calibration._maps import Calibrator, Cases, on_scale
 from medjury.analysis.calibration._study_result import CalibrationStudy, RaterCalibration, Refusal
-from medjury.analysis.calibration._written import as_json, write_text
-from medjury.foundation.errors import MedjuryError, no_such
+from medjury.analysis.calibration._written import as_json, load_document, save_document
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Floats, Result, Row, flat
 from medjury.tables import JuryName, JuryRule
-from medjury.version import __version__
 
 FORMAT, FORMAT_VERSION = "medjury calibration", 1
 
@@ -137,7 +135,6 @@ def save_calibrations(
     study: CalibrationStudy, path: str | Path, *, created_at: str | None = None
 ) -> CalibrationFile:
     """Write every calibration of a study to one JSON file."""
-    when = created_at or datetime.now(UTC).isoformat(timespec="seconds")
     cases: dict[str, dict[str, int]] = {}
     entries, rows = [], []
     for each in study.calibrations:
@@ -147,39 +144,17 @@ def save_calibrations(
         entries.append(_entry(each, study, digest))
         pairs, what = each.pairs, (each.rater, each.dimension, each.part.instrument, each.fitted.method)
         rows.append(FittedRow(*what, pairs.n, pairs.n_cases, pairs.n_unscored, each.fitted.n_outside))
-    content = {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
-        "medjury": __version__,
-        "created_at": when,
-        "calibrations": entries,
-        "case_folds": cases,
-    }
-    write_text(path, as_json(content) + "\n")
+    save_document(path, FORMAT, FORMAT_VERSION, {"calibrations": entries, "case_folds": cases}, created_at)
     return CalibrationFile(str(path), tuple(rows), study.refused, study.warnings)
 
 
 def load_calibrations(path: str | Path) -> tuple[SavedCalibration, ...]:
     """Read a calibration file; one that is damaged, or of another format version, is refused."""
-    file = Path(path)
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise MedjuryError(no_such(file)) from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise MedjuryError(f"{file}: not a calibration file: {error}") from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise MedjuryError(f"{file}: not a calibration file; make one with: medjury calibrate fit")
-    if content.get("format_version") != FORMAT_VERSION:
-        version = content.get("format_version")
-        raise MedjuryError(
-            f"{file}: calibration format {version!r}; this medjury reads {FORMAT_VERSION}. Fit it again, or use "
-            "the medjury that wrote it."
-        )
-    try:
+
+    def read(content: Mapping[str, Any]) -> tuple[SavedCalibration, ...]:
         return tuple(_calibration(entry, content) for entry in content["calibrations"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise MedjuryError(f"{file}: the calibration file is damaged ({error}); fit it again.") from None
+
+    return load_document(path, FORMAT, FORMAT_VERSION, read, "medjury calibrate fit")
 
 
 def _entry(each: RaterCalibration, study: CalibrationStudy, digest: str) -> dict[str, Any]:
@@ -242,7 +217,7 @@ def _calibration(entry: Mapping[str, Any], content: Mapping[str, Any]) -> SavedC
 
 
 def _rule(stored: Mapping[str, Any], name: str) -> JuryRule:
-    """The rule of a jury; files of earlier versions name none and mean the mean."""
+    """The rule of a jury."""
     made = JuryRule(**stored, name=name)
     if made.rule not in get_args(JuryName):
         raise ValueError(f"there is no jury rule {made.rule!r}")

@@ -10,11 +10,9 @@ chance is met closely and not to the last digit (cross-conformal prediction: Vov
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
 
@@ -24,11 +22,10 @@ from medjury.analysis.calibration._conformal import strangeness
 from medjury.analysis.calibration._review_order import Items
 from medjury.analysis.calibration._saved import case_hash
 from medjury.analysis.calibration._triage import Triage
-from medjury.analysis.calibration._written import as_json, write_text
-from medjury.foundation.errors import MedjuryError, no_such
+from medjury.analysis.calibration._written import load_document, save_document
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, Floats
 from medjury.tables import JuryName, JuryRule
-from medjury.version import __version__
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,10 +137,6 @@ def save_triage(stored: StoredTriage, path: str | Path, *, created_at: str | Non
     """Write the rule as one JSON file. It holds scores and labels by a hash of the case's name, and no text."""
     taught = stored.taught
     content = {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
-        "medjury": __version__,
-        "created_at": created_at or datetime.now(UTC).isoformat(timespec="seconds"),
         **{
             name: getattr(stored, name)
             for name in (*_WORDS, *_NUMBERS, "gap", "cut", "by_rank", "reversed", "folds")
@@ -165,29 +158,12 @@ def save_triage(stored: StoredTriage, path: str | Path, *, created_at: str | Non
             "target": taught.target.tolist(),
         },
     }
-    write_text(path, as_json(content) + "\n")
+    save_document(path, FORMAT, FORMAT_VERSION, content, created_at)
 
 
 def load_triage(path: str | Path) -> StoredTriage:
     """Read a rule; a file that is damaged, of another kind or of another version is refused."""
-    file = Path(path)
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise MedjuryError(no_such(file)) from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise MedjuryError(f"{file}: not a triage rule: {error}") from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise MedjuryError(f"{file}: not a triage rule; make one with: medjury triage RUN --save-rule FILE")
-    if content.get("format_version") != FORMAT_VERSION:
-        raise MedjuryError(
-            f"{file}: triage rule of format {content.get('format_version')!r}; this medjury reads "
-            f"{FORMAT_VERSION}. Save it again, or use the medjury that wrote it."
-        )
-    try:
-        return _stored(content)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise MedjuryError(f"{file}: a damaged triage rule ({error}); save it again") from None
+    return load_document(path, FORMAT, FORMAT_VERSION, _stored, "medjury triage RUN --save-rule FILE")
 
 
 def _stored(content: Mapping[str, Any]) -> StoredTriage:

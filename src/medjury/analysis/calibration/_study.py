@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from medjury.analysis.calibration._cross_fit import OutOfFold, cross_fit
 from medjury.analysis.calibration._maps import FOLDS, Method, case_folds, check_confidence
 from medjury.analysis.calibration._part import (
-    Marks,
     Part,
     Unit,
     instrument_grades,
@@ -23,11 +22,12 @@ from medjury.analysis.calibration._study_result import (
     ComparedScores,
     RaterCalibration,
     Refusal,
+    derived_values,
+    side_of,
 )
 from medjury.foundation.errors import MedjuryError
-from medjury.instruments import Instrument, derive_columns
-from medjury.statistics import Floats
-from medjury.tables import Grid, Measured, Names, RatingTable, mean_of_raters, rating_table
+from medjury.instruments import Instrument
+from medjury.tables import Measured, Names, RatingTable, mean_of_raters, rating_table
 
 # Composite scores from calibrated parts: a composite is never calibrated itself where its parts can be.
 
@@ -42,7 +42,7 @@ def derived_scores(
         places = zip(each.part.cases.tolist(), each.pairs.fold.tolist(), strict=True)
         units |= dict(zip(units_of(each.part.grid), places, strict=True))
     tables = {
-        side: derived_values(instrument, units, {name: _side(each, side) for name, each in parts.items()})
+        side: derived_values(instrument, units, {name: side_of(each, side) for name, each in parts.items()})
         for side in ("scores", "calibrated", "labels")
     }
     cases = np.array([case for case, _ in units.values()], dtype=object)
@@ -58,62 +58,6 @@ def derived_scores(
         if pairs.n:
             found.append(ComparedScores(rater, name, grades, pairs))
     return found
-
-
-def parts_behind(instrument: Instrument, name: str) -> list[str]:
-    """The graded dimensions that a dimension follows from, itself where it is graded."""
-    turned = {each.name: each.of for each in instrument.reversed}
-    weights = {each.name: each.weights for each in instrument.composites}
-    if name in turned:
-        return [turned[name]]
-    if name not in weights:
-        return [name]
-    found = [
-        part
-        for each, weight in weights[name].items()
-        if weight > 0
-        for part in parts_behind(instrument, each)
-    ]
-    return list(dict.fromkeys(found))
-
-
-def followed_scores(
-    instrument: Instrument, calibrations: Iterable[RaterCalibration]
-) -> dict[tuple[str, str], dict[Unit, float]]:
-    """By rater and dimension, what follows from calibrated parts: the score of every unit that has one."""
-    by_rater: dict[str, dict[str, RaterCalibration]] = {}
-    for each in calibrations:
-        by_rater.setdefault(each.rater, {})[each.dimension] = each
-    found: dict[tuple[str, str], dict[Unit, float]] = {}
-    for rater, parts in by_rater.items():
-        units = list(dict.fromkeys(unit for each in parts.values() for unit in units_of(each.part.grid)))
-        sides = {name: _side(each, "calibrated") for name, each in parts.items()}
-        for name, values in derived_values(instrument, units, sides).items():
-            found[rater, name] = {
-                unit: value for unit, value in zip(units, values.tolist(), strict=True) if value == value
-            }
-    return found
-
-
-def derived_values(
-    instrument: Instrument, units: Iterable[Unit], parts: Mapping[str, tuple[Grid, Floats, Marks]]
-) -> dict[str, Floats]:
-    """What follows, unit by unit, from each part's values; the marks tell where a part does not apply."""
-    place = {unit: number for number, unit in enumerate(dict.fromkeys(units))}
-    given = {}
-    for name, (grid, values, applies_not) in parts.items():
-        scores, skipped = np.full(len(place), np.nan), np.zeros(len(place), dtype=bool)
-        filled, of = np.flatnonzero(applies_not | ~np.isnan(values)), units_of(grid)
-        here = np.array([place[of[row]] for row in filled.tolist()], dtype=np.int64)
-        scores[here], skipped[here] = np.where(applies_not, np.nan, values)[filled], applies_not[filled]
-        given[name] = scores, skipped
-    return {name: scores for name, (scores, _) in derive_columns(instrument, given, len(place)).items()}
-
-
-def _side(each: RaterCalibration, side: str) -> tuple[Grid, Floats, Marks]:
-    part = each.part
-    skipped = part.label_not_applicable if side == "labels" else part.not_applicable(each.rater)
-    return part.grid, getattr(each.pairs, side), skipped
 
 
 JURY_OF_CALIBRATED = "jury_of_calibrated"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,10 +17,11 @@ from medjury.analysis.calibration._before_after import (
     reliability_figure,
 )
 from medjury.analysis.calibration._cross_fit import CrossFitted, OutOfFold
-from medjury.analysis.calibration._part import Part
+from medjury.analysis.calibration._part import Marks, Part, Unit, units_of
 from medjury.analysis.calibration._written import as_json
-from medjury.statistics import Estimate, Printable, Result, Row, flat, seen
-from medjury.tables import JuryRule
+from medjury.instruments import Instrument, derive_columns
+from medjury.statistics import Estimate, Floats, Printable, Result, Row, flat, seen
+from medjury.tables import Grid, JuryRule
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -100,6 +101,27 @@ class RaterCalibration:
     @property
     def pairs(self) -> OutOfFold:
         return self.fitted.out_of_fold
+
+
+def derived_values(
+    instrument: Instrument, units: Iterable[Unit], parts: Mapping[str, tuple[Grid, Floats, Marks]]
+) -> dict[str, Floats]:
+    """What follows, unit by unit, from each part's values; the marks tell where a part does not apply."""
+    place = {unit: number for number, unit in enumerate(dict.fromkeys(units))}
+    given = {}
+    for name, (grid, values, applies_not) in parts.items():
+        scores, skipped = np.full(len(place), np.nan), np.zeros(len(place), dtype=bool)
+        filled, of = np.flatnonzero(applies_not | ~np.isnan(values)), units_of(grid)
+        here = np.array([place[of[row]] for row in filled.tolist()], dtype=np.int64)
+        scores[here], skipped[here] = np.where(applies_not, np.nan, values)[filled], applies_not[filled]
+        given[name] = scores, skipped
+    return {name: scores for name, (scores, _) in derive_columns(instrument, given, len(place)).items()}
+
+
+def side_of(each: RaterCalibration, side: str) -> tuple[Grid, Floats, Marks]:
+    part = each.part
+    skipped = part.label_not_applicable if side == "labels" else part.not_applicable(each.rater)
+    return part.grid, getattr(each.pairs, side), skipped
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,6 +221,20 @@ class CalibrationStudy(Result[CalibrationRow]):
         )
         follow = (followed_points(each.rater, each.dimension, each.pairs) for each in self.derived)
         return tuple(point for part in (*own, *follow) for point in part)
+
+    def followed_scores(self, instrument: Instrument) -> dict[tuple[str, str], dict[Unit, float]]:
+        """By rater and dimension, what follows from calibrated parts: the score of every unit that has one."""
+        by_rater: dict[str, dict[str, RaterCalibration]] = {}
+        for each in self.calibrations:
+            by_rater.setdefault(each.rater, {})[each.dimension] = each
+        found: dict[tuple[str, str], dict[Unit, float]] = {}
+        for rater, parts in by_rater.items():
+            units = list(dict.fromkeys(unit for each in parts.values() for unit in units_of(each.part.grid)))
+            sides = {name: side_of(each, "calibrated") for name, each in parts.items()}
+            for name, values in derived_values(instrument, units, sides).items():
+                known = zip(units, values.tolist(), strict=True)
+                found[rater, name] = {unit: value for unit, value in known if value == value}
+        return found
 
     def plot(self) -> Figure:
         """Reliability of every rater on every dimension that has a map of its own or of a file."""

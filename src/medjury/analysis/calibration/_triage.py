@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from medjury.analysis.calibration._part import (
     oriented_part,
 )
 from medjury.analysis.calibration._review_curve import ReviewCurve, review_figure
-from medjury.analysis.calibration._review_order import ReviewOrder, review_order
+from medjury.analysis.calibration._review_order import ReviewOrder, first_to_read, review_order
 from medjury.analysis.calibration._written import as_json
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
@@ -73,6 +73,24 @@ class TriageRow:
         return {**flat(self, "rank", "item", "system", "priority", "jury"), **self.more}
 
 
+def ranked_rows(
+    part: Part, jury: str, priority: Floats, more: Callable[[int], Mapping[str, Any]]
+) -> tuple[TriageRow, ...]:
+    """The units in the order of review, with what there is to know of each place."""
+    grid, scores = part.grid, part.scores(jury)
+    return tuple(
+        TriageRow(
+            rank,
+            str(grid.items[place]),
+            str(grid.systems[place]),
+            number_or_none(priority[place]),
+            number_or_none(scores[place]),
+            more(place),
+        )
+        for rank, place in enumerate(first_to_read(priority).tolist(), start=1)
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Triage(Result[TriageRow]):
     """The order for review and, with a reference, the curves behind it, the conformal set of every unit,
@@ -112,21 +130,18 @@ class Triage(Result[TriageRow]):
 
     @cached_property
     def rows(self) -> tuple[TriageRow, ...]:  # type: ignore[override]
-        grid, jury = self.part.grid, self.part.scores(self.jury)
-        rows = []
-        for rank, place in enumerate(self.order.order.tolist(), start=1):
-            more: dict[str, Any] = {
+        def more(place: int) -> dict[str, Any]:
+            found: dict[str, Any] = {
                 name: number_or_none(values[place]) for name, values in self.order.signals.items()
             }
             if self.sets is not None:
-                more["grade_low"] = number_or_none(self.sets.sets.low[place])
-                more["grade_high"] = number_or_none(self.sets.sets.high[place])
+                found["grade_low"] = number_or_none(self.sets.sets.low[place])
+                found["grade_high"] = number_or_none(self.sets.sets.high[place])
             if self.automatic is not None:
-                more["decision"] = str(self.automatic.decisions[place])
-            item, system = str(grid.items[place]), str(grid.systems[place])
-            priority = number_or_none(self.order.priority[place])
-            rows.append(TriageRow(rank, item, system, priority, number_or_none(jury[place]), more))
-        return tuple(rows)
+                found["decision"] = str(self.automatic.decisions[place])
+            return found
+
+        return ranked_rows(self.part, self.jury, self.order.priority, more)
 
     def plot(self) -> Figure:
         """The share caught by the share reviewed, by the rule and by the jury's score alone."""

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from medjury.foundation.errors import MedjuryError
+from medjury.foundation.errors import MedjuryError, no_such
 from medjury.foundation.files import whole_part, write_whole
+from medjury.version import __version__
 
 if TYPE_CHECKING:
     import polars
+
+
+Made = TypeVar("Made")
 
 
 def check_ending(path: str | Path, endings: Iterable[str], what: str = "this") -> str:
@@ -41,6 +46,40 @@ def write_frame(frame: polars.DataFrame, path: str | Path, *endings: str, what: 
 
     _write(path, write)
     return frame.height
+
+
+def save_document(
+    path: str | Path, kind: str, version: int, content: Mapping[str, Any], created_at: str | None
+) -> None:
+    """Numbers that were learnt, as one JSON file that says what it is and what wrote it."""
+    when = created_at or datetime.now(UTC).isoformat(timespec="seconds")
+    head = {"format": kind, "format_version": version, "medjury": __version__, "created_at": when}
+    write_text(path, as_json({**head, **content}) + "\n")
+
+
+def load_document(
+    path: str | Path, kind: str, version: int, read: Callable[[dict[str, Any]], Made], make: str
+) -> Made:
+    """What `read` makes of such a file; one that is damaged, of another kind or another version is refused, with
+    the command that makes one."""
+    file, what = Path(path), f"a {kind.removeprefix('medjury ')} file"
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise MedjuryError(no_such(file)) from None
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise MedjuryError(f"{file}: not {what}: {error}") from None
+    if not isinstance(content, dict) or content.get("format") != kind:
+        raise MedjuryError(f"{file}: not {what}; make one with: {make}")
+    if content.get("format_version") != version:
+        raise MedjuryError(
+            f"{file}: {what} of format {content.get('format_version')!r}; this medjury reads {version}. Make it "
+            f"again ({make}), or use the medjury that wrote it."
+        )
+    try:
+        return read(content)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise MedjuryError(f"{file}: {what}, but damaged ({error}); make it again: {make}") from None
 
 
 def as_json(content: object) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from medjury.analysis.ranking._paired import whole_answers
 from medjury.analysis.ranking._scores import WHOLE, Missing, SystemScores, from_items
 from medjury.foundation.errors import MedjuryError
-from medjury.instruments import Composite
+from medjury.instruments import Composite, Instrument
 from medjury.tables import NOT_APPLICABLE, SCORED, UNSCORED, Grid, Measured, Names, RatingTable, answers_of
 
 if TYPE_CHECKING:
@@ -65,6 +65,23 @@ def composite_answers(answers: polars.DataFrame, composite: Composite) -> polars
 def weighty(composite: Composite) -> dict[str, float]:
     """The parts that count."""
     return {part: weight for part, weight in composite.weights.items() if weight > 0}
+
+
+def parts_behind(instrument: Instrument, name: str) -> list[str]:
+    """The graded dimensions that a dimension follows from, itself where it is graded."""
+    turned = {each.name: each.of for each in instrument.reversed}
+    weights = {each.name: each.weights for each in instrument.composites}
+    if name in turned:
+        return [turned[name]]
+    if name not in weights:
+        return [name]
+    found = [
+        part
+        for each, weight in weights[name].items()
+        if weight > 0
+        for part in parts_behind(instrument, each)
+    ]
+    return list(dict.fromkeys(found))
 
 
 def composite_of(text: str) -> Composite:
@@ -278,8 +295,6 @@ class Ranked:
     def calibrated_by(self) -> list[str]:
         """What is to be calibrated: what is ranked, or the parts of it that were graded. A composite is made of
         calibrated parts, as everywhere, and is calibrated itself only where a part of it is not there."""
-        from medjury.analysis.calibration import parts_behind
-
         instrument, present = self.table.instrument, {each.name for each in self.table.dimensions}
         behind = {
             name: [name] if instrument is None else parts_behind(instrument, name) for name in self.grids
@@ -289,11 +304,9 @@ class Ranked:
 
     def calibrated(self, study: CalibrationStudy) -> Ranked:
         """The same with calibrated scores, each by a map that never saw its case."""
-        from medjury.analysis.calibration import followed_scores
-
         own = {(each.rater, each.dimension): each.pairs.calibrated for each in study.calibrations}
         held = {each.dimension: each.part.grid for each in study.calibrations}
-        followed = followed_scores(self.table.instrument, study.calibrations) if self.table.instrument else {}
+        followed = study.followed_scores(self.table.instrument) if self.table.instrument else {}
         grids: dict[str, Grid] = {}
         for name, ranked in self.grids.items():
             for rater in dict.fromkeys(rater for rater, made in (*own, *followed) if made == name):
