@@ -71,12 +71,6 @@ def test_json_holds_everything() -> None:
     assert FOUND.warnings == ("mind the gap",) and FOUND.n_unscored == 2
 
 
-def test_find_wants_exactly_one() -> None:
-    assert FOUND.find(statistic="slope", rater="ada").verdict == "rewards it"
-    with pytest.raises(LookupError, match="2 rows have"):
-        FOUND.find(statistic="slope")
-
-
 @pytest.mark.parametrize(
     "module", [each.name for each in pkgutil.walk_packages(audits.__path__, f"{audits.__name__}.")]
 )

@@ -167,7 +167,7 @@ def test_a_vendor_that_is_given_counts_more_than_the_runs(run: Path) -> None:
         self_preference(run, system_vendors=dict.fromkeys("abcd", "none"))
 
 
-def test_nobody_is_a_yardstick_for_himself(run: Path) -> None:
+def test_nobody_is_compared_with_himself(run: Path) -> None:
     found = internal_consistency(run, raters="dr one")
     assert {row.rater for row in found.rows} == {"dr one"}
     assert "spearman_less_reference" not in {row.statistic for row in found.rows}
@@ -178,9 +178,3 @@ def test_a_column_of_the_ratings_counts_more_than_the_cases() -> None:
     cases = [Case(id=f"case {k}", metadata={"sex": "fm"[k % 2]}) for k in range(24)]
     with pytest.raises(MedjuryError, match="has 1 level"):
         audit(ratings, audits="groups", cases=cases, groups=["sex"])
-
-
-def test_an_audit_can_be_read_in_a_notebook(run: Path) -> None:
-    found = audit(run, audits="stability")
-    assert "<th>statistic</th>" in found._repr_html_()
-    assert found.find(statistic="sd", dimension="risk").rater == "ada"

@@ -192,7 +192,7 @@ def test_a_damaged_or_foreign_file_is_refused(file: Path, tmp_path: Path) -> Non
     refused("not json", "not a calibration file")
     refused([1, 2], "not a calibration file")
     refused({**content, "format": "something else"}, "not a calibration file")
-    refused({**content, "format_version": 99}, "calibration format 99; this medjury reads 1")
+    refused({**content, "format_version": 99}, "a calibration file of format 99; this medjury reads 1")
     refused({key: value for key, value in content.items() if key != "case_folds"}, "damaged")
     entry = content["calibrations"][0]
     for change in (

@@ -111,7 +111,7 @@ def test_a_table_of_shares_is_read_and_its_faults_are_named(tmp_path: Path) -> N
     assert read_target(file) == ("specialty", SHARES)
     for text, said in (
         ("specialty,share\na,0.5\na,0.5\n", "line 3: the stratum 'a' appears twice"),
-        ("specialty,share\na,half\n", "line 2: 'half' is no share"),
+        ("specialty,share\na,half\n", "line 2: 'half' is not a share"),
         ("specialty,site,share\na,b,1\n", "a target has two columns"),
     ):
         file.write_text(text)

@@ -111,7 +111,7 @@ class Audited:
 
     @property
     def reference(self) -> tuple[str, ...]:
-        """Nobody is a yardstick for himself."""
+        """Nobody is compared with himself."""
         return tuple(name for name in self.roles.reference if name not in self.raters)
 
     @cached_property
@@ -235,7 +235,7 @@ def audited(
     formed_jury: bool = True,
 ) -> Audited:
     """Without names: judges, juries and metrics (those of `kinds`) on the dimensions that raters gave themselves,
-    for what follows from them is no further evidence. Without `formed_jury` only those who have rows of their
+    for what follows from them is not further evidence. Without `formed_jury` only those who have rows of their
     own: a jury formed here has no repeats and no vendor."""
     import polars as pl
 

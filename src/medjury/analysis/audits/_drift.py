@@ -356,7 +356,7 @@ def _shown_same(
 
 
 def _in_words(finding: Finding, within: bool, bound: float) -> Finding:
-    """A shift may be shown to be small, and answers that change less than noise are no drift."""
+    """A shift may be shown to be small, and answers that change less than noise are not drift."""
     if finding.statistic == "excess_change" and (finding.estimate.value or 0.0) <= 0:
         return replace(finding, stands_out=False)
     if finding.statistic != "shift" or not finding.verdict:

@@ -114,7 +114,7 @@ def _band(name: str, value: str, cuts: Sequence[float]) -> str:
         number = float(value)
     except ValueError:
         raise MedjuryError(
-            f"the group {name!r} is to be cut into bands, but {value!r} is no number."
+            f"the group {name!r} is to be cut into bands, but {value!r} is not a number."
         ) from None
     ordered = sorted(cuts)
     place = sum(number >= cut for cut in ordered)

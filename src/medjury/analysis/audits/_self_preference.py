@@ -1,9 +1,9 @@
 """Self-preference: does a judge score answers of its own vendor, or of its own model, higher than it should?
 
 Two ways, side by side: a mixed model of all judges' scores, and a paired contrast that needs no model. In
-both, a vendor whose answers are simply better is no self-preference: the model has a fixed effect of every
+both, a vendor whose answers are simply better is not self-preference: the model has a fixed effect of every
 answering system, the contrast compares with what judges of other vendors say of the same answers. And in both a
-judge's liking of single systems, whoever made them, is no self-preference: systems are the units, not cases. A
+judge's liking of single systems, whoever made them, is not self-preference: systems are the units, not cases. A
 placebo with shuffled vendors shows how often these judges would be accused for nothing."""
 
 from __future__ import annotations

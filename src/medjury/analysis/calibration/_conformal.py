@@ -127,12 +127,6 @@ class GradeSets:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Part:
-    model: Ordinal
-    groups: Mapping[str, Strangeness]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class ConformalSets:
     """A fitted conformal predictor of grades; `predict` gives a set for each new item.
 
@@ -146,21 +140,17 @@ class ConformalSets:
     or the clinicians change.
     """
 
-    parts: tuple[_Part, ...]
-    grades: tuple[float, ...]
-    level: float
-    method: SetMethod
-    ties: Ties
-    seed: int
-    grouped: bool
+    parts: tuple[tuple[Ordinal, Mapping[str, Strangeness]], ...]
+    taught: Taught
     n_cases: Mapping[str, int]
 
     def predict(self, scores: ArrayLike, *, cases: Cases, groups: Sequence[str] | None = None) -> GradeSets:
         """The set of every item. A group without labelled cases is refused."""
-        given = on_scale(scores, (self.grades[0], self.grades[-1]), "the judge's")
-        if self.grouped and groups is None:
+        taught = self.taught
+        given = on_scale(scores, (taught.grades[0], taught.grades[-1]), "the judge's")
+        if taught.grouped and groups is None:
             raise MedjuryError("this conformal predictor was fitted by group: name the group of every item.")
-        of = _group_names(groups if self.grouped else None, len(given))
+        of = _group_names(groups if taught.grouped else None, len(given))
         unknown = sorted(set(of.tolist()) - set(self.n_cases))
         if unknown:
             raise MedjuryError(
@@ -168,19 +158,19 @@ class ConformalSets:
                 f"labelled groups: {', '.join(self.n_cases)}."
             )
         scored = ~np.isnan(given)
-        uniform = np.ones(len(given)) if self.ties == "conservative" else case_uniforms(cases, self.seed)
-        p_values = np.zeros((len(given), len(self.grades)))
-        best = np.zeros((len(given), len(self.grades)))
-        for part in self.parts:
-            strange = _strange(part.model, self.grades, np.where(scored, given, self.grades[0]))
+        uniform = np.ones(len(given)) if taught.ties == "conservative" else case_uniforms(cases, taught.seed)
+        p_values = np.zeros((len(given), len(taught.grades)))
+        best = np.zeros((len(given), len(taught.grades)))
+        for model, of_groups in self.parts:
+            strange = _strange(model, taught.grades, np.where(scored, given, taught.grades[0]))
             best -= strange
-            for group, labelled in part.groups.items():
+            for group, labelled in of_groups.items():
                 here = of == group
                 stranger, equal = labelled.masses(strange[here])
                 p_values[here] += stranger + uniform[here, np.newaxis] * equal
         new = np.array([1.0 / (self.n_cases[group] + 1) for group in of.tolist()])
         p_values += (uniform * new)[:, np.newaxis]
-        member = p_values > 1 - self.level
+        member = p_values > 1 - taught.level
         # Where ties leave nothing, the likeliest grade stays; holes are filled: both only add coverage.
         empty = ~member.any(axis=1)
         member[empty, best[empty].argmax(axis=1)] = True
@@ -188,10 +178,10 @@ class ConformalSets:
             np.maximum.accumulate(member, axis=1) & np.maximum.accumulate(member[:, ::-1], axis=1)[:, ::-1]
         )
         member[~scored] = False
-        levels = np.asarray(self.grades)
+        levels = np.asarray(taught.grades)
         low = np.where(scored, levels[member.argmax(axis=1)], np.nan)
         high = np.where(scored, levels[::-1][member[:, ::-1].argmax(axis=1)], np.nan)
-        return GradeSets(self.grades, member, low, high)
+        return GradeSets(taught.grades, member, low, high)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -268,17 +258,8 @@ class Taught:
                 group: strangeness(values[of == group], names[of == group], n_cases[group])
                 for group in n_cases
             }
-            parts.append(_Part(model, by_group))
-        return ConformalSets(
-            tuple(parts),
-            self.grades,
-            self.level,
-            self.method,
-            self.ties,
-            self.seed,
-            self.grouped,
-            n_cases,
-        )
+            parts.append((model, by_group))
+        return ConformalSets(tuple(parts), self, n_cases)
 
 
 def fit_sets(several: Sequence[Taught]) -> list[ConformalSets]:

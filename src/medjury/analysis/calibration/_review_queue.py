@@ -238,7 +238,7 @@ def _units(
     judged = _with_raters(judged, kinds)
     roles = judging_roles(judged, raters, None, need_reference=False)
     jury, judges = jury_of(roles), jurors_of(judged, roles)
-    who = jury if jury in judges else "the jury"  # one judge is no jury
+    who = jury if jury in judges else "the jury"  # one judge is not a jury
     parts, _ = parts_of(judged, roles, judged.chosen(dimensions, derived=False), named=dimensions is not None)
     if by == "triage" and len(parts) != 1:
         raise MedjuryError("triage orders the answers by one dimension: name it (--dimensions).")

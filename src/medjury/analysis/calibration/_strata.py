@@ -91,7 +91,7 @@ def read_target(path: str | Path) -> tuple[str, dict[str, float]]:
         try:
             value = float(share)
         except (TypeError, ValueError):
-            raise MedjuryError(f"{path}, line {row}: {share!r} is no share, such as 0.25.") from None
+            raise MedjuryError(f"{path}, line {row}: {share!r} is not a share, such as 0.25.") from None
         name = "" if level is None else str(level).strip()
         if not name or name in found:
             raise MedjuryError(f"{path}, line {row}: the stratum {name!r} appears twice or is empty.")
@@ -105,7 +105,7 @@ def _band(column: str, value: str, cuts: Sequence[float]) -> str:
     try:
         place = bisect_right(points, float(value))
     except ValueError:
-        raise MedjuryError(f"{column}: {value!r} is no number, so it cannot be cut into bands.") from None
+        raise MedjuryError(f"{column}: {value!r} is not a number, so it cannot be cut into bands.") from None
     if place == 0:
         return f"below {points[0]:g}"
     return (

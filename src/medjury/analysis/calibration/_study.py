@@ -86,7 +86,7 @@ def calibrate(
     table = rating_table(table)
     check_confidence(confidence)
     wanted = [raters] if isinstance(raters, str) else list(raters or ())
-    # It follows from everybody's calibration and is no rater of the table, unless its scores are stored there.
+    # It follows from everybody's calibration and is not a rater of the table, unless its scores are stored there.
     follows = JURY_OF_CALIBRATED in wanted and JURY_OF_CALIBRATED not in table.raters
     roles = judging_roles(table, None if follows else raters, reference)
     chosen, follow = _calibrated_dimensions(table, dimensions)

@@ -106,7 +106,7 @@ def composite_of(text: str) -> Composite:
         or min(weights.values()) < 0
         or sum(weights.values()) <= 0
     ):
-        raise MedjuryError(f"{text!r} is no composite; write NAME=DIMENSION:WEIGHT,DIMENSION:WEIGHT.")
+        raise MedjuryError(f"{text!r} is not a composite; write NAME=DIMENSION:WEIGHT,DIMENSION:WEIGHT.")
     total = sum(weights.values())
     return Composite(name.strip(), {part: weight / total for part, weight in weights.items()})
 

@@ -1,7 +1,7 @@
 """Tie groups: which systems do the data really tell apart?
 
 Two systems are *separated* where their difference is significant with all pairs looked at together: the chance of
-separating any two equal systems stays near 1 − confidence. "Not separated" is no equality, and it is not
+separating any two equal systems stays near 1 − confidence. "Not separated" is not equality, nor is it
 transitive: A may be level with B, B with C, and A still better than C. So tie groups overlap. They are a compact
 letter display: two systems share a letter exactly where they are not separated. (Joining systems along chains of
 ties would call A and C tied; one group per system would have to deny one of the ties.) A rank's interval counts
