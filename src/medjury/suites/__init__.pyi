@@ -31,7 +31,9 @@ from ._loaders import draw_items as draw_items
 from ._loaders import fetch_files as fetch_files
 from ._loaders import fetch_plan as fetch_plan
 from ._loaders import load_items as load_items
+from ._marking import code_counts as code_counts
 from ._marking import mark as mark
+from ._marking import micro_f1 as micro_f1
 from ._memory import completion_probe as completion_probe
 from ._memory import exchangeability_test as exchangeability_test
 from ._new_benchmark import guess_columns as guess_columns
