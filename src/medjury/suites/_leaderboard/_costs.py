@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from medjury.statistics import Row, flat
 from medjury.suites._leaderboard._results import Results, Spending
 
 
 @dataclass(frozen=True, slots=True)
-class CandidateCost:
+class CandidateCost(Row):
     """One candidate: what its answers took, what judging them took, and both together. `bound` counts the input and
     the longest answer allowed; money is None where a price is not known."""
 
@@ -30,11 +31,11 @@ class CandidateCost:
         return total([self.benchmark_money, self.jury_money])
 
     def as_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__} | {"money": self.money}
+        return flat(self) | {"money": self.money}
 
 
 @dataclass(frozen=True, slots=True)
-class PayerCost:
+class PayerCost(Row):
     """One model that was asked, as a candidate or as a judge."""
 
     payer: str
@@ -47,9 +48,6 @@ class PayerCost:
     bound_money: float | None
     expected_tokens: int
     expected_money: float | None
-
-    def as_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 def candidate_costs(results: Results) -> tuple[CandidateCost, ...]:

@@ -13,6 +13,7 @@ from medjury.suites._benchmark import Item, prompt_of
 from medjury.suites._leaderboard import (
     AgreementResult,
     AnswerResult,
+    BaselineResult,
     BenchmarkResult,
     CandidateResult,
     ItemResult,
@@ -22,7 +23,7 @@ from medjury.suites._leaderboard import (
 )
 from medjury.suites._marking import JURY, gold_codes
 from medjury.suites._running._answers import Asked, Given, spent_in
-from medjury.suites._running._marks import Marks, Trivial, text_marks, weight_of
+from medjury.suites._running._marks import Marks, text_marks, weight_of
 from medjury.suites._running._plan import SuitePlan
 from medjury.suites._running._suite import Chosen, Suite
 
@@ -46,7 +47,7 @@ def assemble(
     asked: Sequence[Asked],
     marks: Marks,
     sentences: Mapping[str, Sentence],
-    trivial: Trivial,
+    trivial: tuple[tuple[BaselineResult, ...], Mapping[str, frozenset[str]]],
     agreement: tuple[AgreementResult, ...],
 ) -> Results:
     """The results of a run. An item whose own gold answer is at fault marks nobody: it is left out, and counted."""
@@ -60,6 +61,7 @@ def assemble(
         }
         for chosen in suite.benchmarks
     }
+    baselines, decided = trivial
     notes = [*suite.notes()]
     notes += [f"{metric} was not computed: {why}" for metric, why in marks.failed.items()]
     folders = [*(each.study.output for each in asked), *(each.folder for each in sentences.values())]
@@ -79,7 +81,7 @@ def assemble(
                 prompt_of(chosen.benchmark, item),
                 item.gold,
                 item.patient,
-                item.id in trivial.decided.get(chosen.name, ()),
+                item.id in decided.get(chosen.name, ()),
             )
             for chosen in suite.benchmarks
             for item in chosen.items
@@ -90,7 +92,7 @@ def assemble(
             for each in _answers(suite, asked, marks, sentences)
             if each.item not in at_fault[each.benchmark]
         ),
-        trivial.baselines,
+        baselines,
         spending,
         agreement,
         plan.currency,

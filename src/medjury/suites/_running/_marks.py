@@ -120,18 +120,10 @@ def text_marks(found: Mapping[str, Mark], first: str) -> dict[str, float]:
 # Trivial answers, marked like any candidate's: what a benchmark gives to somebody who never read it.
 
 
-@dataclass(frozen=True)
-class Trivial:
-    """The trivial answers of a suite, and by benchmark the items that they decide: on which an answer is right that
-    says nothing about the question. One that is always A is right on some items by luck, which decides none."""
-
-    baselines: tuple[BaselineResult, ...]
-    decided: Mapping[str, frozenset[str]]
-
-
-def trivial_of(suite: Suite) -> Trivial:
-    """The trivial answers of every benchmark that is marked without a jury. One that cannot be read is not
-    right."""
+def trivial_of(suite: Suite) -> tuple[tuple[BaselineResult, ...], dict[str, frozenset[str]]]:
+    """The trivial answers of every benchmark that is marked without a jury, and by benchmark the items that they
+    decide: on which an answer is right that says nothing about the question. One that is always A is right on some
+    items by luck, which decides none; one that cannot be read is not right."""
     found, decided = [], {}
     for chosen in suite.benchmarks:
         metric = chosen.benchmark.metrics[0]
@@ -150,4 +142,4 @@ def trivial_of(suite: Suite) -> Trivial:
             )
             for each in made
         ]
-    return Trivial(tuple(found), decided)
+    return tuple(found), decided
