@@ -183,7 +183,7 @@ ELSEWHERE = {
     "foundation/files.py": "the one place",
     "store/ratings/_export.py": "writes into a part that `medjury.foundation.files` made",
     "models/_gate/audit.py": "appends; the run folder makes it first",
-    "tuning/_search/lineage.py": "appends to a file that `medjury.foundation.files` made for its owner",
+    "tuning/_lineage.py": "appends to a file that `medjury.foundation.files` made for its owner",
     "models/_embedded_weights.py": "the public weights of the embedded model",
     "store/ratings/_pseudonyms.py": "a secret, with rights of its own",
     "cli/init.py": "a template without data",
