@@ -24,7 +24,7 @@ FORMATS = [
     },
     {
         "format": "workbook of cases",
-        "ending": ".xlsx",
+        "ending": ".xlsx, .ods",
         "read": "the first sheet or the one named `sheet` (others are counted); ids as they are shown (007)",
         "refused": "ids that are dates or TRUE, that have more than 15 digits or that a format dresses up; "
         "formulas without a result",
