@@ -26,7 +26,7 @@ from medjury.cli import main
 # Rooms open when somebody enters: their files are named, and a door alone would load nothing.
 _PRELOADED = (
     "aiohttp",
-    "medjury.cli._run_file",
+    "medjury.cli.run",
     "medjury.models._openai.openai",
     "medjury.studies._plan.outlook",
     "medjury.studies._run.run",

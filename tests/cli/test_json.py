@@ -14,7 +14,7 @@ from tests.loopback import LoopbackServer
 
 from medjury.cli import main
 from medjury.cli._main import COMMANDS, add_commands
-from medjury.cli._options.shared import leaves
+from medjury.cli._options import leaves
 
 # Commands that print no result: they serve, ask people, or print a text that is the result itself.
 WITHOUT = {

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import io
 
-from medjury.cli._terminal.displays import ProgressLine
-from medjury.cli._terminal.live import LiveDisplay
+from medjury.cli._display import LiveDisplay, ProgressLine
 from medjury.instruments import Reason
 from medjury.judging import JudgeProgress, Progress
 

@@ -12,7 +12,7 @@ from tests.remembered import RememberedAgreement
 from tests.report.planted import planted_frame, write_run
 
 from medjury.cli import main
-from medjury.cli._terminal.reading import fold
+from medjury.cli._screen import fold
 
 
 class Reader:

@@ -1,4 +1,4 @@
-"""The command line: thin commands without logic, one file each."""
+"""The command line: thin commands without logic."""
 
 from medjury.cli._main import main
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from medjury.cli._asking import UnansweredError
+from medjury.cli.validate import UnansweredError
 from medjury.foundation.errors import MedjuryError
 
 # The options of each command that name a file to read, and the family that the file should be of.

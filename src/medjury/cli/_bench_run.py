@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.cli._main import EXIT_INCOMPLETE, say
-from medjury.cli._terminal import Paragraphs
+from medjury.cli._screen import Paragraphs
 from medjury.foundation.errors import MedjuryError
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--keep-going",
         action="store_true",
-        help="ask on although a candidate's first answers show that none can be used",
+        help="continue even if a candidate's first answers show that none can be used",
     )
     add("--retry-unscored", action="store_true", help="ask again for every answer without a score")
     add("--no-preflight", action="store_true", help="do not ask each model one short question first")
@@ -115,15 +115,15 @@ def run_suite_command(options: argparse.Namespace) -> int:
     if options.dry_run:
         print(plan.text())
         return 0
-    from medjury.cli._terminal.displays import display
+    from medjury.cli._display import display
 
     say(plan.text(), sys.stderr)
     with display(quiet=options.quiet) as shown:
 
-        def tell(told: str) -> None:
+        def tell(text: str) -> None:
             if shown is not None:
                 shown.close()
-            say(told, sys.stderr)
+            say(text, sys.stderr)
 
         ran = run_suite(
             suite,

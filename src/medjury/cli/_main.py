@@ -6,11 +6,11 @@ import argparse
 import importlib
 import os
 import sys
-from collections.abc import Sequence
-from typing import TextIO
+from collections.abc import Callable, Sequence
+from typing import Any, TextIO
 
-from medjury.cli._options.shared import complete_options, for_programs
-from medjury.cli._terminal import Parser, reading_screen
+from medjury.cli._options import complete_options, for_programs
+from medjury.cli._screen import Parser, reading_screen
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import is_full
 
@@ -80,8 +80,11 @@ COMMANDS = {name: line for lines in HEADINGS.values() for name, line in lines.it
     f"{first} {name}": line for first, lines in UNDER.items() for name, line in lines.items()
 }
 
-# Headings of other commands alone have no file of their own.
-_FILES = frozenset(COMMANDS) - {"runs"}
+# Commands that are in the file of a neighbour, where their functions bear their names: `run_erase`.
+_NEIGHBOURS = {
+    "estimate": "calibrate", "triage": "calibrate", "impact": "metrics", "erase": "store", "ratings": "store",
+    "draft": "run", "redact": "cases", "align": "transcripts",
+}  # fmt: skip
 # Commands that compute and end.
 _ANALYSES = frozenset(
     ("agreement", "audit", "calibrate", "compare", "estimate", "gate", "rank", "report", "triage", "validate")
@@ -180,12 +183,12 @@ def add_commands(parser: argparse.ArgumentParser, chosen: str | None) -> argpars
         command = _added(
             command.add_subparsers(dest="command", metavar="COMMAND", required=True), second, chosen
         )
-    elif first not in _FILES:
+    elif first == "runs":  # a heading of other commands alone
         inside = command.add_subparsers(dest="command", metavar="COMMAND", required=True)
         for name in UNDER[first]:
             _added(inside, name, f"{first} {name}")
         return command
-    importlib.import_module(_module(second or first)).add_arguments(command)
+    command_function("add{}_arguments", second or first)(command)
     complete_options(command)
     if not second and first in UNDER:
         others = [f"`medjury {first} {name}` ({line})" for name, line in UNDER[first].items()]
@@ -205,7 +208,7 @@ def _run(options: argparse.Namespace, command: argparse.ArgumentParser) -> int:
         # Matrices of one study are small: threads of linear algebra would mostly wait for one another.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        status = importlib.import_module(_module(options.command)).run(options)
+        status = command_function("run{}", options.command)(options)
     except MedjuryError as error:
         from medjury.cli._advice import advice
         from medjury.cli._unknown_words import without_foreign_options
@@ -238,5 +241,12 @@ def _run(options: argparse.Namespace, command: argparse.ArgumentParser) -> int:
     return int(status)
 
 
-def _module(command: str) -> str:
-    return f"medjury.cli.{command.replace('-', '_')}"
+def command_function(name: str, command: str) -> Callable[[Any], Any]:
+    """What adds the options of a command, or runs it."""
+    own = command.replace("-", "_")
+    file = _NEIGHBOURS.get(command, own)
+    found: Callable[[Any], Any] = getattr(
+        importlib.import_module(f"medjury.cli.{file}"),
+        name.format(f"_{own}" if command in _NEIGHBOURS else ""),
+    )
+    return found

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medjury.cli._terminal import Paragraphs
+from medjury.cli._screen import Paragraphs
 
 if TYPE_CHECKING:
     from medjury.validation import Validation
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 STATUSES = {"VALIDATED": 0, "AUXILIARY": 3, "NOT VALIDATED": 4, "INCOMPLETE": 5}
 EXIT_HELP = """
 Exit status: 0 VALIDATED, 3 AUXILIARY, 4 NOT VALIDATED, 5 INCOMPLETE or nothing to judge (2 is wrong input); over
-several dimensions the worst of them. Where a study has several juries, all are told and the status is that of the
+several dimensions the worst of them. Where a study has several juries, all are shown and the status is that of the
 first-named; with --raters it is the worst of those who are named. --json prints a list of {"rater", "dimension",
 "verdict", "rules": [{"name", "state", "found", "why"}]}. --junit writes a test suite for each rater and dimension
 and a test case for each rule; a rule whose state is "not known" is a failure there too, as nothing was shown.
@@ -36,7 +36,7 @@ def show_verdict(found: Validation, options: argparse.Namespace) -> int:
     """Print it, write it where asked for, and return the exit status."""
     from medjury.foundation.files import whole_file
 
-    # Several juries are told side by side; the first-named is the one that a pipeline waits for.
+    # Several juries are shown side by side; the first-named is the one that a pipeline waits for.
     word = found.worst(first=getattr(options, "raters", None) is None)
     if options.junit:
         with whole_file(Path(options.junit)) as file:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from medjury.cli._options.tables import add_table_options, names, shared, show_notes, table_from
+from medjury.cli._table_options import add_table_options, names, shared, show_notes, table_from
 from medjury.foundation.screen import screen_columns
 
 _ABOUT = """

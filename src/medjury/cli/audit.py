@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from medjury.cli._options.assignments import assigned, column_of_two, cut_columns, one_each
-from medjury.cli._options.tables import add_table_options, names, shared, show_notes, table_from
+from medjury.cli._options import assigned, column_of_two, cut_columns, one_each
+from medjury.cli._table_options import add_table_options, names, shared, show_notes, table_from
 
 _ABOUT = """
 Without --audit, every audit is made for which there is what it needs, and the output says which are not and why:

@@ -1,13 +1,25 @@
-"""`medjury cases check FILE`: what a file of cases holds, and every row that cannot be used."""
+"""`medjury cases check | redact`: what a file of cases holds, every row that cannot be used, and cases with
+identifiers replaced by placeholders.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
-from medjury.cli._options.cases import add_case_options, mapping_of
-from medjury.cli._output import add_json, for_reader, print_json
-from medjury.intake.cases import read_cases
+from medjury.cli._options import add_case_options, add_json, for_reader, mapping_of, print_json
+from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import (
+    NO_PROMISE,
+    RedactedCases,
+    Redactor,
+    added_settings,
+    make_redactor,
+    read_cases,
+    redact_part,
+    write_cases,
+)
 from medjury.statistics import counted
 
 
@@ -23,21 +35,21 @@ def run(options: argparse.Namespace) -> int:
     """Print what was read. Exit status 2 where a row cannot be used or none can."""
     reader = read_cases(options.cases, mapping=mapping_of(options), on_bad="skip")
     found = reader.summary
-    told = for_reader(options)
-    print(f"{reader.name}: {counted(found.count, 'case')}", file=told)
+    stream = for_reader(options)
+    print(f"{reader.name}: {counted(found.count, 'case')}", file=stream)
     for title, counts in (("systems", found.systems), ("inputs", found.inputs)):
         if counts and set(counts) != {""}:
-            print(f"{title}:", file=told)
+            print(f"{title}:", file=stream)
             for name, count in counts.items():
-                print(f"  {name or '(none named)'}: {count:,}", file=told)
+                print(f"  {name or '(none named)'}: {count:,}", file=stream)
     for title, counts in (
         ("left out, or kept with a mark", found.left_out.parts),
         ("problems of rows that cannot be used", found.left_out.rows),
     ):
         if counts:
-            print(f"{title}:", file=told)
+            print(f"{title}:", file=stream)
             for reason, count in counts.items():
-                print(f"  {reason}: {count:,}", file=told)
+                print(f"  {reason}: {count:,}", file=stream)
     if found.skipped:
         print(f"{counted(found.skipped, 'row')} cannot be used:", file=sys.stderr)
         print(found.problems_text(len(found.bad)) if options.all else found.problems_text(), file=sys.stderr)
@@ -46,3 +58,82 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"file": str(reader.name), **found.content()})
     return 2 if found.skipped or not found.count else 0
+
+
+def add_redact_arguments(parser: argparse.ArgumentParser) -> None:
+    add_case_options(parser)
+    parser.add_argument("--out", metavar="FILE", help="write the redacted cases here, as JSON Lines")
+    parser.add_argument(
+        "--preview",
+        type=int,
+        metavar="N",
+        help="show what would be replaced in the first N cases; prints clinical text to this screen",
+    )
+    parser.add_argument(
+        "--settings", metavar="FILE", help="YAML file with redaction settings; a study file will do"
+    )
+    parser.add_argument("--names", metavar="FILE", help="file with one name on a line")
+    parser.add_argument(
+        "--pattern",
+        action="append",
+        default=[],
+        metavar="KIND=REGEX",
+        help="the site's own identifiers, such as 'MRN=\\bH\\d{7}\\b'; may be repeated",
+    )
+    parser.add_argument(
+        "--keep", action="append", default=[], metavar="KIND", help="a kind to leave, such as DATE"
+    )
+    parser.add_argument(
+        "--metadata", action="append", default=[], metavar="NAME", help="a metadata field to redact"
+    )
+    parser.add_argument(
+        "--region", action="append", default=[], metavar="CODE", help="country of phone numbers: GB"
+    )
+    parser.add_argument(
+        "--no-presidio", action="store_true", help="use only built-in patterns and your own lists"
+    )
+    parser.add_argument("--skip-bad-cases", action="store_true", help="leave out rows that cannot be used")
+
+
+def run_redact(options: argparse.Namespace) -> int:
+    """Preview and write as asked; always print counts and what redaction does not promise."""
+    if options.out is None and options.preview is None:
+        raise MedjuryError("say what to do: --preview N to look, --out FILE to write")
+    if options.preview is not None and options.preview < 1:
+        raise MedjuryError("--preview needs the number of cases to show, 1 or more")
+    if options.out is not None and Path(options.out).suffix.lower() != ".jsonl":
+        raise MedjuryError(f"--out {options.out}: cases are written as JSON Lines; end the name in .jsonl")
+    if options.out is not None and Path(options.out).resolve() == Path(options.cases).resolve():
+        raise MedjuryError(f"--out {options.out}: is the file that is read; choose another name")
+    redactor = _redactor(options)
+    reader = read_cases(
+        options.cases, mapping=mapping_of(options), on_bad="skip" if options.skip_bad_cases else "refuse"
+    )
+    for line in redactor.preview(reader, options.preview) if options.preview else ():
+        print(line)
+    if options.out is not None:
+        redacted = RedactedCases(reader, redactor)
+        count = write_cases(redacted, options.out)
+        print(f"{options.out}: {count:,} cases written, {redacted.changed:,} of them changed")
+        print(redacted.counts_text)
+        if options.skip_bad_cases and reader.skipped:
+            print(f"{reader.skipped:,} rows could not be used and were left out", file=sys.stderr)
+    print(NO_PROMISE)
+    return 0
+
+
+def _redactor(options: argparse.Namespace) -> Redactor:
+    settings, folder = redact_part(options.settings) if options.settings else (True, Path())
+    patterns = [entry.partition("=")[::2] for entry in options.pattern]
+    for entry in options.pattern:
+        if "=" not in entry:
+            raise MedjuryError(f"--pattern {entry}: write KIND=REGEX")
+    if settings is not False:
+        settings = added_settings(
+            {} if settings is True else settings, names=options.names, patterns=patterns, keep=options.keep,
+            metadata=options.metadata, regions=options.region, presidio=not options.no_presidio,
+        )  # fmt: skip
+    redactor = make_redactor(settings, folder)
+    if redactor is None:
+        raise MedjuryError("the settings say `redact: false`; there is nothing to do")
+    return redactor

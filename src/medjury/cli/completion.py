@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Iterator
 
 from medjury.cli._main import COMMANDS, UNDER, add_commands
-from medjury.cli._output import add_json, print_json
-from medjury.cli._terminal import Paragraphs
-from medjury.cli._terminal.shells import SHELLS, Offered
+from medjury.cli._options import add_json, print_json
+from medjury.cli._screen import Paragraphs
+from medjury.cli._shells import SHELLS, Offered
 
 _ABOUT = """
 bash: medjury completion bash > ~/.local/share/bash-completion/completions/medjury

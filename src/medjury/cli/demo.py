@@ -6,10 +6,10 @@ import argparse
 from pathlib import Path
 
 from medjury.cli._main import EXIT_INTERRUPTED, say
-from medjury.cli._run_file import name_pages, run_file
+from medjury.cli.run import name_pages, run_file
 from medjury.store.runs import files
 
-LIVE_SECONDS = 180.0  # a busy machine can take many times the minute that is told: then it is stopped
+LIVE_SECONDS = 180.0  # a busy machine can take many times the minute that is stated: then it is stopped
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

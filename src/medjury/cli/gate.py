@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from medjury.cli._options.tables import names
+from medjury.cli._table_options import names
 from medjury.cli._verdict_output import add_verdict_options, show_verdict
 
 _ABOUT = """

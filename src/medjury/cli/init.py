@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 
 from medjury.cli._main import say
-from medjury.cli._output import add_json, for_reader, print_json
+from medjury.cli._options import add_json, for_reader, print_json
 from medjury.foundation.errors import MedjuryError
 from medjury.studies import Recipe
 

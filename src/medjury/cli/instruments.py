@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from medjury.cli._output import add_json, for_reader, print_json
+from medjury.cli._options import add_json, for_reader, print_json
 from medjury.instruments import (
     Instrument,
     describe_instrument,
@@ -37,8 +37,8 @@ def run(options: argparse.Namespace) -> int:
         known = [load_instrument(name) for name in list_instruments()]
         longest = max(len(each.name) for each in known)
         for each in known:
-            told = f"{each.name:{longest}} {each.version:5} {len(each.dimensions):2} rated  {each.title}"
-            print(told, file=for_reader(options))
+            line = f"{each.name:{longest}} {each.version:5} {len(each.dimensions):2} rated  {each.title}"
+            print(line, file=for_reader(options))
         if options.json:
             print_json([_facts(each) for each in known])
     elif options.action == "show":

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.cli._terminal.displays import display
+    from medjury.cli._display import display
     from medjury.in_use.passports import judge_with_passport
 
     with display(quiet=options.quiet or options.json) as shown:

@@ -1,11 +1,12 @@
-"""`medjury metrics PAIRS --reference COL --hypothesis COL --out FILE`: text metrics, all in one pass."""
+"""`medjury metrics` and `medjury impact`: text metrics of pairs in one pass, and what changed clinically."""
 
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
-from medjury.cli._output import add_json, for_reader, print_json
-from medjury.cli._terminal import Paragraphs
+from medjury.cli._options import add_json, for_reader, print_json
+from medjury.cli._screen import Paragraphs
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import write_whole
 
@@ -71,19 +72,19 @@ def run(options: argparse.Namespace) -> int:
         device=options.device, allow_download=options.allow_download,
     )  # fmt: skip
     pairs.write(pairs.with_scores(scores), options.out)
-    told, content = for_reader(options), {"file": options.out, **scores.content()}
-    print(scores.text(), file=told)
-    print(f"{len(pairs.frame)} pairs written to {options.out}", file=told)
+    stream, content = for_reader(options), {"file": options.out, **scores.content()}
+    print(scores.text(), file=stream)
+    print(f"{len(pairs.frame)} pairs written to {options.out}", file=stream)
     if options.label:
         found = meta_evaluate(
             scores.values, pairs.labels(options.label), resamples=options.resamples,
             clusters=pairs.column(options.call) if options.call else None, seed=options.seed,
         )  # fmt: skip
         content["labels"] = found.to_dicts()
-        print(f"\n{found.text()}", file=told)
+        print(f"\n{found.text()}", file=stream)
         if options.figure:
             write_whole(options.figure, found.svg())
-            print(f"Figure written to {options.figure}", file=told)
+            print(f"Figure written to {options.figure}", file=stream)
     if options.json:
         print_json(content)
     return 0
@@ -97,3 +98,58 @@ def _models(words: list[str]) -> dict[str, list[str]]:
             raise MedjuryError(f"--model {word}: write METRIC=MODEL, for instance sbert=path/to/folder")
         found.setdefault(metric, []).append(model)
     return found
+
+
+_ABOUT_IMPACT = """
+PAIRS is a CSV, JSONL or Parquet file with one turn per row. FILE gets its columns and three more: `impact` (0 none,
+1 minimal, 2 significant), `impact_score` (the expected level, 0 to 2) and `reasons` in words. An empty hypothesis
+means that nothing was recognised; a row without a reference has no estimate, and `reasons` says so.
+
+--question names the column with the turn before, usually the clinician's question; the same words matter more or
+less according to what was asked.
+
+--label and --call check the estimate against clinicians' labels, cross-validated by call. --fit learns a model from
+those labels and writes it to a file that --model reads.
+"""
+
+
+def add_impact_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.formatter_class = Paragraphs
+    parser.epilog = _ABOUT_IMPACT
+    add = parser.add_argument
+    add("pairs", metavar="PAIRS", help="table of turns: CSV, JSONL or Parquet")
+    add("--reference", metavar="COL", required=True, help="column with what was said")
+    add("--hypothesis", metavar="COL", required=True, help="column with what was recognised")
+    add("--question", metavar="COL", help="column with the turn before")
+    add("--model", metavar="FILE.json", help="a model fitted to your own labels (default: the one shipped)")
+    add("--label", metavar="COL", help="column with clinicians' labels (0, 1, 2)")
+    add("--call", metavar="COL", help="with --label: column with the call, the unit of cross-validation")
+    add("--fit", metavar="FILE.json", help="with --label: learn a model from the labels and write it here")
+    add("--resamples", metavar="N", type=int, default=2000, help="with --label: bootstrap resamples (2000)")
+    add("--seed", type=int, default=0, help="with --label: seed of the intervals (0)")
+    add("--out", metavar="FILE", required=True, help="where to write: .csv, .jsonl or .parquet")
+    add_json(parser)
+
+
+def run_impact(options: argparse.Namespace) -> int:
+    from medjury.texts.metrics import ImpactPairs
+
+    if bool(options.label) != bool(options.call) or (options.fit and not options.label):
+        raise MedjuryError("A check against labels needs both --label and --call; --fit needs them too")
+    also = [options.label, options.call] if options.label else []
+    pairs = ImpactPairs.read(options.pairs, options.reference, options.hypothesis, options.question, also)
+    found = pairs.estimate(options.model)
+    pairs.write(pairs.with_impact(found), options.out)
+    stream = for_reader(options)
+    content: dict[str, Any] = {"file": options.out, "pairs": len(found), "impact": pairs.counts(found)}
+    print(f"{len(found)} pairs written to {options.out}\n{pairs.text(found)}", file=stream)
+    if options.label:
+        check = pairs.check(options.label, options.call, resamples=options.resamples, seed=options.seed)
+        content["labels"] = check.content()
+        print(f"\n{check.text()}", file=stream)
+        if options.fit:
+            write_whole(options.fit, pairs.learn(options.label, check.calls).to_json() + "\n")
+            print(f"Model learned from all {len(found)} rows written to {options.fit}", file=stream)
+    if options.json:
+        print_json(content)
+    return 0

@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import json
 
-from medjury.cli._output import add_json, for_reader, print_json
+from medjury.cli._options import add_json, for_reader, print_json
 from medjury.foundation.errors import MedjuryError
 from medjury.models import (
     KINDS,

@@ -85,9 +85,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _action(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, told: str, act: object
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, about: str, act: object
 ) -> argparse.ArgumentParser:
-    parser = commands.add_parser(name, help=told, description=told)
+    parser = commands.add_parser(name, help=about, description=about)
     parser.add_argument("study", metavar="STUDY", help="the study file")
     parser.add_argument(
         "--database",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 
-from medjury.cli._options.tables import add_table_options, numbers, shared, table_from
+from medjury.cli._table_options import add_table_options, numbers, shared, table_from
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

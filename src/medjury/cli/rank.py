@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from medjury.cli._options.tables import add_table_options, names, shared, show_notes, table_from
+from medjury.cli._table_options import add_table_options, names, shared, show_notes, table_from
 
 _ABOUT = """
 SCORES is a table with the columns system, benchmark, score (one row each, or one per item in a column `item`), or
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="rank by scores calibrated to the reference, cross-fitted by case")  # fmt: skip
     add("--cost", metavar="FILE", help="table with the columns system, cost: who gives most for the price?")
     add("--labels-random", action="store_true",
-        help="your word that the cases which the reference labelled are a random draw")  # fmt: skip
+        help="you assert that the cases which the reference labelled are a random draw")  # fmt: skip
     add("--alpha", type=float, default=0.05, help="of the smallest detectable difference (0.05)")
     add("--power", type=float, default=0.8, help="of the smallest detectable difference (0.8)")
     add("--show", choices=_SHOWN, help="only this table (default: all but the pairs; with --json: systems)")

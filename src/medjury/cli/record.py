@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from medjury.cli._main import say
-from medjury.cli._output import add_json, for_reader, print_json
+from medjury.cli._options import add_json, for_reader, print_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

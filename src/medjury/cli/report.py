@@ -6,7 +6,7 @@ import argparse
 from dataclasses import asdict
 
 from medjury.cli._main import EXIT_FAILED, say
-from medjury.cli._output import add_json, for_reader, print_json
+from medjury.cli._options import add_json, for_reader, print_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.cli._terminal.displays import display
+    from medjury.cli._display import display
     from medjury.report import write_page, write_pdf
     from medjury.store.runs import ReportSettings, RunFolder
 
@@ -37,14 +37,14 @@ def run(options: argparse.Namespace) -> int:
     with display(quiet=options.quiet) as shown:
         step = None if shown is None else shown.step
         page = write_page(options.folder, checks=checks, step=step, **settings)
-    told = for_reader(options)
-    say(f"Report: {page}", told)
+    stream = for_reader(options)
+    say(f"Report: {page}", stream)
     pdf = str(write_pdf(page, paper=options.paper)) if options.pdf else None
     if pdf:
-        say(f"PDF: {pdf}", told)
+        say(f"PDF: {pdf}", stream)
     altered = [check for check in checks if not check.sound]
     for check in altered:
-        say(f"ALTERED {check.what}: {check.detail}", told)
+        say(f"ALTERED {check.what}: {check.detail}", stream)
     if options.json:
         print_json({"report": str(page), "pdf": pdf, "altered": [asdict(check) for check in altered]})
     return EXIT_FAILED if altered else 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from medjury.cli._main import EXIT_INCOMPLETE, say
-from medjury.cli._output import add_json, for_reader, print_json
-from medjury.cli._run_file import print_report
+from medjury.cli._options import add_json, for_reader, print_json
+from medjury.cli.run import print_report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,9 +25,9 @@ def run(options: argparse.Namespace) -> int:
     from medjury.studies import reread_run
 
     found = reread_run(options.run, study=options.study, out=options.out)
-    told = for_reader(options)
-    say(found.text(), told)
-    word = print_report(found.result.folder, quiet=options.quiet, stream=told)
+    stream = for_reader(options)
+    say(found.text(), stream)
+    word = print_report(found.result.folder, quiet=options.quiet, stream=stream)
     if options.json:
         print_json(
             {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from medjury.cli._options.tables import add_table_options, names, shared, table_from
+from medjury.cli._table_options import add_table_options, names, shared, table_from
 
 _ABOUT = """
 RATINGS holds every juror's vote on every case, and the clinicians' (--reference). Half of the cases are searched

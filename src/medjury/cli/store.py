@@ -1,12 +1,20 @@
-"""`medjury runs store`: copy a store into another, from SQLite to PostgreSQL or back."""
+"""`medjury runs store | ratings | erase`: what is in a store: copied into another, imported, exported, listed,
+erased.
+"""
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
-from medjury.cli._main import say
-from medjury.cli._output import add_json, print_json
+from medjury.cli._main import EXIT_FAILED, say
+from medjury.cli._options import add_json, for_reader, print_json
+from medjury.foundation.errors import MedjuryError
+
+if TYPE_CHECKING:
+    from medjury.store.ratings import Erased, Selection, Store
+    from medjury.studies import RecordedErasure, Study
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,3 +38,201 @@ def run(options: argparse.Namespace) -> int:
             say(f"{each.table:<11} {rows} {each.written:,} written now, sha256 {each.hash[:16]}")
         say(f"{target.place} holds what {source.place} holds.")
     return 0
+
+
+_IMPORT_HELP = "a CSV, Excel, Parquet or JSON file, or a mapping (.yaml) that names its files"
+
+
+def add_ratings_arguments(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+
+    add = commands.add_parser("import", help="read ratings from files, check them, add them to a store")
+    add.add_argument("file", metavar="FILE", help=_IMPORT_HELP)
+    add.add_argument("--mapping", metavar="M.yaml", help="which column of FILE is what")
+    target = add.add_mutually_exclusive_group(required=True)
+    target.add_argument("--store", help="the store to add to: a path, or postgresql://USER@HOST/DATABASE")
+    target.add_argument("--out", metavar="FILE", help="write them to a .csv, .parquet or .jsonl file instead")
+    add.add_argument("--run", help="the run that they belong to (default: the import itself)")
+    add.add_argument("--instrument", metavar="NAME", help="check scores against this instrument")
+    add.add_argument("--cases", metavar="FILE", help="check that every rated item is one of these cases")
+    add.add_argument(
+        "--on-bad",
+        choices=("refuse", "unscored"),
+        default="refuse",
+        help="a score that is no number or off the scale: refuse the import (default), or keep it as unscored",
+    )
+    add.add_argument(
+        "--on-unknown",
+        choices=("refuse", "drop"),
+        default="refuse",
+        help="a rating of an item that is not among the cases: refuse (default), or leave it out",
+    )
+    add.add_argument("--problems", metavar="FILE.csv", help="write every problem to this file")
+    names = add.add_argument_group("names of clinicians")
+    names.add_argument("--keep-names", action="store_true", help="do not replace names by pseudonyms")
+    names.add_argument(
+        "--names-key", metavar="FILE", help="the secret of the pseudonyms (default: beside the store)"
+    )
+    names.add_argument(
+        "--names-out", metavar="FILE.csv", help="write who got which pseudonym; keep this file safe"
+    )
+
+    export = commands.add_parser("export", help="write the ratings of a store to a file")
+    export.add_argument("store", metavar="STORE")
+    export.add_argument("--out", metavar="FILE", required=True, help="a .csv, .parquet or .jsonl file")
+    export.add_argument("--run", help="only the ratings of this run")
+
+    runs = commands.add_parser("runs", help="list the runs in a store")
+    runs.add_argument("store", metavar="STORE")
+    add_json(add, export, runs)
+
+
+def run_ratings(options: argparse.Namespace) -> int:
+    from medjury.store.ratings import export_ratings, open_store, runs_content, runs_text
+
+    if options.action == "import":
+        return _import(options)
+    if options.action == "export":
+        count = export_ratings(options.store, options.out, options.run)
+        print(f"{count:,} ratings written to {options.out}", file=for_reader(options))
+        if options.json:
+            print_json({"ratings": count, "file": options.out})
+        return 0
+    with open_store(options.store, create=False) as store:
+        if text := runs_text(store):
+            print(text, file=for_reader(options))
+        if options.json:
+            print_json(runs_content(store))
+    return 0
+
+
+def _import(options: argparse.Namespace) -> int:
+    from medjury.intake.cases import read_cases
+    from medjury.intake import FileError
+    from medjury.store.ratings import import_into_file, import_into_store, write_problems
+
+    if options.names_out and options.keep_names:
+        raise MedjuryError("--names-out has nothing to write with --keep-names: leave one of them out")
+    if options.run and options.out:
+        raise MedjuryError("--run is for a store: a file written with --out belongs to no run")
+    shared = ("mapping", "instrument", "on_bad", "on_unknown", "keep_names", "names_key")
+    settings = {name: getattr(options, name) for name in shared}
+    settings["cases"] = read_cases(options.cases) if options.cases else None
+    try:
+        if options.out:
+            made = import_into_file(options.file, options.out, **settings)
+        else:
+            made = import_into_store(options.file, options.store, run=options.run, **settings)
+    except FileError as error:
+        if options.problems and error.problems:
+            write_problems(error.problems, options.problems)
+        raise
+    if options.names_out and made.names is not None:
+        made.names.write_names(options.names_out)
+    report = made.imported.report
+    print(f"{report.text()}\nWritten to {made.place}", file=for_reader(options))
+    if options.json:
+        print_json({**report.content(), "written_to": str(made.place)})
+    return 0
+
+
+def add_erase_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("store", metavar="STORE", help="a path, or postgresql://USER@HOST/DATABASE")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--patient", metavar="ID", help="all cases of this patient; needs --study or --cases")
+    what.add_argument("--case", metavar="ID", action="append", help="this case; may be repeated")
+    what.add_argument("--run", metavar="NAME", help="this run, with all that no other run has too")
+    what.add_argument("--before", metavar="DATE", help="what was written before this day (UTC), 2026-01-31")
+    parser.add_argument(
+        "--study",
+        metavar="STUDY",
+        help="the study file: it names the cases, and the erasure is recorded beside it, so that a registered "
+        "study stays registered",
+    )
+    parser.add_argument("--cases", metavar="FILE", help="the cases, which say whose each of them is")
+    parser.add_argument("--mapping", metavar="FILE", help="which column is which; a study file will do")
+    parser.add_argument("--keep-unlinked", action="store_true", help="keep replies whose case is not known")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="count what would be erased, and erase nothing"
+    )
+    add_json(parser)
+
+
+def run_erase(options: argparse.Namespace) -> int:
+    from medjury.store.ratings import erase, open_store
+
+    study = _study(options)
+    selection = _selection(options, study)
+    # First the ledger: an erasure that is stopped half way is finished by the same command again.
+    noted = None if study is None or options.dry_run else _record(study, selection)
+    if noted is not None:
+        say(noted.text(), for_reader(options))
+    with open_store(options.store, create=False) as store:
+        done = erase(store, selection, dry_run=options.dry_run)
+        known = done or done.earlier
+        if not known and selection.before is None and not (noted and noted.cases):
+            raise MedjuryError(f"{store.place}: {done.not_found_text()}")
+        if options.json:
+            more = {} if noted is None else {"recorded": asdict(noted)}
+            print_json({"store": store.place, "dry_run": options.dry_run, **asdict(done), **more})
+        else:
+            say(done.text(store.place, dry_run=options.dry_run) if known or noted is None
+                else f"{store.place} holds nothing of it.")  # fmt: skip
+        if study is None and selection.items and (names := _registered(store, done)):
+            say(
+                f"{', '.join(names)}: registered. So that the registration outlives the erasure, run this again "
+                "with the study file (--study STUDY) before you take the cases out of its files.",
+                for_reader(options),
+            )
+    return EXIT_FAILED if noted is not None and noted.why_not else 0
+
+
+def _study(options: argparse.Namespace) -> Study | None:
+    from medjury.studies import load_study
+
+    if options.study is None:
+        return None
+    if options.cases or not (options.patient or options.case):
+        raise MedjuryError(
+            "--study goes with --patient or --case, and without --cases: the study names its cases"
+        )
+    return load_study(options.study)
+
+
+def _record(study: Study, selection: Selection) -> RecordedErasure | None:
+    from medjury.studies import record_erasure
+
+    return record_erasure(study, selection.items)
+
+
+def _registered(store: Store, done: Erased) -> tuple[str, ...]:
+    """The runs of what was erased that were registered."""
+    found = {each.name for each in store.runs() if each.manifest.get("protocol_hash")}
+    return tuple(name for name in done.runs if name in found)
+
+
+def _selection(options: argparse.Namespace, study: Study | None) -> Selection:
+    from medjury.cli._options import mapping_of
+    from medjury.intake.cases import read_cases
+    from medjury.store.ratings import Selection
+
+    if options.before is not None:
+        return Selection.older(options.before)
+    if options.run is not None:
+        return Selection("run", (options.run,))
+    if options.case:
+        ids = frozenset(options.case)
+        return Selection("case", tuple(ids), ids, keep_unlinked=options.keep_unlinked)
+    if not options.cases and study is None:
+        raise MedjuryError(
+            "a store knows cases and not patients: name the study file with --study, or the file of cases with "
+            "--cases"
+        )
+    options.column = []
+    cases = read_cases(options.cases, mapping=mapping_of(options)) if study is None else study.cases
+    ids = frozenset(case.id for case in cases if case.patient == options.patient)
+    if not ids:
+        raise MedjuryError(
+            f"{options.cases or options.study}: none of these cases is of that patient; nothing was erased"
+        )
+    return Selection("patient", (options.patient,), ids, keep_unlinked=options.keep_unlinked)

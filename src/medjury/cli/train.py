@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medjury.cli._output import add_json, for_reader, print_json
+from medjury.cli._options import add_json, for_reader, print_json
 
 if TYPE_CHECKING:
     from medjury.tuning.training import Lessons

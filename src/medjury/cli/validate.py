@@ -1,18 +1,107 @@
-"""`medjury validate HUMANS JUDGES`: the verdict from two tables of scores, without a run."""
+"""`medjury validate HUMANS JUDGES`: the verdict from two tables of scores, without a run. Doubts are asked at a
+terminal, answered by `--yes`, and else refused with the question.
+"""
 
 from __future__ import annotations
 
 import argparse
+import re
+import shlex
+import sys
+import textwrap
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from medjury.cli._asking import asker, is_terminal, line_of_mapping
-from medjury.cli._options.tables import names, show_notes
+from medjury.cli._table_options import names, show_notes
 from medjury.cli._verdict_output import add_verdict_options, show_verdict
+from medjury.foundation.errors import MedjuryError
 
 if TYPE_CHECKING:
     from medjury.studies.inspection import TwoTables
+    from medjury.tables import Answer, Doubt
+
+
+_WIDTH = 80
+
+
+class UnansweredError(MedjuryError):
+    """A question that nobody has answered: it says all that there is to say."""
+
+
+def asker(*, yes: bool, quiet: bool = False) -> Callable[[Doubt], Answer | None]:
+    """Who answers: nobody is asked under `--yes`, and where standard input and output are no terminal (or must stay
+    what a program can read) nobody can be."""
+    if yes:
+        return _suggested
+    return _asked if is_terminal() and not quiet else _refused
+
+
+def is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _suggested(doubt: Doubt) -> Answer | None:
+    if doubt.suggested is None:
+        if doubt.may_stay_open:
+            return None
+        raise UnansweredError(_words(doubt, "The tables speak for neither, so --yes cannot answer this. "))
+    return replace(doubt.suggested, words=f"{doubt.suggested.words} (--yes)")
+
+
+def _refused(doubt: Doubt) -> Answer | None:
+    if doubt.may_stay_open:
+        return None
+    more = f"\n--yes takes {doubt.suggested.words!r}." if doubt.suggested else ""
+    raise UnansweredError(_words(doubt, "") + more)
+
+
+def _words(doubt: Doubt, start: str) -> str:
+    ways = "".join(f"\n  {each.words}: {each.option}" for each in doubt.answers)
+    return f"{doubt.question} {start}Answer with one of these options:{ways}"
+
+
+def _asked(doubt: Doubt) -> Answer | None:
+    """Ask at the terminal; Enter takes the answer that the tables speak for."""
+    print("\n" + textwrap.fill(doubt.question, _WIDTH))
+    for number, each in enumerate(doubt.answers, start=1):
+        mark = " (Enter)" if each is doubt.suggested else ""
+        print(
+            textwrap.fill(
+                f"{each.words}{mark}", _WIDTH, initial_indent=f"  {number}  ", subsequent_indent="     "
+            )
+        )
+    more = ", or LOW HIGH" if doubt.typed == "scale" else ""
+    numbers = f"1 to {len(doubt.answers)}" if len(doubt.answers) > 1 else "1"
+    while True:
+        try:
+            said = input(f"{numbers}{more}, q to stop: ").strip()
+        except EOFError:
+            raise UnansweredError(_words(doubt, "Nobody answered. ")) from None
+        if said.casefold() in ("q", "quit"):
+            raise UnansweredError(_words(doubt, "Stopped. "))
+        if not said and doubt.suggested is not None:
+            return doubt.suggested
+        if said.isdigit() and 1 <= int(said) <= len(doubt.answers):
+            return doubt.answers[int(said) - 1]
+        if doubt.typed and (ends := re.fullmatch(r"(-?[\d.]+)[\s,]+(?:to\s+)?(-?[\d.]+)", said)) is not None:
+            from medjury.tables import Answer
+
+            low, high = map(float, ends.groups())
+            if low < high:
+                return Answer(f"{low:g} to {high:g}", {doubt.typed: [low, high]})
+        print("That is none of the answers.")
+
+
+def line_of_mapping(text: str) -> tuple[str, Any]:
+    """`judges.rater=model` as a line of the mapping; lists are parted by commas."""
+    key, sign, value = text.partition("=")
+    if not sign or not key.strip():
+        raise argparse.ArgumentTypeError(f"{shlex.quote(text)}: write KEY=VALUE, such as judges.rater=model")
+    listed = key.strip().rpartition(".")[2] in ("scores", "raters", "dimensions")
+    return key.strip(), [each.strip() for each in value.split(",")] if listed else value.strip()
+
 
 _ABOUT = """
 HUMANS and JUDGES are CSV, TSV, Excel, Parquet or JSON files, long (item, rater, dimension, score) or wide (item
@@ -89,7 +178,7 @@ def run(options: argparse.Namespace) -> int:
     settings = read_settings(Path(options.mapping)) if options.mapping else {}
     put(settings, dict(options.map))
     given = ("item", "system", "patient", "scale", "columns", "scores", "dimension")
-    door = TwoTables(
+    tables = TwoTables(
         Path(options.humans),
         Path(options.judges),
         asker(yes=options.yes, quiet=options.json),
@@ -99,11 +188,11 @@ def run(options: argparse.Namespace) -> int:
         options.instrument,
     )
     table = table_of(
-        door.panels(), scale=door.scale, instrument=options.instrument, jury=options.jury, rules=rules,
+        tables.panels(), scale=tables.scale, instrument=options.instrument, jury=options.jury, rules=rules,
         protocol=protocol,
     )  # fmt: skip
     table = table if options.rules is None else with_stated_roles(table, options.rules)
-    table = replace(table, notes=(*door.settled, *table.notes))
+    table = replace(table, notes=(*tables.settled, *table.notes))
     table.chosen(rules.severe_dimensions)  # a name that is no dimension is refused
     evidence = evidence_of(table, raters=options.raters, resamples=options.resamples, seed=options.seed)
     found = validation_of(evidence, raters=() if options.raters is None else evidence.roles.raters)
@@ -112,7 +201,7 @@ def run(options: argparse.Namespace) -> int:
         show_notes(notes)
     else:
         # Which column is what has been shown already, and what was asked at a terminal stands above.
-        asked = () if options.yes else door.settled
+        asked = () if options.yes else tables.settled
         print(
             "",
             *dict.fromkeys(each for each in notes if " is the column " not in each and each not in asked),
@@ -121,7 +210,7 @@ def run(options: argparse.Namespace) -> int:
         )
     status = show_verdict(found, options)
     if out := options.out or (not options.json and (options.yes or is_terminal()) and _new_folder()):
-        _write(Path(out), evidence, found, door, quiet=options.json)
+        _write(Path(out), evidence, found, tables, quiet=options.json)
     return status
 
 
@@ -131,7 +220,7 @@ def _new_folder() -> str:
     return next(name for name in names if not Path(name).exists())
 
 
-def _write(folder: Path, evidence: object, found: object, door: TwoTables, *, quiet: bool) -> None:
+def _write(folder: Path, evidence: object, found: object, tables: TwoTables, *, quiet: bool) -> None:
     from medjury.foundation.files import private_folder, whole_file
     from medjury.report import write_page
     from medjury.store.ratings import guard_frame
@@ -148,6 +237,6 @@ def _write(folder: Path, evidence: object, found: object, door: TwoTables, *, qu
         file.write(guard_frame(evidence.table.everything.drop("row")).write_csv())
     mapping = folder / "mapping.yaml"
     with whole_file(mapping) as file:
-        file.write(settings_text(door))
+        file.write(settings_text(tables))
     if not quiet:
         print(f"\nReport: {page}\nHow the tables were read, for next time: --mapping {mapping}")

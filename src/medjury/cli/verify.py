@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from medjury.cli._main import EXIT_FAILED, say
-from medjury.cli._output import add_json, for_reader, print_json
+from medjury.cli._options import add_json, for_reader, print_json
 
 if TYPE_CHECKING:
     from medjury.store.runs import Check
@@ -36,16 +36,16 @@ def run(options: argparse.Namespace) -> int:
         *check_scores(folder, study=options.study),
     )
     whole = all(check.sound for check in checks)
-    told = for_reader(options)
+    stream = for_reader(options)
     for check in checks:
-        _tell(check, told)
+        _tell(check, stream)
     if options.sign and not whole:
-        say("The run folder is not as the run left it, so that it was not signed.", told)
+        say("The run folder is not as the run left it, so that it was not signed.", stream)
     elif options.sign:
         RunFolder(folder).sign(options.sign)
     signature = RunFolder(folder).check_signature(options.signers)
     if signature is not None:
-        _tell(signature, told)
+        _tell(signature, stream)
     if options.json:
         every = [*checks, *([signature] if signature is not None else [])]
         print_json([asdict(check) for check in every])

@@ -1,14 +1,18 @@
-"""What a command prints fits the screen it is read on; in a pipe or a file it is whole, with every digit."""
+"""What a command prints fits the screen it is read on; in a pipe or a file it is whole, with every digit. Help in
+paragraphs, and what is said of a command that was not finished.
+"""
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO, cast
+from typing import Any, NoReturn, TextIO, cast
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.screen import screen
@@ -104,3 +108,30 @@ def _stated() -> int | None:
             "unset it"
         )
     return int(text)
+
+
+class Paragraphs(argparse.HelpFormatter):
+    """Paragraphs are parted by empty lines; lines that are set in stay as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        parts = []
+        for part in re.split(r"\n\s*\n", text.strip("\n")):
+            set_in = any(line.startswith(" ") for line in part.splitlines())
+            filled = textwrap.fill(" ".join(part.split()), width, break_on_hyphens=False)
+            parts.append(part if set_in else filled)
+        return "\n\n".join(parts)
+
+
+class Parser(argparse.ArgumentParser):
+    """An error is one sentence, without the list of all options, that says what to do: `--help` has the rest."""
+
+    def error(self, message: str) -> NoReturn:
+        below = [each for each in self._actions if isinstance(each, argparse._SubParsersAction)]
+        message = re.sub(r"^argument (\S+): ", r"\1: ", message)
+        if missing := re.fullmatch(r"the following arguments are required: (.*)", message):
+            named = missing[1]
+            message = f"{named} {'are' if ', ' in named else 'is'} missing"
+            if below and named == below[0].metavar:
+                message = f"say what to do: {', '.join(below[0].choices)}"
+        more = "" if "--help" in message else f" (`{self.prog} --help` shows how to call it)"
+        self.exit(2, f"{self.prog}: {message}{more}\n")

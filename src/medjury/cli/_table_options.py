@@ -7,11 +7,12 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from medjury.cli._terminal import Paragraphs
+from medjury.cli._screen import Paragraphs
 from medjury.foundation.errors import MedjuryError
 
 if TYPE_CHECKING:
     from medjury.tables import RatingTable
+
 
 RATINGS_HELP = """
 RATINGS is a run folder, a store (a SQLite file or postgresql://...), a CSV, Parquet, JSONL or Excel file with
@@ -43,7 +44,7 @@ def add_table_options(parser: argparse.ArgumentParser, *, name: str = "ratings",
         "--grades",
         metavar="G,G2...",
         type=numbers,
-        help="every grade, where they are no whole numbers in a row",
+        help="every grade, where they are not consecutive whole numbers",
     )
     add("--instrument", metavar="NAME", help="a built-in instrument or your .yaml file: scales, composites")
     add("--cases", metavar="CASES", help="the cases that were judged: their patients and vendors")
