@@ -106,7 +106,7 @@ def _sessions(panel: Any, count: int = RATERS) -> list[str]:
     """Raters who have joined, said who they are and signed in: their cookies."""
     from medjury.panel._access import Role, add_person
     from medjury.panel._access._sessions import start_session
-    from medjury.panel._rating._profile import Profile, keep_profile
+    from medjury.panel._rating._pages import Profile, keep_profile
 
     profile = Profile(8, "Nephrology", "St Elsewhere", "specialist")
     sessions = []
@@ -241,9 +241,9 @@ def _timed(ask: Callable[[int], None]) -> list[float]:
 def _somebody(panel: Any) -> tuple[str, str]:
     """A coordinator with a password and a key for programs."""
     from medjury.panel._access import Role, add_person
-    from medjury.panel._access._credentials import set_password
+    from medjury.panel._access._api_keys import make_api_key
+    from medjury.panel._access._joining import set_password
     from medjury.panel._access._passwords import hash_password
-    from medjury.panel._access._programs.api_pages import make_api_key
 
     password = "tulip-quarry-lantern-oboe"
     with panel.database.writing() as connection:
@@ -329,7 +329,7 @@ def _check(panel: Any) -> None:
     """Nothing that was acknowledged is missing."""
     from medjury.panel._design import rounds
     from medjury.panel._rating import latest_answers
-    from medjury.panel._rating._tables import answers_table
+    from medjury.panel._tables import answers_table
 
     with panel.database.reading() as connection:
         kept = list(latest_answers(connection, rounds(connection)[0]))

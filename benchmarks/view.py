@@ -104,12 +104,12 @@ def _plant(folder: Path) -> None:
 def _pages(run: Any) -> dict[str, dict[str, float]]:
     import uvicorn
 
-    from medjury.panel._evidence._door import Door, view_app
+    from medjury.panel._evidence._serve import OneTimeLink, view_app
 
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         port = bound.getsockname()[1]
-        door = Door(port)
+        door = OneTimeLink(port)
         app = view_app(run, door, hosts=frozenset({"127.0.0.1"}))
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
         thread = threading.Thread(target=lambda: server.run(sockets=[bound]), daemon=True)

@@ -15,8 +15,8 @@ from tests.postgres import postgres_server, postgres_url  # noqa: F401
 
 from medjury.foundation.errors import MedjuryError
 from medjury.panel import PanelDatabase, open_panel_database
-from medjury.panel import _together as together
-from medjury.panel._access._tables import attempts_table
+from medjury.panel import _database as together
+from medjury.panel._tables import attempts_table
 
 WAIT_SECONDS = 60
 

@@ -225,7 +225,7 @@ def play(browser: Browser, printed: str) -> None:
     expect(three.locator("body")).to_contain_text("all of you confirmed")
     looks_good(three, "confirmed")
     difference_of(two, DECIDED)
-    two.get_by_label("What stands between you").fill("Whether the allergy matters.")
+    two.get_by_label("What you do not agree on").fill("Whether the allergy matters.")
     two.get_by_role("button", name="Send it to the adjudicator").click()
 
     judge = at(browser, address[1])

@@ -107,8 +107,8 @@ def run_ratings(options: argparse.Namespace) -> int:
 
 
 def _import(options: argparse.Namespace) -> int:
-    from medjury.intake.cases import read_cases
     from medjury.intake import FileError
+    from medjury.intake.cases import read_cases
     from medjury.store.ratings import import_into_file, import_into_store, write_problems
 
     if options.names_out and options.keep_names:

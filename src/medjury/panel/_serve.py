@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import importlib
 import ipaddress
+import pkgutil
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from medjury.foundation.errors import MedjuryError
 from medjury.models import is_local
 from medjury.panel._database import open_panel_database
-from medjury.panel._open_id_settings import read_open_id_settings
-from medjury.panel._panel import Panel
-from medjury.panel._parts import parts
+from medjury.panel._panel import Panel, read_open_id_settings
 from medjury.studies import load_rated_study
 from medjury.version import __version__
 
@@ -79,10 +80,10 @@ def coordinators_link(panel: Panel, name: str = "Coordinator") -> str | None:
     from medjury.panel._access import Role, add_person, invite, join_address, people
 
     with panel.database.writing() as connection:
-        found = [each for each in people(connection) if each.person.role == Role.COORDINATOR]
+        found = [each for each in people(connection) if each.role == Role.COORDINATOR]
         if any(each.joined_at and not each.disabled_at for each in found):
             return None
-        waiting = [each.person for each in found if not each.joined_at and not each.disabled_at]
+        waiting = [each for each in found if not each.joined_at and not each.disabled_at]
         guest = waiting[0] if waiting else add_person(connection, name, Role.COORDINATOR, now=panel.now())
         return join_address(panel, invite(connection, guest, by="the command line", now=panel.now()))
 
@@ -93,20 +94,27 @@ def invitation_link(panel: Panel, name: str, role: str) -> str:
 
     with panel.database.writing() as connection:
         found = person_named(connection, name)
-        if found and found.person.role != role:
-            raise MedjuryError(
-                f"{found.person.name} is {found.person.role} here; choose another name for a {role}"
-            )
+        if found and found.role != role:
+            raise MedjuryError(f"{found.name} is {found.role} here; choose another name for a {role}")
         if found and found.disabled_at:
-            raise MedjuryError(f"{found.person.name} is locked out; a coordinator can let them in again")
-        guest = found.person if found else add_person(connection, name, Role(role), now=panel.now())
+            raise MedjuryError(f"{found.name} is locked out; a coordinator can let them in again")
+        guest = found if found else add_person(connection, name, Role(role), now=panel.now())
         return join_address(panel, invite(connection, guest, by="the command line", now=panel.now()))
 
 
 # The web application, put together from its parts.
 #
-# A part is a folder beside this file whose front door offers `routes(panel)`. It may offer `NAVIGATION` too, and
+# A part is a folder beside this file whose entry offers `routes(panel)`. It may offer `NAVIGATION` too, and
 # have `templates/`, `static/` and `_tables.py`. None knows another's pages.
+
+
+def parts() -> list[ModuleType]:
+    """The entry of every part, by name."""
+    found = pkgutil.iter_modules([str(Path(__file__).parent)])
+    return [
+        importlib.import_module(f"medjury.panel.{name}")
+        for name in sorted(each.name for each in found if each.ispkg)
+    ]
 
 
 def make_app(panel: Panel) -> FastAPI:
@@ -162,9 +170,9 @@ def listen(host: str, port: int) -> socket.socket:
         listening.listen(512)
     except OSError as error:
         listening.close()
-        told = error.strerror or str(error)
+        why = error.strerror or str(error)
         raise ServeError(
-            f"cannot listen at {host}, port {port}: {told}. Choose another with --port."
+            f"cannot listen at {host}, port {port}: {why}. Choose another with --port."
         ) from None
     return listening
 

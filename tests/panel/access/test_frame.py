@@ -13,8 +13,8 @@ from tests.postgres import postgres_server, postgres_url  # noqa: F401
 
 from medjury.panel import Panel, PanelDatabase, make_app, open_panel_database
 from medjury.panel._access import Role, form_of, person_with, trail
-from medjury.panel._access._tables import trail_table
 from medjury.panel._declared import declared_routes
+from medjury.panel._tables import trail_table
 
 
 @pytest.fixture

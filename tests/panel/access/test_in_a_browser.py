@@ -16,7 +16,7 @@ from tests.panel.visitors import PASSWORD, invited
 
 from medjury.panel import Panel, open_panel_database
 from medjury.panel._access import Role
-from medjury.panel._open_id_settings import OpenIdSettings
+from medjury.panel._panel import OpenIdSettings
 
 WIDTHS = {"desktop": 1280, "phone": 390}
 

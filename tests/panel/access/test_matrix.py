@@ -12,7 +12,7 @@ from tests.panel.visitors import Visitor, sign_in
 from medjury.panel import Panel, make_app, open_panel_database
 from medjury.panel._access import Role
 from medjury.panel._declared import DeclaredRoute
-from medjury.panel._open_id_settings import OpenIdSettings
+from medjury.panel._panel import OpenIdSettings
 
 # What anyone may open. A route that is not in this list must ask for a role.
 NOT_FOR_YOU = "Your role does not open it."

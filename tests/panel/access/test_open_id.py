@@ -21,7 +21,7 @@ from tests.panel.visitors import PASSWORD, Visitor, invited, sign_in
 from medjury.foundation.errors import MedjuryError
 from medjury.panel import Panel, make_app, open_panel_database
 from medjury.panel._access import Role
-from medjury.panel._open_id_settings import OpenIdSettings, read_open_id_settings
+from medjury.panel._panel import OpenIdSettings, read_open_id_settings
 
 
 @pytest.fixture
@@ -201,7 +201,7 @@ def test_a_new_key_of_the_provider_is_learned(
 ) -> None:
     _, path = invited(app.state.panel, "Dr Roe", Role.RATER)
     signed_in_by(Visitor(app), f"{path}/openid", path)
-    monkeypatch.setattr("medjury.panel._access._open_id.pages._ASKED_AGAIN_SECONDS", 0)
+    monkeypatch.setattr("medjury.panel._access._open_id._ASKED_AGAIN_SECONDS", 0)
     provider.key, provider.kid = rsa.generate_private_key(public_exponent=65537, key_size=2048), "two"
     assert signed_in_by(Visitor(app)).status_code == 303
 

@@ -12,7 +12,7 @@ from medjury.panel import Panel, PanelDatabase, make_app
 from medjury.panel._access import Role, add_person
 from medjury.panel._access._secrets import hash_of
 from medjury.panel._access._sessions import end_sessions, find_session, note_seen, start_session
-from medjury.panel._access._tables import people_table, sessions_table
+from medjury.panel._tables import people_table, sessions_table
 
 NEW_PASSWORD = "walnut-harbour-velvet-comet"
 

@@ -14,7 +14,7 @@ from tests.panel.visitors import Visitor, sign_in
 from medjury.foundation.errors import MedjuryError
 from medjury.panel import Panel, PanelDatabase
 from medjury.panel._access import Role, check_trail, trail, trail_entries
-from medjury.panel._access._tables import trail_table
+from medjury.panel._tables import trail_table
 
 
 def fill(database: PanelDatabase, rows: int, clock: Clock) -> None:

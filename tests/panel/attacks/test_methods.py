@@ -14,7 +14,7 @@ from tests.panel.visitors import PASSWORD, Visitor, invited, sign_in
 
 from medjury.panel import Panel, make_app
 from medjury.panel._access import Role, people
-from medjury.panel._evidence._door import Door, view_app
+from medjury.panel._evidence._serve import OneTimeLink, view_app
 
 
 @pytest.fixture
@@ -123,6 +123,6 @@ def test_many_addresses_of_one_network_are_one_address(app: FastAPI) -> None:
 @pytest.mark.parametrize("host", ["[", "evil.example", "127.0.0.1.evil.example", "[::1", "a]b"])
 def test_the_evidence_is_served_under_no_other_name(host: str) -> None:
     """A page elsewhere that points its own name at this machine reads nothing."""
-    app = view_app(None, Door(80), hosts=frozenset({"127.0.0.1"}))  # type: ignore[arg-type]
+    app = view_app(None, OneTimeLink(80), hosts=frozenset({"127.0.0.1"}))  # type: ignore[arg-type]
     client = TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False)
     assert client.get("/", headers={"host": host}).status_code == 421

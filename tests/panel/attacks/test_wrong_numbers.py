@@ -12,18 +12,18 @@ from tests.loopback import LoopbackServer
 from tests.panel.meeting.closed_rounds import ONE_SYSTEM, closed_panel, only_round, same
 from tests.panel.raters import GOOD, rater
 from tests.panel.rounds import NOON, case_rows, set_up_panel
-from tests.panel.visitors import sign_in
+from tests.panel.visitors import sign_in, token_in
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.panel import make_app, open_panel
 from medjury.panel._access import Role
-from medjury.panel._design import join, leave, read_form, set_state
-from medjury.panel._design._tables import assignments_table, items_table
+from medjury.panel._design import join, leave, set_state
 from medjury.panel._exchange import collect, include
 from medjury.panel._live._pages import agreement_so_far, table_of
 from medjury.panel._meeting import open_meeting
-from medjury.panel._rating import Entry, latest_answers, save
+from medjury.panel._rating import history, latest_answers
+from medjury.panel._tables import assignments_table, items_table
 
 JUDGE = 'judges:\n  - {{kind: openai, name: juror, url: "{url}", model: m}}\nhumans: panel\n'
 
@@ -122,23 +122,27 @@ def test_the_report_does_not_count_what_was_settled_as_a_clinician(tmp_path: Pat
 
 def test_nothing_is_saved_in_a_round_that_was_closed_a_moment_ago(tmp_path: Path) -> None:
     """The rater's form was read while the round was open; before it is saved, the coordinator closes the round."""
-    panel, persons = closed_panel(tmp_path, [same("4", "4")], close=False)
-    with panel.database.reading() as connection:
-        as_read = only_round(connection)
-        table = assignments_table
-        own = connection.execute(select(table.c.id).where(table.c.person == persons[0].id)).scalar_one()
+    panel, _ = closed_panel(tmp_path, [same("4", "4")], close=False)
+    one = rater(make_app(panel), "Dr Hand")
+    (code,) = one.codes()
+    assert one.rate(code, **GOOD).status_code == 303
+    page = one.get(f"/rate/{code}").text
     with panel.database.writing() as connection:
-        set_state(connection, as_read, "closed")
-    form = {f"grade.{name}": "1" for name in ("accuracy", "completeness", "clarity")}
-    read = read_form(form, as_read.instrument, as_read.questions)
-    for outcomes in (read.outcomes, None):
-        with panel.database.writing() as connection:
-            save(connection, own, as_read, Entry(1, read.said, "", outcomes), NOON)
-        with panel.database.reading() as connection:
-            said = [
-                each.outcome for each in latest_answers(connection, as_read) if each.person == persons[0].id
-            ]
-        assert {getattr(each, "value", None) for each in said} == {4.0}
+        set_state(connection, only_round(connection), "closed")
+    assert one.person is not None
+    worse = {f"grade.{name}": "1" for name in ("accuracy", "completeness", "clarity")}
+    sent = {"csrf": token_in(page), "version": "1", **worse}
+    for path, action in (("", "submit"), ("", "save"), ("/draft", "save")):
+        assert one.post(f"/rate/{code}{path}", data={**sent, "action": action}).status_code == 409
+    with panel.database.reading() as connection:
+        own = connection.execute(select(assignments_table.c.id).where(assignments_table.c.code == code))
+        assert [each.is_submitted for each in history(connection, own.scalar_one())] == [True]
+        given = [
+            each.outcome
+            for each in latest_answers(connection, only_round(connection))
+            if each.person == one.person.id
+        ]
+    assert [getattr(each, "value", None) for each in given] == [float(each) for each in GOOD.values()]
 
 
 @pytest.mark.parametrize("value", ["0", "6", "4.0", " 4", "4 ", "٤", "nan", "1e0", "-1", "na", "true", "4\n"])

@@ -18,7 +18,7 @@ from medjury.instruments import (
     load_instrument,
 )
 from medjury.panel._design import form_of_instrument, outcome_from_row, outcome_row, read_form, said_in
-from medjury.panel._design._kept_instrument import instrument_from_row, instrument_to_row
+from medjury.panel._design._rounds import instrument_from_row, instrument_to_row
 
 LIBRARY = sorted(str(getattr(each, "name", each)) for each in list_instruments())
 
@@ -76,7 +76,7 @@ def test_a_question_that_is_skipped_is_not_applicable_whatever_was_answered(give
 
 def test_a_question_that_applies_must_be_answered() -> None:
     read = read_form(answered(PDSQI, abstraction="1", synthesized=""), PDSQI, QUESTIONS)
-    assert [(each.dimension, each.message) for each in read.problems] == [("synthesized", "Choose a grade.")]
+    assert [*read.problems.items()] == [("synthesized", "Choose a grade.")]
 
 
 def test_the_form_says_in_words_when_a_question_is_left_out() -> None:
@@ -90,14 +90,12 @@ def test_not_applicable_is_offered_only_where_the_instrument_allows_it() -> None
     questions = form_of_instrument(instrument)
     assert {each.name for each in questions if "na" in {c.value for c in each.others}} == {"structure"}
     read = read_form(answered(instrument, structure="na", accuracy="na"), instrument, questions)
-    assert [each.dimension for each in read.problems] == ["accuracy"]
+    assert [*read.problems] == ["accuracy"]
 
 
 def test_who_cannot_judge_says_why_and_gives_no_number() -> None:
     form = answered(PDSQI, accurate="cannot")
-    assert [each.message for each in read_form(form, PDSQI, QUESTIONS).problems] == [
-        "Say why you can't judge this."
-    ]
+    assert [*read_form(form, PDSQI, QUESTIONS).problems.values()] == ["Say why you can't judge this."]
     read = read_form(form | {"why.accurate": "Note 3 is cut off"}, PDSQI, QUESTIONS)
     assert read.outcomes["accurate"] == Unscored(Reason.CANNOT_JUDGE, "Note 3 is cut off")
 
@@ -105,16 +103,14 @@ def test_who_cannot_judge_says_why_and_gives_no_number() -> None:
 @pytest.mark.parametrize("value", ["6", "0", "-1", "4.5", " 4", "four", "nan", "None", "n/a", "４", "1e0"])
 def test_what_is_not_on_the_scale_is_refused(value: str) -> None:
     read = read_form(answered(PDSQI, accurate=value), PDSQI, QUESTIONS)
-    assert [each.dimension for each in read.problems] == ["accurate"]
+    assert [*read.problems] == ["accurate"]
     assert read.said["accurate"]["grade"] == ""
 
 
 def test_a_required_reason_is_required_and_an_optional_one_is_kept() -> None:
     questions = form_of_instrument(PDSQI, {"accurate": "required"})
     form = answered(PDSQI) | {"why.citation": " all cited "}
-    assert [each.message for each in read_form(form, PDSQI, questions).problems] == [
-        "Give your reason in a few words."
-    ]
+    assert [*read_form(form, PDSQI, questions).problems.values()] == ["Give your reason in a few words."]
     read = read_form(form | {"why.accurate": "wrong dose"}, PDSQI, questions)
     assert (read.outcomes["accurate"], read.outcomes["citation"]) == (
         Score(5, "wrong dose"),

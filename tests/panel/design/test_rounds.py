@@ -11,7 +11,7 @@ from tests.panel.rounds import NOON, SYSTEMS, case_rows, set_up_panel, write_stu
 
 from medjury.foundation.errors import MedjuryError
 from medjury.panel._design import item_count, rounds, set_state, set_up
-from medjury.panel._design._tables import items_table
+from medjury.panel._tables import items_table
 
 
 def test_a_second_start_changes_nothing(tmp_path: Path) -> None:

@@ -37,21 +37,24 @@ from medjury.panel import (
     save_references,
 )
 from medjury.panel._access import Role, check_trail, trail, trail_entries
-from medjury.panel._access._tables import trail_table
 from medjury.panel._design import outcome_row
-from medjury.panel._design._tables import assignments_table, items_table, rounds_table
 from medjury.panel._erasing import choice_of, erase
 from medjury.panel._erasing._pages import _rows
 from medjury.panel._exchange import bring_in, collect
 from medjury.panel._exchange._including import write_ratings_file
-from medjury.panel._exchange._tables import imported_table
 from medjury.panel._meeting import set_up_references
-from medjury.panel._meeting._tables import (
+from medjury.panel._tables import (
+    answers_table,
     asked_table,
+    assignments_table,
     confirmations_table,
     decisions_table,
+    imported_table,
+    items_table,
+    looks_table,
     meeting_items_table,
     meetings_table,
+    metadata,
     proposals_table,
     reference_cases_table,
     reference_entries_table,
@@ -59,9 +62,9 @@ from medjury.panel._meeting._tables import (
     reference_stages_table,
     reference_work_table,
     replies_table,
+    rounds_table,
+    trail_table,
 )
-from medjury.panel._rating._tables import answers_table, looks_table
-from medjury.panel._tables import metadata
 from medjury.store.runs import Ledger
 from medjury.studies import load_study, register_study
 

@@ -13,7 +13,7 @@ from tests.report.planted import planted_frame, rules, write_run
 
 from medjury.intake.cases import read_cases
 from medjury.panel._evidence import EvidenceRun
-from medjury.panel._evidence._door import Door, view_app
+from medjury.panel._evidence._serve import OneTimeLink, view_app
 from medjury.studies import HashedCases
 
 STUDY = """study: planted study
@@ -77,7 +77,7 @@ class Reader(TestClient):
     """A browser without JavaScript that came in by the printed link."""
 
     def __init__(self, run: EvidenceRun, *, beside: EvidenceRun | None = None, enters: bool = True) -> None:
-        self.door = Door(1)
+        self.door = OneTimeLink(1)
         hosts = frozenset({"testserver"})
         super().__init__(view_app(run, self.door, beside=beside, hosts=hosts), follow_redirects=False)
         self.run = run

@@ -19,19 +19,19 @@ from tests import chromium
 from tests.panel.evidence.planted_run import explained, plant_study, small_ratings
 
 from medjury.panel._evidence import EvidenceRun, write_evidence_file
-from medjury.panel._evidence._door import Door, view_app
+from medjury.panel._evidence._serve import OneTimeLink, view_app
 
 pytestmark = pytest.mark.skipif(chromium.chromium() is None, reason="there is no Chromium on this machine")
 CASE = "/case/econsult-06/draft-assistant"
 
 
 @contextmanager
-def served(run: EvidenceRun, beside: EvidenceRun | None = None) -> Iterator[tuple[str, Door]]:
+def served(run: EvidenceRun, beside: EvidenceRun | None = None) -> Iterator[tuple[str, OneTimeLink]]:
     """The evidence on a port of this machine."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         port = bound.getsockname()[1]
-        door = Door(port)
+        door = OneTimeLink(port)
         app = view_app(run, door, beside=beside, hosts=frozenset({"127.0.0.1"}))
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off"))
         thread = threading.Thread(target=lambda: server.run(sockets=[bound]), daemon=True)
@@ -53,7 +53,7 @@ def browser() -> Iterator[Browser]:
 class Desk:
     """One open page on the evidence, with all that it asked for and complained of."""
 
-    def __init__(self, browser: Browser, base: str, door: Door, **context: Any) -> None:
+    def __init__(self, browser: Browser, base: str, door: OneTimeLink, **context: Any) -> None:
         self.base = base
         self.page: Page = browser.new_context(viewport={"width": 1280, "height": 900}, **context).new_page()
         self.asked: list[str] = []

@@ -19,7 +19,7 @@ from medjury.panel import Panel, PanelDatabase, make_app
 from medjury.panel._access import Role
 from medjury.panel._exchange import collect
 from medjury.panel._live import _stopping
-from medjury.panel._live._stopping import Stopping, Told, stopping_of, table_beside_run
+from medjury.panel._live._stopping import Outlook, Stopping, stopping_of, table_beside_run
 from medjury.studies import RatedStudy
 from medjury.tables import open_run
 from medjury.validation import settling
@@ -76,10 +76,10 @@ def test_a_page_does_not_wait_for_long_computations(
         ratings = collect(connection)
     may_end, begun = Event(), []
 
-    def slow(*given: object) -> Told:
+    def slow(*given: object) -> Outlook:
         begun.append(given)
         assert may_end.wait(60)
-        return Told(why="done")
+        return Outlook(why="done")
 
     monkeypatch.setattr(_stopping, "stopping_of", slow)
     stopping = Stopping(study, wait_seconds=0.05)
@@ -88,9 +88,9 @@ def test_a_page_does_not_wait_for_long_computations(
     assert len(begun) == 1, "one at a time"
     may_end.set()
     stopping.wait_seconds = 60
-    assert stopping.of(ratings, RATINGS) == Told(why="done")
-    assert stopping.of(ratings, RATINGS) == Told(why="done") and len(begun) == 1, "once for each change"
-    assert stopping.of(ratings[1:], RATINGS) == Told(why="done") and len(begun) == 2
+    assert stopping.of(ratings, RATINGS) == Outlook(why="done")
+    assert stopping.of(ratings, RATINGS) == Outlook(why="done") and len(begun) == 1, "once for each change"
+    assert stopping.of(ratings[1:], RATINGS) == Outlook(why="done") and len(begun) == 2
 
 
 def test_little_is_called_little(reviewed: tuple[PanelDatabase, RatedStudy]) -> None:

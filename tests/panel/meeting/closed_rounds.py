@@ -13,8 +13,8 @@ from tests.panel.rounds import NOON, Clock, write_study
 from medjury.panel import Panel, open_panel_database
 from medjury.panel._access import Person, Role, add_person
 from medjury.panel._design import Round, deal, read_form, rounds, set_state, set_up
-from medjury.panel._design._tables import assignments_table, items_table
-from medjury.panel._rating._saving import Entry, Saved, save
+from medjury.panel._rating._saving import Entry, Saved, add_version
+from medjury.panel._tables import assignments_table, items_table
 
 ONE_SYSTEM = ("zebrafinch-9b",)
 Grades = Mapping[str, Sequence[str]]  # dimension -> the grade that each rater gives, in the raters' order
@@ -64,7 +64,7 @@ def rate(connection: Connection, persons: Sequence[Person], grades: Sequence[Gra
             table = assignments_table
             own = select(table.c.id).where(table.c.item == item, table.c.person == person.id)
             entry = Entry(0, read.said, read.comment, read.outcomes)
-            saved = save(connection, connection.execute(own).scalar_one(), round_, entry, NOON)
+            saved = add_version(connection, connection.execute(own).scalar_one(), round_, entry, NOON)
             assert saved == Saved(1)
 
 

@@ -101,7 +101,7 @@ def test_two_settle_one_case_and_the_adjudicator_decides_another(browser: Browse
         two.get_by_role("button", name="Yes, I confirm these grades").click()
         assert two.get_by_text("all of you confirmed").is_visible()
         two.get_by_role("link", name="Next case").click()
-        two.get_by_label("What stands between you").fill("Whether the allergy matters.")
+        two.get_by_label("What you do not agree on").fill("Whether the allergy matters.")
         two.get_by_role("button", name="Send it to the adjudicator").click()
         assert two.get_by_text("The adjudicator decides it").is_visible()
         one.goto("/together")

@@ -16,14 +16,12 @@ from medjury.foundation.errors import MedjuryError
 from medjury.panel import Panel
 from medjury.panel._access import Person
 from medjury.panel._design import read_form, set_state
-from medjury.panel._design._tables import assignments_table
 from medjury.panel._meeting import open_meeting, order_counts, question_replies, write_question_replies
-from medjury.panel._meeting._questions import QuestionReply, questions_for
-from medjury.panel._meeting._questions._asking import ask_questions
-from medjury.panel._meeting._questions._pages import reply
+from medjury.panel._meeting._question_page import reply
+from medjury.panel._meeting._questions import QuestionReply, ask_questions, questions_for
 from medjury.panel._meeting._settling import Overtaken
-from medjury.panel._meeting._tables import asked_table
-from medjury.panel._rating._saving import Entry, save
+from medjury.panel._rating._saving import Entry, add_version
+from medjury.panel._tables import asked_table, assignments_table
 
 WHEN = "{name: p, ask: x, when: {dimension: concordant, is: 1}, "
 QUESTION = (
@@ -164,7 +162,7 @@ def test_a_reply_is_changed_by_a_new_version_and_taken_back_with_its_grade(tmp_p
         own = select(assignments_table.c.id).where(assignments_table.c.person == one.id)
         read = read_form({"grade.concordant": "0"}, round_.instrument, round_.questions)
         assignment = connection.execute(own).scalar_one()
-        save(connection, assignment, round_, Entry(1, read.said, "", read.outcomes), NOON)
+        add_version(connection, assignment, round_, Entry(1, read.said, "", read.outcomes), NOON)
         assert list(question_replies(connection, round_)) == []
         assert questions_for(connection, one.id) == []
         assert connection.execute(select(func.count()).select_from(asked_table)).scalar() == 2

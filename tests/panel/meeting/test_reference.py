@@ -25,13 +25,20 @@ from medjury.panel._meeting import (
     set_up_references,
     write_references,
 )
-from medjury.panel._meeting._reference import CaseWork, work_by_code, work_of_person
-from medjury.panel._meeting._reference._shown import shown_of_work
-from medjury.panel._meeting._reference._work import ROUTINE as ROUTINE_PART
-from medjury.panel._meeting._reference._work import TOGETHER, alone
-from medjury.panel._meeting._reference._writing import begin_meeting, go_on, write
+from medjury.panel._meeting._reference import ROUTINE as ROUTINE_PART
+from medjury.panel._meeting._reference import (
+    TOGETHER,
+    CaseWork,
+    alone,
+    begin_meeting,
+    go_on,
+    shown_of_work,
+    work_by_code,
+    work_of_person,
+    write,
+)
 from medjury.panel._meeting._settling import Overtaken
-from medjury.panel._meeting._tables import reference_entries_table
+from medjury.panel._tables import reference_entries_table
 
 SAID = {"primary": "Embolism", "secondary": "", "differential": "Pneumonia", "reasoning": "D-dimer"}
 
@@ -122,7 +129,7 @@ def test_nobody_sees_another_members_words_before_the_meeting(tmp_path: Path) ->
             begin_meeting(connection, work, one.id, NOON)
         go_on(connection, work, "the coordinator", NOON, to="together")
         shown = shown_of_work(connection, again(connection, work), three.id)
-        assert sorted(str(each.said.get("primary", "nothing")) for each in shown.others) == [
+        assert sorted(str(wrote.get("primary", "nothing")) for _, wrote in shown.others) == [
             "nothing", "the secret of one", "the secret of two",
         ]  # fmt: skip
         assert shown.routine is None, "the routine diagnosis waits for the reference"

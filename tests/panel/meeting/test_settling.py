@@ -27,11 +27,9 @@ from medjury.panel._meeting import (
     open_meeting,
     reconciled_labels,
 )
-from medjury.panel._meeting._opening import rated_items
-from medjury.panel._meeting._rule import differing, differs
+from medjury.panel._meeting._differences import differing, differs, rated_items
 from medjury.panel._meeting._settling import Overtaken, confirm, decide, do_not_agree, propose, read_settled
-from medjury.panel._meeting._tables import decisions_table, proposals_table
-from medjury.panel._rating._tables import answers_table
+from medjury.panel._tables import answers_table, decisions_table, proposals_table
 
 ACCURACY = load_instrument("note_quality").dimension("accuracy")
 RISK = load_instrument("diagnosis").dimension("risk")
@@ -237,7 +235,7 @@ def test_a_grade_off_the_scale_or_without_a_reason_is_refused(tmp_path: Path) ->
         (item,) = meet(connection)
         for value, why in (("9", "x"), ("", "x"), ("4", "")):
             read = grade(connection, item, value, why)
-            assert [each.dimension for each in read.problems] == ["accuracy"]
+            assert [*read.problems] == ["accuracy"]
             assert read.outcomes == {}
 
 

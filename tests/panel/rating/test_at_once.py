@@ -12,7 +12,7 @@ from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.instruments import Score
 from medjury.panel._design import Work, assignment_of, join, places
-from medjury.panel._rating import Entry, Saved, Stale, history, latest_answers, save
+from medjury.panel._rating import Entry, NotSaved, Saved, add_version, history, latest_answers
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
@@ -27,15 +27,15 @@ def test_of_two_tabs_that_save_at_once_one_is_told(
         assignment = assignment_of(connection, place_of_case.code, "somebody")
         assert assignment is not None
 
-    def tab(number: int) -> Saved | Stale:
+    def tab(number: int) -> Saved | NotSaved:
         said = {"accuracy": {"grade": str(number % 5 + 1), "why": ""}}
         entry = Entry(0, said, f"tab {number}", {"accuracy": Score(number % 5 + 1)})
         with database.writing() as connection:
-            return save(connection, assignment.id, only, entry, NOON)
+            return add_version(connection, assignment.id, only, entry, NOON)
 
     with ThreadPoolExecutor(8) as threads:
         done = list(threads.map(tab, range(8)))
-    assert Counter(type(each) for each in done) == {Saved: 1, Stale: 7}
+    assert Counter(type(each) for each in done) == {Saved: 1, NotSaved: 7}
     (kept,) = [number for number, each in enumerate(done) if isinstance(each, Saved)]
     with database.reading() as connection:
         assert [each.comment for each in history(connection, assignment.id)] == [f"tab {kept}"]
@@ -55,10 +55,10 @@ def test_many_raters_save_at_once_and_all_of_it_is_there(
             join(connection, only, person, NOON)
         held = list(Work(connection, only, NOON).held.values())
 
-    def rate(number: int) -> Saved | Stale:
+    def rate(number: int) -> Saved | NotSaved:
         with database.writing() as connection:
             entry = Entry(0, {}, held[number].person, {"accuracy": Score(3)})
-            return save(connection, held[number].assignment, only, entry, NOON)
+            return add_version(connection, held[number].assignment, only, entry, NOON)
 
     with ThreadPoolExecutor(12) as threads:
         assert set(threads.map(rate, range(len(held)))) == {Saved(1)}

@@ -15,7 +15,7 @@ from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 from medjury.panel import Panel, make_app, open_panel_database
 from medjury.panel._access import Role
 from medjury.panel._design import set_up
-from medjury.panel._rating import _history_page
+from medjury.panel._rating import _coordinator_pages as _history_page
 
 
 @pytest.fixture

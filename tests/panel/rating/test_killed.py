@@ -102,7 +102,7 @@ def test_every_acknowledged_save_survives_kill_9(
         process.kill()
         process.wait()
     with panel.database.reading() as connection:
-        person = next(each.person.id for each in people(connection) if each.person.name == "Dr Ocelot")
+        person = next(each.id for each in people(connection) if each.name == "Dr Ocelot")
         assignment = assignment_of(connection, code, person)
         assert assignment is not None
         kept = {each.number: each.comment for each in history(connection, assignment.id)}

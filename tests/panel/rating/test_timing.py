@@ -13,7 +13,7 @@ from tests.panel.rounds import NOON, Clock, set_up_panel
 
 from medjury.panel import PanelDatabase
 from medjury.panel._design import Work
-from medjury.panel._rating._timing import Looked, looked, note_opened, note_saved, note_sign_of_life
+from medjury.panel._rating._saving import _row, looked, note_opened, note_saved, note_sign_of_life
 
 IDLE = 180.0
 
@@ -28,8 +28,8 @@ def database(tmp_path: Path) -> Iterator[PanelDatabase]:
     database.close()
 
 
-def look(connection: Connection, clock: Clock) -> Looked:
-    found = looked(connection, 1, clock(), IDLE)
+def look(connection: Connection, clock: Clock) -> tuple[float, bool]:
+    found = looked(_row(connection, 1), clock(), IDLE)
     assert found is not None
     return found
 
@@ -42,7 +42,7 @@ def test_signs_of_life_are_counted_and_silence_is_not(database: PanelDatabase) -
             clock.turn(seconds)
             note_sign_of_life(connection, 1, clock())
         clock.turn(5)
-        assert look(connection, clock) == Looked(35.0, True)
+        assert look(connection, clock) == (35.0, True)
 
 
 def test_without_scripts_the_time_is_capped_and_marked_as_not_measured(database: PanelDatabase) -> None:
@@ -50,9 +50,9 @@ def test_without_scripts_the_time_is_capped_and_marked_as_not_measured(database:
     with database.writing() as connection:
         note_opened(connection, 1, clock())
         clock.turn(60)
-        assert look(connection, clock) == Looked(60.0, False)
+        assert look(connection, clock) == (60.0, False)
         clock.turn(3600)
-        assert look(connection, clock) == Looked(IDLE, False)
+        assert look(connection, clock) == (IDLE, False)
 
 
 def test_coming_back_adds_to_the_time(database: PanelDatabase) -> None:
@@ -60,16 +60,16 @@ def test_coming_back_adds_to_the_time(database: PanelDatabase) -> None:
     with database.writing() as connection:
         note_opened(connection, 1, clock())
         clock.turn(30)
-        note_saved(connection, 1, clock(), look(connection, clock).seconds)
+        note_saved(connection, 1, clock(), look(connection, clock)[0])
         clock.turn(86_400)
         note_opened(connection, 1, clock())
         clock.turn(20)
-        assert look(connection, clock) == Looked(50.0, False)
+        assert look(connection, clock) == (50.0, False)
 
 
 def test_a_case_that_was_never_opened_has_no_time(database: PanelDatabase) -> None:
     with database.writing() as connection:
-        assert looked(connection, 1, NOON, IDLE) is None
+        assert looked(_row(connection, 1), NOON, IDLE) is None
 
 
 def test_two_tabs_of_one_case_do_not_count_twice(database: PanelDatabase) -> None:
@@ -79,7 +79,7 @@ def test_two_tabs_of_one_case_do_not_count_twice(database: PanelDatabase) -> Non
         for _ in range(20):  # each tab every ten seconds, five seconds apart
             clock.turn(5)
             note_sign_of_life(connection, 1, clock())
-        assert look(connection, clock).seconds == 100.0
+        assert look(connection, clock)[0] == 100.0
 
 
 @settings(max_examples=25)
@@ -104,6 +104,6 @@ def test_a_clock_that_jumps_gives_no_negative_and_no_huge_time(steps: list[tuple
                 elif kind == "here":
                     note_sign_of_life(connection, 1, clock())
                 else:
-                    note_saved(connection, 1, clock(), look(connection, clock).seconds)
-                assert 0 <= look(connection, clock).seconds <= passed + 1e-6
+                    note_saved(connection, 1, clock(), look(connection, clock)[0])
+                assert 0 <= look(connection, clock)[0] <= passed + 1e-6
         database.close()

@@ -6,10 +6,10 @@ something reads its body with `Depends(form_of)`. A route that does not cannot b
 
 from __future__ import annotations
 
-from medjury.panel._access._erased import erased_among, erased_at, note_erasure
-from medjury.panel._access._forms import Form, SentFile, form_of
+from medjury.panel._access._api_keys import api_access
+from medjury.panel._access._forms import Form, SentFile, SentForm, form_of
 from medjury.panel._access._guard import guard
-from medjury.panel._access._joining.inviting import invite, join_address
+from medjury.panel._access._joining import invite, join_address
 from medjury.panel._access._pages import NAVIGATION, routes
 from medjury.panel._access._people import (
     NOBODYS_NAMES,
@@ -18,23 +18,50 @@ from medjury.panel._access._people import (
     Role,
     add_person,
     compared,
+    names_of_people,
     people,
     person_named,
 )
-from medjury.panel._access._programs.api_pages import api_access
-from medjury.panel._access._trail import TrailEntry, about_in_words, check_trail, trail, trail_entries
-from medjury.panel._access._visitors import Claim, anyone, claimed_by, person_with, signed_in
+from medjury.panel._access._trail import (
+    TrailEntry,
+    about_in_words,
+    check_trail,
+    erased_among,
+    erased_at,
+    note_erasure,
+    trail,
+    trail_entries,
+    trail_text,
+)
+from medjury.panel._access._visitors import (
+    Adjudicator,
+    Anyone,
+    Claim,
+    Coordinator,
+    Rater,
+    Whoever,
+    anyone,
+    claimed_by,
+    person_with,
+    signed_in,
+)
 
 __all__ = [
     "NAVIGATION",
     "NOBODYS_NAMES",
     "RECONCILED",
+    "Adjudicator",
+    "Anyone",
     "Claim",
+    "Coordinator",
     "Form",
     "Person",
+    "Rater",
     "Role",
     "SentFile",
+    "SentForm",
     "TrailEntry",
+    "Whoever",
     "about_in_words",
     "add_person",
     "anyone",
@@ -48,6 +75,7 @@ __all__ = [
     "guard",
     "invite",
     "join_address",
+    "names_of_people",
     "note_erasure",
     "people",
     "person_named",
@@ -56,4 +84,5 @@ __all__ = [
     "signed_in",
     "trail",
     "trail_entries",
+    "trail_text",
 ]

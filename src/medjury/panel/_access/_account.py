@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy import select
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._access._credentials import set_password
-from medjury.panel._access._forms import Form, form_of
-from medjury.panel._access._passkeys.passkeys import count_passkeys, passkeys_work
+from medjury.panel._access._forms import SentForm
+from medjury.panel._access._passkeys import count_passkeys
 from medjury.panel._access._passwords import check_new_password, hash_password, is_password
-from medjury.panel._access._people import Person
+from medjury.panel._access._people import Person, set_password
 from medjury.panel._access._sessions import end_sessions
 from medjury.panel._access._sign_in import in_words, let_in
-from medjury.panel._access._tables import people_table
 from medjury.panel._access._trail import trail
-from medjury.panel._access._visitors import signed_in_as_anything
+from medjury.panel._access._visitors import Whoever
 from medjury.panel._access._waiting import begin_attempt, own_key, succeeded
 from medjury.panel._look import page
 from medjury.panel._panel import Panel
+from medjury.panel._tables import people_table
 
-_Whoever = Annotated[Person, Depends(signed_in_as_anything)]
 
-
-def add_routes(router: APIRouter, panel: Panel) -> None:
+def add_account_routes(router: APIRouter, panel: Panel) -> None:
     @router.get("/account")
-    def account(request: Request, person: _Whoever) -> Response:
-        return _page(request, panel, person)
+    def account(request: Request, person: Whoever) -> Response:
+        return _account_page(request, panel, person)
 
     @router.post("/account/password")
-    def change(request: Request, person: _Whoever, form: Annotated[Form, Depends(form_of)]) -> Response:
+    def change(request: Request, person: Whoever, form: SentForm) -> Response:
         now, key = panel.now(), own_key(person.id, "account page")
         with panel.database.writing() as connection:
             wait = begin_attempt(connection, (key,), now)
@@ -40,15 +35,17 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
                 select(people_table.c.password).where(people_table.c.id == person.id)
             ).scalar()
         if wait:
-            return _page(request, panel, person, f"Too many attempts. Try again in {in_words(wait)}.", 429)
+            return _account_page(
+                request, panel, person, f"Too many attempts. Try again in {in_words(wait)}.", 429
+            )
         if old is not None and not is_password(old, form.get("present", "")):
-            return _page(request, panel, person, "Your present password is not right.", 403)
+            return _account_page(request, panel, person, "Your present password is not right.", 403)
         with panel.database.writing() as connection:
             succeeded(connection, key)
         try:
             check_new_password(form.get("password", ""), form.get("again", ""), person.name)
         except MedjuryError as error:
-            return _page(request, panel, person, str(error), 400)
+            return _account_page(request, panel, person, str(error), 400)
         hashed = hash_password(form["password"])
         with panel.database.writing() as connection:
             set_password(connection, person, hashed)
@@ -57,7 +54,7 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
         return let_in(request, panel, person, "new password", "/account")
 
     @router.post("/account/sign-out-everywhere")
-    def everywhere(request: Request, person: _Whoever, form: Annotated[Form, Depends(form_of)]) -> Response:
+    def everywhere(request: Request, person: Whoever, form: SentForm) -> Response:
         now = panel.now()
         with panel.database.writing() as connection:
             end_sessions(connection, person, now)
@@ -65,7 +62,9 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
         return let_in(request, panel, person, "this browser again", "/account")
 
 
-def _page(request: Request, panel: Panel, person: Person, problem: str = "", status: int = 200) -> Response:
+def _account_page(
+    request: Request, panel: Panel, person: Person, problem: str = "", status: int = 200
+) -> Response:
     with panel.database.reading() as connection:
         password = connection.execute(
             select(people_table.c.password).where(people_table.c.id == person.id)
@@ -77,6 +76,6 @@ def _page(request: Request, panel: Panel, person: Person, problem: str = "", sta
         status=status,
         problem=problem,
         has_password=password is not None,
-        passkeys=passkeys_work(panel),
+        passkeys=panel.passkeys_work,
         count=count,
     )

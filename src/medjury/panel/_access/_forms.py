@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 from urllib.parse import urlsplit
 
-from fastapi import HTTPException, Request
+from fastapi import Depends, HTTPException, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartParser
 
-from medjury.panel._access._cookies import form_secret
-from medjury.panel._access._secrets import form_token
+from medjury.panel._access._secrets import form_secret, form_token
 
 MOST_FIELDS = 2000
 LARGEST_BODY = 2 * 1024 * 1024
@@ -53,7 +51,6 @@ class Form(Mapping[str, str]):
         return [value for each, value in self._fields if each == name]
 
 
-@dataclass(frozen=True)
 class _FormOf:
     """Reads a form, and refuses one that another site sent in a person's name (403)."""
 
@@ -66,7 +63,7 @@ class _FormOf:
         given = request.headers.get("x-csrf-token") or form.get("csrf", "")
         if secret is None or not hmac.compare_digest(given.encode(), form_token(secret).encode()):
             if (claim := getattr(request.state, "claim", None)) is not None:
-                await run_in_threadpool(claim.check)  # whoever is not signed in is told that first
+                await run_in_threadpool(claim.check)  # whoever is not signed in learns that first
             raise HTTPException(
                 403, "This form is no longer valid. Open the page again and send it once more."
             )
@@ -74,6 +71,7 @@ class _FormOf:
 
 
 form_of = _FormOf()
+SentForm = Annotated[Form, Depends(form_of)]  # how a route that changes something reads its body
 
 
 class _InMemory(MultiPartParser):

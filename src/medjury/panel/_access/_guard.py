@@ -18,8 +18,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._access._cookies import set_visit
 from medjury.panel._access._forms import LARGEST_BODY, Form, read_fields
+from medjury.panel._access._secrets import set_visit
 from medjury.panel._access._visitors import SignInFirst, visitor
 from medjury.panel._look import error_page, page
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # the form that was sent, with a button that sends it again.
 
 WAIT_SECONDS = 5
-TOLD = "The panel cannot reach its database just now. Try again in a moment."
+UNREACHABLE = "The panel cannot reach its database just now. Try again in a moment."
 
 
 def is_out_of_reach(error: Exception) -> bool:
@@ -90,7 +90,7 @@ _MESSAGES = {
     421: ("Wrong address", "This panel does not answer to that host name. Use the address you were given."),
     422: ("That request cannot be read", "Something in it is missing or has the wrong form."),
     429: ("Too many attempts", "Wait a little, then try again."),
-    503: ("Try again in a moment", TOLD),
+    503: ("Try again in a moment", UNREACHABLE),
     500: ("Something went wrong", "It is our fault, not yours. What was shown as saved is saved. Try again."),
 }
 
@@ -133,7 +133,7 @@ class _Guard:
                 await refusal(scope, receive, answer)
             else:
                 await self._app(scope, bounded.receive, answer)
-        except Exception as error:  # the last door: a page instead of a trace
+        except Exception as error:  # the last resort: a page instead of a trace
             if bounded.too_large and not started:
                 await _plain(413)(scope, receive, answer)
                 return
@@ -228,8 +228,8 @@ def _to_sign_in(request: Request, error: Exception) -> Response:
 
 def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, StarletteHTTPException)
-    said = error.detail if error.detail != HTTPStatus(error.status_code).phrase else ""
-    answer = _answer(request, error.status_code, said)
+    detail = error.detail if error.detail != HTTPStatus(error.status_code).phrase else ""
+    answer = _answer(request, error.status_code, detail)
     answer.headers.update(error.headers or {})
     if error.status_code == HTTPStatus.REQUEST_TIMEOUT:
         answer.headers["Connection"] = "close"  # whatever of it still comes is not read
@@ -244,18 +244,18 @@ def _refused(request: Request, error: Exception) -> Response:
     return _answer(request, 400, str(error))
 
 
-def _answer(request: Request, status: int, said: str = "") -> Response:
+def _answer(request: Request, status: int, detail: str = "") -> Response:
     title, message = _MESSAGES.get(status, (HTTPStatus(status).phrase, "Go back and try again."))
-    if said and status in (400, 403):
+    if detail and status in (400, 403):
         title = "Nothing was changed"
     if _is_api(request):
-        return JSONResponse({"error": said or message}, status)
+        return JSONResponse({"error": detail or message}, status)
     if not hasattr(request.state, "person"):
         try:
             visitor(request)
         except Exception:  # the database is what failed
             request.state.person, request.state.csrf = None, ""
-    return error_page(request, status, title, said or message)
+    return error_page(request, status, title, detail or message)
 
 
 def _is_api(request: Request) -> bool:

@@ -1,20 +1,146 @@
-"""The pages of this part, and where they stand at the head of every page."""
+"""The coordinator's pages of people and of the trail, and the routes of this part."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import RedirectResponse, Response
 
-from medjury.panel._access import _account, _people_page, _sign_in, _trail_page
-from medjury.panel._access._joining import join as _join
-from medjury.panel._access._open_id import pages as _open_id_pages
-from medjury.panel._access._passkeys import pages as _passkey_pages
-from medjury.panel._access._people import Role
-from medjury.panel._access._programs import api_pages as _api_pages
-from medjury.panel._look import NavigationLink
+from medjury.foundation.errors import MedjuryError
+from medjury.panel._access._account import add_account_routes
+from medjury.panel._access._api_keys import add_api_key_routes
+from medjury.panel._access._forms import Form, SentForm
+from medjury.panel._access._joining import (
+    add_join_routes,
+    invite,
+    join_address,
+    open_invitation_until,
+    withdraw_invitations,
+)
+from medjury.panel._access._open_id import add_open_id_routes
+from medjury.panel._access._passkeys import add_passkey_routes
+from medjury.panel._access._people import (
+    Person,
+    Role,
+    add_person,
+    names_of_people,
+    people,
+    person_by_id,
+    set_disabled,
+)
+from medjury.panel._access._sessions import end_sessions
+from medjury.panel._access._sign_in import add_sign_in_routes
+from medjury.panel._access._trail import about_in_words, check_trail, trail, trail_entries
+from medjury.panel._access._visitors import Coordinator
+from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
 
+
+def _add_people(router: APIRouter, panel: Panel) -> None:
+    @router.get("/people")
+    def everyone(request: Request, person: Coordinator) -> Response:
+        return _people_page(request, panel)
+
+    @router.post("/people")
+    def add(request: Request, person: Coordinator, form: SentForm) -> Response:
+        now = panel.now()
+        try:
+            role = Role(form.get("role", ""))
+        except ValueError:
+            return _people_page(request, panel, problem="Choose a role.", status=400, typed=form)
+        try:
+            with panel.database.writing() as connection:
+                guest = add_person(connection, form.get("name", ""), role, now=now, email=form.get("email"))
+                secret = invite(connection, guest, by=person, now=now)
+        except MedjuryError as error:
+            return _people_page(request, panel, problem=str(error), status=400, typed=form)
+        return _invited(request, panel, guest, secret)
+
+    @router.post("/people/{identity}/invite")
+    def again(request: Request, identity: str, person: Coordinator, form: SentForm) -> Response:
+        now = panel.now()
+        with panel.database.writing() as connection:
+            guest = _known(person_by_id(connection, identity))
+            secret = invite(connection, guest, by=person, now=now)
+        return _invited(request, panel, guest, secret)
+
+    @router.post("/people/{identity}/disable")
+    def disable(request: Request, identity: str, person: Coordinator, form: SentForm) -> Response:
+        now = panel.now()
+        if identity == person.id:
+            return _people_page(request, panel, problem="You cannot lock yourself out.", status=400)
+        with panel.database.writing() as connection:
+            guest = _known(person_by_id(connection, identity))
+            set_disabled(connection, guest, now)
+            end_sessions(connection, guest, now)
+            withdraw_invitations(connection, guest, now)
+            trail(connection, person, "locked out", guest.id, now=now)
+        return RedirectResponse("/people", 303)
+
+    @router.post("/people/{identity}/enable")
+    def enable(request: Request, identity: str, person: Coordinator, form: SentForm) -> Response:
+        with panel.database.writing() as connection:
+            guest = _known(person_by_id(connection, identity))
+            set_disabled(connection, guest, None)
+            trail(connection, person, "let in again", guest.id, now=panel.now())
+        return RedirectResponse("/people", 303)
+
+
+def _known(found: Person | None) -> Person:
+    if found is None:
+        raise HTTPException(404)
+    return found
+
+
+def _people_page(
+    request: Request, panel: Panel, *, problem: str = "", status: int = 200, typed: Form | None = None
+) -> Response:
+    now = panel.now()
+    with panel.database.reading() as connection:
+        states = people(connection)
+        until = {each.id: open_invitation_until(connection, each, now) for each in states}
+    return page(
+        request,
+        "access/people.html",
+        status=status,
+        people=states,
+        until=until,
+        roles=list(Role),
+        problem=problem,
+        typed=typed or {},
+    )
+
+
+def _invited(request: Request, panel: Panel, guest: Person, secret: str) -> Response:
+    """The link is shown once: only its hash is kept."""
+    return page(request, "access/invited.html", guest=guest, link=join_address(panel, secret))
+
+
+SHOWN = 500
+
+
+def _add_trail(router: APIRouter, panel: Panel) -> None:
+    @router.get("/trail")
+    def everything(request: Request, person: Coordinator) -> Response:
+        with panel.database.reading() as connection:
+            entries = list(trail_entries(connection, newest=SHOWN))
+            names = names_of_people(connection)
+            try:
+                last, problem = check_trail(connection), ""
+            except MedjuryError as error:
+                last, problem = None, str(error)
+        return page(
+            request,
+            "access/trail.html",
+            entries=entries,
+            about=about_in_words,
+            names=names,
+            problem=problem,
+            last=last,
+            shown=SHOWN,
+        )
+
+
 _COORDINATOR = frozenset({Role.COORDINATOR})
-_PAGES = (_sign_in, _join, _passkey_pages, _open_id_pages, _account, _people_page, _api_pages, _trail_page)
 NAVIGATION = (
     NavigationLink("/people", "People", _COORDINATOR, order=30),
     NavigationLink("/api-keys", "API keys", _COORDINATOR, order=85),
@@ -24,6 +150,12 @@ NAVIGATION = (
 
 def routes(panel: Panel) -> APIRouter:
     router = APIRouter()
-    for pages in _PAGES:
-        pages.add_routes(router, panel)
+    add_sign_in_routes(router, panel)
+    add_join_routes(router, panel)
+    add_passkey_routes(router, panel)
+    add_open_id_routes(router, panel)
+    add_account_routes(router, panel)
+    _add_people(router, panel)
+    add_api_key_routes(router, panel)
+    _add_trail(router, panel)
     return router

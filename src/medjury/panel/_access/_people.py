@@ -11,9 +11,8 @@ from sqlalchemy import case, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._access._moments import stored
 from medjury.panel._access._secrets import new_id
-from medjury.panel._access._tables import people_table
+from medjury.panel._tables import made, people_table, stored
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -36,21 +35,15 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class Person:
-    """Who is signed in. The id is random; the name is shown to coordinators and to the person alone."""
+    """Who somebody is. The id is random; the name is shown to coordinators and to the person alone. How far they
+    have come is known where a whole row was read."""
 
     id: str
     name: str
     role: Role
-
-
-@dataclass(frozen=True)
-class PersonState:
-    """A person as the coordinator sees them."""
-
-    person: Person
-    email: str | None
-    joined_at: str | None
-    disabled_at: str | None
+    email: str | None = None
+    joined_at: str | None = None
+    disabled_at: str | None = None
 
 
 def add_person(
@@ -84,22 +77,26 @@ def add_person(
     return person
 
 
-def people(connection: Connection) -> list[PersonState]:
+def people(connection: Connection) -> list[Person]:
     """Everyone, in the order in which they were added."""
     rows = connection.execute(select(people_table).order_by(people_table.c.created_at, people_table.c.id))
-    return [PersonState(person_of(row), row.email, row.joined_at, row.disabled_at) for row in rows]
+    return [person_of(row) for row in rows]
 
 
-def person_by_id(connection: Connection, identity: str) -> PersonState | None:
+def names_of_people(connection: Connection) -> dict[str, str]:
+    """Everyone's name by their id."""
+    return {each.id: each.name for each in people(connection)}
+
+
+def person_by_id(connection: Connection, identity: str) -> Person | None:
     row = connection.execute(select(people_table).where(people_table.c.id == identity)).first()
-    return PersonState(person_of(row), row.email, row.joined_at, row.disabled_at) if row else None
+    return person_of(row) if row else None
 
 
-def person_named(connection: Connection, name: str) -> PersonState | None:
-    row = connection.execute(
-        select(people_table).where(people_table.c.sign_in_name == compared(name))
-    ).first()
-    return PersonState(person_of(row), row.email, row.joined_at, row.disabled_at) if row else None
+def person_named(connection: Connection, name: str) -> Person | None:
+    own = people_table.c.sign_in_name == compared(name)
+    row = connection.execute(select(people_table).where(own)).first()
+    return person_of(row) if row else None
 
 
 def row_by_sign_in_name(connection: Connection, typed: str) -> Row[tuple[object, ...]] | None:
@@ -109,6 +106,10 @@ def row_by_sign_in_name(connection: Connection, typed: str) -> Row[tuple[object,
     )  # one question, so that a name takes as long as an address
     query = select(people_table).where(own | (people_table.c.email == compared(typed)))
     return connection.execute(query.order_by(case((own, 0), else_=1)).limit(1)).first()
+
+
+def set_password(connection: Connection, person: Person, hashed: str) -> None:
+    connection.execute(update(people_table).where(people_table.c.id == person.id).values(password=hashed))
 
 
 def set_disabled(connection: Connection, person: Person, at: datetime | None) -> None:
@@ -121,7 +122,7 @@ def set_disabled(connection: Connection, person: Person, at: datetime | None) ->
 
 
 def person_of(row: Row[tuple[object, ...]]) -> Person:
-    return Person(row.id, row.name, Role(row.role))
+    return made(Person, row, role=Role(row.role))
 
 
 def clean_name(text: str) -> str:

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Select, bindparam, delete, insert, select, update
 
-from medjury.panel._access._cookies import DEVICE_LASTS
-from medjury.panel._access._moments import read, stored
 from medjury.panel._access._people import Person, person_of
-from medjury.panel._access._secrets import hash_of, new_secret
-from medjury.panel._access._tables import devices_table, people_table, sessions_table
+from medjury.panel._access._secrets import DEVICE_LASTS, hash_of, new_secret
+from medjury.panel._tables import devices_table, people_table, read, sessions_table, stored
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

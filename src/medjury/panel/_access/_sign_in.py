@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from medjury.panel._access._cookies import (
+from medjury.panel._access._forms import SentForm
+from medjury.panel._access._passwords import hash_password, is_outdated, is_password
+from medjury.panel._access._people import Person, person_of, row_by_sign_in_name, set_password
+from medjury.panel._access._secrets import (
     device_secret,
     remove_session,
     session_secret,
     set_device,
     set_session,
 )
-from medjury.panel._access._credentials import set_password
-from medjury.panel._access._forms import Form, form_of
-from medjury.panel._access._passkeys.passkeys import passkeys_work
-from medjury.panel._access._passwords import hash_password, is_outdated, is_password
-from medjury.panel._access._people import Person, person_of, row_by_sign_in_name
-from medjury.panel._access._sessions import end_session, is_known_device, know_device, start_session
+from medjury.panel._access._sessions import (
+    end_session,
+    is_known_device,
+    know_device,
+    start_session,
+)
 from medjury.panel._access._trail import trail
-from medjury.panel._access._visitors import address_of, anyone, signed_in_as_anything
+from medjury.panel._access._visitors import Anyone, Whoever, address_of
 from medjury.panel._access._waiting import begin_attempt, own_key, stranger_keys, succeeded
 from medjury.panel._look import Look, page
 from medjury.panel._panel import Panel
@@ -29,17 +30,15 @@ from medjury.panel._panel import Panel
 _WRONG = "Name and password do not go together. Check both, or ask the coordinator for a new invitation."
 
 
-def add_routes(router: APIRouter, panel: Panel) -> None:
+def add_sign_in_routes(router: APIRouter, panel: Panel) -> None:
     @router.get("/")
-    def home(request: Request, person: Annotated[Person, Depends(signed_in_as_anything)]) -> Response:
+    def home(request: Request, person: Whoever) -> Response:
         look: Look = request.app.state.look
         links = look.links_of(person.role)
         return RedirectResponse(links[0].path if links else "/account", 303)
 
     @router.get("/sign-in")
-    def sign_in_page(
-        request: Request, person: Annotated[Person | None, Depends(anyone)], next: str = "/"
-    ) -> Response:
+    def sign_in_page(request: Request, person: Anyone, next: str = "/") -> Response:
         if person is not None:
             return RedirectResponse(own_path(next), 303)
         return sign_in_again(request, "", next, "", 200)
@@ -47,8 +46,8 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
     @router.post("/sign-in")
     def sign_in(
         request: Request,
-        _: Annotated[Person | None, Depends(anyone)],
-        form: Annotated[Form, Depends(form_of)],
+        _: Anyone,
+        form: SentForm,
     ) -> Response:
         typed, back = form.get("name", "")[:400], own_path(form.get("next", "/"))
         now, device, keys = panel.now(), device_secret(request), stranger_keys(typed, address_of(request))
@@ -58,8 +57,8 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
                 keys = (own_key(row.id, device),)
             wait = begin_attempt(connection, keys, now)
         if wait:
-            told = f"Too many attempts. Try again in {in_words(wait)}."
-            return sign_in_again(request, typed, back, told, 429)
+            problem = f"Too many attempts. Try again in {in_words(wait)}."
+            return sign_in_again(request, typed, back, problem, 429)
         right = is_password(row.password if row else None, form.get("password", ""))
         if row is None or not right or row.disabled_at is not None:
             with panel.database.writing() as connection:
@@ -76,8 +75,8 @@ def add_routes(router: APIRouter, panel: Panel) -> None:
     @router.post("/sign-out")
     def sign_out(
         request: Request,
-        person: Annotated[Person | None, Depends(anyone)],
-        form: Annotated[Form, Depends(form_of)],
+        person: Anyone,
+        form: SentForm,
     ) -> Response:
         secret, now = session_secret(request), panel.now()
         if person is not None and secret is not None:
@@ -134,6 +133,6 @@ def sign_in_again(request: Request, name: str, back: str, problem: str, status: 
         next=own_path(back),
         name=name,
         problem=problem,
-        passkeys=passkeys_work(panel),
+        passkeys=panel.passkeys_work,
         open_id=panel.open_id,
     )

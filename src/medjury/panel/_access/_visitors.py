@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
 
-from fastapi import HTTPException, Request
+from fastapi import Depends, HTTPException, Request
 
-from medjury.panel._access._cookies import begin_visit, form_secret, session_secret
 from medjury.panel._access._people import Person, Role
-from medjury.panel._access._secrets import form_token
+from medjury.panel._access._secrets import begin_visit, form_secret, form_token, session_secret
 from medjury.panel._access._sessions import find_session, note_seen
 from medjury.panel._panel import Panel
 
@@ -28,16 +27,13 @@ class SignInFirst(Exception):  # noqa: N818 - no error: the answer is the way to
         self.location = "/sign-in" + (f"?next={quote(back_to)}" if back_to not in ("", "/") else "")
 
 
-@dataclass(frozen=True)
 class person_with:  # noqa: N801 - read in a route: Depends(person_with(Role.RATER))
     """Lets only people with one of these roles pass, and gives the person."""
-
-    roles: frozenset[str]
 
     def __init__(self, *roles: Role) -> None:
         if not roles:
             raise TypeError("name the roles that may use the route; `anyone` needs no sign-in")
-        object.__setattr__(self, "roles", frozenset(roles))
+        self.roles: frozenset[str] = frozenset(roles)
 
     def __call__(self, request: Request) -> Person:
         return signed_in(request, *(Role(role) for role in self.roles))
@@ -68,14 +64,11 @@ class Claim:
         signed_in(self.request, *(Role(role) for role in self.roles))
 
 
-@dataclass(frozen=True)
 class claimed_by:  # noqa: N801 - read in a route: Depends(claimed_by(Role.RATER))
     """Like `person_with`, for a route that asks for the person in its own transaction."""
 
-    roles: frozenset[str]
-
     def __init__(self, *roles: Role) -> None:
-        object.__setattr__(self, "roles", person_with(*roles).roles)
+        self.roles = person_with(*roles).roles
 
     async def __call__(self, request: Request) -> Claim:
         if session_secret(request) is None:
@@ -84,7 +77,6 @@ class claimed_by:  # noqa: N801 - read in a route: Depends(claimed_by(Role.RATER
         return claim
 
 
-@dataclass(frozen=True)
 class _Anyone:
     roles: frozenset[str] = frozenset()
 
@@ -93,7 +85,13 @@ class _Anyone:
 
 
 anyone = _Anyone()
-signed_in_as_anything = person_with(*Role)
+
+# How a route names who it is for.
+Anyone = Annotated[Person | None, Depends(anyone)]
+Whoever = Annotated[Person, Depends(person_with(*Role))]
+Coordinator = Annotated[Person, Depends(person_with(Role.COORDINATOR))]
+Rater = Annotated[Person, Depends(person_with(Role.RATER))]
+Adjudicator = Annotated[Person, Depends(person_with(Role.ADJUDICATOR))]
 
 
 def signed_in(request: Request, *roles: Role) -> Person:

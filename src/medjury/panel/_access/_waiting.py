@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, insert, select, text, update
 
-from medjury.panel._access._moments import read, stored
 from medjury.panel._access._people import compared
 from medjury.panel._access._secrets import hash_of
-from medjury.panel._access._tables import attempts_table
+from medjury.panel._tables import attempts_table, read, stored
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from medjury.panel._design._assignment import Assignment, Place, assignment_of, next_code, places
-from medjury.panel._design._form import CANNOT_JUDGE, NOT_APPLICABLE, Choice, Question, form_of_instrument
-from medjury.panel._design._membership import Left, deal, has_joined, join, leave
-from medjury.panel._design._practice import Compared, compare_with_key, share_right
-from medjury.panel._design._reading import (
+from medjury.panel._design._assignments import (
+    Assignment,
+    Work,
+    assignment_of,
+    members,
+    next_code,
+    places,
+)
+from medjury.panel._design._form import (
+    CANNOT_JUDGE,
     LONGEST,
-    Problem,
+    NOT_APPLICABLE,
+    Choice,
+    Compared,
+    Question,
     Read,
     Said,
+    compare_with_key,
+    form_of_instrument,
     outcome_from_row,
     outcome_row,
     read_form,
     said_in,
+    share_right,
 )
+from medjury.panel._design._membership import Left, deal, has_joined, join, leave
 from medjury.panel._design._rounds import Round, round_as_set_up, round_by_id, round_named, rounds, set_state
 from medjury.panel._design._setting_up import SetUp, item_count, set_up
-from medjury.panel._design._shown import Passage, ShownNote
-from medjury.panel._design._work import Work, members
+from medjury.panel._design._shown import Passage
 
 __all__ = [
     "CANNOT_JUDGE",
@@ -30,14 +41,11 @@ __all__ = [
     "Compared",
     "Left",
     "Passage",
-    "Place",
-    "Problem",
     "Question",
     "Read",
     "Round",
     "Said",
     "SetUp",
-    "ShownNote",
     "Work",
     "assignment_of",
     "compare_with_key",

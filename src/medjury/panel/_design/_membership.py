@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import insert, select, update
 
 from medjury.foundation.errors import MedjuryError
+from medjury.panel._design._assignments import Held, Work, members
 from medjury.panel._design._rounds import Round
-from medjury.panel._design._tables import members_table
-from medjury.panel._design._work import Held, Work, members
+from medjury.panel._tables import members_table
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

@@ -1,22 +1,59 @@
-"""Rounds as the database keeps them: set up once from the study file, and from then on as they were then."""
+"""Rounds as the database keeps them: set up once from the study file, and from then on as they were then, with the
+instrument as it was.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select, update
 
 from medjury.foundation.errors import MedjuryError
-from medjury.instruments import Instrument
+from medjury.instruments import Dimension, Example, Input, Instrument, SkipRule
 from medjury.panel._design._form import Question, form_of_instrument
-from medjury.panel._design._kept_instrument import instrument_from_row
-from medjury.panel._design._tables import rounds_table
+from medjury.panel._tables import made, rounds_table
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row
+
+
+def instrument_to_row(instrument: Instrument) -> dict[str, Any]:
+    """What a form and its guidance need; the fingerprint names the whole."""
+    names = ("name", "version", "title", "instructions")
+    kept: dict[str, Any] = {name: getattr(instrument, name) for name in names}
+    kept["inputs"] = [asdict(each) for each in instrument.inputs]
+    kept["dimensions"] = [
+        {**asdict(each), "grades": [[grade, each.grades[grade]] for grade in each.values]}
+        for each in instrument.dimensions
+    ]
+    kept["examples"] = [
+        {"inputs": dict(e.inputs), "scores": dict(e.scores), "explanation": e.explanation}
+        for e in instrument.examples
+    ]
+    kept["fingerprint"] = instrument.fingerprint()
+    return kept
+
+
+def instrument_from_row(row: Mapping[str, Any]) -> Instrument:
+    return Instrument(
+        row["name"],
+        row["version"],
+        row["title"],
+        row["instructions"],
+        tuple(Input(**each) for each in row["inputs"]),
+        tuple(_dimension(each) for each in row["dimensions"]),
+        examples=tuple(Example(**each) for each in row["examples"]),
+    )
+
+
+def _dimension(row: Mapping[str, Any]) -> Dimension:
+    skip = row["skip"]
+    grades = {int(grade): str(words) for grade, words in row["grades"]}
+    return Dimension(**{**row, "grades": grades, "skip": None if skip is None else SkipRule(**skip)})
+
 
 # Where the state of a round may go; a calibration round is discussed before it is closed. Once raters have met over
 # a round, and seen one another's grades, nobody rates in it again.
@@ -103,4 +140,4 @@ def set_state(connection: Connection, round_: Round, state: str) -> None:
 
 
 def _round(row: Row[Any]) -> Round:
-    return Round(row.id, row.name, row.kind, row.state, row.settings, row.instrument, tuple(row.warnings))
+    return made(Round, row, kept_instrument=row.instrument, warnings=tuple(row.warnings))

@@ -14,10 +14,9 @@ from medjury.analysis.calibration import QueueRow
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case
 from medjury.panel._access import erased_among
-from medjury.panel._design._blinding import TellingWord, hider, telling_words
-from medjury.panel._design._kept_instrument import instrument_to_row
-from medjury.panel._design._shown import Passage, passages_to_row, shown_of
-from medjury.panel._design._tables import items_table, rounds_table
+from medjury.panel._design._rounds import instrument_to_row
+from medjury.panel._design._shown import Passage, hider, passages_to_row, shown_of, telling_words
+from medjury.panel._tables import items_table, rounds_table
 from medjury.statistics import counted
 from medjury.studies import HashedCases, RatedRound, RatedStudy
 
@@ -66,18 +65,18 @@ def answers_of(each: RatedRound) -> Drawn | None:
 
 
 def _drawn_warnings(each: RatedRound, draw: str, never: int, is_held: bool) -> list[str]:
-    told = []
+    notes = []
     if never:
-        told.append(
+        notes.append(
             f"{each.name}: {counted(never, 'answer')} of the study could not be drawn, because the jury did not "
             "judge them or they served development. What the review finds does not hold for them."
         )
     if not is_held:
-        told.append(
+        notes.append(
             f"{draw} was made from scores that belong to no run, so nobody can tell whether the texts are still "
             "the same. Draw from the run folder where there is one."
         )
-    return told
+    return notes
 
 
 # Worked examples that raters see beside the form: the instrument's own, or those kept here for it.
@@ -123,12 +122,12 @@ def set_up(connection: Connection, study: RatedStudy, now: datetime) -> SetUp:
         if each.name in known:
             before = known[each.name]
             changed = (before.settings, before.instrument["fingerprint"]) != (settings, kept["fingerprint"])
-            told = [f"the round {each.name!r} {_GOES_ON}"] if changed else []
-            warnings += told
-            told = [*(said for said in before.warnings if not said.endswith(_GOES_ON)), *told]
-            if told != list(before.warnings):  # the coordinator reads them beside the round
+            notes = [f"the round {each.name!r} {_GOES_ON}"] if changed else []
+            warnings += notes
+            notes = [*(said for said in before.warnings if not said.endswith(_GOES_ON)), *notes]
+            if notes != list(before.warnings):  # the coordinator reads them beside the round
                 table = rounds_table
-                connection.execute(update(table).where(table.c.id == before.id).values(warnings=told))
+                connection.execute(update(table).where(table.c.id == before.id).values(warnings=notes))
             continue
         rows, warned = _items(study, each)
         if gone := erased_among(connection, {row["item"] for row in rows}):
@@ -187,13 +186,15 @@ def _items(study: RatedStudy, each: RatedRound) -> tuple[list[dict[str, Any]], l
     else:
         cases = drawn.cases
     names = {name for case in cases for name in (case.system, case.vendor)}
-    rows, telling, lacking = [], [], []
+    rows, lacking = [], []
+    telling: dict[tuple[str, str], set[str]] = {}  # by answer, where there are any
     for case in cases:
         shown = shown_of(case, study.instrument, each.settings.show, pattern)
         if missing := _missing(study, each, shown):
             lacking.append(f"{case.id}: {', '.join(missing)}")
             continue
-        telling += telling_words(case, [(p.label, text) for p in shown for text in p.texts], names)
+        if words := telling_words([text for passage in shown for text in passage.texts], names):
+            telling[case.id, case.system] = words
         rows.append(
             {
                 "item": case.id,
@@ -251,11 +252,11 @@ def _key(each: RatedRound, case: Case) -> dict[str, Any] | None:
     raise MedjuryError(f"the key of {each.name!r} has no grades for the case {case.id!r}; add them")
 
 
-def _warnings(each: RatedRound, telling: Sequence[TellingWord]) -> list[str]:
+def _warnings(each: RatedRound, telling: Mapping[tuple[str, str], set[str]]) -> list[str]:
     if not telling:
         return []
-    words = sorted({found.word for found in telling})
-    cases = len({(found.item, found.system) for found in telling})
+    words = sorted(set().union(*telling.values()))
+    cases = len(telling)
     texts = "1 case has a text that names" if cases == 1 else f"{cases} cases have texts that name"
     return [
         f"{each.name}: {texts} a system or a vendor ({', '.join(map(repr, words))}), so raters are not "

@@ -1,27 +1,45 @@
-"""What a rater sees of a case: the inputs that the instrument and the round name, blinded, and nothing else."""
+"""What a rater sees of a case: the inputs that the instrument and the round name, and nothing else. Words that
+would tell whose answer it is are hidden; a coordinator learns of those that are left.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from medjury.instruments import Instrument
-from medjury.intake.cases import Case
-from medjury.panel._design._blinding import hide
+from medjury.intake.cases import Case, Note
+
+HIDDEN = "[hidden]"
+_SHORTEST = 3  # a name of two letters stands in every text
+
+
+# Between the parts of a name: `quokka-scribe` is written quokka_scribe, Quokka Scribe and QuokkaScribe as well.
+_BETWEEN = r"[\s_\-\u2010-\u2015]"
+
+
+def hider(words: Sequence[str], followed_by: str = r"[^\W_]") -> re.Pattern[str] | None:
+    """A pattern of the words to hide, longest first, however they are capitalised, spaced and hyphenated."""
+    parted = ([part for part in re.split(f"{_BETWEEN}+", word) if part] for word in words)
+    longest_first = sorted(filter(None, parted), key=lambda each: -len("".join(each)))
+    ways = [f"{_BETWEEN}*".join(map(re.escape, word)) for word in longest_first]
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(ways)})(?!{followed_by})", re.IGNORECASE) if ways else None
+
+
+def hide(text: str, pattern: re.Pattern[str] | None) -> str:
+    return text if pattern is None else pattern.sub(HIDDEN, text)
+
+
+def telling_words(texts: Sequence[str], names: Iterable[str]) -> set[str]:
+    """Names of systems and vendors that a rater would still read after hiding: for `blind_words`."""
+    # With its version behind it, a name tells as much.
+    patterns = {name: hider([name], r"[^\W\d_]") for name in names if len(name) >= _SHORTEST}
+    return {name for name, each in patterns.items() if each and any(each.search(text) for text in texts)}
+
 
 ANSWER = "answer"
-
-
-@dataclass(frozen=True)
-class ShownNote:
-    """One dated document of a record."""
-
-    id: str
-    text: str
-    date: str = ""
-    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -31,7 +49,7 @@ class Passage:
     name: str
     label: str
     text: str = ""
-    notes: tuple[ShownNote, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def is_answer(self) -> bool:
@@ -40,7 +58,7 @@ class Passage:
     @property
     def texts(self) -> list[str]:
         """Every text of it that a rater reads."""
-        return [self.text, *(part for note in self.notes for part in (note.id, note.kind, note.text))]
+        return [self.text, *(part for note in self.notes for part in (note.id, note.kind or "", note.text))]
 
 
 def shown_of(
@@ -57,9 +75,7 @@ def shown_of(
             passages.append(Passage(name, each.label, hide(found, pattern)))
         elif found:
             notes = tuple(
-                ShownNote(
-                    hide(n.id, pattern), hide(n.text, pattern), n.date or "", hide(n.kind or "", pattern)
-                )
+                Note(hide(n.id, pattern), hide(n.text, pattern), n.date, hide(n.kind or "", pattern))
                 for n in found
             )
             passages.append(Passage(name, each.label, notes=notes))
@@ -72,6 +88,6 @@ def passages_to_row(passages: Sequence[Passage]) -> list[dict[str, Any]]:
 
 def passages_from_row(rows: Sequence[dict[str, Any]]) -> tuple[Passage, ...]:
     return tuple(
-        Passage(row["name"], row["label"], row["text"], tuple(ShownNote(**note) for note in row["notes"]))
+        Passage(row["name"], row["label"], row["text"], tuple(Note(**note) for note in row["notes"]))
         for row in rows
     )

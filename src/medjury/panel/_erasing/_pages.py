@@ -6,23 +6,37 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy import ColumnElement, delete, func, select
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import whole_part
-from medjury.panel._access import Form, Person, Role, erased_at, form_of, note_erasure, person_with
-from medjury.panel._design._tables import assignments_table, items_table
-from medjury.panel._exchange._one_at_a_time import one_at_a_time
-from medjury.panel._exchange._tables import exports_table, imported_table
+from medjury.panel._access import (
+    Coordinator,
+    Form,
+    Person,
+    SentForm,
+    erased_at,
+    note_erasure,
+)
+from medjury.panel._exchange._files import write_export
+from medjury.panel._exchange._including import one_at_a_time
 from medjury.panel._look import page
-from medjury.panel._meeting._tables import (
+from medjury.panel._panel import Panel
+from medjury.panel._tables import (
+    answers_table,
     asked_table,
+    assignments_table,
     confirmations_table,
     decisions_table,
+    erasing_allowed,
+    exports_table,
+    imported_table,
+    items_table,
+    looks_table,
     meeting_items_table,
     proposals_table,
     reference_answers_table,
@@ -32,10 +46,6 @@ from medjury.panel._meeting._tables import (
     reference_work_table,
     replies_table,
 )
-from medjury.panel._panel import Panel
-from medjury.panel._rating._tables import answers_table, looks_table
-from medjury.panel._saving_files import write_export
-from medjury.panel._tables import erasing_allowed
 from medjury.statistics import counted
 from medjury.store.runs import Ledger
 from medjury.studies import RatedStudy, load_study, panel_file, record_erasure
@@ -203,9 +213,9 @@ def _erase(connection: Connection, panel: Panel, choice: Choice, by: Person | st
             rows[column.table.name] = gone.rowcount
         if not any(rows.values()):
             return ErasedFromPanel(rows, earlier=erased_at(connection, choice.by, choice.names))
-        told = {name: count for name, count in rows.items() if count}
+        gone = {name: count for name, count in rows.items() if count}
         reduced = note_erasure(
-            connection, by, choice.by, choice.names, choice.items, codes, told, panel.now()
+            connection, by, choice.by, choice.names, choice.items, codes, gone, panel.now()
         )
     return ErasedFromPanel(rows, reduced)
 
@@ -284,8 +294,6 @@ def _take_out(file: Path, items: frozenset[str]) -> None:
         polars.read_parquet(file).filter(~polars.col("item").is_in(list(items))).write_parquet(part)
 
 
-_Coordinator = Annotated[Person, Depends(person_with(Role.COORDINATOR))]
-_Form = Annotated[Form, Depends(form_of)]
 _KINDS = ("patient", "case")
 
 
@@ -293,11 +301,11 @@ def routes(panel: Panel) -> APIRouter:
     router = APIRouter(include_in_schema=False)
 
     @router.get("/erase")
-    def ask(request: Request, person: _Coordinator) -> Response:
+    def ask(request: Request, person: Coordinator) -> Response:
         return _page(request)
 
     @router.post("/erase")
-    def show(request: Request, person: _Coordinator, form: _Form) -> Response:
+    def show(request: Request, person: Coordinator, form: SentForm) -> Response:
         try:
             found = would_go(panel, _choice(panel, form))
         except MedjuryError as error:
@@ -305,7 +313,7 @@ def routes(panel: Panel) -> APIRouter:
         return _page(request, form, found=found)
 
     @router.post("/erase/now")
-    def now(request: Request, person: _Coordinator, form: _Form) -> Response:
+    def now(request: Request, person: Coordinator, form: SentForm) -> Response:
         try:
             choice = _choice(panel, form)
             if form.get("again", "").strip() != form.get("id", "").strip():
@@ -319,7 +327,7 @@ def routes(panel: Panel) -> APIRouter:
             done = erase(panel, choice, person)
         except MedjuryError as error:
             return _page(request, form, problem=str(error), status=400)
-        return _page(request, told=done.text("the panel"))
+        return _page(request, report=done.text("the panel"))
 
     return router
 
@@ -333,5 +341,5 @@ def _choice(panel: Panel, form: Form) -> Choice:
 
 def _page(request: Request, form: Form | None = None, *, status: int = 200, **values: Any) -> Response:
     typed = {} if form is None else {"id": form.get("id", "").strip(), "kind": form.get("kind", "patient")}
-    shown = {"problem": "", "told": "", "found": None, "id": "", "kind": "patient", **typed, **values}
+    shown = {"problem": "", "report": "", "found": None, "id": "", "kind": "patient", **typed, **values}
     return page(request, "erasing/erase.html", status=status, **shown)

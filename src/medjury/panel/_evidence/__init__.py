@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from medjury.panel._evidence._mounted import NAVIGATION, routes
 from medjury.panel._evidence._offline import write_evidence_file
+from medjury.panel._evidence._pages import NAVIGATION, routes
 from medjury.panel._evidence._run import EvidenceRun
 from medjury.panel._evidence._serve import serve_evidence
 

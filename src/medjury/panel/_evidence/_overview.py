@@ -20,7 +20,7 @@ def overview(run: EvidenceRun, state: State) -> dict[str, Any]:
     systems = Counter(system for _, system in snapshot.keys)
     return {
         "facts": _facts(state),
-        "doors": [each for each in _doors(state) if each["count"] or each["title"] == "Every answer"],
+        "ways": [each for each in _ways(state) if each["count"] or each["title"] == "Every answer"],
         "severe": _severe(state),
         "reasons": [
             (reason, count, choice.address(show="unscored", reason=reason))
@@ -64,13 +64,13 @@ def _facts(state: State) -> str:
     return " · ".join(parts)
 
 
-def _doors(state: State) -> list[dict[str, Any]]:
+def _ways(state: State) -> list[dict[str, Any]]:
     snapshot = state.snapshot
     choice = Choice()
     differs = snapshot.difference()
     queue = next(iter(snapshot.queues), "")
     label = {each.name: each.label for each in snapshot.dimensions}
-    doors: list[tuple[str, str, int, str]] = [
+    ways: list[tuple[str, str, int, str]] = [
         (
             "Dangerous, and missed",
             f"clinicians saw danger and {the(snapshot.rater)} did not",
@@ -105,7 +105,7 @@ def _doors(state: State) -> list[dict[str, Any]]:
     ]
     return [
         {"title": title, "words": words, "count": f"{count:,}" if count else "", "address": address}
-        for title, words, count, address in doors
+        for title, words, count, address in ways
     ]
 
 

@@ -1,8 +1,12 @@
-"""The pages of the evidence browser. They only read; who may see them is decided by the guard they are given."""
+"""The pages of the evidence browser. They only read; who may see them is decided by the guard they are given.
+Inside the panel these are coordinators and viewers, who rate nothing: a rater never reaches it.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,17 +14,19 @@ from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from medjury.foundation.errors import MedjuryError
+from medjury.panel._access import Role, person_with
 from medjury.panel._evidence._case_view import case_view, located_quotations, text_page, texts_of
-from medjury.panel._evidence._choice import ON_A_PAGE, SORTS, Choice, chosen, queue_dimension
-from medjury.panel._evidence._listing import fields, listed
-from medjury.panel._evidence._names import from_address, in_address, shown_name
+from medjury.panel._evidence._choice import ON_A_PAGE, SORTS, Choice, chosen, fields, listed, queue_dimension
 from medjury.panel._evidence._numbers import number_shown, rows_of
 from medjury.panel._evidence._overview import overview, so_far, standing
 from medjury.panel._evidence._run import EvidenceRun, State
 from medjury.panel._evidence._steps import last_draft
+from medjury.panel._evidence._texts import from_address, in_address, shown_name
 from medjury.panel._evidence._votes import difference_of, votes_of
 from medjury.panel._evidence._word_difference import word_difference
-from medjury.panel._look import page
+from medjury.panel._look import NavigationLink, page
+from medjury.panel._panel import Panel
+from medjury.store.runs import files
 
 # Two answers side by side: of two systems to one case, or of one system in two runs.
 
@@ -72,10 +78,10 @@ def _answer(state: State, place: int) -> str | None:
     return next((text.text for _, text in titled if text.name == "candidate"), None)
 
 
-Shelf = Callable[[], tuple[EvidenceRun, EvidenceRun | None]]
+Runs = Callable[[], tuple[EvidenceRun, EvidenceRun | None]]
 
 
-def evidence_routes(runs: Shelf, guard: Any, base: str = "") -> APIRouter:
+def evidence_routes(runs: Runs, guard: Any, base: str = "") -> APIRouter:
     """The routes below `base`. `runs` gives the run, and the one that it is held beside, if any; it is asked at
     every request, so that a run may come to be while the server is up. `guard` is the dependency that decides who
     may read."""
@@ -294,3 +300,34 @@ def _cell(value: str) -> str:
         return f"{float(value):.4g}" if "." in value else value
     except ValueError:
         return value
+
+
+READERS = (Role.COORDINATOR, Role.VIEWER)
+NAVIGATION = (NavigationLink("/evidence", "Evidence", frozenset(READERS), order=60),)
+
+
+def routes(panel: Panel) -> APIRouter:
+    """The pages of the study's own run, once there is one."""
+    opened: dict[str, EvidenceRun] = {}
+    lock = threading.Lock()
+
+    def runs() -> tuple[EvidenceRun, EvidenceRun | None]:
+        folder = _run_folder(panel)
+        if folder is None or not (folder / files.MANIFEST).is_file():
+            raise MedjuryError(
+                "this study has no run yet; its evidence can be read once `medjury run` has begun"
+            )
+        with lock:
+            if "run" not in opened or opened["run"].changed:
+                opened["run"] = EvidenceRun(folder)
+        return opened["run"], None
+
+    return evidence_routes(runs, person_with(*READERS), "/evidence")
+
+
+def _run_folder(panel: Panel) -> Path | None:
+    """Where the study's run lies, or will."""
+    study = panel.study
+    if study is None:
+        return None
+    return study.file.resolve().parent / (study.settings.output or f"runs/{study.settings.study}")

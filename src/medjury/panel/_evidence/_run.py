@@ -27,9 +27,8 @@ from medjury.judging import (
     DeliberationBody,
     RepeatsBody,
 )
-from medjury.panel._evidence._names import from_address, in_address, shown_name
 from medjury.panel._evidence._snapshot import Flags, Numbers, Snapshot
-from medjury.panel._evidence._texts import Key, Texts, read_texts
+from medjury.panel._evidence._texts import Key, Texts, from_address, in_address, read_texts, shown_name
 from medjury.store.ratings import open_store
 from medjury.store.runs import Body, Manifest, Record, RunFolder, files
 from medjury.studies import Run

@@ -1,4 +1,6 @@
-"""The texts that were judged: read once, checked against the run, and kept in memory alone, compressed."""
+"""The texts that were judged: read once, checked against the run, and kept in memory alone, compressed; and the
+names of answers in addresses and on pages: every answer has one address that stays.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case, Note
@@ -102,3 +105,25 @@ def _unpacked(packed: bytes) -> Case:
         patient,
         metadata,
     )
+
+
+_EMPTY = "~"
+
+
+def in_address(name: str) -> str:
+    """A name as one part of an address, whatever it holds: `ward/1` is `ward~2F1`, and no name is `.` or empty."""
+    if not name:
+        return _EMPTY
+    quoted = quote(name, safe="", errors="surrogatepass").replace("~", "%7E")
+    return (quoted.replace(".", "%2E") if set(name) == {"."} else quoted).replace("%", "~")
+
+
+def from_address(part: str) -> str:
+    """The name again; an error is a name that nobody has."""
+    return "" if part == _EMPTY else unquote(part.replace("~", "%"), errors="surrogatepass")
+
+
+def shown_name(key: Key) -> str:
+    """`case-01 · system`, or the case alone where no system is named."""
+    item, system = key
+    return f"{item} · {system}" if system else item

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from medjury.instruments import NotApplicable, Outcome, Score, Unscored
-from medjury.panel._access import RECONCILED, compared, people
-from medjury.panel._design import Round, outcome_from_row, rounds
-from medjury.panel._design._tables import profiles_table
-from medjury.panel._exchange._tables import imported_table
+from medjury.panel._access import RECONCILED, compared, names_of_people
+from medjury.panel._design import Round, item_count, members, outcome_from_row, rounds
 from medjury.panel._meeting import panel_scores, reconciled_labels
-from medjury.panel._rating import latest_answers
+from medjury.panel._rating import RatedAnswer, latest_answers
+from medjury.panel._tables import assignments_table, imported_table, profiles_table
 from medjury.store.ratings import PROFILE
 
 if TYPE_CHECKING:
@@ -67,9 +67,9 @@ class Collected:
 def counted_ratings(ratings: Sequence[Collected]) -> str:
     """How much there is, in words; what raters settled together is nobody's rating."""
     own = [each for each in ratings if each.rater != RECONCILED]
-    told = f"{len(own):,} ratings of {len({each.rater for each in own}):,} raters"
+    text = f"{len(own):,} ratings of {len({each.rater for each in own}):,} raters"
     labels = len(ratings) - len(own)
-    return f"{told}, and {labels:,} labels on which they agree in the end" if labels else told
+    return f"{text}, and {labels:,} labels on which they agree in the end" if labels else text
 
 
 def collect(connection: Connection) -> list[Collected]:
@@ -87,7 +87,7 @@ def collect(connection: Connection) -> list[Collected]:
 
 
 def _given(connection: Connection, round_: Round) -> Iterator[Collected]:
-    names = {state.person.id: state.person.name for state in people(connection)}
+    names = names_of_people(connection)
     profiles = _profiles(connection)
     for each in latest_answers(connection, round_):
         yield Collected(
@@ -124,8 +124,8 @@ def _settled(connection: Connection, round_: Round) -> Iterator[Collected]:
 def _with_reason(outcome: Outcome, how: str, reason: str) -> Outcome:
     if isinstance(outcome, Unscored):
         return outcome
-    told = f"{how}: {reason}" if reason else how
-    return Score(outcome.value, told) if isinstance(outcome, Score) else NotApplicable(told)
+    text = f"{how}: {reason}" if reason else how
+    return Score(outcome.value, text) if isinstance(outcome, Score) else NotApplicable(text)
 
 
 def _scored_by_panels(connection: Connection) -> Iterator[Collected]:
@@ -200,3 +200,76 @@ def ratings_frame(ratings: list[Collected]) -> polars.DataFrame:
         for each in ratings
     ]
     return polars.DataFrame(rows, schema=columns, orient="row")
+
+
+# How far a round is, rater by rater: for the coordinator alone.
+
+
+@dataclass(frozen=True)
+class RaterProgress:
+    """One rater in one round. `seconds` is the middle of the measured times a case, `hours` their sum."""
+
+    name: str
+    done: int
+    assigned: int
+    cannot_judge: int
+    seconds: float | None
+    hours: float
+    last_at: str | None
+
+
+@dataclass(frozen=True)
+class RoundState:
+    """One round as a whole."""
+
+    items: int
+    raters: tuple[RaterProgress, ...]
+
+    @property
+    def assigned(self) -> int:
+        return sum(each.assigned for each in self.raters)
+
+    @property
+    def done(self) -> int:
+        return sum(each.done for each in self.raters)
+
+    @property
+    def hours(self) -> float:
+        return sum(each.hours for each in self.raters)
+
+
+def round_state(connection: Connection, round_: Round) -> RoundState:
+    names = names_of_people(connection)
+    table = assignments_table
+    counts = connection.execute(
+        select(table.c.person, func.count().label("cases"))
+        .where(table.c.round == round_.id, table.c.withdrawn_at.is_(None))
+        .group_by(table.c.person)
+    ).all()
+    said: dict[str, dict[tuple[str, str], list[RatedAnswer]]] = {}
+    for each in latest_answers(connection, round_):
+        said.setdefault(each.person, {}).setdefault((each.item, each.system), []).append(each)
+    assigned = {row.person: row.cases for row in counts}
+    everyone = dict.fromkeys([*members(connection, round_), *assigned, *said])
+    rows = [_rater(names[person], assigned.get(person, 0), said.get(person, {})) for person in everyone]
+    return RoundState(item_count(connection, round_.id), tuple(sorted(rows, key=lambda each: each.name)))
+
+
+def _rater(name: str, assigned: int, said: dict[tuple[str, str], list[RatedAnswer]]) -> RaterProgress:
+    times = [
+        sum(each.seconds for each in rows if each.seconds is not None)
+        for rows in said.values()
+        if rows[0].measured and rows[0].seconds is not None
+    ]
+    silent = sum(
+        not isinstance(each.outcome, Score | NotApplicable) for rows in said.values() for each in rows
+    )
+    return RaterProgress(
+        name,
+        len(said),
+        assigned,
+        silent,
+        median(times) if times else None,
+        sum(times) / 3600,
+        max((each.saved_at for rows in said.values() for each in rows), default=None),
+    )

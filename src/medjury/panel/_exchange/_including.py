@@ -1,20 +1,24 @@
-"""The panel's ratings become part of the study: a file beside it, and its run where it has one. Nobody is asked."""
+"""The panel's ratings become part of the study: a file beside it, and its run where it has one. Nobody is asked.
+One include at a time: of two, the one that began earlier would put older ratings over the newer ones.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
 from medjury.foundation.errors import MedjuryError
-from medjury.foundation.files import whole_part
+from medjury.foundation.files import create_private, whole_part
 from medjury.panel._access import RECONCILED
 from medjury.panel._database import PanelDatabase
 from medjury.panel._design import rounds
-from medjury.panel._design._kept_instrument import instrument_to_row
+from medjury.panel._design._rounds import instrument_to_row
 from medjury.panel._exchange._collecting import (
     REFERENCE,
     Collected,
@@ -22,12 +26,42 @@ from medjury.panel._exchange._collecting import (
     counted_ratings,
     ratings_frame,
 )
-from medjury.panel._exchange._one_at_a_time import one_at_a_time
-from medjury.panel._meeting._tables import reference_cases_table
+from medjury.panel._tables import reference_cases_table
 from medjury.studies import PANEL, RatedStudy, RunResult, load_study, panel_file, run_study
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
+
+
+WAIT_SECONDS = 300
+_ASK_AGAIN_SECONDS = 0.1
+
+
+@contextmanager
+def one_at_a_time(file: Path) -> Iterator[None]:
+    """Hold what is written to `file`, or wait for whoever does; it is free when a process ends, however it ends.
+    (Windows has no such lock here: there the rule is the user's to keep.)"""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    place = file.with_suffix(".lock")
+    create_private(place)
+    with place.open("rb") as held:
+        limit = monotonic() + WAIT_SECONDS
+        while True:
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                if monotonic() > limit:
+                    raise MedjuryError(
+                        f"{file}: somebody else is including ratings and has not ended; try again then"
+                    ) from None
+                sleep(_ASK_AGAIN_SECONDS)
+        yield
+
 
 _MEANING = ("definition", "grades", "higher_is_better", "skip")
 _NOT_NAMED = (
@@ -42,13 +76,13 @@ class Included:
 
     file: Path
     ratings: int
-    told: str
+    counts: str
     run: RunResult | None
     report: Path | None
     notes: tuple[str, ...] = ()
 
     def text(self) -> str:
-        lines = [f"{self.told}: {self.file}", *self.notes]
+        lines = [f"{self.counts}: {self.file}", *self.notes]
         if self.run is not None:
             lines.append(self.run.text())
         if self.report is not None:
@@ -73,16 +107,16 @@ def _include(study: RatedStudy, database: PanelDatabase) -> Included:
     notes = (_NOT_NAMED.format(count=len(settled)),) if settled else ()
     ratings = [each for each in ratings if each not in settled]
     file = write_ratings_file(study, ratings)
-    told = counted_ratings(ratings)
+    counts = counted_ratings(ratings)
     stated = study.settings.humans
     if stated is None or stated.path != PANEL:
         own = "names no clinicians" if stated is None else f"takes its clinicians from {stated.path}"
         note = f"{study.file.name} {own}: write `humans: {PANEL}` into it, and run `medjury run {study.file}`"
-        return Included(file, len(ratings), told, None, None, (*notes, note))
+        return Included(file, len(ratings), counts, None, None, (*notes, note))
     if not study.settings.judges or not load_study(study.file).finished:
         note = f"There is no complete run yet: `medjury run {study.file}` takes these ratings along"
-        return Included(file, len(ratings), told, None, None, (*notes, note))
-    return Included(file, len(ratings), told, *_run_again(study), notes)
+        return Included(file, len(ratings), counts, None, None, (*notes, note))
+    return Included(file, len(ratings), counts, *_run_again(study), notes)
 
 
 def _run_again(study: RatedStudy) -> tuple[RunResult, Path]:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Annotated
 
 import numpy as np
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from medjury.analysis.agreement import krippendorff_alpha
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument
-from medjury.panel._access import RECONCILED, Person, Role, person_with
+from medjury.panel._access import RECONCILED, Coordinator, Role
 from medjury.panel._design import rounds
 from medjury.panel._exchange import Collected, collect, ratings_frame, round_state
 from medjury.panel._live._stopping import Stopping
@@ -52,7 +51,7 @@ class Drift:
     change: Estimate
 
     @property
-    def is_told(self) -> bool:
+    def is_reported(self) -> bool:
         """Whether the interval leaves out no change at all."""
         low, high = self.change.low, self.change.high
         return low is not None and high is not None and (low > 0 or high < 0)
@@ -67,8 +66,8 @@ def _agreed(grid: Grid) -> Agreed:
     scores = np.column_stack(list(grid.scores.values()))
     shared = int((np.sum(~np.isnan(scores), axis=1) >= 2).sum())
     if shared < FEWEST:
-        told = f"two raters share {counted(shared, 'answer')}; from {FEWEST} on it is computed"
-        return Agreed(grid.dimension, undefined(told, shared, "none"), shared)
+        why = f"two raters share {counted(shared, 'answer')}; from {FEWEST} on it is computed"
+        return Agreed(grid.dimension, undefined(why, shared, "none"), shared)
     alpha = krippendorff_alpha(scores, "ordinal", clusters=grid.clusters, resamples=_RESAMPLES)
     return Agreed(grid.dimension, alpha, shared)
 
@@ -128,8 +127,6 @@ def _change(before: Floats, after: Floats) -> Estimate:
 
 NAVIGATION = (NavigationLink("/live", "State", frozenset({Role.COORDINATOR}), order=20),)
 
-_Coordinator = Annotated[Person, Depends(person_with(Role.COORDINATOR))]
-
 
 @dataclass
 class _Numbers:
@@ -165,7 +162,7 @@ def routes(panel: Panel) -> APIRouter:
     numbers, stopping = _Numbers(panel), Stopping(panel.study)
 
     @router.get("/live")
-    def live(request: Request, person: _Coordinator) -> Response:
+    def live(request: Request, person: Coordinator) -> Response:
         with panel.database.reading() as connection:
             states = [(each, round_state(connection, each)) for each in rounds(connection)]
             ratings = collect(connection)
@@ -178,7 +175,7 @@ def routes(panel: Panel) -> APIRouter:
             "live/live.html",
             states=states,
             agreed=agreed,
-            drifted=[each for each in drifted if each.is_told],
+            drifted=[each for each in drifted if each.is_reported],
             watched=len(drifted),
             problem=problem,
             drawn=any(each.probability is not None for each in ratings),

@@ -27,7 +27,7 @@ _RESAMPLES = 1000
 
 
 @dataclass(frozen=True)
-class Told:
+class Outlook:
     """How each rule stands; or, in one sentence, why nothing can be said."""
 
     rows: tuple[SettlingRow, ...] = ()
@@ -44,47 +44,47 @@ class Stopping:
     _turn: Lock = field(default_factory=Lock)
     _worker: Thread | None = None
     _of: tuple[Any, ...] = ()
-    _told: Told | None = None
+    _found: Outlook | None = None
 
-    def of(self, ratings: Sequence[Collected], planned: int) -> Told | None:
+    def of(self, ratings: Sequence[Collected], planned: int) -> Outlook | None:
         """How the study stands with these ratings, of `planned` answers; None while that is being computed."""
         folder = _run_folder(self.study)
         if self.study is None or folder is None:
-            return Told()
+            return Outlook()
         key = (list(ratings), planned, (folder / files.MANIFEST).stat().st_mtime_ns)
         with self._turn:
-            if key == self._of and self._told is not None:
-                return self._told
+            if key == self._of and self._found is not None:
+                return self._found
             if self._worker is None or not self._worker.is_alive():
-                self._of, self._told = key, None
+                self._of, self._found = key, None
                 work = (self.study, folder, key)
                 self._worker = Thread(target=self._compute, args=work, daemon=True)
                 self._worker.start()
             worker = self._worker
         worker.join(self.wait_seconds)
         with self._turn:
-            return self._told if key == self._of else None
+            return self._found if key == self._of else None
 
     def _compute(self, study: RatedStudy, folder: Path, key: tuple[Any, ...]) -> None:
         try:
-            told = stopping_of(study, folder, key[0], key[1])
+            found = stopping_of(study, folder, key[0], key[1])
         except MedjuryError as error:
-            told = Told(why=str(error))
+            found = Outlook(why=str(error))
         except Exception:  # whatever it is, the page must not say for ever that it is being computed
-            told = Told(why="It cannot be computed from these ratings; `medjury plan more` says why.")
+            found = Outlook(why="It cannot be computed from these ratings; `medjury plan more` says why.")
         with self._turn:
             if self._of == key:
-                self._told = told
+                self._found = found
 
 
-def stopping_of(study: RatedStudy, folder: Path, ratings: Sequence[Collected], planned: int) -> Told:
+def stopping_of(study: RatedStudy, folder: Path, ratings: Sequence[Collected], planned: int) -> Outlook:
     """Every rule that more ratings could settle, on the run's judges and these clinicians."""
     table = table_beside_run(study, open_run(folder), ratings)
     people = [name for name, kind in table.raters.items() if kind == "clinician"]
     rated = table.rows.filter(table.rows["rater"].is_in(people)).select("item", "system").n_unique()
     if rated < FEWEST:
-        return Told(why=f"Too little is rated yet: from {FEWEST} answers on it is computed.")
-    return Told(settling(table, planned=max(planned, rated), resamples=_RESAMPLES).rows)
+        return Outlook(why=f"Too little is rated yet: from {FEWEST} answers on it is computed.")
+    return Outlook(settling(table, planned=max(planned, rated), resamples=_RESAMPLES).rows)
 
 
 def table_beside_run(study: RatedStudy, run: RatingTable, ratings: Sequence[Collected]) -> RatingTable:

@@ -1,6 +1,7 @@
-"""The templates and files of all parts under one roof.
+"""The templates and files of all parts under one roof, and a page from a template.
 
 `rating/case.html` is `case.html` in the `templates/` of the part `_rating`; its style and scripts lie in `static/`.
+They come from this server alone. Their address changes with their content: browsers may keep them.
 """
 
 from __future__ import annotations
@@ -9,10 +10,18 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from html import escape
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType, ModuleType
+from typing import Any
 
+from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, PrefixLoader, StrictUndefined
+from markupsafe import Markup
+
+from medjury.panel._declared import Everybody
+from medjury.panel._panel import Panel
 
 KINDS = {
     ".css": "text/css; charset=utf-8",
@@ -71,3 +80,43 @@ def _gathered(folders: tuple[Path, ...]) -> tuple[Environment, Mapping[str, byte
     marks = {name: hashlib.sha256(content).hexdigest()[:12] for name, content in files.items()}
     templates.globals["file"] = lambda name: f"/static/{name}?v={marks[name]}"
     return templates, MappingProxyType(files)
+
+
+def page(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+    """The page; a template always knows `person` (None where nobody is signed in), `links`, `csrf` (the hidden
+    field that every form needs), `csrf_token`, `study` and `path`."""
+    look: Look = request.app.state.look
+    person = getattr(request.state, "person", None)
+    token = getattr(request.state, "csrf", "")
+    study = request.app.state.panel.study
+    known = {
+        "person": person,
+        "links": look.links_of(person.role) if person else [],
+        "csrf_token": token,
+        "csrf": Markup(f'<input type="hidden" name="csrf" value="{escape(token)}">'),  # noqa: S704 - escaped here
+        "study": study.name if study else "",
+        "path": request.url.path,
+    }
+    return HTMLResponse(look.templates.get_template(template).render(known | values), status_code=status)
+
+
+def error_page(request: Request, status: int, title: str, message: str) -> HTMLResponse:
+    """What went wrong and what to do, in the same frame."""
+    return page(request, "look/error.html", status=status, title=title, message=message)
+
+
+def routes(panel: Panel) -> APIRouter:
+    router = APIRouter()
+
+    @router.get("/static/{name:path}", dependencies=[Depends(Everybody())], include_in_schema=False)
+    def static(request: Request, name: str) -> Response:
+        look: Look = request.app.state.look
+        if name not in look.files:
+            raise HTTPException(404)
+        return Response(
+            look.files[name],
+            media_type=KINDS[PurePosixPath(name).suffix],
+            headers={"Cache-Control": "public, max-age=31536000, immutable"},
+        )
+
+    return router

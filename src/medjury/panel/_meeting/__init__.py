@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from medjury.panel._meeting._items import MeetingItem, meeting_items
-from medjury.panel._meeting._labels import ReconciledLabel, reconciled_labels
-from medjury.panel._meeting._opening import Meeting, close_meeting, meeting_of, open_meeting
+from medjury.panel._meeting._differences import Meeting, close_meeting, meeting_of, open_meeting
+from medjury.panel._meeting._items import MeetingItem, ReconciledLabel, meeting_items, reconciled_labels
 from medjury.panel._meeting._pages import NAVIGATION, routes
 from medjury.panel._meeting._questions import (
     OrderCounts,
@@ -13,10 +12,10 @@ from medjury.panel._meeting._questions import (
     question_replies,
     write_question_replies,
 )
-from medjury.panel._meeting._reference import (
+from medjury.panel._meeting._reference import make_panel
+from medjury.panel._meeting._reference_files import (
     PanelReference,
     PanelScore,
-    make_panel,
     panel_references,
     panel_scores,
     set_up_references,

@@ -1,19 +1,31 @@
-"""One answer on which raters differ, with all that was said of it since they met."""
+"""One answer on which raters differ, with all that was said of it since they met; and what they agree on in the
+end: said alike from the start, settled together, or decided by the adjudicator.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy import select
 
-from medjury.instruments import Outcome
-from medjury.panel._design import Said, outcome_from_row
-from medjury.panel._meeting._opening import Meeting, meeting_from
-from medjury.panel._meeting._tables import (
+from medjury.foundation.errors import MedjuryError
+from medjury.instruments import NotApplicable, Outcome, Score
+from medjury.panel._design import Round, Said, outcome_from_row
+from medjury.panel._meeting._differences import (
+    Meeting,
+    RatedItem,
+    all_the_same,
+    meeting_from,
+    meeting_of,
+    rated_items,
+)
+from medjury.panel._rating._answers import RatedAnswer
+from medjury.panel._tables import (
     confirmations_table,
     decisions_table,
+    made,
     meeting_items_table,
     meetings_table,
     proposals_table,
@@ -21,6 +33,7 @@ from medjury.panel._meeting._tables import (
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row
+
 
 State = Literal["open", "proposed", "reconciled", "adjudicator", "adjudicated"]
 
@@ -123,15 +136,12 @@ def _items(connection: Connection, chosen: Any) -> list[MeetingItem]:
     proposals = _proposals(connection, ids)
     decisions = _by_item(connection.execute(_of(decisions_table, ids)))
     return [
-        MeetingItem(
-            row.id,
-            row.item,
-            row.code,
-            tuple(row.participants),
-            tuple(row.dimensions),
-            known[row.meeting_id],
-            proposals.get(row.id, ()),
-            decisions.get(row.id, ()),
+        made(
+            MeetingItem,
+            row,
+            meeting=known[row.meeting_id],
+            proposals=proposals.get(row.id, ()),
+            decisions=decisions.get(row.id, ()),
         )
         for row in rows
     ]
@@ -145,7 +155,7 @@ def _of(table: Any, ids: Sequence[int]) -> Any:
 def _by_item(rows: Any) -> dict[int, list[Settled]]:
     found: dict[int, list[Settled]] = {}
     for row in rows:
-        found.setdefault(row.meeting_item, []).append(_settled(row))
+        found.setdefault(row.meeting_item, []).append(_settled_from(row))
     return found
 
 
@@ -155,11 +165,90 @@ def _proposals(connection: Connection, ids: Sequence[int]) -> dict[int, list[Set
         confirmed.setdefault(row.proposal, set()).add(row.person)
     found: dict[int, list[Settled]] = {}
     for row in connection.execute(_of(proposals_table, ids)):
-        told = _settled(row, agreed=row.agreed, confirmed=frozenset(confirmed.get(row.id, ())))
-        found.setdefault(row.meeting_item, []).append(told)
+        settled = _settled_from(row, agreed=row.agreed, confirmed=frozenset(confirmed.get(row.id, ())))
+        found.setdefault(row.meeting_item, []).append(settled)
     return found
 
 
-def _settled(row: Row[Any], **more: Any) -> Settled:
+def _settled_from(row: Row[Any], **more: Any) -> Settled:
     outcomes = {name: outcome_from_row(each) for name, each in row.outcomes.items()}
-    return Settled(row.id, row.version, row.person, row.said, outcomes, row.reason, row.said_at, **more)
+    return made(Settled, row, outcomes=outcomes, **more)
+
+
+@dataclass(frozen=True)
+class ReconciledLabel:
+    """The one word on one dimension of one answer, and how it came about. The originals stay beside it."""
+
+    item: str
+    system: str
+    dimension: str
+    outcome: Outcome
+    how: Literal["agreed", "reconciled", "adjudicated"]
+    participants: tuple[str, ...]  # those who gave it: raters, or the adjudicator
+    reason: str
+    at: str
+    version: int
+    probability: float | None
+    fingerprint: str
+
+
+def reconciled_labels(connection: Connection, round_: Round) -> Iterator[ReconciledLabel]:
+    """The labels of a round over which its raters have met. What is not settled has none: neither what is still
+    talked over, nor a difference too small for the study's rule, nor what one rater alone has seen."""
+    meeting = meeting_of(connection, round_.id)
+    if meeting is None:
+        return
+    open_ = {each.item: each for each in meeting_items(connection, meeting)}
+    for rated in rated_items(connection, round_):
+        item = open_.get(rated.id)
+        for dimension in round_.instrument.dimensions:
+            name = dimension.name
+            given = [own[name] for own in rated.said.values()]
+            if item is not None and name in item.dimensions:
+                yield from _settled_label(item, rated, name, given)
+            elif all_the_same([each.outcome for each in given]):
+                last = max(given, key=lambda each: each.saved_at)
+                outcome: Outcome = NotApplicable()
+                if isinstance(last.outcome, Score):
+                    outcome = Score(last.outcome.value)
+                people = tuple(sorted(rated.said))
+                yield ReconciledLabel(
+                    rated.item, rated.system, name, outcome, "agreed", people, "", last.saved_at,
+                    1, probability_of(given), last.fingerprint,
+                )  # fmt: skip
+
+
+def _settled_label(
+    item: MeetingItem, rated: RatedItem, name: str, given: Sequence[RatedAnswer]
+) -> Iterator[ReconciledLabel]:
+    settled = item.settled
+    if settled is None:
+        return
+    by_raters = item.state == "reconciled"
+    people = tuple(sorted(item.participants)) if by_raters else (settled.person,)
+    yield ReconciledLabel(
+        rated.item,
+        rated.system,
+        name,
+        settled.outcomes[name],
+        "reconciled" if by_raters else "adjudicated",
+        people,
+        settled.said[name]["why"],
+        settled.said_at,
+        settled.version,
+        probability_of(given),
+        given[0].fingerprint,
+    )
+
+
+def probability_of(given: Sequence[RatedAnswer]) -> float | None:
+    """That of the answer being drawn for review; None where it was to be rated in any case."""
+    known = {each.probability for each in given}
+    if None in known:
+        return None
+    if len(known) > 1:
+        raise MedjuryError(
+            f"{given[0].item}: its raters were given it with different probabilities, so its label has none; "
+            "draw each case once, for all its raters"
+        )
+    return known.pop()

@@ -1,16 +1,132 @@
-"""The pages of this part, and where they stand at the head of every page."""
+"""The coordinator's page of meetings, the rater's page of everything that follows the rating, and the routes of
+this part.
+"""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from medjury.panel._access import Role
-from medjury.panel._look import NavigationLink
-from medjury.panel._meeting import _coordinator_pages, _decision_pages, _overview, _together_pages
-from medjury.panel._meeting._questions import _pages as _question_pages
-from medjury.panel._meeting._reference import _pages as _reference_pages
-from medjury.panel._meeting._reference import _panel_pages, _scoring_pages
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import RedirectResponse, Response
+
+from medjury.foundation.errors import MedjuryError
+from medjury.panel._access import Coordinator, Rater, Role, SentForm, trail
+from medjury.panel._design import Round, rounds
+from medjury.panel._look import NavigationLink, page
+from medjury.panel._meeting._differences import (
+    RULES,
+    Meeting,
+    close_meeting,
+    differences,
+    meeting_of,
+    open_meeting,
+)
+from medjury.panel._meeting._items import items_of_person, meeting_items
+from medjury.panel._meeting._question_page import add_question_routes
+from medjury.panel._meeting._questions import ask_questions, asks_questions, questions_for
+from medjury.panel._meeting._reference import STAGES, work_of_person
+from medjury.panel._meeting._reference_pages import add_panel_routes, add_reference_routes, add_scoring_routes
+from medjury.panel._meeting._settling_pages import add_decision_routes, add_together_routes
 from medjury.panel._panel import Panel
+from medjury.store.runs import GateRules
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+
+@dataclass(frozen=True)
+class MeetingState:
+    """A round and how far its differences are settled. `smaller` are those that the rule leaves without a label."""
+
+    round: Round
+    meeting: Meeting | None
+    rule: str
+    listed: int
+    smaller: int
+    states: Counter[str]
+
+
+def _add_meetings(router: APIRouter, panel: Panel) -> None:
+    @router.get("/meetings")
+    def everything(request: Request, person: Coordinator) -> Response:
+        return _meetings_page(request, panel)
+
+    @router.post("/meetings/{name}/open")
+    def begin(request: Request, name: str, person: Coordinator, form: SentForm) -> Response:
+        try:
+            with panel.database.writing() as connection:
+                round_ = _round(connection, name)
+                open_meeting(connection, round_, danger=danger_line(panel), now=panel.now())
+                trail(connection, person, "opened the meeting", name, now=panel.now())
+        except MedjuryError as error:
+            return _meetings_page(request, panel, problem=str(error), status=400)
+        return RedirectResponse("/meetings", 303)
+
+    @router.post("/meetings/{name}/close")
+    def end(request: Request, name: str, person: Coordinator, form: SentForm) -> Response:
+        with panel.database.writing() as connection:
+            meeting = meeting_of(connection, _round(connection, name).id)
+            if meeting is None:
+                raise HTTPException(404)
+            close_meeting(connection, meeting, panel.now())
+            trail(connection, person, "closed the meeting", name, now=panel.now())
+        return RedirectResponse("/meetings", 303)
+
+
+def danger_line(panel: Panel) -> float:
+    """Where the gate of the study draws it, as a share of the scale."""
+    return panel.study.settings.gate.danger if panel.study else GateRules().danger
+
+
+def meeting_states(connection: Connection, danger: float) -> list[MeetingState]:
+    """Every round that counts, with its meeting where there is one."""
+    found = []
+    for round_ in rounds(connection):
+        if not round_.counts:
+            continue
+        meeting = meeting_of(connection, round_.id)
+        rule = meeting.differ if meeting else round_.settings["meeting"]["differ"]
+        line = meeting.danger if meeting else danger
+        listed = len(differences(connection, round_, rule, line))
+        smaller = len(differences(connection, round_, "any", line)) - listed
+        states = Counter(each.state for each in meeting_items(connection, meeting)) if meeting else Counter()
+        found.append(MeetingState(round_, meeting, RULES[rule], listed, smaller, Counter(states)))
+    return found
+
+
+def _round(connection: Connection, name: str) -> Round:
+    found = [each for each in rounds(connection) if each.name == name and each.counts]
+    if not found:
+        raise HTTPException(404)
+    return found[0]
+
+
+def _meetings_page(request: Request, panel: Panel, *, problem: str = "", status: int = 200) -> Response:
+    with panel.database.reading() as connection:
+        states = meeting_states(connection, danger_line(panel))
+    return page(request, "meeting/meetings.html", status=status, states=states, problem=problem)
+
+
+def _add_overview(router: APIRouter, panel: Panel) -> None:
+    @router.get("/together")
+    def everything(request: Request, person: Rater) -> Response:
+        with panel.database.reading() as connection:
+            is_asking = asks_questions(connection)
+        if is_asking:
+            with panel.database.writing() as connection:
+                ask_questions(connection, person.id, panel.now())
+        with panel.database.reading() as connection:
+            return page(
+                request,
+                "meeting/together.html",
+                items=items_of_person(connection, person.id),
+                work=work_of_person(connection, person.id),
+                stages=STAGES,
+                questions=questions_for(connection, person.id),
+            )
+
 
 NAVIGATION = (
     NavigationLink("/together", "Together", frozenset({Role.RATER}), order=40),
@@ -18,20 +134,16 @@ NAVIGATION = (
     NavigationLink("/meetings", "Meetings", frozenset({Role.COORDINATOR}), order=42),
     NavigationLink("/panels", "Panels", frozenset({Role.COORDINATOR}), order=45),
 )
-_PAGES = (
-    _coordinator_pages,
-    _overview,
-    _together_pages,
-    _decision_pages,
-    _panel_pages,
-    _reference_pages,
-    _scoring_pages,
-    _question_pages,
-)
 
 
 def routes(panel: Panel) -> APIRouter:
     router = APIRouter(include_in_schema=False)
-    for pages in _PAGES:
-        pages.add_routes(router, panel)
+    _add_meetings(router, panel)
+    _add_overview(router, panel)
+    add_together_routes(router, panel)
+    add_decision_routes(router, panel)
+    add_panel_routes(router, panel)
+    add_reference_routes(router, panel)
+    add_scoring_routes(router, panel)
+    add_question_routes(router, panel)
     return router

@@ -14,6 +14,7 @@ from sqlalchemy import insert
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, NotApplicable, Score
+from medjury.intake.cases import clean_text
 from medjury.panel._design import (
     CANNOT_JUDGE,
     NOT_APPLICABLE,
@@ -24,14 +25,30 @@ from medjury.panel._design import (
     outcome_row,
     read_form,
 )
-from medjury.panel._design._reading import GRADE, WHY
+from medjury.panel._design._form import GRADE, WHY
+from medjury.panel._meeting._differences import RatedItem, all_the_same
 from medjury.panel._meeting._items import MeetingItem, Settled, item_by_code
-from medjury.panel._meeting._opening import RatedItem
-from medjury.panel._meeting._rule import all_the_same
-from medjury.panel._meeting._tables import confirmations_table, decisions_table, proposals_table
+from medjury.panel._tables import confirmations_table, decisions_table, proposals_table
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
+
+
+LONGEST = 20_000
+
+
+def typed_text(form: Mapping[str, str], name: str) -> str:
+    """A text without what nobody sees; refused where it is too long to be one."""
+    text = clean_text(form.get(name, "")).strip()
+    if len(text) > LONGEST:
+        raise MedjuryError(f"A text may have {LONGEST:,} letters; this one has {len(text):,}. Shorten it.")
+    return text
+
+
+def typed_version(form: Mapping[str, str]) -> int:
+    """The version that the form was opened with; what is no number rests on nothing."""
+    text = form.get("version", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
 
 
 class Overtaken(Exception):  # noqa: N818 - no error: somebody else was quicker, and both are shown
@@ -59,9 +76,8 @@ def read_settled(
     read = read_form({**_said_by_all(instrument, item, rated), **typed}, instrument, whole)
     outcomes = {name: each for name, each in read.outcomes.items() if name in item.dimensions}
     said = {name: each for name, each in read.said.items() if name in item.dimensions}
-    return Read(
-        said, "", outcomes, tuple(each for each in read.problems if each.dimension in item.dimensions)
-    )
+    problems = {name: each for name, each in read.problems.items() if name in item.dimensions}
+    return Read(said, "", outcomes, problems)
 
 
 def said_before(item: MeetingItem, rated: RatedItem) -> Said:
@@ -119,7 +135,7 @@ def do_not_agree(
     _not_overtaken(item.proposal, version)
     if not reason.strip():
         raise MedjuryError("Say in a few words why you do not agree. The adjudicator reads it.")
-    row = _row(item, person, version, Read({}, "", {}, ()), now) | {"reason": reason.strip(), "agreed": False}
+    row = _row(item, person, version, Read({}, "", {}, {}), now) | {"reason": reason.strip(), "agreed": False}
     connection.execute(insert(proposals_table).values(**row))
     return _again(connection, code)
 

@@ -8,28 +8,26 @@ from medjury.panel._rating._answers import (
     Version,
     history,
     latest_answers,
+    let_pass,
     progress,
 )
 from medjury.panel._rating._case_page import Piece, differences
 from medjury.panel._rating._course import Step, course
-from medjury.panel._rating._pages import NAVIGATION, routes
-from medjury.panel._rating._profile import Profile, profile_of
-from medjury.panel._rating._saving import Closed, Entry, Saved, Stale, TooMuch, save
-from medjury.panel._rating._training import let_pass
+from medjury.panel._rating._pages import NAVIGATION, Profile, profile_of, routes
+from medjury.panel._rating._saving import Entry, NotSaved, Saved, add_version
 
 __all__ = [
     "NAVIGATION",
-    "Closed",
     "Entry",
+    "NotSaved",
     "Piece",
     "Profile",
     "Progress",
     "RatedAnswer",
     "Saved",
-    "Stale",
     "Step",
-    "TooMuch",
     "Version",
+    "add_version",
     "course",
     "differences",
     "history",
@@ -38,5 +36,4 @@ __all__ = [
     "profile_of",
     "progress",
     "routes",
-    "save",
 ]

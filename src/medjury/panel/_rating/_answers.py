@@ -1,17 +1,19 @@
-"""What raters said: the last word on each case, its history, and how far everyone has come."""
+"""What raters said: the last word on each case, its history, how far everyone has come, and training beside its
+key.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from medjury.instruments import Outcome
-from medjury.panel._design import Round, Said, outcome_from_row
-from medjury.panel._design._tables import assignments_table, items_table
-from medjury.panel._rating._tables import answers_table
+from medjury.panel._design import Compared, Round, Said, compare_with_key, outcome_from_row, share_right
+from medjury.panel._tables import answers_table, assignments_table, items_table, made, members_table
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -85,19 +87,13 @@ def latest_answers(
         query = query.where(i.c.id == only)
     for row in connection.execute(query):
         for name, kept in row.outcomes.items():
-            yield RatedAnswer(
-                row.case_item,
-                row.system,
-                row.person,
-                name,
-                outcome_from_row(kept),
-                None if row.seconds is None else row.seconds / len(row.outcomes),
-                row.measured,
-                row.probability,
-                row.comment,
-                row.saved_at,
-                row.version,
-                row.fingerprint,
+            yield made(
+                RatedAnswer,
+                row,
+                item=row.case_item,
+                dimension=name,
+                outcome=outcome_from_row(kept),
+                seconds=None if row.seconds is None else row.seconds / len(row.outcomes),
             )
 
 
@@ -106,7 +102,7 @@ def history(connection: Connection, assignment: int) -> list[Version]:
     table = answers_table
     query = select(table).where(table.c.assignment == assignment).order_by(table.c.version)
     return [
-        Version(row.version, row.submitted, row.said, row.comment, row.seconds, row.measured, row.saved_at)
+        made(Version, row, number=row.version, is_submitted=row.submitted)
         for row in connection.execute(query)
     ]
 
@@ -127,3 +123,38 @@ def progress(connection: Connection, round_: Round, person: str) -> Progress:
     known = sorted(each for each in times if each is not None)
     typical = known[len(known) // 2] if known else None
     return Progress(done, total, None if typical is None else typical * (total - done))
+
+
+def compared_answers(connection: Connection, round_: Round, person: str) -> dict[str, list[Compared]]:
+    """What a rater said in a training round beside the key, by the code of the case."""
+    a, i, s = assignments_table, items_table, answers_table
+    query = (
+        select(a.c.code, i.c.key, s.c.outcomes)
+        .join(i, a.c.item == i.c.id)
+        .join(s, s.c.assignment == a.c.id)
+        .where(a.c.round == round_.id, a.c.person == person, s.c.submitted)
+        .order_by(s.c.version.desc())  # of several the first one is read last, and stays
+    )
+    within = int(round_.settings["within"])
+    found = {}
+    for row in connection.execute(query):
+        outcomes = {name: outcome_from_row(each) for name, each in row.outcomes.items()}
+        found[row.code] = compare_with_key(round_.instrument, outcomes, row.key, within)
+    return found
+
+
+def conclude_training(connection: Connection, round_: Round, person: str, now: datetime) -> float:
+    """The share of right grades; the rater has passed where it reaches the mark, or where none is set."""
+    compared = compared_answers(connection, round_, person)
+    share = share_right([each for case in compared.values() for each in case])
+    mark = round_.settings["pass_mark"]
+    if mark is None or share >= mark:
+        let_pass(connection, round_, person, now)
+    return share
+
+
+def let_pass(connection: Connection, round_: Round, person: str, now: datetime) -> None:
+    """By the mark, or by the coordinator's word."""
+    table = members_table
+    mine = (table.c.round == round_.id) & (table.c.person == person)
+    connection.execute(update(table).where(mine).values(passed_at=now.isoformat()))

@@ -6,21 +6,21 @@ import random
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import insert, select
 
 from medjury.instruments import NotApplicable, Score
-from medjury.panel._access import Form, Person, Role, form_of, person_with
+from medjury.panel._access import Person, Rater, SentForm
 from medjury.panel._design import Passage, Round
 from medjury.panel._design._shown import passages_from_row
-from medjury.panel._design._tables import items_table, remarks_table
 from medjury.panel._look import page
 from medjury.panel._panel import Panel
 from medjury.panel._rating._answers import latest_answers
 from medjury.panel._rating._course import course
+from medjury.panel._tables import items_table, remarks_table
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -98,19 +98,16 @@ def _word(outcome: object) -> str:
     return "not applicable" if isinstance(outcome, NotApplicable) else "can't judge"
 
 
-_Rater = Annotated[Person, Depends(person_with(Role.RATER))]
 _LONGEST = 2000
 
 
-def add_routes(router: APIRouter, panel: Panel) -> None:
+def add_discussion_routes(router: APIRouter, panel: Panel) -> None:
     @router.get("/rate/discussion/{name}")
-    def discussion(request: Request, name: str, person: _Rater) -> Response:
+    def discussion(request: Request, name: str, person: Rater) -> Response:
         return _page(request, panel, name, person)
 
     @router.post("/rate/discussion/{name}")
-    def remark(
-        request: Request, name: str, person: _Rater, form: Annotated[Form, Depends(form_of)]
-    ) -> Response:
+    def remark(request: Request, name: str, person: Rater, form: SentForm) -> Response:
         text, dimension = form.get("text", "").strip(), form.get("dimension", "")
         with panel.database.writing() as connection:
             round_ = _discussed(connection, name, person)

@@ -1,50 +1,89 @@
-"""The rater's pages: where I am, one case, and what follows it. Every page works without JavaScript."""
+"""The rater's pages: who I am, where I am, one case, and what follows it. Every page works without JavaScript."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
+from sqlalchemy import delete, insert, select
 
-from medjury.panel._access import Form, Person, Role, form_of, person_with
+from medjury.intake.cases import clean_text
+from medjury.panel._access import Rater, Role, SentForm
 from medjury.panel._design import assignment_of, next_code, places
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
-from medjury.panel._rating import (
-    _discussion_page,
-    _history_page,
-    _rounds_page,
-    _saving_pages,
-)
-from medjury.panel._rating._case_page import case_page, case_values, minutes
-from medjury.panel._rating._course import Step, can_join_more, course
-from medjury.panel._rating._profile import SENIORITIES, Profile, keep_profile, profile_of, read_profile
-from medjury.panel._rating._standing import standing
-from medjury.panel._rating._timing import note_opened
-from medjury.panel._rating._training import compared_answers
+from medjury.panel._rating._answers import compared_answers
+from medjury.panel._rating._case_page import add_saving_routes, case_page, case_values, minutes
+from medjury.panel._rating._coordinator_pages import add_history_routes, add_round_routes
+from medjury.panel._rating._course import Step, can_join_more, course, standing
+from medjury.panel._rating._discussion_page import add_discussion_routes
+from medjury.panel._rating._saving import note_opened
+from medjury.panel._tables import made, profiles_table
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
+
+
+SENIORITIES = ("student", "resident or trainee", "specialist", "consultant or attending", "nurse", "other")
+_LONGEST, _MOST_YEARS = 120, 70
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A rater's own words about themselves."""
+
+    years: int
+    specialty: str
+    affiliation: str
+    seniority: str
+
+
+def read_profile(form: Mapping[str, str]) -> Profile | str:
+    """The profile in a form, or what has to be put right."""
+    years, specialty = form.get("years", "").strip(), clean_text(form.get("specialty", "")).strip()
+    affiliation, seniority = clean_text(form.get("affiliation", "")).strip(), form.get("seniority", "")
+    if not (years.isascii() and years.isdigit() and int(years[:4]) <= _MOST_YEARS):
+        return f"Give your years in practice as a whole number from 0 to {_MOST_YEARS}."
+    if not specialty:
+        return "Give your specialty."
+    if len(specialty) > _LONGEST or len(affiliation) > _LONGEST:
+        return f"Specialty and affiliation may have {_LONGEST} letters each."
+    if seniority not in SENIORITIES:
+        return "Choose your seniority."
+    return Profile(int(years[:4]), specialty, affiliation, seniority)
+
+
+def profile_of(connection: Connection, person: str) -> Profile | None:
+    row = connection.execute(select(profiles_table).where(profiles_table.c.person == person)).first()
+    return None if row is None else made(Profile, row)
+
+
+def keep_profile(connection: Connection, person: str, profile: Profile, now: datetime) -> None:
+    connection.execute(delete(profiles_table).where(profiles_table.c.person == person))
+    connection.execute(
+        insert(profiles_table).values(person=person, written_at=now.isoformat(), **asdict(profile))
+    )
 
 
 NAVIGATION = (
     NavigationLink("/rate", "My cases", frozenset({Role.RATER}), order=10),
     NavigationLink("/rounds", "Rounds", frozenset({Role.COORDINATOR}), order=35),
 )
-Rater = Annotated[Person, Depends(person_with(Role.RATER))]
 
 
 def routes(panel: Panel) -> APIRouter:
     router = APIRouter(include_in_schema=False)
     _add_profile(router, panel)
-    _discussion_page.add_routes(router, panel)
-    _rounds_page.add_routes(router, panel)
-    _history_page.add_routes(router, panel)
+    add_discussion_routes(router, panel)
+    add_round_routes(router, panel)
+    add_history_routes(router, panel)
     _add_home(router, panel)
     _add_case(router, panel)
-    _saving_pages.add_routes(router, panel)
+    add_saving_routes(router, panel)
     return router
 
 
@@ -59,7 +98,7 @@ def _add_profile(router: APIRouter, panel: Panel) -> None:
         return page(request, "rating/profile.html", typed=typed, seniorities=SENIORITIES, problem="")
 
     @router.post("/rate/profile")
-    def keep(request: Request, person: Rater, form: Annotated[Form, Depends(form_of)]) -> Response:
+    def keep(request: Request, person: Rater, form: SentForm) -> Response:
         read = read_profile(form)
         if not isinstance(read, Profile):
             values = {"typed": form, "seniorities": SENIORITIES, "problem": read}

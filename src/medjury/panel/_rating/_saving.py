@@ -1,4 +1,10 @@
-"""Saving an answer: one new version in one transaction, or none and the reason."""
+"""Saving an answer: one new version in one transaction, or none and the reason.
+
+How long a rater looked at a case is measured by the server's clock, with idle time removed. While somebody is at
+the page it sends a sign of life every few seconds. The time between two signs counts, unless it is longer than
+signs lie apart: then nobody was there, or the clock jumped. A page without scripts sends none; then the time from
+opening to sending counts, at most the idle limit, and is marked as not measured.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +13,86 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import BindParameter, Select, Text, bindparam, cast, func, insert, select, update
+from sqlalchemy import BindParameter, Text, bindparam, cast, func, insert, select, update
 
 from medjury.instruments import Outcome
 from medjury.panel._design import LONGEST, Round, Said, outcome_row
-from medjury.panel._design._tables import assignments_table, rounds_table
-from medjury.panel._rating._standing import held
-from medjury.panel._rating._tables import answers_table, looks_table
-from medjury.panel._rating._timing import looked_until, note_saved
+from medjury.panel._tables import answers_table, assignments_table, looks_table, rounds_table
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row
+
+
+EVERY_SECONDS = 10  # the page's signs of life
+_LONGEST_GAP = 2.5 * EVERY_SECONDS
+
+_A, _R, _S, _L = assignments_table, rounds_table, answers_table, looks_table
+# Asked at every save, so they are put together once.
+_OF_CASE: BindParameter[int] = bindparam("of_case")
+_LOOK = select(_L).where(_L.c.assignment == _OF_CASE)
+_BEGIN = update(_A).where(_A.c.id == _OF_CASE, _A.c.opened_at.is_(None)).values(opened_at=bindparam("at"))
+_SAVED = (
+    update(_L)
+    .where(_L.c.assignment == _OF_CASE)
+    .values(opened_at=bindparam("at"), last_at=bindparam("at"), seconds=bindparam("so_far"))
+)
+
+
+def note_opened(connection: Connection, assignment: int, now: datetime) -> None:
+    """The rater opened the case (again); from the first time on it is theirs."""
+    row = _row(connection, assignment)
+    at = now.isoformat()
+    connection.execute(_BEGIN, {"of_case": assignment, "at": at})
+    if row is None:
+        values = {"opened_at": at, "last_at": at, "seconds": 0.0, "beats": 0}
+        connection.execute(insert(looks_table).values(assignment=assignment, **values))
+    else:
+        _change(connection, assignment, opened_at=at, last_at=at)
+
+
+def note_sign_of_life(connection: Connection, assignment: int, now: datetime) -> None:
+    """The rater is at the page. Two tabs of one case do not count twice: the last sign of either is the last."""
+    row = _row(connection, assignment)
+    if row is None:
+        note_opened(connection, assignment, now)
+        row = _row(connection, assignment)
+    assert row is not None
+    values = {
+        "last_at": now.isoformat(),
+        "seconds": row.seconds + _gap(row.last_at, now),
+        "beats": row.beats + 1,
+    }
+    _change(connection, assignment, **values)
+
+
+def looked(row: Any, now: datetime, idle_seconds: float) -> tuple[float, bool] | None:
+    """The time at a case up to now, by its row, and whether the page itself measured it; None where the case was
+    never opened."""
+    if row is None or row.opened_at is None:
+        return None
+    if row.beats:
+        return row.seconds + _gap(row.last_at, now), True
+    since = (now - datetime.fromisoformat(row.opened_at)).total_seconds()
+    return row.seconds + min(max(since, 0.0), idle_seconds), False
+
+
+def note_saved(connection: Connection, assignment: int, now: datetime, seconds: float) -> None:
+    """What was counted up to a save is kept, and counting goes on from there."""
+    connection.execute(_SAVED, {"of_case": assignment, "at": now.isoformat(), "so_far": seconds})
+
+
+def _gap(last: str, now: datetime) -> float:
+    seconds = (now - datetime.fromisoformat(last)).total_seconds()
+    return seconds if 0 < seconds <= _LONGEST_GAP else 0.0
+
+
+def _row(connection: Connection, assignment: int) -> Row[Any] | None:
+    return connection.execute(_LOOK, {"of_case": assignment}).first()
+
+
+def _change(connection: Connection, assignment: int, **values: object) -> None:
+    connection.execute(update(looks_table).where(looks_table.c.assignment == assignment).values(**values))
+
 
 # A case keeps every version, and so many letters of them; the answer itself always finds room after its drafts.
 MOST_LETTERS = 2_000_000
@@ -46,31 +121,13 @@ class Saved:
 
 
 @dataclass(frozen=True)
-class Stale:
-    """Somebody (the rater, in another tab) saved since the form was opened. Nothing was saved now."""
-
-    version: int
-    saved_at: str
-
-
-@dataclass(frozen=True)
-class TooMuch:
-    """A text is too long, or the case has more versions than are kept. Nothing was saved now."""
+class NotSaved:
+    """Why nothing was saved: the case was saved in the meantime (by the rater, in another tab), a text is too long,
+    or the case has more versions than are kept."""
 
     words: str
 
 
-@dataclass(frozen=True)
-class Closed:
-    """The round was closed, or the case given to somebody else, since the form was read. Nothing was saved now."""
-
-
-# Asked at every save, so they are put together once.
-_A, _R, _S, _L = assignments_table, rounds_table, answers_table, looks_table
-_OF_CASE: BindParameter[int] = bindparam("of_case")
-_HOLD: Select[Any] = held(
-    select(_R.c.state, _A.c.withdrawn_at).join(_R, _R.c.id == _A.c.round).where(_A.c.id == _OF_CASE)
-)
 _NEWEST = select(_S).where(_S.c.assignment == _OF_CASE).order_by(_S.c.version.desc()).limit(1)
 _NEWEST_SUBMITTED = _NEWEST.where(_S.c.submitted)
 _SO_FAR = (
@@ -88,19 +145,9 @@ _ADD = insert(answers_table)
 _FINISH = update(_A).where(_A.c.id == _OF_CASE).values(finished_at=bindparam("at"))
 
 
-def save(
-    connection: Connection, assignment: int, round_: Round, entry: Entry, now: datetime
-) -> Saved | Stale | TooMuch | Closed:
-    """Add a version, where the case is still the rater's and its round still open."""
-    found = connection.execute(_HOLD, {"of_case": assignment}).one()
-    if found.state != "open" or found.withdrawn_at is not None:
-        return Closed()
-    return add_version(connection, assignment, round_, entry, now)
-
-
 def add_version(
     connection: Connection, assignment: int, round_: Round, entry: Entry, now: datetime
-) -> Saved | Stale | TooMuch:
+) -> Saved | NotSaved:
     """Add a version of a case that is held. What was sent twice is saved once; what rests on an older version is
     not saved."""
     case = {"of_case": assignment}
@@ -111,10 +158,14 @@ def add_version(
         if says_the_same and (last.submitted or not entry.is_submitted):
             return Saved(version)  # sent twice, or a draft that says nothing new
         if entry.version != version and not says_the_same:
-            return Stale(version, last.saved_at)
+            at = datetime.fromisoformat(last.saved_at).strftime("%H:%M")
+            return NotSaved(
+                f"This case was saved at {at} UTC from another tab or device. What you see below is not saved yet: "
+                "send it again to keep it. The other version stays in the history."
+            )
     if (too_much := _too_much(connection, assignment, version, entry)) is not None:
         return too_much
-    time = looked_until(last, now, round_.idle_seconds)
+    seconds, measured = looked(last, now, round_.idle_seconds) or (None, False)
     outcomes = {name: outcome_row(each) for name, each in (entry.outcomes or {}).items()}
     added = {
         "assignment": assignment,
@@ -123,23 +174,23 @@ def add_version(
         "said": entry.said,
         "outcomes": outcomes,
         "comment": entry.comment,
-        "seconds": None if time is None else time.seconds,
-        "measured": time is not None and time.measured,
+        "seconds": seconds,
+        "measured": measured,
         "saved_at": now.isoformat(),
     }
     connection.execute(_ADD, added)
-    if time is not None:
-        note_saved(connection, assignment, now, time.seconds)
+    if seconds is not None:
+        note_saved(connection, assignment, now, seconds)
     if entry.is_submitted and last.finished_at is None:
         connection.execute(_FINISH, case | {"at": now.isoformat()})
     return Saved(version + 1)
 
 
-def _too_much(connection: Connection, assignment: int, version: int, entry: Entry) -> TooMuch | None:
+def _too_much(connection: Connection, assignment: int, version: int, entry: Entry) -> NotSaved | None:
     """Every version is kept, so there is an end to what one person can store."""
     longest = max(len(text) for text in (entry.comment, *(each["why"] for each in entry.said.values())))
     if longest > LONGEST:
-        return TooMuch(
+        return NotSaved(
             f"Not saved: a text may have {LONGEST:,} letters, and one has {longest:,}. Shorten it, then submit."
         )
     if version < _FEW_VERSIONS:
@@ -148,8 +199,10 @@ def _too_much(connection: Connection, assignment: int, version: int, entry: Entr
     if kept <= (2 * MOST_LETTERS if entry.is_submitted else MOST_LETTERS):
         return None
     if entry.is_submitted:
-        return TooMuch("Not saved: this case was changed so often that no more is kept. Ask the coordinator.")
-    return TooMuch("Not saved: this case has more drafts than are kept. Submit the answer; that is kept.")
+        return NotSaved(
+            "Not saved: this case was changed so often that no more is kept. Ask the coordinator."
+        )
+    return NotSaved("Not saved: this case has more drafts than are kept. Submit the answer; that is kept.")
 
 
 def newest(connection: Connection, assignment: int, *, submitted: bool = False) -> Row[Any] | None:

@@ -1,1 +1,0 @@
-"""Joining: invitations, and what becomes of them."""

@@ -1,1 +1,0 @@
-"""Signing in with the site's own account (OpenID Connect)."""

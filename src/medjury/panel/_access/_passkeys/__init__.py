@@ -1,1 +1,0 @@
-"""Passkeys: a device proves that it holds a key."""

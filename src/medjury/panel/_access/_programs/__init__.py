@@ -1,1 +1,0 @@
-"""Programs: their keys, and what they may ask."""

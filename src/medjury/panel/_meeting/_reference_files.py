@@ -1,0 +1,254 @@
+"""From the study's cases to what a panel reads (the record first, the routine diagnosis late, the answers last),
+and from what it wrote to references, labels and scores for everybody after it.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import insert, select
+
+from medjury.foundation.errors import MedjuryError
+from medjury.instruments import Input, Instrument, Outcome
+from medjury.intake.cases import Case, CaseSource, write_cases
+from medjury.panel._access import erased_among
+from medjury.panel._design._rounds import instrument_to_row
+from medjury.panel._design._shown import Passage, hide, hider, passages_to_row, shown_of
+from medjury.panel._meeting._reference import ROUTINE, TOGETHER, CaseWork, all_work
+from medjury.panel._tables import (
+    reference_answers_table,
+    reference_cases_table,
+    reference_work_table,
+)
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+    from medjury.studies import RatedStudy
+
+
+_LISTED = 5
+
+
+_Rows = tuple[dict[str, Any], list[dict[str, Any]]]  # of a case, and of the answers to it
+
+
+def set_up_references(connection: Connection, study: RatedStudy) -> int:
+    """Add the cases for which panels of this study write references, and say how many are new. What is there
+    already stays as it was."""
+    if study.panel.references is None:
+        return 0
+    known = set(connection.execute(select(reference_cases_table.c.item)).scalars())
+    kept = instrument_to_row(study.instrument)
+    added = 0
+    new = [(case, answers) for case, answers in _records(study) if case["item"] not in known]
+    gone = erased_among(connection, [case["item"] for case, _ in new])
+    for case, answers in new:
+        if case["item"] in gone:
+            continue
+        made = connection.execute(insert(reference_cases_table).values(**case, instrument=kept))
+        identity = made.inserted_primary_key[0] if made.inserted_primary_key else None
+        if answers:
+            rows = [{**row, "case": identity} for row in _drawn(study, case["item"], answers)]
+            connection.execute(insert(reference_answers_table), rows)
+        added += 1
+    return added
+
+
+def _records(study: RatedStudy) -> Iterator[_Rows]:
+    stated = study.panel.references
+    assert stated is not None
+    pattern = hider(study.panel.blind_words)
+    found: dict[str, _Rows] = {}
+    lacking: list[str] = []
+    for case in study.cases:
+        shown = passages_to_row(_record(case, study.instrument, stated.show, pattern))
+        missing = [name for name in stated.show if not case.input(name)]
+        if missing:
+            lacking.append(f"{case.id}: {', '.join(missing)}")
+            continue
+        routine = case.input(stated.routine) if stated.routine else None
+        text = hide(routine, pattern) if isinstance(routine, str) and routine.strip() else None
+        row = {"item": case.id, "shown": shown, "routine": text}
+        before, answers = found.setdefault(case.id, (row, []))
+        if before != row:
+            raise MedjuryError(
+                f"the answers to {case.id!r} come with different records; a panel reads one record for each case"
+            )
+        if case.candidate:
+            answers.append(_answer_row(case, study.instrument, stated.show, pattern))
+    if lacking:
+        more = f" and {len(lacking) - _LISTED} more" if len(lacking) > _LISTED else ""
+        raise MedjuryError(
+            f"`references` shows texts that some cases lack: {'; '.join(lacking[:_LISTED])}{more}. Add the texts, "
+            "or leave these cases out."
+        )
+    yield from found.values()
+
+
+def _record(
+    case: Case, instrument: Instrument, show: Sequence[str], pattern: re.Pattern[str] | None
+) -> tuple[Passage, ...]:
+    """The texts that are shown, in the order in which the study names them."""
+    labels = {each.name: each.label for each in instrument.inputs}
+    inputs = tuple(Input(name, labels.get(name, name.replace("_", " ").capitalize())) for name in show)
+    return shown_of(case, Instrument("", "", "", "", inputs, ()), None, pattern)
+
+
+def _answer_row(
+    case: Case, instrument: Instrument, show: Sequence[str], pattern: re.Pattern[str] | None
+) -> dict[str, Any]:
+    """The answer and what else the instrument asks for; the reference is the panel's own."""
+    passages = shown_of(case, instrument, None, pattern)
+    kept = [each for each in passages if each.name != "reference" and each.name not in show]
+    return {"system": case.system, "fingerprint": case.fingerprint(), "shown": passages_to_row(kept)}
+
+
+def _drawn(study: RatedStudy, item: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The answers that the panel scores, drawn by chance where the study says how many."""
+    assert study.panel.references is not None
+    wanted = study.panel.references.answers
+    probability = None
+    if wanted is not None and wanted < len(rows):
+        chance = random.Random(f"answers {study.panel.seed} {item}")
+        rows, probability = chance.sample(rows, wanted), wanted / len(rows)
+    return [
+        {
+            **row,
+            "code": secrets.token_urlsafe(12),
+            "position": secrets.randbelow(2**52) / 2**52,
+            "probability": probability,
+        }
+        for row in rows
+    ]
+
+
+FIELDS = {
+    "primary": "Primary diagnosis",
+    "secondary": "Secondary diagnoses",
+    "differential": "Differential diagnosis",
+    "reasoning": "Reasoning",
+}
+
+
+@dataclass(frozen=True)
+class PanelReference:
+    """What a panel wrote together on a case. `routine_is_wrong` is None where nothing was said of it."""
+
+    item: str
+    panel: str
+    members: tuple[str, ...]
+    fields: dict[str, str]
+    routine_is_wrong: bool | None
+    routine_reason: str
+    written_at: str
+
+    @property
+    def text(self) -> str:
+        """The reference as one text."""
+        return "\n".join(f"{label}: {said}" for name, label in FIELDS.items() if (said := self.fields[name]))
+
+
+@dataclass(frozen=True)
+class PanelScore:
+    """The panel's one word on one dimension of one answer: a panel agrees and is one rater."""
+
+    item: str
+    system: str
+    panel: str
+    members: tuple[str, ...]
+    dimension: str
+    outcome: Outcome
+    probability: float | None
+    comment: str
+    saved_at: str
+    version: int
+    fingerprint: str
+
+
+def panel_references(connection: Connection) -> Iterator[PanelReference]:
+    """The references that can no longer change: their panel has gone on to the next stage."""
+    for item, work in _by_item(connection):
+        written = work.last(TOGETHER, submitted=True)
+        if work.stage in ("alone", "together") or written is None:
+            continue
+        verdict = work.last(ROUTINE, submitted=True)
+        agrees = None if verdict is None else verdict.said["agrees"] == "yes"
+        yield PanelReference(
+            item,
+            work.panel.name,
+            work.panel.members,
+            {name: str(written.said.get(name, "")) for name in FIELDS},
+            None if agrees is None else not agrees,
+            "" if verdict is None else str(verdict.said["why"]),
+            written.said_at,
+        )
+
+
+def panel_scores(connection: Connection) -> Iterator[PanelScore]:
+    """The scores of the cases with which panels have done."""
+    answers = {row.id: row for row in connection.execute(select(reference_answers_table))}
+    for item, work in _by_item(connection):
+        if work.stage != "done":
+            continue
+        for each in work.answers:
+            entry, row = work.last(each.part, submitted=True), answers[each.id]
+            assert entry is not None  # a case is not done before all are scored
+            for name, outcome in entry.outcomes.items():
+                yield PanelScore(
+                    item,
+                    row.system,
+                    work.panel.name,
+                    work.panel.members,
+                    name,
+                    outcome,
+                    row.probability,
+                    str(entry.said.get("comment", "")),
+                    entry.said_at,
+                    entry.version,
+                    row.fingerprint,
+                )
+
+
+def write_references(connection: Connection, cases: CaseSource, file: str | Path) -> tuple[int, int]:
+    """Write the study's cases with the panels' references in place of their own. Says how many cases (by id) have
+    one, and how many have none yet; those are left out."""
+    found = {each.item: each for each in panel_references(connection)}
+    every: set[str] = set()
+
+    def referenced() -> Iterator[Case]:
+        for case in cases:
+            every.add(case.id)
+            if case.id in found:
+                yield _with_reference(case, found[case.id])
+
+    write_cases(referenced(), file)
+    written = len(every & found.keys())
+    return written, len(every) - written
+
+
+def _with_reference(case: Case, reference: PanelReference) -> Case:
+    texts = {f"panel_{name}": said for name, said in reference.fields.items() if said}
+    metadata: dict[str, Any] = {**case.metadata, "reference_panel": reference.panel}
+    if reference.routine_is_wrong is not None:
+        metadata["routine_is_wrong"] = int(reference.routine_is_wrong)
+    return replace(case, reference=reference.text, texts={**case.texts, **texts}, metadata=metadata)
+
+
+def case_names(connection: Connection) -> dict[int, str]:
+    """By the work on it, the name of each case: for coordinators and files, never for members."""
+    w, c = reference_work_table, reference_cases_table
+    rows = connection.execute(select(w.c.id, c.c.item).join(c, c.c.id == w.c.case))
+    return {row.id: row.item for row in rows}
+
+
+def _by_item(connection: Connection) -> Iterator[tuple[str, CaseWork]]:
+    names = case_names(connection)
+    for work in all_work(connection, reference_work_table.c.id.is_not(None)):
+        yield names[work.id], work

@@ -1,0 +1,304 @@
+"""The pages of one difference, for its raters and for the adjudicator: texts, who said what, what was settled.
+Neither case nor system is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import RedirectResponse, Response
+from sqlalchemy import select
+
+from medjury.foundation.errors import MedjuryError
+from medjury.instruments import NotApplicable, Outcome, Score, Unscored
+from medjury.panel._access import Adjudicator, Form, Person, Rater, Role, SentForm, names_of_people, trail
+from medjury.panel._design import Passage, Question, Read, Round, Said, round_by_id
+from medjury.panel._design._shown import passages_from_row
+from medjury.panel._look import page
+from medjury.panel._meeting._differences import RatedItem, rated_items
+from medjury.panel._meeting._items import (
+    MeetingItem,
+    Settled,
+    item_by_code,
+    items_for_adjudicator,
+    items_of_person,
+)
+from medjury.panel._meeting._settling import (
+    Overtaken,
+    confirm,
+    decide,
+    do_not_agree,
+    propose,
+    questions_to_settle,
+    read_settled,
+    said_before,
+    typed_text,
+    typed_version,
+)
+from medjury.panel._panel import Panel
+from medjury.panel._tables import items_table
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+
+@dataclass(frozen=True)
+class GivenGrade:
+    """One rater's grade in words, and why."""
+
+    who: str
+    grade: str
+    words: str
+    why: str
+
+
+_Question = tuple[str, list[GivenGrade]]  # its label, and what everybody said
+
+
+@dataclass(frozen=True)
+class Entered:
+    """One version of what was entered together, or decided."""
+
+    who: str
+    settled: Settled
+    grades: Sequence[GivenGrade]
+    confirmed: Sequence[str]
+    waiting_for: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Everything that a page may show."""
+
+    item: MeetingItem
+    round: Round
+    rated: RatedItem
+    shown: Sequence[Passage]
+    questions: Sequence[Question]
+    differing: Sequence[_Question]
+    agreed: Sequence[_Question]
+    proposals: Sequence[Entered]
+    decisions: Sequence[Entered]
+
+    @property
+    def texts(self) -> Sequence[Passage]:
+        return [each for each in self.shown if not each.is_answer]
+
+    @property
+    def answers(self) -> Sequence[Passage]:
+        return [each for each in self.shown if each.is_answer]
+
+
+def difference_of(connection: Connection, item: MeetingItem, reader: str) -> Difference:
+    """The difference as this person sees it."""
+    round_ = round_by_id(connection, item.meeting.round)
+    rated = next(each for each in rated_items(connection, round_, only=item.item))
+    row = connection.execute(select(items_table.c.shown).where(items_table.c.id == item.item)).scalar_one()
+    who = _names(connection, item, reader)
+    names = [each.name for each in round_.instrument.dimensions]
+    return Difference(
+        item,
+        round_,
+        rated,
+        passages_from_row(row),
+        questions_to_settle(round_.instrument, item, rated),
+        [_given(round_, rated, name, who) for name in names if name in item.dimensions],
+        [_given(round_, rated, name, who) for name in names if name not in item.dimensions],
+        [_entered(round_, each, item, who) for each in item.proposals],
+        [_entered(round_, each, item, who) for each in item.decisions],
+    )
+
+
+def _names(connection: Connection, item: MeetingItem, reader: str) -> dict[str, str]:
+    """Raters are letters, unless the study lets them see names; one's own is marked."""
+    known = names_of_people(connection) if item.meeting.names else {}
+    named = {each: known.get(each, f"Rater {item.letter(each)}") for each in item.participants}
+    return {each: f"{name} (you)" if each == reader else name for each, name in named.items()}
+
+
+def _given(round_: Round, rated: RatedItem, name: str, who: Mapping[str, str]) -> _Question:
+    dimension = round_.instrument.dimension(name)
+    given = rated.outcomes(name)
+    said = [_grade(round_, name, given[person], shown) for person, shown in who.items() if person in given]
+    return dimension.label or name, said
+
+
+def _grade(round_: Round, name: str, outcome: Outcome, who: str) -> GivenGrade:
+    dimension = round_.instrument.dimension(name)
+    if isinstance(outcome, Score):
+        words = dimension.grades.get(int(outcome.value), "")
+        return GivenGrade(who, f"{outcome.value:g}", words, outcome.explanation)
+    if isinstance(outcome, NotApplicable):
+        return GivenGrade(who, "not applicable", "", outcome.explanation)
+    assert isinstance(outcome, Unscored)
+    return GivenGrade(who, "can't judge", "", outcome.message)
+
+
+def _entered(round_: Round, settled: Settled, item: MeetingItem, who: Mapping[str, str]) -> Entered:
+    labels = {each.name: each.label or each.name for each in round_.instrument.dimensions}
+    grades = [
+        _grade(round_, name, settled.outcomes[name], labels[name])
+        for name in item.dimensions
+        if name in settled.outcomes
+    ]
+    missing = [who[each] for each in item.participants if each not in settled.confirmed]
+    confirmed = [who[each] for each in item.participants if each in settled.confirmed]
+    return Entered(who.get(settled.person, "The adjudicator"), settled, grades, confirmed, missing)
+
+
+_OVERTAKEN = (
+    "Somebody saved something else for this case while you had it open, so nothing of yours was saved. Theirs is "
+    "shown below, and what you typed is still in the form. Look at both, then send it again."
+)
+_Change = Callable[["Connection"], object]
+
+
+def add_together_routes(router: APIRouter, panel: Panel) -> None:
+    """Raters settle a case together."""
+
+    @router.get("/together/{code}")
+    def one(request: Request, code: str, person: Rater) -> Response:
+        return _show(request, panel, code, person)
+
+    @router.post("/together/{code}")
+    def enter(request: Request, code: str, person: Rater, form: SentForm) -> Response:
+        read = _read(panel, code, person, form)
+        if read.problems:
+            return _show(request, panel, code, person, said=read.said, problems=read.problems, status=400)
+
+        def change(connection: Connection) -> None:
+            propose(connection, code, person.id, typed_version(form), read, panel.now())
+
+        return _act(request, panel, code, person, change, "entered grades together", said=read.said)
+
+    @router.post("/together/{code}/confirm")
+    def yes(request: Request, code: str, person: Rater, form: SentForm) -> Response:
+        def change(connection: Connection) -> None:
+            confirm(connection, code, person.id, typed_version(form), panel.now())
+
+        return _act(request, panel, code, person, change, "confirmed grades")
+
+    @router.post("/together/{code}/no-agreement")
+    def no(request: Request, code: str, person: Rater, form: SentForm) -> Response:
+        reason = typed_text(form, "reason")
+
+        def change(connection: Connection) -> None:
+            do_not_agree(connection, code, person.id, typed_version(form), reason, panel.now())
+
+        try:
+            return _act(request, panel, code, person, change, "did not agree", reason=reason)
+        except MedjuryError as error:
+            return _show(request, panel, code, person, problem=str(error), reason=reason, status=400)
+
+
+def add_decision_routes(router: APIRouter, panel: Panel) -> None:
+    """The adjudicator decides what raters could not settle."""
+
+    @router.get("/decisions")
+    def everything(request: Request, person: Adjudicator) -> Response:
+        with panel.database.reading() as connection:
+            items = items_for_adjudicator(connection)
+        return page(request, "meeting/decisions.html", items=items)
+
+    @router.get("/decisions/{code}")
+    def one(request: Request, code: str, person: Adjudicator) -> Response:
+        return _show(request, panel, code, person)
+
+    @router.post("/decisions/{code}")
+    def enter(request: Request, code: str, person: Adjudicator, form: SentForm) -> Response:
+        read = _read(panel, code, person, form)
+        if read.problems:
+            return _show(request, panel, code, person, said=read.said, problems=read.problems, status=400)
+
+        def change(connection: Connection) -> None:
+            decide(connection, code, person.id, typed_version(form), read, panel.now())
+
+        return _act(request, panel, code, person, change, "decided", said=read.said)
+
+
+def _own(connection: Connection, code: str, person: Person) -> MeetingItem:
+    """Whoever did not rate the case, or to whom it was not sent, does not learn that there is one."""
+    item = item_by_code(connection, code)
+    if item is None:
+        raise HTTPException(404)
+    if person.role == Role.ADJUDICATOR:
+        is_own = item.state in ("adjudicator", "adjudicated")
+    else:
+        is_own = person.id in item.participants and item.meeting.by == "raters"
+    if not is_own:
+        raise HTTPException(404)
+    return item
+
+
+def _read(panel: Panel, code: str, person: Person, form: Form) -> Read:
+    """What a form settles, as far as it can be taken."""
+    with panel.database.reading() as connection:
+        item = _own(connection, code, person)
+        shown = difference_of(connection, item, person.id)
+    return read_settled(form, shown.round.instrument, item, shown.rated)
+
+
+def _act(
+    request: Request,
+    panel: Panel,
+    code: str,
+    person: Person,
+    change: _Change,
+    what: str,
+    *,
+    said: Said | None = None,
+    reason: str = "",
+) -> Response:
+    """Do it in one transaction and show the case again; where somebody was quicker, with what was typed."""
+    try:
+        with panel.database.writing() as connection:
+            change(connection)
+            trail(connection, person, what, code, now=panel.now())
+    except Overtaken:
+        return _show(request, panel, code, person, said=said, problem=_OVERTAKEN, reason=reason, status=409)
+    except LookupError:
+        raise HTTPException(404) from None
+    return RedirectResponse(f"/{request.url.path.split('/')[1]}/{code}", 303)
+
+
+def _show(
+    request: Request,
+    panel: Panel,
+    code: str,
+    person: Person,
+    *,
+    said: Said | None = None,
+    problems: Mapping[str, str] | None = None,
+    problem: str = "",
+    reason: str = "",
+    status: int = 200,
+) -> Response:
+    decides = person.role == Role.ADJUDICATOR
+    with panel.database.reading() as connection:
+        item = _own(connection, code, person)
+        shown = difference_of(connection, item, person.id)
+        mine = items_for_adjudicator(connection) if decides else items_of_person(connection, person.id)
+    entered = shown.decisions if decides else shown.proposals
+    if said is None and decides:
+        said = item.decision.said if item.decision else {}
+    codes = [each.code for each in mine]
+    place = codes.index(code)
+    return page(
+        request,
+        "meeting/decision.html" if decides else "meeting/difference.html",
+        status=status,
+        shown=shown,
+        item=item,
+        state=item.state,
+        last=entered[-1] if entered else None,
+        said=said if said is not None else said_before(item, shown.rated),
+        problems=problems or {},
+        problem=problem,
+        reason=reason,
+        number=place + 1,
+        total=len(mine),
+        following=codes[place + 1] if place + 1 < len(codes) else None,
+    )

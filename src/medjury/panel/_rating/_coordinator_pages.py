@@ -1,0 +1,221 @@
+"""The coordinator's pages of rounds: what is open, who rates in it, who leaves, what is not blind; and the answers
+of a round with every version that was ever saved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi.responses import RedirectResponse, Response
+from sqlalchemy import Integer, cast, func, select
+
+from medjury.foundation.errors import MedjuryError
+from medjury.panel._access import (
+    Coordinator,
+    Form,
+    Person,
+    Role,
+    SentForm,
+    names_of_people,
+    people,
+    trail,
+)
+from medjury.panel._design import (
+    CANNOT_JUDGE,
+    NOT_APPLICABLE,
+    Round,
+    deal,
+    item_count,
+    join,
+    leave,
+    members,
+    round_named,
+    rounds,
+    set_state,
+)
+from medjury.panel._look import page
+from medjury.panel._panel import Panel
+from medjury.panel._rating._answers import Progress, history, let_pass, progress
+from medjury.panel._rating._course import has_passed
+from medjury.panel._tables import answers_table, assignments_table, items_table
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection, Row
+
+
+_STATES = {"open": "Open", "discussing": "Discuss", "closed": "Close"}
+
+
+@dataclass(frozen=True)
+class Member:
+    """A rater in a round, as the coordinator sees them."""
+
+    person: str
+    name: str
+    progress: Progress
+    has_passed: bool
+
+
+@dataclass(frozen=True)
+class RoundState:
+    """A round with its raters, and those who could join."""
+
+    round: Round
+    items: int
+    members: tuple[Member, ...]
+    others: tuple[tuple[str, str], ...]
+
+    @property
+    def following(self) -> list[tuple[str, str]]:
+        """The states it may go to, with the words of the button."""
+        allowed = {"waiting": ["open"], "open": ["closed"], "discussing": ["closed"], "closed": ["open"]}
+        states = allowed.get(self.round.state, [])  # once raters have met, a round stays as it is
+        if self.round.kind == "calibration" and self.round.state == "open":
+            states = ["discussing", *states]
+        return [(state, _STATES[state]) for state in states]
+
+
+def add_round_routes(router: APIRouter, panel: Panel) -> None:
+    @router.get("/rounds")
+    def every_round(request: Request, person: Coordinator) -> Response:
+        return _rounds_page(request, panel)
+
+    @router.post("/rounds/{name}")
+    def change(request: Request, name: str, person: Coordinator, form: SentForm) -> Response:
+        try:
+            with panel.database.writing() as connection:
+                _change(connection, panel, name, person, form)
+        except MedjuryError as error:
+            return _rounds_page(request, panel, problem=str(error), status=400)
+        return RedirectResponse("/rounds", 303)
+
+
+def _change(connection: Connection, panel: Panel, name: str, person: Person, form: Form) -> None:
+    round_, now = round_named(connection, name), panel.now()
+    action, rater = form.get("action", ""), form.get("person", "")
+    raters = [each.id for each in people(connection) if each.role == Role.RATER]
+    if action == "state" and form.get("state") in _STATES:
+        set_state(connection, round_, form["state"])
+        trail(connection, person, f"made a round {form['state']}", name, now=now)
+    elif action == "deal":
+        deal(connection, round_, [each.id for each in _joined(connection)], now)
+        trail(connection, person, "dealt a round", name, now=now)
+    elif rater not in raters:
+        raise HTTPException(404)
+    elif action == "join":
+        join(connection, round_, rater, now)
+        trail(connection, person, "put into a round", f"{rater} {name}", now=now)
+    elif action == "leave":
+        left = leave(connection, round_, rater, now)
+        trail(connection, person, "took out of a round", f"{rater} {name}, {left.moved} moved", now=now)
+    elif action == "pass":
+        let_pass(connection, round_, rater, now)
+        trail(connection, person, "let pass a training round", f"{rater} {name}", now=now)
+    else:
+        raise HTTPException(404)
+
+
+def _joined(connection: Connection) -> list[Person]:
+    return [
+        each
+        for each in people(connection)
+        if each.role == Role.RATER and each.joined_at and not each.disabled_at
+    ]
+
+
+def _rounds_page(request: Request, panel: Panel, *, problem: str = "", status: int = 200) -> Response:
+    with panel.database.reading() as connection:
+        names = names_of_people(connection)
+        able = _joined(connection)
+        states = []
+        for each in rounds(connection):
+            inside = members(connection, each)
+            there = tuple(
+                Member(
+                    person,
+                    names.get(person, person),
+                    progress(connection, each, person),
+                    has_passed(connection, each, person),
+                )
+                for person in inside
+            )
+            others = tuple((other.id, other.name) for other in able if other.id not in inside)
+            states.append(RoundState(each, item_count(connection, each.id), there, others))
+    return page(request, "rating/rounds.html", status=status, states=states, problem=problem)
+
+
+SHOWN = 100  # answers on one page
+_WORDS = {NOT_APPLICABLE: "not applicable", CANNOT_JUDGE: "can't judge", "": "nothing chosen"}
+
+
+def add_history_routes(router: APIRouter, panel: Panel) -> None:
+    @router.get("/rounds/{name}/history")
+    def answers(
+        request: Request,
+        person: Coordinator,
+        name: str,
+        find: str = "",
+        start: Annotated[int, Query(ge=0, le=2**31)] = 0,
+    ) -> Response:
+        with panel.database.reading() as connection:
+            round_ = _round(connection, name)
+            kept, names = _kept(connection, round_, find=find, start=start), names_of_people(connection)
+        values: dict[str, Any] = {"round": round_, "kept": kept[:SHOWN], "names": names, "find": find}
+        more = len(kept) > SHOWN
+        return page(request, "rating/history.html", **values, start=start, step=SHOWN, more=more)
+
+    @router.get("/rounds/{name}/history/{assignment}")
+    def versions(request: Request, person: Coordinator, name: str, assignment: int) -> Response:
+        with panel.database.reading() as connection:
+            round_ = _round(connection, name)
+            kept = _kept(connection, round_, only=assignment)
+            if not kept:
+                raise HTTPException(404)
+            found, names = history(connection, assignment), names_of_people(connection)
+        rater = names.get(kept[0].person, kept[0].person)
+        values: dict[str, Any] = {"kept": kept[0], "rater": rater, "versions": found, "said_of": _said}
+        return page(request, "rating/versions.html", round=round_, **values)
+
+
+def _round(connection: Connection, name: str) -> Round:
+    try:
+        return round_named(connection, name)
+    except MedjuryError:
+        raise HTTPException(404) from None
+
+
+def _kept(
+    connection: Connection, round_: Round, *, find: str = "", start: int = 0, only: int | None = None
+) -> Sequence[Row[Any]]:
+    """The answers in the order of cases and raters; one more than is shown tells that there are more."""
+    a, i, s = assignments_table.c, items_table.c, answers_table.c
+    query = (
+        select(
+            a.id.label("assignment"),
+            i.item,
+            i.system,
+            a.person,
+            a.withdrawn_at.is_not(None).label("is_withdrawn"),
+            func.count(s.id).label("versions"),
+            func.sum(cast(s.submitted, Integer)).label("submitted"),
+            func.max(s.saved_at).label("last_at"),
+        )
+        .join(items_table, a.item == i.id)
+        .join(answers_table, s.assignment == a.id)
+        .where(a.round == round_.id, i.item.contains(find, autoescape=True))
+        .group_by(a.id, i.id, i.item, i.system, a.person, a.withdrawn_at)
+        .order_by(i.id, a.id)
+    )
+    query = query.where(a.id == only) if only is not None else query.offset(start).limit(SHOWN + 1)
+    return connection.execute(query).all()
+
+
+def _said(version: Any) -> list[tuple[str, str, str]]:
+    """Dimension, grade in words and reason, as they stood in the form."""
+    return [
+        (name, _WORDS.get(each["grade"], each["grade"]), each.get("why", ""))
+        for name, each in version.said.items()
+    ]
