@@ -213,9 +213,9 @@ def _erase(connection: Connection, panel: Panel, choice: Choice, by: Person | st
             rows[column.table.name] = gone.rowcount
         if not any(rows.values()):
             return ErasedFromPanel(rows, earlier=erased_at(connection, choice.by, choice.names))
-        gone = {name: count for name, count in rows.items() if count}
+        counts = {name: count for name, count in rows.items() if count}
         reduced = note_erasure(
-            connection, by, choice.by, choice.names, choice.items, codes, gone, panel.now()
+            connection, by, choice.by, choice.names, choice.items, codes, counts, panel.now()
         )
     return ErasedFromPanel(rows, reduced)
 
