@@ -1,8 +1,8 @@
 """Do the demonstration and the recipes print the same numbers as at an earlier commit? `make same-numbers`.
 
 Every study is run by both trees. Their folders `tables/` and their ratings are compared: a cell that is a number
-must be equal to the last digit, and so must the numbers inside a sentence, whose words may change. A row, a column or a
-table that only one of them has is a difference too."""
+must be equal to the last digit, and so must the numbers inside a sentence, whose words may change. A row, a column
+or a table that only one of them has is a difference too."""
 
 from __future__ import annotations
 
