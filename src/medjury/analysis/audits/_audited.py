@@ -259,7 +259,7 @@ def attribute(frame: polars.DataFrame, column: str, of: str) -> dict[str, str]:
     text = pl.col(column).cast(pl.String).str.strip_chars()
     value = text.filter(text != "").drop_nulls().unique()
     found: dict[str, str] = {}
-    for name, values in frame.group_by(of).agg(value.sort().alias("values")).iter_rows():
+    for name, values in frame.group_by(of).agg(value.sort().alias("values")).sort(of).iter_rows():
         if len(values) > 1:
             raise MedjuryError(
                 f"{of} {name!r} has {len(values)} values in the column {column!r}: {names(values, 3)}. "
