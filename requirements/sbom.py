@@ -22,7 +22,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from medjury.models._embedded.weights import FILE, PACKAGE, SHA256
+from medjury.models._embedded_weights import FILE, PACKAGE, SHA256
 from medjury.version import __version__
 
 LOCK = Path(__file__).with_name("develop.txt")
