@@ -16,7 +16,7 @@ import pytest
 from tests.formats.test_transcript_round_trip import FORMS, _write
 
 from medjury.foundation.errors import MedjuryError
-from medjury.intake._files.table import READERS
+from medjury.intake._files.any_file import READERS
 from medjury.intake.cases import read_cases
 from medjury.store.ratings import read_ratings
 from medjury.studies.inspection import look

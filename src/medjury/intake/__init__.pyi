@@ -1,3 +1,6 @@
+from ._files.any_file import TYPED as TYPED
+from ._files.any_file import Table as Table
+from ._files.any_file import read_table as read_table
 from ._files.cells import DeclaredMissing as DeclaredMissing
 from ._files.cells import changed_id as changed_id
 from ._files.cells import code_of as code_of
@@ -11,8 +14,6 @@ from ._files.reading import FileError as FileError
 from ._files.reading import NoRowsError as NoRowsError
 from ._files.reading import Reading as Reading
 from ._files.reading import Row as Row
-from ._files.table import Table as Table
-from ._files.table import read_table as read_table
 from ._mapping import FilePart as FilePart
 from ._mapping import Given as Given
 from ._mapping import mapping_in as mapping_in

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from medjury.foundation import limits
 from medjury.foundation.errors import MedjuryError, no_such
-from medjury.intake import plain_header, read_table, shown_of
+from medjury.intake import TYPED, plain_header, read_table, shown_of
 from medjury.store.runs import files
 from medjury.tables._clean import REQUIRED, whose
 
@@ -29,9 +29,7 @@ def read_plain_table(path: str | os.PathLike[str]) -> polars.DataFrame | None:
         ".parquet": lambda: limits.read_parquet(place),
         ".jsonl": lambda: limits.read_json_lines(place),
         ".ndjson": lambda: limits.read_json_lines(place),
-        **dict.fromkeys(
-            (".xlsx", ".ods", ".gz", ".sav", ".zsav", ".por", ".dta"), lambda: _read_cells(place)
-        ),
+        **dict.fromkeys((*TYPED, ".gz"), lambda: _read_cells(place)),
     }
     reader = readers.get(place.suffix.lower())
     if reader is None or not place.is_file():
@@ -115,8 +113,8 @@ def read_rating_table(path: str | os.PathLike[str]) -> tuple[polars.DataFrame, t
 def _long_table(place: Path) -> polars.DataFrame | None:
     """The table where it has our four columns, unless it is a text file that we wrote: there a cell that a
     spreadsheet would take for a formula stands guarded, and the import takes the guard off."""
-    if place.suffix.lower() in (".xlsx", ".ods", ".sav", ".zsav", ".por", ".dta"):
-        return None  # its cells have types of their own, which the import reads
+    if place.suffix.lower() in TYPED:
+        return None  # the import reads its cells
     frame = read_plain_table(place)
     if frame is None:
         return None  # the import names the row and the fix

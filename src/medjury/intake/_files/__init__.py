@@ -1,1 +1,3 @@
-"""One reader for each form of file: it gives rows with their places, and bounds what is read."""
+"""One reader for each form of file: it gives rows with their places, and bounds what is read.
+
+A new form is one module that gives `Rows`, names of columns first, and one line in `any_file.READERS`."""

@@ -8,11 +8,11 @@ from typing import Any
 
 from medjury.foundation.errors import no_such
 from medjury.foundation.nested import Record, value_at
+from medjury.intake._files.any_file import check_readable, file_rows, read_table
 from medjury.intake._files.cells import SHEET_ERRORS, ShownNumber
 from medjury.intake._files.json import is_json, parse_json
 from medjury.intake._files.reading import FileError, Reading, Row
 from medjury.intake._files.sheets import SHEETS
-from medjury.intake._files.table import check_readable, file_rows, read_table
 from medjury.intake._files.text import ending, stem
 from medjury.intake.cases._case import Origin
 from medjury.intake.cases._mapping import ColumnMapping
