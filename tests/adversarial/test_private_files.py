@@ -182,7 +182,7 @@ def test_a_store_is_its_owners_alone_with_its_log(tmp_path: Path, umask: int) ->
 ELSEWHERE = {
     "foundation/files.py": "the one place",
     "store/ratings/_export.py": "writes into a part that `medjury.foundation.files` made",
-    "models/_gate/audit.py": "appends; the run folder makes it first",
+    "models/_gate/audit_log.py": "appends; the run folder makes it first",
     "tuning/_lineage.py": "appends to a file that `medjury.foundation.files` made for its owner",
     "models/_embedded_weights.py": "the public weights of the embedded model",
     "store/ratings/_pseudonyms.py": "a secret, with rights of its own",

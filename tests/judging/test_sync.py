@@ -13,7 +13,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
 from medjury.intake.cases import Case
 from medjury.judging import Judge, Jury, judge, run_async
-from medjury.judging._aggregate import aggregate
+from medjury.judging._jury_rows import aggregate
 from medjury.models import Request, Scripted
 from medjury.store.ratings._frame import ratings_from_frame
 

@@ -9,7 +9,7 @@ import pytest
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
-from medjury.judging._aggregate import derived
+from medjury.judging._jury_rows import derived
 from medjury.store.ratings import ImportedRatings, Rating, read_ratings
 
 PDSQI = load_instrument("pdsqi9")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medjury.instruments import NotApplicable, Outcome, Reason, Score, Unscored
-from medjury.judging._combine import combine
+from medjury.judging._jury_rule import combine
 from medjury.tables import (
     ABSENT,
     NOT_APPLICABLE,

@@ -31,7 +31,6 @@ from ._claims.worked import WorkedClaims as WorkedClaims
 from ._closed_loop_rater import ClosedLoop as ClosedLoop
 from ._closed_loop_record import ClosedLoopBody as ClosedLoopBody
 from ._closed_loop_record import revised_cases as revised_cases
-from ._combine import combine_columns as combine_columns
 from ._concordance import Concordance as Concordance
 from ._concordance import ConcordanceBody as ConcordanceBody
 from ._concordance import RecordedOrder as RecordedOrder
@@ -64,6 +63,7 @@ from ._fitted import first_questions as first_questions
 from ._judge import Judge as Judge
 from ._jury import Bench as Bench
 from ._jury import Jury as Jury
+from ._jury_rule import combine_columns as combine_columns
 from ._prompt import BEFORE_TOKENS as BEFORE_TOKENS
 from ._prompt import FIRST_VERSION as FIRST_VERSION
 from ._prompt import PROMPT_VERSION as PROMPT_VERSION

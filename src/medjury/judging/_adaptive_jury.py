@@ -14,8 +14,8 @@ from pydantic import model_validator
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, Outcome, Reason, Score, Unscored
 from medjury.judging._adaptive_rule import AdaptiveRule, Vote
-from medjury.judging._combine import combine
 from medjury.judging._judge import Graded, Judge
+from medjury.judging._jury_rule import combine
 from medjury.judging._rater import Beginning, Expected, PlainRater, Rated, Unit, Used
 from medjury.judging._rows import passing_failure, rows_of
 from medjury.models import Answer, ChatModel, Gate

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
-from medjury.judging._aggregate import Count, Following, counts
-from medjury.judging._combine import Rule
+from medjury.judging._jury_rows import Count, Following, counts
+from medjury.judging._jury_rule import Rule
 from medjury.judging._rater import Rater
 from medjury.store.ratings import Rating, RatingColumns, rating_blocks
 

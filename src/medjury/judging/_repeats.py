@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, Outcome, Reason, Score, Unscored
-from medjury.judging._combine import Rule, combine
 from medjury.judging._judge import Judge
+from medjury.judging._jury_rule import Rule, combine
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, Used
 from medjury.judging._rows import passing_failure, rows_of
 from medjury.models import Answer, ChatModel, Gate

@@ -27,8 +27,8 @@ from medjury.instruments import (
     read_grade,
 )
 from medjury.intake.cases import Case, Redactor
-from medjury.judging._combine import combine
 from medjury.judging._families import Family, deal_families, families_of, kin_of, record_sketch
+from medjury.judging._jury_rule import combine
 from medjury.judging._prompt import question_text
 from medjury.store.ratings import Rating
 

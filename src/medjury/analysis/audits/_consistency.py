@@ -12,8 +12,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from medjury.analysis.agreement import correlation_statistics, cronbach_alpha
-from medjury.analysis.audits._audited import Asked, Audited, audited, two_sided_p
 from medjury.analysis.audits._finding import Adjustment, Audit, Finding, adjusted
+from medjury.analysis.audits._what_is_audited import Asked, Audited, audited, two_sided_p
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Floats, Read, combined, replicates, side_by_side, undefined
 

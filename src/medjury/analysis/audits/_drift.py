@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 from scipy import special
 
-from medjury.analysis.audits._audited import Asked, Audited, audited, resampled_p, sums_by_cluster
 from medjury.analysis.audits._finding import Adjustment, Audit, Finding, adjusted, names
+from medjury.analysis.audits._what_is_audited import Asked, Audited, audited, resampled_p, sums_by_cluster
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, Floats, Read, Replicates, proportion, side_by_side, undefined
 from medjury.tables import rating_table

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from medjury.analysis.audits._audited import Asked, Audited, audited
 from medjury.analysis.audits._finding import Adjustment, Audit, Finding, adjusted
+from medjury.analysis.audits._what_is_audited import Asked, Audited, audited
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, Floats, fit_mixed_model, identified
 from medjury.tables import Measured, RatingTable, rating_table

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 from scipy import special
 
-from medjury.analysis.audits._audited import SMALLEST, Asked, attribute, audited, sums_by_cluster
 from medjury.analysis.audits._finding import Adjustment, Audit, Finding, adjusted, names
+from medjury.analysis.audits._what_is_audited import SMALLEST, Asked, attribute, audited, sums_by_cluster
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, Floats, undefined
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medjury.analysis.audits._audited import check_confidence, resampled_p, sums_by_cluster
 from medjury.analysis.audits._finding import Adjustment, Audit, Finding, adjusted
+from medjury.analysis.audits._what_is_audited import check_confidence, resampled_p, sums_by_cluster
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Floats, Read, Replicates, replicates
 from medjury.tables import Names, read_plain_table

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from medjury.analysis.audits._audited import Audited, attribute
 from medjury.analysis.audits._finding import Adjustment, Finding, adjust, names
+from medjury.analysis.audits._what_is_audited import Audited, attribute
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
     Estimate,

@@ -17,7 +17,6 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.analysis.audits._audited import JUDGES, Asked, Audited, audited
 from medjury.analysis.audits._finding import Adjustment, Audit, Finding, adjusted, names
 from medjury.analysis.audits._same_vendor_model import (
     LEAST_FREEDOM,
@@ -29,6 +28,7 @@ from medjury.analysis.audits._same_vendor_model import (
     placebo_warnings,
     read_vendors,
 )
+from medjury.analysis.audits._what_is_audited import JUDGES, Asked, Audited, audited
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Floats, side_by_side, undefined
 from medjury.tables import SCORED, Grid

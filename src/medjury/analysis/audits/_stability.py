@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 from scipy import special
 
-from medjury.analysis.audits._audited import JUDGES, Asked, Audited, audited, sums_by_cluster
 from medjury.analysis.audits._finding import Audit, Finding
+from medjury.analysis.audits._what_is_audited import JUDGES, Asked, Audited, audited, sums_by_cluster
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, Floats, Read, Replicates, counted_share, side_by_side
 from medjury.tables import RatingTable, rating_table

@@ -15,7 +15,7 @@ from sqlalchemy import insert, select, update
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension, Instrument, NotApplicable, Outcome, Score
 from medjury.panel._design import Round, set_state
-from medjury.panel._rating._answers import RatedAnswer, latest_answers
+from medjury.panel._rating._stored_answers import RatedAnswer, latest_answers
 from medjury.panel._tables import items_table, made, meeting_items_table, meetings_table, rounds_table
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from medjury.panel._meeting._differences import (
     meeting_of,
     rated_items,
 )
-from medjury.panel._rating._answers import RatedAnswer
+from medjury.panel._rating._stored_answers import RatedAnswer
 from medjury.panel._tables import (
     confirmations_table,
     decisions_table,

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from medjury.panel._rating._answers import (
+from medjury.panel._rating._case_page import Piece, differences
+from medjury.panel._rating._course import Step, course
+from medjury.panel._rating._pages import NAVIGATION, Profile, profile_of, routes
+from medjury.panel._rating._saving import Entry, NotSaved, Saved, add_version
+from medjury.panel._rating._stored_answers import (
     Progress,
     RatedAnswer,
     Version,
@@ -11,10 +15,6 @@ from medjury.panel._rating._answers import (
     let_pass,
     progress,
 )
-from medjury.panel._rating._case_page import Piece, differences
-from medjury.panel._rating._course import Step, course
-from medjury.panel._rating._pages import NAVIGATION, Profile, profile_of, routes
-from medjury.panel._rating._saving import Entry, NotSaved, Saved, add_version
 
 __all__ = [
     "NAVIGATION",

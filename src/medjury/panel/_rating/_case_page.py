@@ -31,7 +31,6 @@ from medjury.panel._design import (
 )
 from medjury.panel._look import page
 from medjury.panel._panel import Panel
-from medjury.panel._rating._answers import conclude_training, progress
 from medjury.panel._rating._course import Standing, standing
 from medjury.panel._rating._saving import (
     EVERY_SECONDS,
@@ -41,6 +40,7 @@ from medjury.panel._rating._saving import (
     newest,
     note_sign_of_life,
 )
+from medjury.panel._rating._stored_answers import conclude_training, progress
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

@@ -38,8 +38,8 @@ from medjury.panel._design import (
 )
 from medjury.panel._look import page
 from medjury.panel._panel import Panel
-from medjury.panel._rating._answers import Progress, history, let_pass, progress
 from medjury.panel._rating._course import has_passed
+from medjury.panel._rating._stored_answers import Progress, history, let_pass, progress
 from medjury.panel._tables import answers_table, assignments_table, items_table
 
 if TYPE_CHECKING:

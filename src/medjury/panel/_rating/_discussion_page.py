@@ -18,8 +18,8 @@ from medjury.panel._design import Passage, Round
 from medjury.panel._design._shown import passages_from_row
 from medjury.panel._look import page
 from medjury.panel._panel import Panel
-from medjury.panel._rating._answers import latest_answers
 from medjury.panel._rating._course import course
+from medjury.panel._rating._stored_answers import latest_answers
 from medjury.panel._tables import items_table, remarks_table
 
 if TYPE_CHECKING:

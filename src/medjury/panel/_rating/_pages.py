@@ -16,12 +16,12 @@ from medjury.panel._access import Rater, Role, SentForm
 from medjury.panel._design import assignment_of, next_code, places
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
-from medjury.panel._rating._answers import compared_answers
 from medjury.panel._rating._case_page import add_saving_routes, case_page, case_values, minutes
 from medjury.panel._rating._coordinator_pages import add_history_routes, add_round_routes
 from medjury.panel._rating._course import Step, can_join_more, course, standing
 from medjury.panel._rating._discussion_page import add_discussion_routes
 from medjury.panel._rating._saving import note_opened
+from medjury.panel._rating._stored_answers import compared_answers
 from medjury.panel._tables import made, profiles_table
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ from ._rating import write_records as write_records
 from ._sharing import Account as Account
 from ._store.copy import copy_store as copy_store
 from ._store.database import is_empty_file as is_empty_file
-from ._store.desk import StoreDesk as StoreDesk
+from ._store.queue import StoreDesk as StoreDesk
 from ._store.store import RatingCount as RatingCount
 from ._store.store import Store as Store
 from ._store.store import open_store as open_store

@@ -19,9 +19,9 @@ from typing import Any, Literal
 from medjury.foundation.clock import utc_now
 from medjury.instruments import Reason
 from medjury.models import AuditTotals, Budget, ModelError, Reservation
-from medjury.store.ratings._store.desk import StoreDesk
 from medjury.store.ratings._store.escaping import escape
 from medjury.store.ratings._store.owner import Claim, Owner
+from medjury.store.ratings._store.queue import StoreDesk
 from medjury.store.ratings._store.store import Store
 from medjury.store.ratings._store.store_error import StoreError
 from medjury.store.ratings._store.transaction import Transaction

@@ -223,7 +223,7 @@ async def test_closing_a_desk_lets_go_of_its_claims(store: Store) -> None:
 def test_a_desk_that_was_left_open_lets_go_when_its_loop_is_gone(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("medjury.store.ratings._store.desk._HEARTBEAT_SECONDS", 0.05)
+    monkeypatch.setattr("medjury.store.ratings._store.queue._HEARTBEAT_SECONDS", 0.05)
 
     async def forget_to_close() -> StoreDesk:
         desk = StoreDesk(store)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from medjury.analysis.audits._audited import Asked, Audited, audited, resampled_p, sums_by_cluster
 from medjury.analysis.audits._finding import Adjustment, Audit, Finding, adjusted, names
+from medjury.analysis.audits._what_is_audited import Asked, Audited, audited, resampled_p, sums_by_cluster
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case
 from medjury.statistics import Floats, Read, identified, independent, side_by_side

@@ -10,7 +10,7 @@ from typing import Any
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, NotApplicable, Outcome, Reason, Score, Unscored, derive
-from medjury.judging._combine import Rule, combine
+from medjury.judging._jury_rule import Rule, combine
 from medjury.judging._rows import outcome_columns
 from medjury.judging._strands import (
     NOT_APPLICABLE,

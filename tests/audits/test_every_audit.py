@@ -11,7 +11,7 @@ from tests.audits.run_folder import DEVELOPMENT, JUDGES, write_run
 from tests.audits.simulated import SYSTEMS, judged
 
 from medjury.analysis.audits import audit, internal_consistency, self_preference, stability
-from medjury.analysis.audits._audits import AUDITS
+from medjury.analysis.audits._every_audit import AUDITS
 from medjury.analysis.audits._stability import with_draws
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError

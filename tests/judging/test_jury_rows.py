@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Outcome, Reason, load_instrument
 from medjury.judging import Claims, Judge, Jury, Speaker
-from medjury.judging._aggregate import aggregate, derived
-from medjury.judging._combine import Rule, combine
+from medjury.judging._jury_rows import aggregate, derived
+from medjury.judging._jury_rule import Rule, combine
 from medjury.models import Scripted
 from medjury.store.ratings import Rating, rating_blocks
 

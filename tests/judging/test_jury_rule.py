@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from medjury.instruments import NotApplicable, Outcome, Reason, Score, Unscored
 from medjury.judging import combine_columns
-from medjury.judging._combine import RULES, Rule, combine
+from medjury.judging._jury_rule import RULES, Rule, combine
 
 FAILED = Unscored(Reason.PARSE, "not JSON")
 OUTCOMES = st.one_of(
