@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import polars as pl
 import pytest
 from tests.loopback import LoopbackServer
 from tests.passports.passported import validated_run
@@ -198,3 +199,9 @@ def test_a_run_without_its_store_gets_no_passport(validated: Path) -> None:
     (validated / files.STORE).unlink()
     with pytest.raises(MedjuryError, match=r"is missing, so that no score can be compared"):
         make_passport(validated)
+
+
+def test_a_rating_that_was_taken_out_of_the_file_is_missed(folder: Path) -> None:
+    table = pl.read_parquet(folder / files.RATINGS)
+    table.filter(pl.col("item") != "case-1").write_parquet(folder / files.RATINGS)
+    assert "in the store and not in this file [case-1" in found(folder)[files.RATINGS]

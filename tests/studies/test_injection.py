@@ -149,6 +149,18 @@ def test_scores_from_a_file_cannot_be_asked(write_study: Write, tmp_path: Path) 
         audit_injection(load_study(study))
 
 
+def test_a_study_that_cannot_be_audited_is_refused_before_the_first_call(
+    write_study: Write, server: LoopbackServer, tmp_path: Path
+) -> None:
+    (tmp_path / "scores.csv").write_text("item,system,dimension,score\nn0,a,accuracy,3\n")
+    asked = {"kind": "openai", "name": "juror", "url": server.url, "model": "m"}
+    judges = [asked, {"kind": "scores", "name": "one", "path": "scores.csv"}]
+    study = write_study(cases=some_cases(5), judges=judges, audits={"injection": {"cases": 5}})
+    with pytest.raises(MedjuryError, match="came from a file"):
+        run_study(load_study(study))
+    assert not server.calls
+
+
 def test_the_interval_covers_a_planted_shift() -> None:
     """200 studies of 30 answers, each instruction worth 0.8 grades on average to a judge with noise of its own."""
     covered = false = 0

@@ -1,6 +1,7 @@
 """From several votes to one: a pure function of stored ratings, never of the order they came in.
 
-The rule of a jury is here alone: `combine` for the votes on one answer, `combine_columns` for those on many.
+The rule of a jury is here: `combine` for the votes on one answer, `combine_columns` for those on many. Calibrated
+scores are no grades; `analysis/calibration/_apply.py` joins these.
 """
 
 from __future__ import annotations

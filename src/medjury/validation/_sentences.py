@@ -1,5 +1,6 @@
 """Every sentence of a verdict: what its words mean; and for each rule, by its id, its name, what it asks, why it
-forbids a better word, and what to do then. Words in {braces} are numbers that the rule puts in."""
+forbids a better word, and what to do then. Words in {braces} are what the rule puts in: a number, or both
+sides' numbers in words (`validation/_colleague.py`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Audits: what moves a judge's scores besides the quality of the answer?"""
+"""Audits: what moves a judge's scores besides the quality of the answer?
+
+Most read a rating table: one file, and one entry in `_every_audit.py`. `_injection.py` asks the judges again, so
+it is also a part of the study (`audits:`), of its plan, its run and its manifest."""
 
 import lazy_loader
 

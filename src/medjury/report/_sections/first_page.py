@@ -1,4 +1,6 @@
-"""The first page, for those who decide: may we trust this jury, three numbers, and what to do next."""
+"""The first page, for those who decide: may we trust this jury, three numbers, and what to do next.
+
+The sentences of the verdict are in `validation/_sentences.py`."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def _compared(folder: Path, manifest: Manifest, study: Study, store: Store) -> I
     erased = bool(erasures(store))
     yield _scores(stored, names, ledger.ratings, erased, manifest)
     yield from _replies(store, ledger.replies, audit_replies(folder / files.AUDIT_LOG))
-    yield from _exported(folder, study.jury.blocks(store.blocks(run)), erased)
+    yield from _exported(folder, study.jury.blocks(store.blocks(run)), erased, manifest.status == "complete")
 
 
 class _Ledger:
@@ -152,8 +152,9 @@ def _replies(store: Store, keys: Iterable[str], logged: dict[str, set[str]]) -> 
     yield Check(REPLIES, not altered, text)
 
 
-def _exported(folder: Path, blocks: Iterable[RatingColumns], erased: bool) -> Iterator[Check]:
-    """The ratings in the run folder beside those that follow from the store: votes, juries, composites."""
+def _exported(folder: Path, blocks: Iterable[RatingColumns], erased: bool, complete: bool) -> Iterator[Check]:
+    """The ratings in the run folder beside those that follow from the store: votes, juries, composites. A run that
+    was stopped may not have written all of them."""
     table = read_parquet(folder / files.RATINGS, times=OWN)
     columns = ("item", "system", "rater", "dimension", "repeat", "rater_kind", "status", "score")
     written = {
@@ -161,13 +162,19 @@ def _exported(folder: Path, blocks: Iterable[RatingColumns], erased: bool) -> It
         for item, system, rater, dimension, repeat, kind, status, score in table.select(columns).iter_rows()
         if kind in ("judge", "jury")
     }
-    differ, missing = list[Place](), set(written)
+    differ, lacking, missing = list[Place](), list[Place](), set(written)
     for block in blocks:
         for row in block.ratings():
             place = _place(row)
             missing.discard(place)
-            if row.rater_kind in ("judge", "jury") and written.get(place, _outcome(row)) != _outcome(row):
+            if row.rater_kind not in ("judge", "jury"):
+                continue
+            if place not in written:
+                lacking.append(place)
+            elif written[place] != _outcome(row):
                 differ.append(place)
+    if lacking and complete:
+        yield Check(files.RATINGS, False, _named(lacking, "in the store and not in this file"))
     if differ:
         yield Check(files.RATINGS, False, _named(differ, "not what follows from the store"))
     if missing:

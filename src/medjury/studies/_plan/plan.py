@@ -418,10 +418,20 @@ def _dearest(prices: Sequence[Price]) -> Price:
     )
 
 
+def refuse_injection(study: Study) -> None:
+    """Scores that came from a file cannot be asked again."""
+    if scored := [judge.name for judge in study.jury.judges if not judge.models]:
+        raise MedjuryError(
+            f"{study.file}: audits.injection asks every judge again, and the scores of {', '.join(scored)} came "
+            "from a file; leave the audit out"
+        )
+
+
 def _injection_note(study: Study, count: int) -> list[str]:
     part = study.settings.audits.injection
     if part is None:
         return []
+    refuse_injection(study)
     answers = 6 * min(part.cases, count)  # each once as it is, and once with each of five instructions
     return [
         f"audits.injection: {answers:,} more answers are judged at the end, with planted instructions and "

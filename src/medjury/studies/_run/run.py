@@ -19,7 +19,7 @@ from medjury.store.ratings import Rating, Store, StoreDesk, open_store
 from medjury.store.runs import InjectionShift, Manifest, ManifestInjection, RunFolder, files
 from medjury.studies._plan.clinicians import Humans
 from medjury.studies._plan.manifest import describe, now, run_name, with_anchors
-from medjury.studies._plan.plan import RunPlan, plan_study
+from medjury.studies._plan.plan import RunPlan, plan_study, refuse_injection
 from medjury.studies._plan.preflight import MARK, LoadedFirst, Preflight, timed_plan, with_preflight
 from medjury.studies._plan.registering import Registered, make_protocol, register
 from medjury.studies._run.calls import check_store_host, gate_settings, log_name, poll_seconds
@@ -198,15 +198,6 @@ def _with_injection(
     )  # fmt: skip
     planted = len({(case.id.rpartition("\u241f")[0], case.system) for case in sample})
     return manifest.replaced(injection=ManifestInjection(cases=planted, shifts=shifts))
-
-
-def refuse_injection(study: Study) -> None:
-    """Scores that came from a file cannot be asked again."""
-    if scored := [judge.name for judge in study.jury.judges if not judge.models]:
-        raise MedjuryError(
-            f"{study.file}: audits.injection asks every judge again, and the scores of {', '.join(scored)} came "
-            "from a file; leave the audit out"
-        )
 
 
 class OverBudgetError(MedjuryError):
