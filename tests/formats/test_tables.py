@@ -371,10 +371,10 @@ def test_a_table_for_validate_tells_its_sheet_too(name: str, tmp_path: Path) -> 
     file = SHEETS[name](
         tmp_path / name, Scores=[["item", "Ada", "Sam"], ["1", 4, 5]], Older=[["item", "Ada"]]
     )
-    told = open_panel(file, "clinician", named={"item": "item"}).told
+    reported = open_panel(file, "clinician", named={"item": "item"}).reported
     assert any(
         "the sheet 'Scores' was read; name another with `sheet` in the mapping (Older)" in each
-        for each in told
+        for each in reported
     )
 
 

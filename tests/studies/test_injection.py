@@ -152,7 +152,8 @@ def test_scores_from_a_file_cannot_be_asked(write_study: Write, tmp_path: Path) 
 def test_a_study_that_cannot_be_audited_is_refused_before_the_first_call(
     write_study: Write, server: LoopbackServer, tmp_path: Path
 ) -> None:
-    (tmp_path / "scores.csv").write_text("item,system,dimension,score\nn0,a,accuracy,3\n")
+    rows = "".join(f"n{number},a,{name},3\n" for number in range(5) for name in NAMES)
+    (tmp_path / "scores.csv").write_text(f"item,system,dimension,score\n{rows}")
     asked = {"kind": "openai", "name": "juror", "url": server.url, "model": "m"}
     judges = [asked, {"kind": "scores", "name": "one", "path": "scores.csv"}]
     study = write_study(cases=some_cases(5), judges=judges, audits={"injection": {"cases": 5}})
