@@ -272,4 +272,4 @@ def test_check_draws_words_as_the_study_would(capsys: pytest.CaptureFixture[str]
     assert "top_k" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         main(["models", "check", "--model", "m", "--sampling", "min_p"])
-    assert "is no NAME=VALUE" in capsys.readouterr().err
+    assert "is not NAME=VALUE" in capsys.readouterr().err

@@ -412,7 +412,7 @@ def test_who_trusts_a_file_reads_more_of_it(tmp_path: Path, monkeypatch: pytest.
     with part_of_limits(20 / 2_000_000):
         assert len(read_ratings(file).ratings) == 50
     monkeypatch.setenv("MEDJURY_FILE_LIMITS", "much")
-    with pytest.raises(MedjuryError, match="MEDJURY_FILE_LIMITS is 'much'; give how many times"):
+    with pytest.raises(MedjuryError, match="MEDJURY_FILE_LIMITS is 'much'; give the factor"):
         read_ratings(file)
 
 

@@ -88,7 +88,7 @@ def test_the_plan_is_printed_in_words(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main(["plan", "blinded", str(folder), "--resamples", "200"]) == 0
     said = capsys.readouterr().out
     assert "may have seen the judges' scores" in said
-    assert "two clinicians who see nothing of the jury re-read" in said
+    assert "two clinicians who do not see the jury's scores re-read" in said
     assert "notices it in 80 of 100 such re-reads" in said
     assert main(["plan", "blinded", str(folder), "--resamples", "200", "--anchoring", "0.01", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)

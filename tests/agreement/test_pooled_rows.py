@@ -63,7 +63,7 @@ def test_a_row_is_an_answer_and_a_graded_attribute_that_both_scored() -> None:
     row = found.find("icc_3_k", reference="consensus", rater="judge")
     assert row.estimate.n == expected(applies) < len(GRADED) * SUMMARIES
     assert any(
-        f"not pooled, as yes/no questions are no grades: {', '.join(YES_OR_NO)}" in note
+        f"not pooled, as yes/no questions are not grades: {', '.join(YES_OR_NO)}" in note
         for note in found.notes
     )
 

@@ -65,7 +65,7 @@ def test_the_folder_s_own_rules_are_the_defaults(folder: Path, by_own_rules: Agr
     row = found.find("kappa_quadratic", dimension="accuracy", reference="consensus", rater="jury")
     assert row.estimate.n == 36
     assert "300 resamples of 10 clusters, seed 5" in row.estimate.method
-    assert "4 cases served development and count nowhere here" in found.notes
+    assert "4 cases served development and do not count here" in found.notes
     assert all(each.margin == 0.15 for rows in found.non_inferiority.values() for each in rows.values())
     same = agreement(folder, margin=0.15, severe=("accuracy", "risk"), resamples=300, seed=5)
     assert same.to_json() == found.to_json()

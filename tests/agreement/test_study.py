@@ -221,7 +221,7 @@ def test_tau_of_very_many_distinct_scores_gets_fewer_resamples_and_says_so(
     assert "277 resamples" in tau.method
     assert tau.low < tau.value < tau.high
     assert "500 resamples" in table.find("spearman").estimate.method
-    assert table.find("kappa").estimate.reason == "the scores are no whole grades and no scale was given"
+    assert table.find("kappa").estimate.reason == "the scores are not whole grades and no scale was given"
 
 
 def test_a_margin_asks_for_non_inferiority() -> None:

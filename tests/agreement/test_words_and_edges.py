@@ -28,13 +28,17 @@ def test_a_judge_that_never_varies_has_no_kappa_and_its_ac2_is_not_called_substa
     assert row.estimate.value > 0.8
     assert row.as_dict()["reading"] == "not to be read: a rater never varies"
     assert (
-        "the rater gave every item the same score, so this tells nothing of agreement" in row.estimate.method
+        "the rater gave every item the same score, so this says nothing about agreement"
+        in row.estimate.method
     )
 
 
 def test_kappa_of_a_constant_rater_says_which_one() -> None:
     found = cohen_kappa([1, 2, 3] * 5, [2] * 15, scale=[1, 2, 3])
-    assert found.reason == "the second rater gave every item the same level, so kappa would be 0 with anybody"
+    assert (
+        found.reason
+        == "the second rater gave every item the same level, so kappa would be 0 whoever the other rater is"
+    )
 
 
 def test_two_items_give_no_interval() -> None:

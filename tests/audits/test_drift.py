@@ -187,7 +187,7 @@ def test_an_id_that_means_another_text_is_left_out_and_reported() -> None:
     changed = pl.when(pl.col("item") == "c4").then(pl.lit("other")).otherwise(pl.col("content_hash"))
     found = drift(earlier, later.with_columns(changed.alias("content_hash")), resamples=200)
     assert found.find(statistic="shift").estimate.n == 59
-    assert found.warnings == ("1 answers have another text now than before and are left out: items c4",)
+    assert found.warnings == ("1 answers have a different text now and are left out: items c4",)
 
 
 def test_no_common_anchor_is_refused() -> None:

@@ -61,7 +61,7 @@ def test_where_lower_is_better_too_low_is_too_kind() -> None:
 
 
 def test_without_clinicians_or_anything_known_it_says_so() -> None:
-    with pytest.raises(MedjuryError, match="nothing is known of the answers but their systems"):
+    with pytest.raises(MedjuryError, match="nothing is known about the answers except their systems"):
         error_model(rating_table(planted().drop("specialty", "length"), scale=(1, 6)))
     with pytest.raises(MedjuryError, match="an error needs clinicians"):
         error_model(rating_table(planted().filter(pl.col("rater_kind") == "judge"), scale=(1, 6)))

@@ -142,7 +142,7 @@ def test_what_cannot_be_used_is_refused() -> None:
         text_effects(ratings)
     with pytest.raises(MedjuryError, match="zero or less"):
         text_effects(ratings, features.with_columns(pl.lit(0).alias("length")))
-    with pytest.raises(MedjuryError, match="do not meet"):
+    with pytest.raises(MedjuryError, match="do not match"):
         text_effects(ratings, features.with_columns(pl.lit("other").alias("item")).head(1))
     with pytest.raises(MedjuryError, match="not a number"):
         text_effects(ratings, features.with_columns(pl.lit("long").alias("length")))

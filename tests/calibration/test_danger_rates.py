@@ -108,7 +108,7 @@ def test_with_few_labels_of_a_kind_the_share_has_a_value_and_no_interval() -> No
     found = danger_rates(labels, verdicts, cases=range(len(labels)))
     assert found.rogan_gladen.value is not None and found.rogan_gladen.low is None
     assert found.rogan_gladen.method == (
-        "no interval: 12 labels are of the rarer kind, dangerous or safe; 30 are the least"
+        "no interval: 12 labels are of the rarer kind, dangerous or safe; 30 are needed"
     )
     assert found.plug_in.low is not None and found.by_verdict.low is not None
     labels[:3] = np.nan

@@ -305,7 +305,7 @@ def test_random_calls_among_answers_with_two_votes_tell_whether_disagreement_doe
     beating = replace(found, random=replace(found.random, p_value=0.01))
     assert "it does NOT" in beating.verdict and "after one vote" in beating.verdict
     good = replace(beating, later=replace(found.later, p_value=0.01))
-    assert "So it does among the answers with two votes or more" in good.verdict
+    assert "The same holds among the answers with two votes or more" in good.verdict
 
 
 @st.composite

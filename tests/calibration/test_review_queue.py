@@ -133,7 +133,7 @@ def test_whole_cases_are_drawn_with_all_their_answers() -> None:
 
 
 def test_a_review_too_small_for_what_is_certain_is_refused() -> None:
-    with pytest.raises(MedjuryError, match="nothing is left for the others"):
+    with pytest.raises(MedjuryError, match="no reading is left for the"):
         draw_review(table_of(judged()[0]), ratings=2)
 
 

@@ -190,7 +190,7 @@ def test_a_damaged_file_is_refused(
 
 def test_a_rule_needs_labels() -> None:
     unlabelled = triage(table(planted(2, 50, labelled=False)), resamples=0)
-    with pytest.raises(MedjuryError, match="needs labels"):
+    with pytest.raises(MedjuryError, match="only with labels"):
         stored_triage(unlabelled)
 
 

@@ -86,7 +86,7 @@ def test_an_id_is_text_or_a_whole_number(given_id: object, expected: str) -> Non
         ),
         (
             {"id": "a", "candidate": "x\ud800y"},
-            ["candidate: holds half of a surrogate pair, which is no character; remove it"],
+            ["candidate: holds half of a surrogate pair, which is not a character; remove it"],
         ),
         ({"id": "a", "texts": "x"}, ["texts: is not an object of named values"]),
         ({"id": "a", "notes": 3}, ["notes: is a number, not a list of notes or a text"]),

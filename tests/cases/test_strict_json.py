@@ -30,7 +30,7 @@ def test_content_is_read_as_it_was_written(value: object, in_ascii: bool) -> Non
         (b'{"id": 1} {', "is not valid JSON (column 11)"),
         (b'{"id":\n 1,}', "is not valid JSON (line 2, column 4)"),
         (b"", "is not valid JSON (column 1)"),
-        (b'{"id": 1, "texts": {"a": 1, "a": 2}}', "has a field twice in one object; keep the one that holds"),
+        (b'{"id": 1, "texts": {"a": 1, "a": 2}}', "has a field twice in one object; keep the right one"),
         (b'{"id": NaN}', "holds NaN or Infinity, which is not JSON"),
         (b'{"id": -Infinity}', "holds NaN or Infinity, which is not JSON"),
         (b'{"id": ' + b"9" * 5_000 + b"}", "is not valid JSON"),

@@ -112,7 +112,7 @@ def test_after_ctrl_c_it_says_what_is_waited_for() -> None:
     clock.now = 1.0
     for show in (live, line):
         show(at_work, 0.5, "USD")
-    said = "Stopping: answers on their way are waited for. Ctrl-C again ends at once."
+    said = "Stopping: waiting for answers on their way. Ctrl-C again ends at once."
     assert said in screen.getvalue() and log.getvalue().splitlines()[-1] == said
     live.finish(at_work, 0.5, "USD")
     line.finish(at_work, 0.5, "USD")

@@ -139,7 +139,7 @@ def test_one_file_alone_is_asked_for_its_other(
 ) -> None:
     words = ["transcripts", str(folder / "monday.gold.txt"), "--out", str(tmp_path / "study")]
     assert main(words) == 2
-    assert "say what was recognised too" in capsys.readouterr().err
+    assert "also name what was recognised" in capsys.readouterr().err
     assert main(["transcripts", str(folder), "--call", "x", "--out", str(tmp_path / "study")]) == 2
     assert "name one call" in capsys.readouterr().err
 

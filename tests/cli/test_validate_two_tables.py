@@ -330,7 +330,7 @@ def test_a_judge_file_with_two_models_may_be_two_judges_or_two_systems(
     door, panels, _ = through(wide, judges, 0)
     assert door.settings["judges"] == {"item": "item", "score": "score", "rater": "model"}
     assert score(panels[1], IDS[6], "qwen", "score") == QWEN[6]
-    assert main(["validate", str(wide), str(judges), "--yes"]) == 2, "the tables speak for neither"
+    assert main(["validate", str(wide), str(judges), "--yes"]) == 2, "the tables suggest neither"
     told = capsys.readouterr().err
     assert "--yes cannot answer this" in told and "--map judges.rater=model" in told
 

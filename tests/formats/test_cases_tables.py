@@ -223,7 +223,9 @@ class TestWorkbook:
     def test_a_number_that_its_format_dresses_up_is_refused(self, tmp_path: Path) -> None:
         file = self.workbook(tmp_path / "c.xlsx", ["id", "candidate"], [7, "a"], form='"P-"000')
         (bad,) = self.reader(file).bad
-        assert "c.xlsx, row 2, id: is a number that the sheet shows with other signs, not an id" in str(bad)
+        assert "c.xlsx, row 2, id: is a number that the sheet shows with other characters, not an id" in str(
+            bad
+        )
 
     def test_an_id_that_excel_has_rounded_is_refused(self, tmp_path: Path) -> None:
         file = self.workbook(tmp_path / "c.xlsx", ["id", "candidate"], [1234567890123456000, "a"])
@@ -278,11 +280,11 @@ class TestJson:
             tmp_path / "c.jsonl", mapping={"rows": "[].answers[]", "system": "model"}, on_bad="skip"
         )
         assert [(case.id, case.system, case.candidate) for case in reader] == [("1", "a", "x")]
-        assert "row 2, row: `rows: [].answers[]` leads to nothing" in str(reader.bad[0])
+        assert "row 2, row: `rows: [].answers[]` finds nothing" in str(reader.bad[0])
 
     def test_a_path_that_leads_nowhere_is_refused_with_those_there_are(self, tmp_path: Path) -> None:
         (tmp_path / "c.json").write_text('{"data": {"rows": [{"id": "1"}]}}', encoding="utf-8")
-        assert "`rows: results[]` leads to nothing; there is data.rows[]" in refusal(
+        assert "`rows: results[]` finds nothing; there is data.rows[]" in refusal(
             tmp_path / "c.json", rows="results[]"
         )
         assert "the path 'a[' cannot be read" in refusal(tmp_path / "c.json", rows="a[")

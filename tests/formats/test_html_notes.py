@@ -103,7 +103,7 @@ def test_a_struck_out_passage_without_an_end_is_refused(tmp_path: Path, html: st
     (bad,) = reader_of(tmp_path, html).bad
     assert str(bad) == (
         "d1.json, row 1, row: a struck-out passage of the HTML has no end; close it (</del>, </s>), so that it is "
-        "clear which text holds"
+        "clear which text counts"
     )
 
 

@@ -104,7 +104,7 @@ def test_an_id_of_more_digits_than_a_spreadsheet_keeps_is_refused(tmp_path: Path
         ("1.20E+16", "a number of many digits, which a spreadsheet rounds"),
         ("c\u200b1", "cannot be seen"),
         ("c\x001", "cannot be seen"),
-        ('"c\n1"', "a sign that cannot be seen"),
+        ('"c\n1"', "an invisible character"),
     ],
 )
 def test_an_id_that_is_not_what_it_seems_is_refused(identity: str, words: str, tmp_path: Path) -> None:

@@ -251,7 +251,7 @@ def test_a_nested_file_without_a_path_is_refused_with_the_paths_it_has(tmp_path:
         FileError, match=r"must hold a list of objects, one per row; say where .*`rows: data\.rows\[\]`"
     ):
         read(tmp_path, "nested.json", {"data": {"rows": [{"id": "1"}]}}, "item: id\n")
-    with pytest.raises(FileError, match=r"`rows: sample\[\]` leads to nothing; there is samples\[\]"):
+    with pytest.raises(FileError, match=r"`rows: sample\[\]` finds nothing; there is samples\[\]"):
         read(tmp_path, "log.json", INSPECT, INSPECT_MAPPING.replace("samples[]", "sample[]"))
 
 

@@ -173,7 +173,7 @@ def test_a_command_that_cannot_read_a_file_says_what_it_looks_like(
     file = written(tmp_path, name)
     assert main([word.replace("FILE", str(file)) for word in words]) == 2
     told = capsys.readouterr().err
-    assert f"t.csv looks like a {FILES[name][3]}. `medjury look {file}` tells" in told
+    assert f"t.csv looks like a {FILES[name][3]}. `medjury look {file}` shows" in told
 
 
 def test_bad_rows_are_told_by_themselves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -55,7 +55,7 @@ def test_a_case_of_another_specialty_is_flagged_or_not_judged(
 
 def test_another_model_that_answers_voids_it(door: ReadyJury, server: LoopbackServer) -> None:
     server.endpoint.behaviours = lambda call: "model:m-2031-01-01"
-    with pytest.raises(MedjuryError, match="another model answers"):
+    with pytest.raises(MedjuryError, match="the model that answers is not"):
         door.judge(case(45))
 
 

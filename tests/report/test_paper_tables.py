@@ -105,7 +105,7 @@ def test_attributes_are_pooled_without_the_question(run: Path) -> None:
     found = line(run, "attributes", dimension="all graded dimensions, pooled", rater="judge-a")
     assert int(found["n"]) == len(GRADED) * CASES
     page = (run / "report.html").read_text()
-    assert "not pooled, as yes/no questions are no grades: referral" in page
+    assert "not pooled, as yes/no questions are not grades: referral" in page
     said = told(run, "agreement", "--by", "all", "--statistics", "icc_3_k")
     row = next(row for row in said if (row["rater"], row["reference"]) == ("judge-a", "consensus"))
     assert (float(found["ICC(3,k)"]), float(found["ICC(3,k) low"])) == (row["value"], row["low"])

@@ -72,7 +72,7 @@ def test_no_probability_is_below_the_floor_and_none_above_one() -> None:
 
 
 def test_a_review_that_could_never_read_somebody_is_refused() -> None:
-    with pytest.raises(MedjuryError, match="nothing is left for the others"):
+    with pytest.raises(MedjuryError, match="no reading is left for the"):
         inclusion_probabilities(np.ones(4), np.array([True, True, False, False]), 2)
     with pytest.raises(MedjuryError, match="never"):
         inclusion_probabilities(np.array([1.0, 0.0, 1.0]), np.zeros(3, dtype=bool), 1)

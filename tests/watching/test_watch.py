@@ -332,7 +332,7 @@ def test_a_folder_of_an_earlier_version_is_refused(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "state.sqlite") as database:
         database.execute("CREATE TABLE cases (place INTEGER PRIMARY KEY, item TEXT, system TEXT)")
     database.close()
-    with pytest.raises(MedjuryError, match="name another `folder` to start anew"):
+    with pytest.raises(MedjuryError, match="name another `folder` to start again"):
         State(tmp_path)
 
 

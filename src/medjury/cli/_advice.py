@@ -41,4 +41,4 @@ def _lines(options: argparse.Namespace, message: str) -> Iterator[str]:
         looks = (
             "" if kind.family in (*families, "unknown") else f"{Path(file).name} looks like a {kind.name}. "
         )
-        yield f"{looks}`medjury look {file}` tells what the file is and the mapping that would read it."
+        yield f"{looks}`medjury look {file}` shows what the file is and a mapping that reads it."

@@ -54,9 +54,9 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         "--items",
         type=int,
         metavar="N",
-        help="ask at most so many items of each benchmark, drawn by their ids",
+        help="ask at most this many items of each benchmark, drawn by their ids",
     )
-    add("--money", type=float, metavar="M", help="stop asking when so much is spent")
+    add("--money", type=float, metavar="M", help="stop asking when this much is spent")
     add("--allow-host", action="append", default=[], metavar="HOST", help="a host that may be called")
     add("--output", metavar="FOLDER", help="where everything is kept (default: suites/benchmarks)")
     add("--dry-run", action="store_true", help="check everything and print calls, tokens, price")
@@ -207,7 +207,7 @@ def _suite(options: argparse.Namespace) -> Any:
             if getattr(options, name)
         ]
         if given:
-            raise MedjuryError(f"--{given[0].replace('_', '-')} belongs into the suite file {first}")
+            raise MedjuryError(f"--{given[0].replace('_', '-')} belongs in the suite file {first}")
         return load_suite(first)
     if not options.candidate:
         raise MedjuryError("name a model under test, such as --candidate embedded, or give a suite file")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from medjury.judging import JudgeProgress, Progress
 
 
-STOPPING = "Stopping: answers on their way are waited for. Ctrl-C again ends at once."
+STOPPING = "Stopping: waiting for answers on their way. Ctrl-C again ends at once."
 
 
 def seconds_left(progress: Progress, passed: float) -> float | None:

@@ -23,7 +23,7 @@ def refuse_unknown(command: argparse.ArgumentParser, unknown: list[str]) -> NoRe
     """Ends as argparse does, with the option that was probably meant."""
     word = unknown[0]
     if not word.startswith("-"):
-        command.error(f"{word!r} is one word too many; put names with blanks in quotes (see --help)")
+        command.error(f"{word!r} is one word too many; put names with spaces in quotes (see --help)")
     option = word.partition("=")[0]
     command.error(
         f"there is no option {option}{meant(option, _options(command))}; `{command.prog} --help` lists them"

@@ -49,8 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--adjust", choices=("holm", "benjamini_hochberg", "none"), default="holm",
         help="how p-values are corrected for many comparisons (holm)")  # fmt: skip
     add("--injection", action="store_true",
-        help="RATINGS is a study: plant instructions in its answers; are its judges talked round?")  # fmt: skip
-    add("--injection-cases", type=int, metavar="N", help="injection: so many answers (30)")
+        help="with a study as RATINGS: plant instructions in its answers; do they move the judges?")  # fmt: skip
+    add("--injection-cases", type=int, metavar="N", help="injection: number of answers (30)")
     add("--all", action="store_true", help="print every finding, also of an audit with very many")
 
 

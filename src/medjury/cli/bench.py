@@ -203,10 +203,12 @@ def _fetch(options: argparse.Namespace) -> int:
     if not options.yes:
         if not sys.stdin.isatty():
             raise MedjuryError(
-                "nothing was downloaded: nobody is here to agree; agree to the licence with --yes"
+                "nothing was downloaded: there is no terminal to ask at; agree to the licence with --yes"
             )
         if (
-            input("Do you accept the licence, and shall these files be downloaded? [y/N] ").strip().lower()
+            input("Do you accept the licence, and do you want to download these files? [y/N] ")
+            .strip()
+            .lower()
             != "y"
         ):
             print("nothing was downloaded")

@@ -102,7 +102,7 @@ def add_estimate_arguments(parser: argparse.ArgumentParser) -> None:
         help="also for each level of a column of the ratings or the cases (specialty, age=18,65); may be "
         "repeated. Intervals hold for all levels together")  # fmt: skip
     add("--plan-labels", type=int, metavar="N",
-        help="with --dangerous-at: how to give the next N labels out by the jury's verdict")  # fmt: skip
+        help="with --dangerous-at: how to divide the next N labels by the jury's verdict")  # fmt: skip
     add(
         "--labels-random",
         action="store_true",
@@ -114,7 +114,7 @@ def run_estimate(options: argparse.Namespace) -> int:
     from medjury.analysis.calibration import estimate, read_target
 
     if options.plan_labels is not None and options.dangerous_at is None:
-        raise MedjuryError("--plan-labels needs --dangerous-at: labels are given out by the jury's verdict")
+        raise MedjuryError("--plan-labels needs --dangerous-at: labels are divided by the jury's verdict")
     target = None if options.target is None else read_target(options.target)
     slices = cut_columns(options.slice, option="--slice")
     columns = [*slices, *([] if target is None else [target[0]])]
@@ -160,7 +160,7 @@ def add_triage_arguments(parser: argparse.ArgumentParser) -> None:
         help="a dangerous answer: the reference's score is this or less (default: the gate's rule)")  # fmt: skip
     add("--gap", type=float,
         help="only severe errors: the jury's score is in addition this much higher or more")  # fmt: skip
-    add("--boundary", type=float, help="score at which a decision turns (default: above the threshold)")
+    add("--boundary", type=float, help="score at which a decision changes (default: above the threshold)")
     add("--high-is-dangerous", action="store_true", default=None, help="high scores are the dangerous ones")
     add("--catch", type=float, default=0.8, help="share of dangerous answers to catch (0.8)")
     add("--level", type=float, default=0.9, help="coverage of conformal sets (0.9)")

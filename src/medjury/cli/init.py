@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write a whole study that runs offline in seconds (default folder: NAME)",
     )
     add_json(parser)
-    parser.add_argument("--list-recipes", action="store_true", help="say which recipes there are")
+    parser.add_argument("--list-recipes", action="store_true", help="list the recipes")
 
 
 def run(options: argparse.Namespace) -> int:

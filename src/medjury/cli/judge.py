@@ -11,13 +11,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "Writes OUT/judged.csv (a row for every case and dimension), OUT/summary.json and the run folder OUT/run. "
         "Exit status: 0 complete, 1 failed, 3 incomplete (run again to go on), 6 refused: the passport was "
-        "edited or expired, or the jury or a model that answers is another than was validated; 2 is wrong input."
+        "edited or expired, or the jury or an answering model is not the one that was validated; 2 is wrong input."
     )
     parser.add_argument("cases", metavar="CASES", help="the cases to be judged")
     parser.add_argument(
         "--passport", metavar="FILE", required=True, help="written by `medjury passport make`"
     )
-    parser.add_argument("--out", metavar="OUT", required=True, help="the folder for what comes of it")
+    parser.add_argument("--out", metavar="OUT", required=True, help="the folder for the results")
     parser.add_argument(
         "--outside", choices=("flag", "refuse"), default="flag",
         help="cases outside what was validated: judge and flag them (default), or refuse them",
@@ -29,10 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--signers", "--key", metavar="FILE", help="refuse a passport that none of these keys signed"
     )
     parser.add_argument(
-        "--allow-unvalidated", action="store_true", help="judge by a jury that failed its gate, and say so"
+        "--allow-unvalidated",
+        action="store_true",
+        help="judge by a jury that failed its gate, and mark the results",
     )
     parser.add_argument(
-        "--no-preflight", action="store_true", help="do not ask each model whether it is there"
+        "--no-preflight", action="store_true", help="do not ask each model first whether it is available"
     )
     parser.add_argument("--quiet", action="store_true", help="no progress line")
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")

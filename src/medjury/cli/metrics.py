@@ -20,7 +20,7 @@ meteor (all of these by default); with the `neural` extra bert_score, sbert, sim
 clinical_bleurt (needs --model), sema_score, heval, intelligibility. As Ellis et al. (2025) computed them:
 rouge_w_ellis, semantic_wer_ellis (`neural` extra); --fillers ellis.
 
---label names a column with clinicians' labels (0, 1, 2): the metrics are then held against them.
+--label names a column with clinicians' labels (0, 1, 2): the metrics are then compared with them.
 """
 
 

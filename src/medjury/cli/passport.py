@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 _EXIT = (
-    "Exit status: in force and 0 VALIDATED, 3 AUXILIARY, 4 not validated; 6 refused: edited, expired, signed by "
-    "nobody trusted, or of another model, prompt, instrument or run; 2 is wrong input."
+    "Exit status: in force and 0 VALIDATED, 3 AUXILIARY, 4 not validated; 6 refused: edited, expired, not signed "
+    "by a trusted key, or of another model, prompt, instrument or run; 2 is wrong input."
 )
 
 
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     make.add_argument("--allow-unvalidated", action="store_true", help="also for a jury that failed its gate")
     check = actions.add_parser("check", help="is a passport in force? for pipelines", epilog=_EXIT)
     check.add_argument("file", metavar="FILE", help="the passport")
-    check.add_argument("--run", metavar="RUN", help="also hold it against the run that it was made of")
+    check.add_argument("--run", metavar="RUN", help="also compare it with the run that it was made from")
     check.add_argument("--signers", "--key", metavar="FILE",
                        help="refuse it unless this public key, or one of these, signed it")  # fmt: skip
     for action in (make, check):

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     blinded = kinds.add_parser(
         "blinded", help="how many answers to re-read blind, where clinicians may have seen the jury's scores"
     )
-    add_table_options(blinded, about="Two clinicians who see nothing of the jury re-read the answers.\n")
+    add_table_options(blinded, about="Two clinicians who do not see the jury's scores re-read the answers.\n")
     blinded.add_argument(
         "--anchoring", metavar="A", type=float, default=0.1,
         help="how much too high the agreement with the jury may be before it must be noticed (0.1)",
@@ -62,7 +62,7 @@ def _add_review(parser: argparse.ArgumentParser) -> None:
         parser,
         about="Every answer that the jury calls dangerous or left without a score is read; the others are drawn "
         "with probabilities that say how much each is worth reading. Give the column `probability` back with the "
-        "clinicians' ratings, and every analysis that can weights by it.\n",
+        "clinicians' ratings, and every analysis that can will weight by it.\n",
     )
     add = parser.add_argument
     add(
@@ -151,7 +151,13 @@ def _add_gate(parser: argparse.ArgumentParser) -> None:
     add("--systems", metavar="N", type=int, help="systems whose answers are judged (1, or the study's)")
     add("--pilot", metavar="RATINGS", help="ratings of a pilot: what is expected is what it found")
     add("--dimension", metavar="D", help="the pilot's dimension to plan for")
-    add("--scale", nargs=2, type=float, metavar=("LOW", "HIGH"), help="the pilot's scale, where it is no run")
+    add(
+        "--scale",
+        nargs=2,
+        type=float,
+        metavar=("LOW", "HIGH"),
+        help="the pilot's scale, where it is not a run",
+    )
     add("--shares", metavar="P,P2...", type=numbers,
         help="expected shares of the grades, from the worst to the best (0.05,0.05,0.1,0.35,0.45)")  # fmt: skip
     add("--agreement", metavar="K", type=float, help="kappa of the jury with a clinician (0.7)")

@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     log.add_argument("folder", metavar="FOLDER", help="a tuning folder")
     log.add_argument(
-        "--feedback", action="store_true", help="with what was said of the misses (clinical text)"
+        "--feedback", action="store_true", help="with the feedback on the misses (clinical text)"
     )
     add_json(log)
     diff = actions.add_parser("diff", help="what changed between two ancestors, or two instruments")

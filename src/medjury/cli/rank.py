@@ -31,10 +31,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--composite", action="append", default=[], metavar="NAME=D:W,D2:W2",
         help="ratings: rank by a weighted mean of dimensions; may be repeated")  # fmt: skip
     add("--lower-is-better", metavar="D[,D2...]", type=names, default=(),
-        help="turn these dimensions or benchmarks around; of an instrument's they are known")  # fmt: skip
+        help="turn these dimensions or benchmarks around; an instrument states its own")  # fmt: skip
     add("--calibrate", choices=("isotonic", "offset", "linear", "ordinal"),
         help="rank by scores calibrated to the reference, cross-fitted by case")  # fmt: skip
-    add("--cost", metavar="FILE", help="table with the columns system, cost: who gives most for the price?")
+    add("--cost", metavar="FILE", help="table with the columns system, cost: which gives most for the price?")
     add("--labels-random", action="store_true",
         help="you assert that the cases which the reference labelled are a random draw")  # fmt: skip
     add("--alpha", type=float, default=0.05, help="of the smallest detectable difference (0.05)")

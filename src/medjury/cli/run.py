@@ -138,13 +138,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--gate", action="store_true",
         help="end with the verdict's status: 0 VALIDATED, 3 AUXILIARY, 4 NOT VALIDATED, 5 INCOMPLETE")  # fmt: skip
     add("--no-wait", action="store_true",
-        help="hand batch jobs over and end; the next run fetches the answers")  # fmt: skip
+        help="submit batch jobs and end; the next run fetches the answers")  # fmt: skip
     add("--engine", choices=["ray"],
         help="judge on a Ray cluster, with a PostgreSQL store (see docs/scale.md)")  # fmt: skip
     add("--workers", type=int, metavar="N",
-        help="with --engine ray: how many; by default one for each CPU of it")  # fmt: skip
+        help="with --engine ray: number of workers; by default one for each CPU of the cluster")  # fmt: skip
     add("--address", default="auto",
-        help="with --engine ray: of the cluster; `local` starts one on this machine")  # fmt: skip
+        help="with --engine ray: address of the cluster; `local` starts one on this machine")  # fmt: skip
     add("--quiet", action="store_true", help="no progress line")
     add_json(parser)
     add_overrides(parser)
@@ -152,7 +152,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     if options.engine is None and (options.workers is not None or options.address != "auto"):
-        raise MedjuryError("--workers and --address tell of a cluster: add --engine ray")
+        raise MedjuryError("--workers and --address are for a cluster: add --engine ray")
     return run_file(
         options.study,
         dry_run=options.dry_run,

@@ -36,7 +36,7 @@ def add_aligner_arguments(parser: argparse.ArgumentParser, *, folders: bool = Fa
         help="whose turns, where a file names speakers (default: patient); `all` for everybody's")  # fmt: skip
     add("--speakers", nargs="+", metavar="NAME",
         help="everybody who speaks, where a file leaves doubt about names; `none`: it has none")  # fmt: skip
-    add("--model", metavar="MODEL", help="let this language model align (repaired like the other)")
+    add("--model", metavar="MODEL", help="let this language model align (its alignment is repaired too)")
     add("--kind", default="openai", metavar="KIND", help="with --model: endpoint kind (default: openai)")
     add("--url", help="with --model: the endpoint's address, such as http://127.0.0.1:8000/v1")
     add("--api-key-env", metavar="NAME", help="with --model: the environment variable that holds the key")
@@ -55,7 +55,7 @@ def add_aligner_arguments(parser: argparse.ArgumentParser, *, folders: bool = Fa
         action="append",
         default=[],
         metavar="HOST",
-        help="with --model: a host to let through",
+        help="with --model: a host that may be called",
     )
 
 
@@ -193,7 +193,7 @@ def _several(options: argparse.Namespace) -> TranscriptCollection:
 
     if not Path(options.gold).is_dir() and not options.gold.lower().endswith(".csv"):
         raise MedjuryError(
-            f"{options.gold}: say what was recognised too: medjury transcripts GOLD RECOGNISED"
+            f"{options.gold}: also name what was recognised: medjury transcripts GOLD RECOGNISED"
         )
     if options.call or options.system:
         raise MedjuryError("--call and --system name one call; in a folder the files' names or calls.csv do")
@@ -233,7 +233,7 @@ whisper.cpp), .csv (column `text`), .vtt, .srt, .txt or .ctm (with its .rttm) fi
 Without --model the alignment is deterministic and needs nothing. Turns are numbered from 0 among those of the
 chosen speaker, unless the file gives an `index`.
 
---truth FILE.json is an alignment made by hand: the result is held against it.
+--truth FILE.json is an alignment made by hand: the result is compared with it.
 """
 
 

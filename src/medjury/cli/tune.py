@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--judge", metavar="NAME", help="which judge, where the study has several")
     parser.add_argument(
-        "--group", metavar="WHAT", help="what no split parts: patient, case, none, or a column"
+        "--group", metavar="WHAT", help="what every split keeps together: patient, case, none, or a column"
     )
     parser.add_argument("--budget", metavar="N", help="judgements of cases: a number, light, medium or heavy")
     parser.add_argument("--seed", type=int, metavar="N", help="of the split and the search")

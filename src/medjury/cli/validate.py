@@ -46,7 +46,9 @@ def _suggested(doubt: Doubt) -> Answer | None:
     if doubt.suggested is None:
         if doubt.may_stay_open:
             return None
-        raise UnansweredError(_words(doubt, "The tables speak for neither, so --yes cannot answer this. "))
+        raise UnansweredError(
+            _words(doubt, "The tables suggest neither answer, so --yes cannot answer this. ")
+        )
     return replace(doubt.suggested, words=f"{doubt.suggested.words} (--yes)")
 
 
@@ -108,7 +110,7 @@ HUMANS and JUDGES are CSV, TSV, Excel, Parquet or JSON files, long (item, rater,
 and a column for each rater, or for each dimension), exports of REDCap, Label Studio or Qualtrics, mappings (.yaml)
 or run folders. What the columns are is guessed and shown. What stays in doubt (which column names the case, ids or
 scales that the tables write differently) is asked at a terminal and refused elsewhere, with the option that
-answers it; --yes takes what the tables speak for and turns no scale around. The answers are written to mapping.yaml
+answers it; --yes takes what the tables suggest and turns no scale around. The answers are written to mapping.yaml
 in the folder of the report. At a terminal, and with --yes, that folder is `validation` unless --out names another.
 Two judges or more form a jury (the mean, where more than half gave a score): the verdict is on the jury.
 Nobody recorded how scores in a table came about, so the best word here is AUXILIARY; rules that are given with
@@ -141,7 +143,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--raters", metavar="R[,R2...]", type=names, help="judge each of these (default: the jury)")
     add("--jury", choices=("mean", "median", "majority"), help="how the judges' scores become one (mean)")
-    add("--yes", action="store_true", help="ask nothing: take every answer that the tables speak for")
+    add("--yes", action="store_true", help="ask nothing: take every answer that the tables suggest")
     add(
         "--mapping",
         metavar="FILE",

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("folder", metavar="RUN", help="the run folder")
     add_json(parser)
     add("--study", metavar="FILE", help="the study file, where the run does not say where it is")
-    add("--sign", metavar="KEY", help="sign the manifest with this SSH key, if all is as written")
+    add("--sign", metavar="KEY", help="sign the manifest with this SSH key, if nothing was changed")
     add("--signers", metavar="FILE", help="refuse a run that none of these keys signed (SSH allowed signers)")
     ask = "the line that `medjury register` printed: is the run's protocol that one, and was it the first?"
     add("--anchor", metavar="LINE", default="", help=ask)
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     for check in checks:
         _tell(check, stream)
     if options.sign and not whole:
-        say("The run folder is not as the run left it, so that it was not signed.", stream)
+        say("The run folder is not as the run left it, so it was not signed.", stream)
     elif options.sign:
         RunFolder(folder).sign(options.sign)
     signature = RunFolder(folder).check_signature(options.signers)

@@ -11,12 +11,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("folder", metavar="RUN", help="the run folder")
     add("--file", metavar="OUT.html", help="write one HTML file that needs no server and no network")
-    add("--most", type=int, metavar="N", default=500, help="at most so many answers in the file (500)")
-    add("--beside", metavar="RUN", help="another run of the same cases, to be read beside it")
+    add("--most", type=int, metavar="N", default=500, help="at most this many answers in the file (500)")
+    add("--beside", metavar="RUN", help="another run of the same cases, to show beside it")
     add(
         "--cases",
         metavar="FILE",
-        help="the cases that were judged, where the study file does not lead to them",
+        help="the cases that were judged, where the study file does not name them",
     )
     add(
         "--hide-texts",

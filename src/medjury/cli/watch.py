@@ -16,10 +16,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--every",
         metavar="SECONDS",
         type=float,
-        help="look again and again; without it once, as a timer would",
+        help="keep watching; without it look once, for use with a timer",
     )
     parser.add_argument(
-        "--no-preflight", action="store_true", help="do not ask each model whether it is there"
+        "--no-preflight", action="store_true", help="do not ask each model first whether it is available"
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 

@@ -79,19 +79,17 @@ def parse_document(text: str, file: str) -> Document:
         line = f", line {mark.line + 1}" if mark else ""
         if error.problem and "'\\t'" in error.problem:
             raise MedjuryError(
-                f"{file}{line}: there is a tab, which YAML does not take; put blanks in its place"
+                f"{file}{line}: there is a tab, which YAML does not allow; use spaces instead"
             ) from None
         raise MedjuryError(f"{file}{line}: not valid YAML: {error.problem}") from None
     except yaml.YAMLError as error:
         raise MedjuryError(f"{file}: not valid YAML: {error}") from None
     except (ValueError, OverflowError):  # 2020-13-45, 0x_, a number of ten thousand digits
         raise MedjuryError(
-            f"{file}: holds something that looks like a number or a date and is none; put it in quotes"
+            f"{file}: holds something that looks like a number or a date and is not one; put it in quotes"
         ) from None
     except RecursionError:
-        raise MedjuryError(
-            f"{file}: its parts lie too deep in one another to be read; lay it out flatter"
-        ) from None
+        raise MedjuryError(f"{file}: its parts are nested too deeply to be read; make it flatter") from None
     return Document(file, value, lines)
 
 

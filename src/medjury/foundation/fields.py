@@ -38,7 +38,7 @@ def _name_of_files(value: str) -> str:
     """It names folders and files too."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._ -]*", value):
         raise ValueError(
-            f"{value!r} is no name; write letters a to z, digits, blanks and . _ - alone, a letter or digit first"
+            f"{value!r} is not a name; write only letters a to z, digits, spaces and . _ -, a letter or digit first"
         )
     return value
 

@@ -75,13 +75,14 @@ def _raised() -> float:
     except ValueError:
         raised = 0
     if not 1 <= raised <= 1_000_000:
-        raise MedjuryError(f"{VARIABLE} is {stated!r}; give how many times the limits are to be, such as 10")
+        raise MedjuryError(f"{VARIABLE} is {stated!r}; give the factor to raise the limits by, such as 10")
     return raised
 
 
 def refused(path: str | os.PathLike[str], found: str, limit: str) -> FileLimitError:
     return FileLimitError(
-        f"{Path(path).name}: {found}; at most {limit} are read from one file. Look what it holds and cut it into "
+        f"{Path(path).name}: {found}; at most {limit} are read from one file. Check what it holds and "
+        f"split it into "
         f"parts; for a file that you trust, {VARIABLE}=10 in the environment reads ten times as much"
     )
 

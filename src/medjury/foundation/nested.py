@@ -35,7 +35,9 @@ def steps_of(path: str) -> list[Step]:
             at += 1
         found = _STEP.match(path, at)
         if found is None:
-            raise MedjuryError(f"the path {path!r} cannot be read at its sign {at + 1}; write `results[].id`")
+            raise MedjuryError(
+                f"the path {path!r} cannot be read at its character {at + 1}; write `results[].id`"
+            )
         steps.append(int(found[1]) if found[1] else found[2] or found[3] or found[0])
         at = found.end()
     return steps
@@ -65,7 +67,7 @@ def records_at(document: Any, path: str) -> list[Record] | str:
             each.known = known
         return records
     found = lists_within(document)
-    return f"`rows: {path}` leads to nothing" + (f"; there is {', '.join(found[:4])}" if found else "")
+    return f"`rows: {path}` finds nothing" + (f"; there is {', '.join(found[:4])}" if found else "")
 
 
 def _walk(value: Any, steps: Sequence[Step], outer: Record | None) -> Iterator[Record]:

@@ -114,7 +114,7 @@ class AdaptiveRule:
     """Go on while any dimension is open.
 
     A dimension is open while it has fewer than `minimum` votes, while votes differ on whether it applies, and
-    while its doubt exceeds `tolerance`; with a `threshold` (a score at which a decision turns) only while the
+    while its doubt exceeds `tolerance`; with a `threshold` (a score at which a decision changes) only while the
     threshold, too, lies within the doubt of the score so far. `maximum` is how many calls may be made at most:
     by default each juror once; more than that asks the jurors again in their order.
     """

@@ -236,7 +236,7 @@ def test_a_name_that_cannot_be_one_is_told_in_words(
     )
     assert run(file) == 2
     told = capsys.readouterr().err
-    assert "write letters a to z, digits, blanks and . _ - alone" in told and "[A-Z" not in told
+    assert "write only letters a to z, digits, spaces and . _ -" in told and "[A-Z" not in told
 
 
 def test_where_text_had_to_be_rearranged_its_structure_is_graded(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def alternative_annotator_test(
     labels = tuple(names) if names is not None else tuple(f"human {j + 1}" for j in range(scores.shape[1]))
     items = int((~np.isnan(judged)).sum())
     if scores.shape[1] < 3:
-        reason = f"needs three humans or more, {scores.shape[1]} given: two give no consensus to stand for"
+        reason = f"needs three humans or more, {scores.shape[1]} given: two cannot form a consensus"
         nothing = undefined(reason, items, method)
         return AlternativeAnnotator(nothing, nothing, None, (), epsilon)
     left_out = [_leave_out(scores, judged, j, labels[j], epsilon, alignment) for j in range(len(labels))]

@@ -68,7 +68,8 @@ class BlindedReread(Result[RereadRow]):
         lines = [
             f"The clinicians of this run {known} the judges' scores before they rated. Whoever sees a score is "
             "drawn towards it, and then agrees with the jury more than they would by themselves.",
-            f"To settle it, two clinicians who see nothing of the jury re-read {self.answers:,} answers, drawn at "
+            f"To settle it, two clinicians who do not see the jury's scores re-read {self.answers:,} "
+            f"answers, drawn at "
             "random among those that were rated, of different cases where possible.",
             "Compare how far they agree with the jury with how far the first clinicians did on the same answers. "
             f"If that was {self.anchoring:g} too high ({statistics}), a one-sided test at "

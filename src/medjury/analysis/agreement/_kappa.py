@@ -133,7 +133,10 @@ def undefined_reason(rows: Floats) -> str:
         return "no item was scored by both raters"
     never = [place for place, column in zip(("first", "second"), rows.T, strict=True) if np.ptp(column) == 0]
     if len(never) == 1:
-        return f"the {never[0]} rater gave every item the same level, so kappa would be 0 with anybody"
+        return (
+            f"the {never[0]} rater gave every item the same level, so kappa would be 0 whoever the "
+            f"other rater is"
+        )
     return "both raters gave every item the same level, so chance agreement is already complete"
 
 

@@ -286,7 +286,7 @@ def _missing(on: Counted) -> dict[str, str]:
     reasons = dict.fromkeys(NEED_SCALE, "needs the full scale, and none was given")
     if on.grades is None:
         names = (*KAPPAS.values(), "fleiss_kappa", *ALPHAS[:2])
-        reasons |= dict.fromkeys(names, "the scores are no whole grades and no scale was given")
+        reasons |= dict.fromkeys(names, "the scores are not whole grades and no scale was given")
     return reasons
 
 

@@ -109,7 +109,7 @@ _LANDIS_KOCH_STATISTICS = (
 
 
 # In a method: the coefficient exists, and its size says nothing of agreement.
-NOT_READ = "so this tells nothing of agreement"
+NOT_READ = "so this says nothing about agreement"
 
 
 def landis_koch(value: float) -> str:

@@ -289,7 +289,7 @@ def _posterior_rows(
         for prior, value in (("flat", compared.flat), ("jeffreys", compared.jeffreys)):
             estimate = Estimate(value, None, None, n, method)
             if not compared.n_1 or not compared.n_2:
-                reason = "a side has no dangerous item with a score: only the prior would speak"
+                reason = "a side has no dangerous item with a score: only the prior would decide"
                 estimate = undefined(reason, n, method)
             statistic = f"severe_error_lower{label}_{prior}"
             rows.append(AgreementRow(grid.dimension, reference, name, statistic, estimate, Counts(n)))

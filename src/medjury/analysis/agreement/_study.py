@@ -89,10 +89,10 @@ def notes_on(
     """How the numbers were made; what follows from other dimensions has no scale to ask for."""
     notes = []
     if table.left_aside:
-        notes.append(f"{counted(table.left_aside, 'case')} served development and count nowhere here")
+        notes.append(f"{counted(table.left_aside, 'case')} served development and do not count here")
     if apart:
         notes.append(
-            f"not pooled, as yes/no questions are no grades: {', '.join(apart)} (name them to pool them)"
+            f"not pooled, as yes/no questions are not grades: {', '.join(apart)} (name them to pool them)"
         )
     derived = {each.name for each in table.dimensions if each.derived}
     bare = [grid.dimension for grid in grids if grid.scale is None and grid.dimension not in derived]
@@ -113,7 +113,7 @@ def notes_on(
         if design.consensus == "majority" and any(
             table.rule_on(grid.dimension, "majority") == "median" for grid in grids
         ):
-            notes.append("a composite's scores are no grades, so that its consensus is the median")
+            notes.append("a composite's scores are not grades, so its consensus is the median")
     if design.roles.jurors:
         quorum = table.jury_rule.quorum
         enough = "more than half" if quorum is None else f"{quorum} or more"

@@ -70,7 +70,7 @@ def same_content(
     if not different.height:
         return before, after, []
     listed = names(sorted(different["item"].to_list()))
-    warning = f"{different.height} answers have another text now than before and are left out: items {listed}"
+    warning = f"{different.height} answers have a different text now and are left out: items {listed}"
     return before.join(different, on=KEY, how="anti"), after.join(different, on=KEY, how="anti"), [warning]
 
 

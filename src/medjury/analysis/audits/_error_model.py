@@ -61,7 +61,8 @@ def error_model(
     named, lengths = _factors(ratings, groups or {}), _lengths(about, features)
     if not {*named, *lengths} - {"system", "tokens_in"}:
         raise MedjuryError(
-            "nothing is known of the answers but their systems: give the cases (--cases), for their lengths, or a "
+            "nothing is known about the answers except their systems: give the cases (--cases), for their "
+            "lengths, or a "
             "group such as specialty (--group)."
         )
     findings: list[Finding] = []
@@ -169,9 +170,7 @@ def _fit(
         [all(answer in each for each in (*factors.values(), *lengths.values())) for answer in answers]
     )
     if not len(answers) or not known.any():
-        raise MedjuryError(
-            f"{rater} and the clinicians scored no common answer of which the groups are known."
-        )
+        raise MedjuryError(f"{rater} and the clinicians scored no answer in common whose groups are known.")
     rows = errors.filter(known)
     kept = rows.select("item", "system").rows()
     columns: dict[str, Floats] = {}

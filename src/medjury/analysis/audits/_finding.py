@@ -100,7 +100,9 @@ class Audit(Findings):
             *text_table(shown),
         ]
         if left := len(self.rows) - len(shown):
-            lines.append(f"{left} other findings do not stand out or only describe (--all prints them)")
+            lines.append(
+                f"{left} other findings do not stand out or are only descriptive (--all prints them)"
+            )
         return "\n".join(lines)
 
 

@@ -207,14 +207,14 @@ def text_effects(
     )
     if not used.height:
         raise MedjuryError(
-            "no rated answer has features: the items and systems of the two tables do not meet."
+            "no rated answer has features: the items and systems of the two tables do not match."
         )
     warnings = []
     if lost := scored - used.height:
         warnings.append(f"{lost} of {scored} rated answers have no text features and are left out")
     if not about.reference:
         warnings.append(
-            "no reference raters: a slope is an association, not a bias, for longer may be better"
+            "no reference raters: a slope is an association, not a bias, because longer may be better"
         )
     found = side_by_side(
         [

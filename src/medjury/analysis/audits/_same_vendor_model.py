@@ -195,7 +195,7 @@ def judge_by_system(grid: Grid, judges: Sequence[str], systems: Sequence[str]) -
     case = np.unique(grid.clusters, return_inverse=True)[1][response]
     cases = len(np.unique(case))
     if cases < LEAST_CASES:
-        raise MedjuryError(f"{cases} cases are too few for the mixed model; {LEAST_CASES} are the least")
+        raise MedjuryError(f"{cases} cases are too few for the mixed model; {LEAST_CASES} are needed")
     known, cell = np.unique(judge * len(systems) + system, return_inverse=True)
     terms = [f"{judges[code // len(systems)]} on {systems[code % len(systems)]}" for code in known.tolist()]
     model = fit_mixed_model(
@@ -234,7 +234,7 @@ def effects_of(cells: Cells, columns: Mapping[str, Floats]) -> tuple[dict[str, E
         reason = (
             f"{len(np.unique(cells.judge))} judges and {len(np.unique(cells.system))} systems leave "
             f"{max(freedom, 0)} comparisons to show how far judges like single systems whoever made them; "
-            f"{LEAST_FREEDOM} are the least. Add systems, or judges of other vendors"
+            f"{LEAST_FREEDOM} are needed. Add systems, or judges of other vendors"
         )
         return {
             name: Effect(reason=reason if known else NOT_IDENTIFIED)
@@ -391,7 +391,7 @@ def placebo_findings(
     findings = []
     for place, name in enumerate(("placebo_flagged", "placebo_flagged_uncorrected")):
         if len(drawn) < LEAST_WAYS:
-            reason = f"the vendors can be shuffled in {len(drawn)} ways; {LEAST_WAYS} are the least"
+            reason = f"the vendors can be shuffled in {len(drawn)} ways; {LEAST_WAYS} are needed"
             findings.append(Finding(name, undefined(reason, len(drawn), METHOD)))
         elif not rows[2]:
             findings.append(Finding(name, undefined("no row has an estimate", len(drawn), METHOD)))
@@ -412,7 +412,7 @@ def placebo_warnings(placebo: Sequence[Finding], confidence: float) -> list[str]
     if before > 2.0 * (1.0 - confidence):
         lines.append(
             f"placebo: before correction it would be {percent(before)} where {percent(1.0 - confidence)} are due: "
-            "these judges like single systems too unevenly for any verdict here to be believed"
+            "these judges like single systems too unevenly for any verdict here to be trusted"
         )
     return lines
 

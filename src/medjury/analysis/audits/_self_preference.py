@@ -267,7 +267,8 @@ def _lone_systems(vendors: Vendors) -> list[str]:
     lone = [judge for judge in vendors.judges if len(vendors.own(judge)) == 1]
     return (
         [
-            f"one system each shares the vendor of {names(lone)}: a liking for the vendor and a liking for that "
+            f"one system each shares the vendor of {names(lone)}: a preference for the vendor and a "
+            f"preference for that "
             "one system look the same"
         ]
         if lone

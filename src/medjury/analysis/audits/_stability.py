@@ -216,7 +216,9 @@ def _warnings(about: Audited, answers: polars.DataFrame, repeated: polars.DataFr
     warnings = []
     own = pl.col("rater").is_in(about.raters)
     if single := answers.filter(own).height - repeated.filter(own).height:
-        warnings.append(f"{single} answers were scored only once by their rater and say nothing on stability")
+        warnings.append(
+            f"{single} answers were scored only once by their rater and say nothing about stability"
+        )
     if silent := [rater for rater in about.raters if rater not in set(repeated["rater"].to_list())]:
         warnings.append(f"without any repeat: {', '.join(silent)}")
     cases = repeated.group_by("rater", "dimension").agg(pl.col("cluster").n_unique())["cluster"]

@@ -167,7 +167,7 @@ def jury_of_calibrated(
     rule = table.jury_rule.rule
     if rule == "majority":
         raise MedjuryError(
-            "calibrated scores are no grades, so that there are no equal votes to count; form the jury of "
+            "calibrated scores are not grades, so there are no equal votes to count; form the jury of "
             "calibrated jurors by --jury mean or --jury median"
         )
     formed = {member for each, _ in parts if len(each.members) > 1 for member in each.members}

@@ -114,7 +114,7 @@ def _by_verdict(labels: Floats, verdicts: Floats, codes: NDArray[np.int64], conf
     groups = [group for group in groups if group.any()]
     if few := [group for group in groups if (group & known).sum() < LEAST_LABELS]:
         count = int((few[0] & known).sum())
-        reason = f"{count} labels among the answers of one verdict; {LEAST_LABELS} are the least for each"
+        reason = f"{count} labels among the answers of one verdict; {LEAST_LABELS} are needed for each"
         return undefined(reason, int(known.sum()), name)
     risks = [float(labels[group & known].mean()) for group in groups]
     value = sum(float(group.mean()) * risk for group, risk in zip(groups, risks, strict=True))
@@ -144,8 +144,8 @@ def _rogan_gladen(
     ill, well = known & (labels == 1.0), known & (labels == 0.0)
     if min(ill.sum(), well.sum()) < LEAST_LABELS:
         reason = (
-            f"{int(ill.sum())} labels are dangerous and {int(well.sum())} are not; {LEAST_LABELS} of each are the "
-            "least for sensitivity and specificity"
+            f"{int(ill.sum())} labels are dangerous and {int(well.sum())} are not; {LEAST_LABELS} of each are "
+            "needed for sensitivity and specificity"
         )
         return undefined(reason, int(known.sum()), name), 1.0
     share, sensitivity = float(called.mean()), float(called[ill].mean())
@@ -187,7 +187,7 @@ def _with_enough(found: Estimate, fewest: int, needed: int) -> Estimate:
     """The value alone where too few labels of a class say how often the jury is right."""
     if fewest >= needed:
         return found
-    why = f"{fewest} labels are of the rarer kind, dangerous or safe; {needed} are the least"
+    why = f"{fewest} labels are of the rarer kind, dangerous or safe; {needed} are needed"
     return found.without_interval(why)
 
 

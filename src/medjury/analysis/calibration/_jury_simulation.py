@@ -249,7 +249,8 @@ class JurySimulation(Result[SimulationRow]):
             return []
         if made.beaten:
             return [
-                f"So it does among the answers with two votes or more ({shown(made.loss)}, p = {made.p_value:.2g})."
+                f"The same holds among the answers with two votes or more ({shown(made.loss)}, p = "
+                f"{made.p_value:.2g})."
             ]
         return [
             f"Among the answers with two votes or more it does NOT ({shown(made.loss)}, p = {made.p_value:.2g}): "

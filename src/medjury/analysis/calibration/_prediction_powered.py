@@ -58,8 +58,8 @@ def warnings_of(parts: list[Part], labels_random: bool, cases: int, variance: fl
         if abs(part.imbalance) > 3
     ]
     found += [
-        f"too few {which} cases ({count}, at least {least} are needed): the jury is not used, the labels speak "
-        "alone"
+        f"too few {which} cases ({count}, at least {least} are needed): the jury is not used, only the labels "
+        "are"
         for part in parts
         for which, count, least in (
             ("unlabelled", part.n_scored_cases[1], UNLABELLED_CASES),

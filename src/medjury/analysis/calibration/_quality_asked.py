@@ -66,8 +66,8 @@ def with_share_ends(one: Estimate, confidence: float) -> Estimate:
 # Means and shares from labels whose answers were drawn with unequal probabilities, with the jury on everybody.
 
 NOT_WHOLE = (
-    "these are not all the answers that were drawn from, so the jury's scores cannot help: give those of the "
-    "answers that nobody read, too"
+    "these are not all the answers that were drawn from, so the jury's scores cannot help: also give those of "
+    "the answers that nobody read"
 )
 # Of shares that the jury helps to estimate, intervals held in 91 % of simulated studies of 50 labels, and in 95 %
 # of 80 or more.
@@ -117,7 +117,7 @@ def estimate_weighted(
             _without_interval(each, labelled_cases, FEW_CASES) for each in (tuned, fixed, classical)
         )
     warnings = () if whole else (NOT_WHOLE,)
-    few = f"{labelled_cases} labelled cases are few for an interval; {FEW_CASES} or more hold better"
+    few = f"{labelled_cases} labelled cases are few for an interval; {FEW_CASES} or more are better"
     return PredictionPowered(
         power_tuned=tuned,
         fixed=fixed,

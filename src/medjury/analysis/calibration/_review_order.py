@@ -173,7 +173,7 @@ def review_order(
     With `labels` (NaN: not labelled) a dangerous answer is an item that the reference scored `threshold` or
     less; with `gap`, only those count that the jury in addition scored `gap` or more higher, severe errors. Where
     several references count one by one, `danger` is the score by which an item is dangerous, in place of its label.
-    `boundary` is the score at which a decision turns (by default half way above the threshold). Without labels
+    `boundary` is the score at which a decision changes (by default half way above the threshold). Without labels
     nothing is learnt: the judges' own scores give three of the signals, and their ranks are averaged.
     """
     scale = tuple(float(grade) for grade in grades)

@@ -43,11 +43,13 @@ def inclusion_probabilities(
     rest = ~certain
     if sure >= count:
         raise MedjuryError(
-            f"{sure:g} answers are to be read in any case and only {count:g} may be: nothing is left for the "
-            "others, of which nothing would then be known. Allow more ratings, or let fewer be certain."
+            f"{sure:g} answers are to be read in any case and only {count:g} may be: no reading is left for the "
+            "others, about which nothing would then be known. Allow more ratings, or let fewer be certain."
         )
     if not np.isfinite(sizes[rest]).all() or (sizes[rest] <= 0).any():
-        raise MedjuryError("every answer needs a size above 0: whoever can never be drawn is never known.")
+        raise MedjuryError(
+            "every answer needs a size above 0: an answer that can never be drawn stays unknown."
+        )
     share = (count - sure) / float(cost[rest].sum())
     # A mixture with plain random drawing, so that no weight exceeds 1/floor times that of a random review.
     mixed = floor + (1.0 - floor) * sizes / float(np.average(sizes[rest], weights=cost[rest]))

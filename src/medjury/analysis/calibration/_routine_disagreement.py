@@ -172,7 +172,7 @@ def disagreement_curve(
         )
     if np.ptp(score) == 0:
         raise MedjuryError(
-            f"every case has the mean safety score {score[0]:g}: it tells no case from another."
+            f"every case has the mean safety score {score[0]:g}: it does not separate the cases."
         )
     fitted = fit_logistic(score, outcome, np.arange(len(score)).astype(object))
     freedom = len(score) - 2

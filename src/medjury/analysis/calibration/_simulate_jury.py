@@ -106,7 +106,7 @@ def simulate_jury(
     if not 0 <= loss < 1:
         raise MedjuryError(f"the loss of agreement lies between 0 and 1, such as 0.01, not {loss:g}")
     if draws < 1:
-        raise MedjuryError(f"{draws} draws of random escalation are none; give 1 or more")
+        raise MedjuryError(f"{draws} draws of random escalation are too few; give 1 or more")
     roles = judging_roles(table, raters, reference, kinds=("judge",))
     chosen = table.chosen(dimensions, derived=False) or table.dimensions
     parts, unknown = parts_of(table, roles, chosen, named=dimensions is not None)
@@ -213,7 +213,7 @@ def _prices(table: JuryTable, cost: Mapping[str, float] | None) -> tuple[float, 
     for name, price in cost.items():
         if name not in table.jurors:
             raise MedjuryError(
-                f"there is no juror {name!r} to cost something; {nearest(name, list(table.jurors))}"
+                f"there is no juror {name!r} to give a cost for; {nearest(name, list(table.jurors))}"
             )
         if not np.isfinite(price) or price <= 0:
             raise MedjuryError(f"a call of {name} costs {price:g}; give a number above 0")

@@ -73,7 +73,9 @@ def stored_triage(found: Triage) -> StoredTriage:
     """What is kept of a triage with labels."""
     order, asked = found.order, found.asked
     if order.curves is None:
-        raise MedjuryError("a rule to keep needs labels: nothing was learnt here. Add clinicians' scores.")
+        raise MedjuryError(
+            "a rule can be saved only with labels: nothing was learnt here. Add clinicians' scores."
+        )
     items = order.items
     labelled = ~np.isnan(items.labels)
     taught = items.part(labelled)

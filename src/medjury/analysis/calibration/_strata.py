@@ -71,7 +71,7 @@ def refuse_missing(column: str, shares: Mapping[str, float], there: NDArray[np.o
     missing = [name for name, share in shares.items() if share > 0 and name not in set(there.tolist())]
     if missing:
         raise MedjuryError(
-            f"the target holds {column} {missing[0]!r} and the ratings do not, so nothing is known of it; they "
+            f"the target holds {column} {missing[0]!r} and the ratings do not, so nothing is known about it; they "
             f"have {', '.join(sorted(set(there.tolist()) - {''}))}."
         )
 

@@ -344,7 +344,7 @@ def _not_told(effect: DetectableEffect) -> str:
     """Why nobody can say from these cases what they could detect; nothing where they can."""
     if effect.n < FEWEST_CLUSTERS:
         return f"{effect.n} cases are too few to tell, {FEWEST_CLUSTERS} are needed"
-    return "" if effect.largest else "on no case do two systems differ otherwise than on the others"
+    return "" if effect.largest else "two systems differ by the same amount on every case"
 
 
 def _sd(values: Sequence[float] | np.ndarray[Any, Any]) -> float | None:

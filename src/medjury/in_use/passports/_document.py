@@ -1,5 +1,5 @@
 """A passport: which jury, by which evidence, for which cases, until when; its hash, its signature, and its file,
-refused where it is not as it was made, or signed by nobody trusted."""
+refused where it is not as it was made, or not signed by a trusted key."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ def expired(passport: Passport, now: datetime | None = None) -> str:
     moment = now or datetime.now(UTC)
     end, start = (datetime.fromisoformat(each) for each in (passport.expires_at, passport.made_at))
     if moment >= end:
-        return f"expired on {passport.expires_at[:10]}; validate the jury anew on recent cases"
+        return f"expired on {passport.expires_at[:10]}; validate the jury again on recent cases"
     if moment < start:
         return f"is dated in the future ({passport.made_at}); set this machine's clock"
     return ""
@@ -242,7 +242,7 @@ _FOR = "medjury-passport"  # a signature of a run is none of a passport
 
 
 class RefusedError(MedjuryError):
-    """A passport that is not in force: edited, signed by nobody trusted, expired, or another jury's."""
+    """A passport that is not in force: edited, not signed by a trusted key, expired, or another jury's."""
 
     exit_status = 6
 
@@ -292,7 +292,7 @@ def _parsed(content: bytes, name: str) -> Passport:
         ) from None
     except _TwiceError:
         raise RefusedError(
-            f"{name}: a name appears twice, so that two readers may read two things; make it anew from its run"
+            f"{name}: a name appears twice, so two readers could read it differently; make it again from its run"
         ) from None
     if not isinstance(stated, dict) or stated.get("format") != FORMAT:
         raise MedjuryError(f"{name}: this is not a passport; `medjury passport make RUN` writes one")
@@ -303,7 +303,8 @@ def _parsed(content: bytes, name: str) -> Passport:
         )
     if stated.get("hash") != content_hash(stated):
         raise RefusedError(
-            f"{name}: the passport was edited after it was made: its content has another hash than it states. "
+            f"{name}: the passport was edited after it was made: its content does not match the hash that "
+            f"it states. "
             "Bring back the file as it was made, or make a new one from the run"
         )
     try:
@@ -312,7 +313,7 @@ def _parsed(content: bytes, name: str) -> Passport:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))
         raise RefusedError(
-            f"{name}: this is not a whole passport ({place}: {first['msg']}); make it anew from its run"
+            f"{name}: this is not a whole passport ({place}: {first['msg']}); make it again from its run"
         ) from None
 
 

@@ -150,13 +150,13 @@ def judge_with_passport(
     now: datetime | None = None,
 ) -> Judged:
     """Judge cases by the jury of a passport, into the folder `out`. Refused before the first call where the
-    passport was edited, has expired, or would be another jury's. Where another model answers than was validated,
-    judging stops after the first cases and there are no scores."""
+    passport was edited, has expired, or would be another jury's. Where the model that answers is not the
+    one that was validated, judging stops after the first cases and there are no scores."""
     passport = read_passport(path, signers)
     if passport.force == "unvalidated" and not allow_unvalidated:
         raise RefusedError(
-            f"{path}: the jury of this passport was not validated, so that it does not judge; to try it out all "
-            "the same: --allow-unvalidated"
+            f"{path}: the jury of this passport was not validated, so it does not judge; to try it out "
+            "anyway: --allow-unvalidated"
         )
     if why := expired(passport, now):
         raise RefusedError(f"{path}: the passport {why}")
@@ -166,7 +166,9 @@ def judge_with_passport(
     _refuse_other_passport(folder, passport)
     study = rebuilt_study(passport, cases, folder, override)
     if changes := jury_changes(passport.jury, jury_of(study)):
-        raise RefusedError(f"{path}: the passport is void, for this is another jury: {'; '.join(changes)}")
+        raise RefusedError(
+            f"{path}: the passport is void, because this is a different jury: {'; '.join(changes)}"
+        )
     write_whole(folder / _PASSPORT, passport.text())
     placing = Placing(passport.population)
     placed: dict[Answer, Placed] = {}
@@ -181,7 +183,7 @@ def judge_with_passport(
     )
     result, changes = _asked(study, passport, wanted, progress, preflight)
     status: Status = "void" if changes else "complete" if result is None else result.status
-    why = f"another model answers than was validated: {'; '.join(changes)}" if changes else ""
+    why = f"the model that answers is not the one that was validated: {'; '.join(changes)}" if changes else ""
     if result is not None and not why:
         why = result.why
     read = {} if result is None or changes or not result.judged else _scores(study, passport, folder)
@@ -278,7 +280,7 @@ def judged_rows(
             reason = known.get("reason", "")
             state = known.get("status", "unscored")
             if status == "void":
-                reason = "void: another model answers than was validated"
+                reason = "void: the model that answers is not the one that was validated"
             elif scope.state == "outside":
                 reason = f"refused: outside the scope: {scope.because}"
             elif (item, system) not in wanted:

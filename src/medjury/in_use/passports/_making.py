@@ -122,8 +122,8 @@ def make_passport(
     word = found.worst(first=True)
     if word not in _FORCES and not (allow_unvalidated and found.verdicts):
         raise MedjuryError(
-            f"{place}: {word}, so that there is no passport (`medjury gate {place}` says why). To try one out all "
-            "the same: --allow-unvalidated; everything that comes of it will say so"
+            f"{place}: {word}, so that there is no passport (`medjury gate {place}` says why). To try one out "
+            "anyway: --allow-unvalidated; everything made with it will say so"
         )
     verdicts = found.of(found.raters[0])
     settings, instruments = _settings(place, manifest)
@@ -192,7 +192,7 @@ def _end(place: Path, manifest: Manifest, days: int, moment: datetime) -> dateti
     if moment >= end:
         raise MedjuryError(
             f"{place}: the run ended on {manifest.finished_at[:10]}, and a passport for {days:,} days would "
-            "have expired; validate the jury anew on recent cases"
+            "have expired; validate the jury again on recent cases"
         )
     return end
 
@@ -213,8 +213,8 @@ def _whole_run(place: Path) -> Manifest:
     if changed := manifest.changed_models():
         names = " and ".join(each.answered for each in changed[0])
         raise MedjuryError(
-            f"{place}: the model behind {changed[0][0].asked} changed during the run ({names}), so that not one "
-            "jury was validated; judge again with one of them"
+            f"{place}: the model behind {changed[0][0].asked} changed during the run ({names}), so it was not one "
+            "jury that was validated; judge again with one of them"
         )
     return manifest
 
@@ -232,7 +232,7 @@ def _refuse_another_jury(passport: Passport) -> None:
     try:
         changes = rebuilding_changes(passport)
     except MedjuryError as error:
-        raise MedjuryError(f"the jury cannot be built anew from its passport: {error}") from None
+        raise MedjuryError(f"the jury cannot be rebuilt from its passport: {error}") from None
     if changes:
         raise MedjuryError(f"the jury is no longer the one that was validated: {'; '.join(changes)}")
 

@@ -43,23 +43,21 @@ class ReadyJury:
         built here is another one."""
         passport = read_passport(path)
         if passport.force == "unvalidated":
-            raise RefusedError(
-                f"{path}: the jury of this passport was not validated, so that it does not judge"
-            )
+            raise RefusedError(f"{path}: the jury of this passport was not validated, so it does not judge")
         place = Path(folder)
         private_folder(place)
         write_whole(place / _NO_CASES, "")
         study = rebuilt_study(passport, place / _NO_CASES, place, override)
         if changes := jury_changes(passport.jury, jury_of(study)):
             raise RefusedError(
-                f"{path}: the passport is void, for this is another jury: {'; '.join(changes)}"
+                f"{path}: the passport is void, because this is a different jury: {'; '.join(changes)}"
             )
         return cls(passport, study, place)
 
     def judge(self, case: Case, *, refuse_outside: bool = False, now: datetime | None = None) -> JudgedCase:
         """The jury's scores of a case, calibrated where the passport says how. A case outside what was validated
-        is flagged, or not judged at all; one outside the scope has no score. Where another model answers than was
-        validated, there is no score."""
+        is flagged, or not judged at all; one outside the scope has no score. Where the model that answers
+        is not the one that was validated, there is no score."""
         if why := expired(self.passport, now):
             raise RefusedError(f"the passport {why}")
         placed = Placing(self.passport.population).place(case)
@@ -76,7 +74,9 @@ class ReadyJury:
         )
         if changes := answering_changes(self.passport.jury.answered, answered):
             text = "; ".join(changes)
-            raise RefusedError(f"the passport is void: another model answers than was validated: {text}")
+            raise RefusedError(
+                f"the passport is void: the model that answers is not the one that was validated: {text}"
+            )
         if not found:
             raise MedjuryError(
                 "the jury gave no answer at all; look into its audit.jsonl, and send the text again"

@@ -69,7 +69,7 @@ def _judge_changes(then: ManifestJudge, now: ManifestJudge) -> list[str]:
     for name in dict.fromkeys([*settings[0], *settings[1]]):
         text += _differ(f"{then.name}, {name}", *(each.get(name, "not stated") for each in settings))
     if then.settings_hash != now.settings_hash and not text:
-        text.append(f"{then.name}: its prompt or settings are others than those that were validated")
+        text.append(f"{then.name}: its prompt or settings are not those that were validated")
     return text
 
 

@@ -82,7 +82,7 @@ class State:
         if columns and "grouped" not in columns:
             raise MedjuryError(
                 f"watch: {folder} holds a watch of an earlier version, which counted cases one by one; name "
-                "another `folder` to start anew"
+                "another `folder` to start again"
             )
         self._database.executescript(f"PRAGMA synchronous = FULL; {_TABLES}")
 

@@ -207,8 +207,8 @@ def _look(study: WatchStudy, state: State, now: datetime | None, preflight: bool
             "passport", passport.hash, "this folder holds a watch by another passport; name another `folder`"
         )
         rules = study.settings.model_dump_json(include={"limits", "alpha", "by", "review", "dimension"})
-        state.hold("rules", rules, "limits, alpha, by or review were changed, and what was promised holds for the "
-                   "old ones alone; bring them back, or name another `folder`")  # fmt: skip
+        state.hold("rules", rules, "limits, alpha, by or review were changed, and what was promised holds only "
+                   "for the old ones; bring them back, or name another `folder`")  # fmt: skip
     status, why = "complete", ""
     while (number := _next(study, state)) is not None:
         folder = _folder(study, number)

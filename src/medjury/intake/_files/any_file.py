@@ -81,7 +81,7 @@ def check_readable(path: Path, reading: Reading) -> None:
             f"{path.name}` says what a file is)"
         )
     if is_packed(path) and kind not in _OF_TEXT:
-        raise FileError(f"{path}: is packed already inside; unpack the .gz around it")
+        raise FileError(f"{path}: is packed twice; unpack the outer .gz")
     if reading.rows is not None and not is_json(path):
         raise FileError(f"{path}: `rows` is for JSON; take it out of the mapping")
     if reading.encoding is not None and kind not in _OF_TEXT:

@@ -71,7 +71,7 @@ def changed_id(cell: Any) -> str | None:
     if isinstance(cell, str) and _ROUNDED.fullmatch(cell.strip()):
         return "a number of many digits, which a spreadsheet rounds"
     if isinstance(cell, str) and _UNSEEN.search(cell.strip()):
-        return "text with a sign that cannot be seen (a line break, a blank of no width)"
+        return "text with an invisible character (a line break, a zero-width space)"
     if isinstance(cell, ShownNumber) and not cell.shown:
-        return "a number that the sheet shows with other signs"
+        return "a number that the sheet shows with other characters"
     return None

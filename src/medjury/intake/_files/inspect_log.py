@@ -143,7 +143,7 @@ def _unpacked(packed: ZipFile, entry: ZipInfo, path: Path) -> bytes:
         except Exception as error:
             raise BadZipFile(str(error)) from None
     if len(content) != entry.file_size or zlib.crc32(content) != entry.CRC:
-        raise BadZipFile("holds something else than it states")
+        raise BadZipFile("does not hold what it states")
     return content
 
 

@@ -113,7 +113,7 @@ def _within(document: Any, path: str) -> Iterator[Row]:
     except MedjuryError as error:
         raise FileError(f"rows: {error}") from None
     if isinstance(records, str):
-        yield Row(1, None, records, "`rows` leads to nothing", alone=True)
+        yield Row(1, None, records, "`rows` finds nothing", alone=True)
     else:
         yield from (Row(number, record) for number, record in enumerate(records, 1))
 
@@ -140,7 +140,7 @@ def _refuse(_: str) -> NoReturn:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise _RefusedError("has a field twice in one object; keep the one that holds")
+        raise _RefusedError("has a field twice in one object; keep the right one")
     return found
 
 

@@ -61,7 +61,7 @@ def _workbook(path: Path, *, formulas: bool = False) -> Iterator[Workbook]:
     except Exception as error:
         if not _is_the_librarys(error):
             raise
-        raise FileError(f"{path}: is damaged: it holds something else than it states") from None
+        raise FileError(f"{path}: is damaged: it does not hold what it states") from None
     finally:
         book.close()
 
@@ -166,7 +166,7 @@ def _cells(row: ElementTree.Element) -> Iterator[Any]:
         try:
             value = _value(cell)
         except ValueError:
-            raise _CellError("a cell states a value that is none; save the sheet as CSV") from None
+            raise _CellError("a cell states a value that cannot be read; save the sheet as CSV") from None
         again = min(_times(cell, "columns"), _MOST_COLUMNS - columns)
         columns += again
         yield from [value] * again
@@ -180,7 +180,7 @@ def _times(element: ElementTree.Element, what: str) -> int:
     """How often a row or a cell is there."""
     stated = element.get(f"{_TABLE}number-{what}-repeated", "1")
     if not stated.isdecimal() or len(stated) > 12 or int(stated) < 1:
-        raise _CellError("states how often it is repeated by something that is no number; save it anew")
+        raise _CellError("states how often it is repeated, but not as a number; save the file again")
     return int(stated)
 
 

@@ -107,7 +107,7 @@ def lines_in(file: IO[AnyStr], path: Path) -> Iterator[AnyStr]:
     while line := file.readline(LONGEST_LINE + 1):
         if len(line) > LONGEST_LINE:
             raise FileError(
-                f"{path.name}: unpacks to a line of more than {LONGEST_LINE:,} characters; unpack it and look "
+                f"{path.name}: unpacks to a line of more than {LONGEST_LINE:,} characters; unpack it and check "
                 "what it holds"
             )
         yield line

@@ -101,7 +101,7 @@ def _name(value: object, where: str, problems: Problems) -> str:
     elif any(sign in value for sign in "\r\n\t"):
         problems.append((where, "holds a line break or a tab"))
     elif any(sign in value for sign in "\u200b\u2060\ufeff"):
-        problems.append((where, "holds a blank of no width, which cannot be seen; remove it"))
+        problems.append((where, "holds a zero-width space, which is invisible; remove it"))
     elif "E+" in value and (made := changed_id(value)) is not None:
         problems.append((where, f"is {made}; export it as text"))
     else:
@@ -221,7 +221,7 @@ def _check_characters(text: str, where: str, problems: Problems) -> None:
                 )
             )
         else:
-            problems.append((where, "holds half of a surrogate pair, which is no character; remove it"))
+            problems.append((where, "holds half of a surrogate pair, which is not a character; remove it"))
 
 
 def _kind(value: object) -> str:

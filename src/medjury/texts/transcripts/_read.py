@@ -123,7 +123,7 @@ def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-        raise _KeyTwiceError(f"the key {twice!r} appears twice in one object; keep the one that holds")
+        raise _KeyTwiceError(f"the key {twice!r} appears twice in one object; keep the right one")
     return found
 
 

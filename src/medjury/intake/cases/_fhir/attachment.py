@@ -154,7 +154,8 @@ def rtf_text(content: bytes, remarks: Counter[str]) -> str:
         raise FhirError("the attachment is RTF that ends too soon or goes on after its end; export it again")
     if not content.isascii() or re.search(rb"(?<!\\)\\(?:mac|pca?)(?![A-Za-z])", content):
         raise FhirError(
-            "the attachment is RTF whose signs beyond ASCII cannot be told for sure; export it again as text"
+            "the attachment is RTF whose characters beyond ASCII cannot be read with certainty; export it "
+            "again as text"
         )
     if _WITHDRAWN.search(content):
         raise FhirError(

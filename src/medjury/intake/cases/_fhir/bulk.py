@@ -97,7 +97,7 @@ class _Export:
         subject = reference_in(content.get("subject"))
         patient = local_name(entry, subject) or name_in(subject)
         if not entry.kind:
-            return "is not a FHIR resource; an export has one to a line"
+            return "is not a FHIR resource; an export has one on each line"
         if entry.kind == "Bundle":
             return "is a Bundle inside an export; read a file of bundles by itself"
         self._server = self._server or server_of(subject)

@@ -25,16 +25,16 @@ _ENDED_BY = {"p": _BLOCKS, "li": {"li"}, "td": {"td", "th", "tr"}, "th": {"td", 
              "dt": {"dt", "dd"}, "dd": {"dt", "dd"}, "head": {"body"}}  # fmt: skip
 _NO_END = (
     "a struck-out passage of the HTML has no end; close it (</del>, </s>), "
-    "so that it is clear which text holds"
+    "so that it is clear which text counts"
 )
 
 _NOT_SEEN = frozenset({"display:none", "visibility:hidden", "visibility:collapse"})
 _HIDING = re.compile(r"line-through|display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)", re.IGNORECASE)
 _HIDING_STYLE = (
-    "the HTML hides or strikes out text by a style sheet, and nobody knows here which; write the style on the "
+    "the HTML hides or strikes out text by a style sheet, and it is not known here which; write the style on the "
     "passage itself, or export the note as text"
 )
-_FIELDS = "the HTML holds form fields (boxes, lists), whose state is no text; export the note as text"
+_FIELDS = "the HTML holds form fields (boxes, lists), whose state is not text; export the note as text"
 _NO_HIDDEN_END = "a hidden passage of the HTML has no end; close it, so that it is clear which text is seen"
 
 STRUCK = "struck-out passage, left out"
