@@ -70,7 +70,7 @@ def test_a_log_that_is_gone_or_was_forged_anew_is_refused(folder: Path) -> None:
     forged = AuditLog(log)
     for number in range(entries):
         forged.record({"event": "call", "number": number})
-    assert "another log" in altered(folder)[files.AUDIT_LOG]
+    assert "not the run's log" in altered(folder)[files.AUDIT_LOG]
 
 
 def test_a_log_that_grew_is_told_and_not_refused(folder: Path) -> None:

@@ -32,7 +32,7 @@ async def told(raw_count: int | None = None, **options: Any) -> tuple[str, int]:
 )
 async def test_a_prompt_that_the_tokenizer_saw_was_sent(count: int | None) -> None:
     message, calls = await told(count, tokenize="vllm")
-    assert calls == 1 and "it was sent to 127.0.0.1 to be counted, and no further" in message
+    assert calls == 1 and "it was sent to 127.0.0.1 to be counted, and nowhere else" in message
     assert "nothing was sent" not in message
 
 

@@ -148,7 +148,7 @@ def test_ratings_of_the_folder_that_the_store_does_not_have_are_found(folder: Pa
 def test_a_missing_store_is_a_finding(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / files.STORE).unlink()
     assert main(["runs", "verify", str(folder)]) == 1
-    assert "ALTERED ratings.sqlite: is missing, so that no score can be compared" in capsys.readouterr().out
+    assert "ALTERED ratings.sqlite: is missing, so no score can be compared" in capsys.readouterr().out
 
 
 def test_another_store_in_its_place_is_a_finding(folder: Path) -> None:
@@ -197,7 +197,7 @@ def test_a_forged_run_gets_no_passport(validated: Path) -> None:
 
 def test_a_run_without_its_store_gets_no_passport(validated: Path) -> None:
     (validated / files.STORE).unlink()
-    with pytest.raises(MedjuryError, match=r"is missing, so that no score can be compared"):
+    with pytest.raises(MedjuryError, match=r"is missing, so no score can be compared"):
         make_passport(validated)
 
 

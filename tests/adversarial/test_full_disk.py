@@ -166,7 +166,7 @@ def test_an_empty_store_is_not_read_as_one_without_ratings(tmp_path: Path) -> No
 def test_an_empty_store_beside_its_log_was_not_always_empty(tmp_path: Path) -> None:
     (tmp_path / "ratings.sqlite").touch()
     (tmp_path / "ratings.sqlite-wal").write_bytes(b"x" * 100)
-    with pytest.raises(StoreError, match="was not always"):
+    with pytest.raises(StoreError, match="was not before"):
         open_store(tmp_path / "ratings.sqlite")
 
 

@@ -51,7 +51,7 @@ def ratings(study: Path) -> polars.DataFrame:
         ("html", "provider", "`medjury models check`", 1),
         ("400:here only images are drawn", "provider", "here only images are drawn", 1),
         ("empty", "empty", "Raise `max_tokens`", 3),
-        ("wrong-schema", "missing", "It does not keep to the form", 3),
+        ("wrong-schema", "missing", "answers do not keep to the form", 3),
     ],
 )
 @pytest.mark.parametrize("concurrency", [1, 64])

@@ -18,7 +18,7 @@ from medjury.store.runs import Manifest, RunFolder
 
 Write = Callable[..., Path]
 CHEAP = "cheap-tiny-model-0.1"
-WARNING = f"juror: gpt-4o was asked for, and {CHEAP} says that it answered"
+WARNING = f"juror: gpt-4o was asked for, and {CHEAP} reports that it answered"
 
 
 def run(study: Path, *options: str) -> int:
@@ -206,7 +206,7 @@ def test_a_strict_check_scores_no_answer_of_another_model(where: str, write_stud
     lost = votes(study).filter(item="case-1")
     assert set(lost["reason"]) == {"other_model"} and lost["score"].null_count() == 3
     assert all(
-        f"gpt-4o was asked for, and {CHEAP} says that it answered" in each for each in lost["explanation"]
+        f"gpt-4o was asked for, and {CHEAP} reports that it answered" in each for each in lost["explanation"]
     )
     assert all(cost > 0 for cost in lost["cost"]), "it was paid for"
     assert votes(study).filter(polars.col("item") != "case-1")["score"].null_count() == 0

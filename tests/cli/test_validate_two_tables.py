@@ -339,7 +339,7 @@ def test_blank_scores_of_a_judge_are_unscored_and_of_a_clinician_not_rated(write
     humans = write("h.csv", "item,dr_a", IDS, ["", *ADA[1:]])
     _, panels, asked = through(humans, write("j.csv", "item,llama", IDS, [*LLAMA[:-1], ""]))
     assert asked == [] and any("1 empty cells: not rated" in told for told in panels[0].reported)
-    assert any(f"1 of {CASES} scores are empty or no number" in told for told in panels[1].reported)
+    assert any(f"1 of {CASES} scores are empty or not a number" in told for told in panels[1].reported)
 
 
 def test_patients_are_kept_in_every_layout(write: Write) -> None:

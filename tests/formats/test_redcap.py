@@ -146,7 +146,7 @@ def test_double_data_entry_is_one_item(tmp_path: Path) -> None:
 def test_double_data_entry_that_differs_is_refused(tmp_path: Path) -> None:
     table = "record_id,reviewer,q_acc,review_complete\n17--1,ALEE,4,2\n17--2,ALEE,5,2\n"
     with pytest.raises(
-        FileError, match="row 3, column 'q_acc': '5' is rated a second time, otherwise than in"
+        FileError, match="row 3, column 'q_acc': '5' is rated a second time, with a different score than in"
     ):
         read(tmp_path, table, TWICE)
 

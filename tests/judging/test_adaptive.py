@@ -229,7 +229,7 @@ def test_everything_that_determines_the_rating_changes_its_hash() -> None:
     [
         ((), AdaptiveRule(), "needs jurors"),
         (("{}",), AdaptiveRule(0.1, minimum=2), "cannot give the minimum of 2"),
-        (("{}", "[]"), AdaptiveRule(maximum=3), "at temperature 0 a model says the same again"),
+        (("{}", "[]"), AdaptiveRule(maximum=3), "at temperature 0 a model gives the same answer again"),
         (("{}", "[]"), AdaptiveRule(widths=Widths({}, {})), "no widths for accuracy, clarity"),
     ],
 )

@@ -273,7 +273,7 @@ def test_only_named_cases_are_shown_but_all_their_kin_are_kept_from_validation()
     split = split_training(cases, ratings, INSTRUMENT, items=["a1", "b"])
     assert [each.item for each in split.examples] == ["a1", "b"]
     assert split.development == ("a1", "a2", "b") and split.held_out == 1
-    with pytest.raises(MedjuryError, match="'z' is no case that a clinician rated; name one"):
+    with pytest.raises(MedjuryError, match="'z' is not a case that a clinician rated; name one"):
         split_training(cases, ratings, INSTRUMENT, items=["z"])
 
 

@@ -200,7 +200,7 @@ def test_everything_that_determines_the_rating_changes_its_hash() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"temperature": 0}, "at temperature 0 a model says the same again"),
+        ({"temperature": 0}, "at temperature 0 a model gives the same answer again"),
         ({"n": 1}, "2 draws or more"),
         ({"quorum": 6}, "from 1 to 5"),
     ],

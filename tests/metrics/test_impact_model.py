@@ -63,14 +63,14 @@ def test_the_model_is_written_and_read_back() -> None:
     [
         ({"format": "medjury impact model 9"}, "its format is 'medjury impact model 9'"),
         ({"coefficients": {"loaded_lost": 1.0}}, "its features are not those of this version"),
-        ({"cuts": [1.0]}, "this is no impact model"),
+        ({"cuts": [1.0]}, "this is not an impact model"),
     ],
 )
 def test_another_file_is_refused(change: dict[str, object], complaint: str) -> None:
     data = json.loads(shipped_model().to_json()) | change
     with pytest.raises(MedjuryError, match=complaint):
         read_impact_model(json.dumps(data), "mine.json")
-    with pytest.raises(MedjuryError, match=r"mine\.json: this is no impact model"):
+    with pytest.raises(MedjuryError, match=r"mine\.json: this is not an impact model"):
         read_impact_model("not JSON", "mine.json")
 
 

@@ -357,7 +357,7 @@ async def test_another_event_loop_that_closes_the_model_ends_no_request_of_this_
         await caller.say(answer(b"{}"))
 
     async def elsewhere() -> None:
-        with pytest.raises(ModelError, match="no chat completion"):
+        with pytest.raises(ModelError, match="not a chat completion"):
             await model.ask(request())
         await model.close()
 
@@ -367,7 +367,7 @@ async def test_another_event_loop_that_closes_the_model_ends_no_request_of_this_
         await asyncio.wait_for(asked.wait(), 5)
         await asyncio.to_thread(lambda: asyncio.run(elsewhere()))
         done.set()
-        with pytest.raises(ModelError, match="no chat completion"):
+        with pytest.raises(ModelError, match="not a chat completion"):
             await mine
         await model.close()
     assert len(callers) == 2
@@ -592,7 +592,7 @@ async def test_a_connection_that_does_not_come_about_in_time_is_told_apart() -> 
         (told(b"HTTP/1.1 200 OK\r\n", then_close=True), LostReplyError, "broke"),
         (told(answer(b"x" * 200)), LostReplyError, "larger than 100 bytes"),
         (told(answer(b"x", b"Content-Encoding: br")), LostReplyError, "not asked for"),
-        (told(b"HTTP/1.1 200 OK\r\n"), LostReplyError, r"gave no whole answer within 0\.3 s"),
+        (told(b"HTTP/1.1 200 OK\r\n"), LostReplyError, r"gave no complete answer within 0\.3 s"),
     ],
 )  # fmt: skip
 @on_both_loops
@@ -628,7 +628,9 @@ async def test_a_redirect_is_followed_to_the_very_same_server_only(
     async with serving(handle) as (address, callers):
         model = model_at("openai", address)
         follows = follows and not status.startswith(b"302")
-        with pytest.raises(ModelError, match="no chat completion" if follows else "redirects to") as caught:
+        with pytest.raises(
+            ModelError, match="not a chat completion" if follows else "redirects to"
+        ) as caught:
             await model.ask(request())
         await model.close()
     assert len(callers) == 1 + follows and "pw" not in caught.value.message

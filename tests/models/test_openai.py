@@ -272,7 +272,7 @@ async def test_extra_fields_are_sent_and_are_part_of_the_identity() -> None:
     ["model", "messages", "max_tokens", "max_completion_tokens", "response_format", "temperature", "seed"],
 )
 def test_extra_fields_cannot_replace_what_the_adapter_sets(field: str) -> None:
-    with pytest.raises(MedjuryError, match=f"extra: '{field}' is not yours to set"):
+    with pytest.raises(MedjuryError, match=f"extra: '{field}' cannot be set here"):
         model_at("openai", "http://127.0.0.1:1", extra={"top_p": 0.9, field: 100_000})
 
 

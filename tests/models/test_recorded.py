@@ -108,10 +108,10 @@ def test_nothing_is_opened_before_it_is_needed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "line 1: the first line says no models"),
-        (b'{"key": "k", "text": "secret words"}\n', "line 1: the first line says no models"),
+        (b"", "line 1: the first line names no models"),
+        (b'{"key": "k", "text": "secret words"}\n', "line 1: the first line names no models"),
         (b'{"format": "medjury answers 2", "models": []}\n', "line 1"),
-        (b'HEADER{"key": "k", "text": 7}\n', "line 2: this is no recorded answer"),
+        (b'HEADER{"key": "k", "text": 7}\n', "line 2: this is not a recorded answer"),
         (b'HEADER{"key": "k", "text": "secret words", "cost": -1}\n', "line 2"),
         (b'HEADER{"key": "k", "text": "secret words", "score": 5}\n', "line 2"),
         (b'HEADER{"key": "k", "text": "a"}\n{"key": "k", "text": "b"}\n', "line 3: this call appears twice"),

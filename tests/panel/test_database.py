@@ -47,7 +47,7 @@ def test_what_a_newer_version_wrote_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", ["mysql://host/name", "nowhere/panel.sqlite", "."])
 def test_what_is_no_database_is_refused_in_words(place: str, tmp_path: Path) -> None:
-    with pytest.raises(MedjuryError, match=r"panel cannot lie in mysql|name a file"):
+    with pytest.raises(MedjuryError, match=r"panel cannot be kept in mysql|name a file"):
         open_panel_database(place if "://" in place else tmp_path / place)
 
 

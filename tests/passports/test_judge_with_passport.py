@@ -144,7 +144,7 @@ def test_a_jury_that_is_not_validated_judges_only_where_that_is_allowed(
         validated_run(tmp_path, server, gate={"minimum_doubly_rated": 500}),
         tmp_path / "passport.json",
     )
-    with pytest.raises(MedjuryError, match="NOT VALIDATED, so that there is no passport"):
+    with pytest.raises(MedjuryError, match="NOT VALIDATED, so there is no passport"):
         make_passport(run)
     assert main(["passport", "make", str(run), "--out", str(file), "--allow-unvalidated"]) == 0
     assert main(["passport", "check", str(file), "--run", str(run)]) == 4

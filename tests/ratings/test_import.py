@@ -223,7 +223,7 @@ def test_the_same_rating_twice_is_kept_once_and_two_that_differ_are_refused(writ
     imported = read_ratings(path)
     assert (len(imported.ratings), imported.report.duplicates) == (2, 1)
     path = write("r.csv", "item,rater,dimension,score\n1,Lee,a,4\n2,Lee,a,4\n1,Lee,a,5\n")
-    with pytest.raises(FileError, match=r"row 4.*second time, otherwise than in r\.csv, row 2"):
+    with pytest.raises(FileError, match=r"row 4.*second time, with a different score than in r\.csv, row 2"):
         read_ratings(path)
 
 
@@ -295,7 +295,7 @@ def test_an_id_that_means_another_text_is_refused(write: Write) -> None:
     with pytest.raises(FileError) as caught:
         read_ratings(mapping)
     assert [str(each) for each in caught.value.problems] == [
-        "two.csv, row 3, column 'item': item '2' is another text here than in one.csv, row 3"
+        "two.csv, row 3, column 'item': item '2' has another text here than in one.csv, row 3"
     ]
     cases = [Case("1", candidate="the first"), Case("2", candidate="quite another")]
     with pytest.raises(FileError, match=r"one\.csv, row 3.*another text here than in the cases"):

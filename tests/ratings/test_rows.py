@@ -148,7 +148,7 @@ def test_a_probability_that_is_none_is_refused_with_its_row(tmp_path: Path, wron
 def test_one_rating_with_two_probabilities_is_refused(tmp_path: Path) -> None:
     path = clinicians(tmp_path, "0.5")
     path.write_text(path.read_text() + "0,ann,accuracy,4,0.2\n")
-    with pytest.raises(FileError, match="rated a second time, otherwise"):
+    with pytest.raises(FileError, match="rated a second time, with a different score"):
         read_ratings(path)
 
 

@@ -39,7 +39,7 @@ def test_a_recipe_runs_offline_to_its_end(
     assert (folder / "study.yaml").stat().st_mode & 0o777 == 0o600 and folder.stat().st_mode & 0o777 == 0o700
     ran = run_recipe(tmp_path_factory, name)
     told = (ran.parent / "told.txt").read_text(encoding="utf-8")
-    assert told.startswith("COMPLETE") and "Nobody was asked" in told
+    assert told.startswith("COMPLETE") and "No model was asked" in told
     (run,) = (ran / "runs" / each for each in (ran.parent / "runs.txt").read_text().splitlines())
     assert (run / "report.html").exists() and all(each.sound for each in RunFolder(run).verify())
 

@@ -355,7 +355,7 @@ def test_the_plan_says_what_the_study_can_show(folder: Path, capsys: pytest.Capt
     assert main(["run", str(folder / "study.yaml"), "--dry-run"]) == 0
     told = capsys.readouterr().out
     assert "60 cases, 2 systems" in told and "In all 900 calls expected" in told
-    assert "recorded answers from a file: nobody is asked" in told
+    assert "recorded answers from a file: no model is asked" in told
     assert "What this study can show: 50 cases rated, 50 of them by two clinicians or more" in told
     dangerous = int(np.sum(TRUTH == 2))  # by the settled label: a clinician called one more significant
     assert np.sum((TRUTH == 2) | (PEOPLE["Clinician A"] == 2)) == dangerous + 1

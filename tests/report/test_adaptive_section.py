@@ -106,7 +106,7 @@ def test_votes_and_failures_are_counted_by_juror(tmp_path: Path) -> None:
 def test_units_broken_off_are_no_saving_and_jurors_who_fail_are_named(tmp_path: Path) -> None:
     section = section_of(page_of(folder(tmp_path, lines(stories()))), "adaptive")
     assert "9 of at most 12 questions to jurors were asked about 4 units, 25 % less" in section
-    assert "1 unit broken off by a failure that may pass" in section
+    assert "1 unit interrupted by a failure that may be temporary" in section
     assert "a gave no usable answer 1 of 5 times" in section
     only = section_of(page_of(folder(tmp_path / "one", lines(stories()[:1]))), "adaptive")
     assert "c was never asked" in only
@@ -138,7 +138,7 @@ def test_it_needs_no_text_and_shows_none(tmp_path: Path) -> None:
 def test_a_record_of_another_form_is_refused_by_its_line(change: dict[str, Any], tmp_path: Path) -> None:
     bodies = stories()[:3]
     bodies[1] = {**bodies[1], **change}
-    with pytest.raises(MedjuryError, match="line 2: this is no record of the kind 'adaptive'") as refused:
+    with pytest.raises(MedjuryError, match="line 2: this is not a record of the kind 'adaptive'") as refused:
         page_of(folder(tmp_path, lines(bodies)))
     assert "by magic" not in str(refused.value) and "it is 3" not in str(refused.value)
 

@@ -153,7 +153,7 @@ def test_what_a_model_wrote_stays_text(tmp_path: Path) -> None:
 )
 def test_a_record_of_another_form_is_refused_by_its_line(change: dict[str, Any], tmp_path: Path) -> None:
     bodies = [story(ON_THE_LINE), {**story(ON_THE_LINE), **change}]
-    with pytest.raises(MedjuryError, match="line 2: this is no record of the kind 'claims'") as refused:
+    with pytest.raises(MedjuryError, match="line 2: this is not a record of the kind 'claims'") as refused:
         page_of(run(tmp_path, bodies))
     assert "secret" not in str(refused.value) and START.claim not in str(refused.value)
 

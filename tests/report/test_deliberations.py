@@ -151,7 +151,9 @@ def test_long_words_are_cut_and_it_says_where_the_rest_is(tmp_path: Path) -> Non
 def test_a_record_of_another_form_is_refused_by_its_line(change: dict[str, Any], tmp_path: Path) -> None:
     bodies = stories()
     bodies[1] = {**bodies[1], **change}
-    with pytest.raises(MedjuryError, match="line 2: this is no record of the kind 'deliberation'") as refused:
+    with pytest.raises(
+        MedjuryError, match="line 2: this is not a record of the kind 'deliberation'"
+    ) as refused:
         page_of(folder(tmp_path, lines(bodies)))
     assert "potassium" not in str(refused.value) and "by magic" not in str(refused.value)
 

@@ -99,7 +99,7 @@ def test_a_record_bent_after_the_run_is_refused_in_words(tmp_path: Path) -> None
         tmp_path, planted_frame(cases=12, dimensions=("accuracy",)), records=lines(line(1, "other"))
     )
     (folder / "records.jsonl").write_text(lines(line(1, "context", body={"context": {"truncate": "notes"}})))
-    with pytest.raises(MedjuryError, match="line 1: this is no record of the kind 'context'") as refused:
+    with pytest.raises(MedjuryError, match="line 1: this is not a record of the kind 'context'") as refused:
         page_of(folder)
     assert "run the study again" in str(refused.value)
 

@@ -96,9 +96,9 @@ def test_a_file_is_read_only_as_far_as_it_is_asked_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("bad", "why"),
     [
-        ("{broken\n", "it is no JSON"),
-        ("[1, 2]\n", "it is no JSON object"),
-        ("[" * 100_000 + "\n", "it is no JSON"),
+        ("{broken\n", "it is not JSON"),
+        ("[1, 2]\n", "it is not JSON object"),
+        ("[" * 100_000 + "\n", "it is not JSON"),
         (lines({**line(3), "body": "words"}), "its 'body' is missing or is not an object"),
         (lines({**line(3), "repeat": True}), "its 'repeat' is missing or is not a whole number"),
         (lines({name: value for name, value in line(3).items() if name != "kind"}), "its 'kind' is missing"),
@@ -108,7 +108,7 @@ def test_a_line_that_is_no_record_is_refused_with_its_number_and_without_its_wor
     tmp_path: Path, bad: str, why: str
 ) -> None:
     records = written(tmp_path / "records.jsonl", lines(line(1), line(2)) + bad)
-    with pytest.raises(MedjuryError, match="line 3: this is no record") as refused:
+    with pytest.raises(MedjuryError, match="line 3: this is not a record") as refused:
         records.kinds()
     assert why in str(refused.value) and "the words of turn" not in str(refused.value)
 
@@ -133,7 +133,7 @@ def test_a_body_of_another_form_is_refused_with_the_place_and_without_its_words(
     tmp_path: Path, body: dict[str, Any], why: str
 ) -> None:
     records = written(tmp_path / "records.jsonl", lines(line(1), line(2, body=body)))
-    with pytest.raises(MedjuryError, match="line 2: this is no record of the kind 'talk'") as refused:
+    with pytest.raises(MedjuryError, match="line 2: this is not a record of the kind 'talk'") as refused:
         list(records.of(TalkBody))
     said = str(refused.value)
     assert f"({why}" in said and "run the study again" in said and "Smith" not in said

@@ -233,7 +233,10 @@ def test_repeats_are_different_draws(deliberate: Write, server: LoopbackServer) 
         ({"name": "deliberation", "max_turn": 3}, "max_turn: no such setting"),
         ({"name": "deliberation", "personas": "scorer"}, "did you mean 'scorers'"),
         ({"name": "deliberation", "personas": ["low_scorer"]}, "at least two agents"),
-        ({"name": "deliberation", "personas": ["low_scorer", "pharmacist"]}, "'pharmacist' is none of ours"),
+        (
+            {"name": "deliberation", "personas": ["low_scorer", "pharmacist"]},
+            "'pharmacist' is not a built-in one",
+        ),
         (
             {"name": "deliberation", "personas": ["low_scorer", {"name": "a b", "text": "x"}]},
             "cannot be called",

@@ -274,7 +274,7 @@ def test_a_redacted_study_shows_redacted_examples(write_rated: Write, server: Lo
         ({"examples": {"shots": 3}, "humans": None}, 6, "names no ratings of theirs; add `humans`"),
         ({"examples": {"shots": 13}}, 7, "13 examples for every case need 15 or more training answers"),
         ({"examples": {"shots": 3, "clinicians": 3}}, 7, "40 not used: fewer than 3 clinicians rated"),
-        ({"examples": {"cases": ["case-0"]}}, 7, "'case-0' is no case that a clinician rated; did you"),
+        ({"examples": {"cases": ["case-0"]}}, 7, "'case-0' is not a case that a clinician rated; did you"),
         ({"examples": {"cases": "absent.txt"}}, 7, "it holds one case id per line"),
         ({"examples": {"draw": "stratified", "dimension": "acuracy"}}, 7, "did you mean 'accuracy'"),
         ({"examples": {"share": 0.2, "cases": ["case-00"]}}, 7, "keep one of them"),
@@ -365,7 +365,7 @@ def test_development_cases_that_are_no_cases_are_told_and_all_wrong_ones_refused
 ) -> None:
     plan = check_study(load_study(write_rated(gate={"development_cases": ["case-01", "case 02"]})))
     assert any(
-        "1 of 2 names are no case of this study" in note and "'case 02'" in note for note in plan.notes
+        "1 of 2 names are not cases of this study" in note and "'case 02'" in note for note in plan.notes
     )
     study = load_study(write_rated(gate={"development_cases": ["1", "2"]}))
     with pytest.raises(MedjuryError, match="none of the 2 names is a case of this study"):

@@ -133,7 +133,7 @@ def test_ways_of_judging_are_not_averaged_unseen(write_study: Write, server: Loo
 
 
 @pytest.mark.parametrize(("settings", "told"), [
-    ({"jury": "none"}, "whose votes were not combined: each judge stands by itself"),
+    ({"jury": "none"}, "whose votes were not combined: each judge is on its own"),
     ({"juries": JURIES}, "combined in 2 juries (zero-shot: mean of a, b; five-shot: median of b, c)"),
     ({}, "whose votes were combined by mean where more than half of them gave a score"),
 ])  # fmt: skip

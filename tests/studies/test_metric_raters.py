@@ -157,7 +157,7 @@ def test_the_impact_estimate_rates_with_the_question_before_and_says_what_change
         ([{"wer": None, "gpus": 0}], "gpus: is a number above 0"),
         ([{"wer": None, "cpus": "many"}], "cpus: is a number above 0"),
         ([{"gpus": 1}], "a metric is a word"),
-        (["clinical_bleurt"], "give the folder of yours"),
+        (["clinical_bleurt"], "give the folder of your own"),
     ],
 )
 def test_what_is_no_metric_is_refused_with_its_line(

@@ -317,10 +317,10 @@ def test_the_plan_says_that_nobody_is_asked(
     again = replay(study)
     assert run(again, "--dry-run") == 0
     planned = capsys.readouterr().out
-    assert "juror: recorded answers from a file: nobody is asked" in planned
+    assert "juror: recorded answers from a file: no model is asked" in planned
     assert " 0.0 min" in planned, "nobody is waited for"
     assert run(again) == 0
-    assert "Nobody was asked: 6 recorded answers were read (then 0.0" in capsys.readouterr().out
+    assert "No model was asked: 6 recorded answers were read (then 0.0" in capsys.readouterr().out
 
 
 def test_a_changed_study_is_not_recorded_under_the_old_run(write_study: Write) -> None:

@@ -182,7 +182,7 @@ def test_the_report_shows_the_spread_of_repeats_of_the_whole_study(
 @pytest.mark.parametrize(
     ("strategy", "judge", "told"),
     [
-        ("repeats", {"temperature": 0}, "at temperature 0 a model says the same again"),
+        ("repeats", {"temperature": 0}, "at temperature 0 a model gives the same answer again"),
         ({"name": "repeats", "n": 1}, {}, "judges[0].strategy.n"),
         ({"name": "repeats", "n": 3, "quorum": 4}, {}, "from 1 to 3"),
         ({"name": "repeats", "rule": "mode"}, {}, "judges[0].strategy.rule"),

@@ -87,7 +87,7 @@ def test_scores_become_ratings_and_nobody_is_asked(
     )
     result = run_study(load_study(file))
     assert result.status == "complete" and result.calls == 0 and server.calls == []
-    assert "Nobody was asked: every score came from a file (nothing was paid)" in result.text()
+    assert "No model was asked: every score came from a file (nothing was paid)" in result.text()
     assert "Scores of unknown making: gpt-4o (scores.csv, SHA-256 " in result.text()
     found = rows(tmp_path, rater="gpt-4o", dimension="accuracy")
     assert [row["score"] for row in found] == [1, 2, 3, 4, 5, 1]
@@ -414,7 +414,7 @@ def test_a_file_that_cannot_be_meant_is_refused_with_the_line(write_study: Write
     )
     twice = (tmp_path / "scores.csv").read_text() + "case-0,a,accuracy,5\n"
     (tmp_path / "twice.csv").write_text(twice)
-    assert "is rated a second time, otherwise than in" in refusal(
+    assert "is rated a second time, with a different score than in" in refusal(
         write_study(judges=[scored(path="twice.csv")])
     )
     write_csv(tmp_path / "some.csv", ["item", "dimension", "score"], [("case-0", "accuracy", 3)])

@@ -225,7 +225,7 @@ def test_fetch_shows_the_licence_and_downloads_only_when_told(
     assert "mine: 1 item, 0 problems" in capsys.readouterr().out
     assert (tmp_path / "benchmark-data/mine/data.csv").read_bytes() == CONTENT
     assert main(["bench", "fetch", str(file), "--yes"]) == 0
-    assert "is here already" in capsys.readouterr().out
+    assert "is already here" in capsys.readouterr().out
     assert len(asked) == before + 1
 
 
@@ -248,7 +248,7 @@ def test_fetch_asks_a_person_and_takes_no_for_an_answer(
     ("path", "sha256", "words", "complaint"),
     [
         ("data.csv", "0" * 64, [], "not 0000"),
-        ("moved.csv", RIGHT, [], "sends on to another address"),
+        ("moved.csv", RIGHT, [], "redirects to another address"),
         ("gone.csv", RIGHT, [], "could not be fetched (Not Found). Without internet"),
         ("cut.csv", RIGHT, [], "cut short"),
         ("data.csv", RIGHT, ["--most-mb", "0"], "is larger than 0 bytes"),

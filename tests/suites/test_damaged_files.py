@@ -35,7 +35,7 @@ def problems(name: str, path: Path) -> str:
 @pytest.mark.parametrize(
     ("name", "file", "old", "new", "problem"),
     [
-        ("medec", "", ",1,treatment,1,", ",1,treatment,9,", "do not fit one another and the sentences"),
+        ("medec", "", ",1,treatment,1,", ",1,treatment,9,", "do not match each other and the sentences"),
         ("medec", "", ",0,NA,-1,", ",2,NA,-1,", "Error Flag is none of 0, 1"),
         ("medec", "", '"0 A 30', '"A 30', "Sentences does not begin with"),
         ("medec", "", "s-1,", "s-0,", "its id appears twice, first in medec.csv, row 2"),
@@ -56,19 +56,19 @@ def problems(name: str, path: Path) -> str:
         ("ehrsql", "eicu.sql", "CREATE TABLE medication", "CREATE TABLE drugs", "has no table drugs"),
         ("medcalc_bench", "", "25.0,23.75", "35.0,23.75", "does not lie between its limits"),
         ("medcalc_bench", "", ",decimal,", ",decmal,", "Output Type is none of decimal, integer, date"),
-        ("medcalc_bench", "", "23.75", "nan", "Lower Limit is no finite number"),
-        ("medcalc_bench", "", "\"('2 weeks', '3 days')\"", "17", "is no date"),
+        ("medcalc_bench", "", "23.75", "nan", "Lower Limit is not a finite number"),
+        ("medcalc_bench", "", "\"('2 weeks', '3 days')\"", "17", "is neither a date"),
         ("medbullets", "", ",A,Croup,", ",B,Croup,", "answer_idx and answer name different choices"),
         ("medbullets", "", ",Asthma,", ",,", "opb is empty"),
         ("medqa", "", '"B": "Kidney"', '"X": "Kidney"', "options is not lettered A, B, C"),
-        ("medhallu", "", '["Tea holds caffeine."', "[1", "Knowledge is no list of texts"),
+        ("medhallu", "", '["Tea holds caffeine."', "[1", "Knowledge is not a list of texts"),
         ("mediqa_qa", "", 'ReferenceRank="2"', 'ReferenceRank="3"', "its answers are not ranked 1, 2, 3"),
         ("mediqa_qa", "", 'ReferenceScore="4"', 'ReferenceScore="9"', "a ReferenceScore is not 1 to 4"),
         ("med_dialog", "", '"tgt": "What causes', '"tgd": "What causes', "tgt"),
         ("bmt_status", "", '"gold": "A"', '"gold": "E"', "the right answer is none of the choices"),
         ("mimic_iv_billing_code", "", '"J18.9"', '""', "gold is empty"),
         ("note_extract", "", '"plan": "Sugar', '"pln": "Sugar', "plan is empty"),
-        ("clear", "", "asthma", "as\\u0000thma", "condition holds signs that were lost"),
+        ("clear", "", "asthma", "as\\u0000thma", "condition holds characters that were lost"),
     ],
 )
 def test_a_row_that_contradicts_itself_is_named(
@@ -116,7 +116,7 @@ def test_a_database_that_is_damaged_is_told_before_a_query_runs(tmp_path: Path) 
     folder = tmp_path / "ehrsql"
     shutil.copytree(sample_file(load_benchmark("ehrsql")), folder)
     (folder / "eicu.sqlite").write_bytes(b"SQLite format 3\x00" + b"\x00" * 500)
-    assert "eicu.sqlite: is no SQLite database, or it is damaged" in problems("ehrsql", folder)
+    assert "eicu.sqlite: is not an SQLite database, or it is damaged" in problems("ehrsql", folder)
     (folder / "eicu.sqlite").unlink()
     assert "no query can be run" in problems("ehrsql", folder)
 
@@ -171,7 +171,7 @@ def test_medmcqa_counts_from_nought_or_from_one_and_never_guesses(tmp_path: Path
     with pytest.raises(MedjuryError, match="both 0 and 4"):
         letters(0, 4)
     assert load_items(benchmark, write_medmcqa(tmp_path, 1, 4, -1)).left_out == {
-        "row whose right answer the source keeps to itself": 1
+        "row whose right answer the source does not publish": 1
     }
 
 

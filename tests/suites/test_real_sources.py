@@ -76,7 +76,7 @@ def test_mtsamples_notes_with_a_plan_are_items_and_the_others_are_counted() -> N
     }
     assert found.left_out == {
         "note without a section PLAN, SUMMARY or FINDINGS": 9,
-        "file that is no MTSamples note": 1,
+        "file that is not an MTSamples note": 1,
     }
     assert all(item.gold[0] not in item.inputs["note"] for item in found.items)
 

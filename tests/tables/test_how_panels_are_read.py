@@ -75,7 +75,7 @@ def test_long_tables_are_told_as_such() -> None:
     )
     assert found.notes == (
         "HUMANS (h.csv): long: one score in each row",
-        "HUMANS (h.csv): 1 of 2 scores are empty or no number: they count as unscored",
+        "HUMANS (h.csv): 1 of 2 scores are empty or not a number: they count as unscored",
         "HUMANS (h.csv): 2 ratings by doc",
         "JUDGES (j.csv): long: one score in each row",
         "JUDGES (j.csv): 2 ratings by gpt",
@@ -157,8 +157,8 @@ def test_rules_set_development_cases_aside() -> None:
 def test_kinds_of_raters_that_have_no_place_in_a_table_are_left_aside_and_told() -> None:
     rows = "a,one,d,1,clinician\na,gpt,d,2,Judge \na,bleu,d,3, METRIC\na,x,d,4,\n"
     found = panels(LONG + "a,doc,d,1\n", f"item,rater,dimension,score,rater_kind\n{rows}")
-    assert ([note for note in found.notes if "left aside" in note], dict(found.raters)) == (
-        ["JUDGES (j.csv): 1 ratings of another kind of rater are left aside"],
+    assert ([note for note in found.notes if "another kind of rater" in note], dict(found.raters)) == (
+        ["JUDGES (j.csv): 1 ratings of another kind of rater are left out"],
         {"bleu": "metric", "doc": "clinician", "gpt": "judge", "x": "judge"},
     )
 
@@ -289,7 +289,7 @@ def test_scores_without_a_case_are_counted_and_the_first_is_named() -> None:
 
 def test_answers_that_never_meet_are_refused_with_the_first_of_each() -> None:
     assert without_panels("item,system,dr\nb,x,1\na,x,1\n", "item,system,gpt\na,y,1\n") == (
-        "no answer is in both tables, so that nothing can be compared: are items, systems "
+        "no answer is in both tables, so nothing can be compared: are items, systems "
         "and dimensions written alike? HUMANS (h.csv) begins with 'a', 'x', 'score'; JUDGES "
         "(j.csv) begins with 'a', 'y', 'score'."
     )
@@ -301,7 +301,7 @@ def test_a_rater_off_the_scale_is_refused_and_half_of_them_is_not() -> None:
         dict(panels("item,dr,pages\na,1,70\nb,2,4\n", "item,gpt\na,1\nb,2\n").raters),
     ] == [
         (
-            "2 of 3 scores of 'pages' on 'score' lie off the scale. Where this is no rater, name "
+            "2 of 3 scores of 'pages' on 'score' lie off the scale. Where this is not a rater, name "
             "the columns that hold scores with --scores C,C2; else correct the scale."
         ),
         {"dr": "clinician", "gpt": "judge", "pages": "clinician"},
@@ -320,7 +320,7 @@ def test_what_the_judges_alone_scored_is_told() -> None:
         "HUMANS (h.csv): wide: the columns dr are raters",
         "HUMANS (h.csv): 1 ratings by dr",
         "JUDGES (j.csv): wide: the columns gpt, claude are raters",
-        "JUDGES (j.csv): 1 of 6 scores are empty or no number: they count as unscored",
+        "JUDGES (j.csv): 1 of 6 scores are empty or not a number: they count as unscored",
         "JUDGES (j.csv): 6 ratings by gpt, claude",
         "answers, counted for each dimension: 1 are in both tables",
         "2 only the judges scored: nothing to compare them with",

@@ -119,15 +119,15 @@ def test_scales_that_are_none_are_refused() -> None:
     ] == [
         (
             "a scale of two numbers runs over whole grades from low to high, not 5 to 1; list "
-            "every grade where they are no whole numbers."
+            "every grade where they are not whole numbers."
         ),
         (
             "a scale of two numbers runs over whole grades from low to high, not 1 to 1; list "
-            "every grade where they are no whole numbers."
+            "every grade where they are not whole numbers."
         ),
         (
             "a scale of two numbers runs over whole grades from low to high, not 1 to 2.5; list "
-            "every grade where they are no whole numbers."
+            "every grade where they are not whole numbers."
         ),
         (
             "a scale from 0 to 1e+09 has more than 1,000 grades, and nobody tells so many apart; "
@@ -135,7 +135,7 @@ def test_scales_that_are_none_are_refused() -> None:
         ),
         (
             "a scale of two numbers runs over whole grades from low to high, not nan to 5; list "
-            "every grade where they are no whole numbers."
+            "every grade where they are not whole numbers."
         ),
         "a scale needs two or more rising grades, not [3].",
         "a scale needs two or more rising grades, not [1, 1, 2].",

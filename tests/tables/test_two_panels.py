@@ -157,7 +157,7 @@ def test_an_answer_that_a_judge_does_not_have_counts_as_unscored(tmp_path: Path)
 def test_what_is_no_number_is_counted_and_what_holds_none_is_named(tmp_path: Path) -> None:
     humans = {**HUMANS, "dr_a": ["1", "good", "4", "5"], "remark": ["x", "y", "z", ""]}
     table = read(tmp_path, humans, JUDGES)
-    assert any("1 of 7 scores are empty or no number" in note for note in table.notes)
+    assert any("1 of 7 scores are empty or not a number" in note for note in table.notes)
     assert any("not read as scores: remark" in note for note in table.notes)
     assert not any("good" in note for note in table.notes), "no cell is repeated"
 
@@ -183,7 +183,7 @@ def test_kinds_that_a_table_tells_are_kept_apart(tmp_path: Path) -> None:
     }  # fmt: skip
     table = read(tmp_path, rows, rows)
     assert table.raters == {"gpt": "judge", "x": "clinician"}
-    assert any("2 ratings of another kind of rater are left aside" in note for note in table.notes)
+    assert any("2 ratings of another kind of rater are left out" in note for note in table.notes)
     with pytest.raises(MedjuryError, match="no rating is of the kind judge"):
         read(tmp_path, rows, {**rows, "rater_kind": ["clinician"] * 4})
 
@@ -237,7 +237,7 @@ def test_a_rater_is_a_clinician_or_a_judge_and_not_both(tmp_path: Path) -> None:
 def test_every_cell_that_is_no_score_is_counted(tmp_path: Path) -> None:
     judges = {"item": ["a", "b", "c", "d"], "gpt": ["nan", "inf", "4/5", "4"]}
     table = read(tmp_path, HUMANS, judges)
-    assert any("3 of 4 scores are empty or no number" in note for note in table.notes)
+    assert any("3 of 4 scores are empty or not a number" in note for note in table.notes)
 
 
 def test_a_row_without_a_case_is_named_in_its_own_table(tmp_path: Path) -> None:

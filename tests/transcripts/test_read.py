@@ -134,7 +134,7 @@ def test_overlapping_times_and_silent_turns_are_noted_and_kept(read: Any) -> Non
         ([{"text": 3}], "`text` must be text"),
         ([{"text": "a", "confidence": 95}], "`confidence` must be between 0 and 1"),
         ([{"text": "a", "index": 0}, {"text": "b"}], "turn 2: `index` must be a whole number"),
-        ([{"text": "a", "index": 0}, {"text": "b", "index": 0}], "index 0 stands on more than one turn"),
+        ([{"text": "a", "index": 0}, {"text": "b", "index": 0}], "index 0 is on more than one turn"),
         ({"words": 3}, "holds no transcript that is known here"),
         ("{", "line 1: is not valid JSON"),
     ],

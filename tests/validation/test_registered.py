@@ -169,7 +169,7 @@ def test_a_protocol_that_was_edited_afterwards_is_found_by_its_hash() -> None:
     assert words(standing(table_of(**{**protocol(), "protocol_hash": "ab" * 32}))) == (
         False,
         "protocol HASH, registered 2025-12-31 23:30 UTC: changed",
-        ("The protocol in the manifest is not the one that was registered: its hash is another."),
+        ("The protocol in the manifest is not the one that was registered: its hash is different."),
         True,
     )
 

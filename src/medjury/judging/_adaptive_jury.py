@@ -177,7 +177,8 @@ class AdaptiveJury(PlainRater):
         ]
         if again:
             raise MedjuryError(
-                f"{self.most_calls} calls ask {again[0]} again, and at temperature 0 a model says the same again: "
+                f"{self.most_calls} calls ask {again[0]} again, and at temperature 0 a model gives the "
+                "same answer again: "
                 f"set its `temperature` above 0, or `maximum` to {len(names)} or less"
             )
         if self.rule.widths is not None:

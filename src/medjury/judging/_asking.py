@@ -63,8 +63,8 @@ class OtherModelError(ModelError):
     """Another model answered. The answer was paid for all the same."""
 
     def __init__(self, paid: Answer) -> None:
-        names = f"{paid.asked} was asked for, and {paid.answered} says that it answered"
-        super().__init__(Reason.OTHER_MODEL, f"{names}; `model_check: strict` takes no such answer")
+        names = f"{paid.asked} was asked for, and {paid.answered} reports that it answered"
+        super().__init__(Reason.OTHER_MODEL, f"{names}; `model_check: strict` accepts no such answer")
         self.paid = paid
 
 

@@ -23,7 +23,8 @@ _OUTAGES = frozenset({Reason.PROVIDER, Reason.TIMEOUT})
 # Nothing was paid, and the next case may be shorter; or nothing was asked at all.
 _NOT_THE_MODELS = frozenset({Reason.CONTEXT, Reason.OVER_BUDGET, Reason.NOT_STORED, Reason.RATE_LIMIT})
 _FORM = (
-    "It does not keep to the form: `medjury models check` shows what the endpoint takes; try another model"
+    "Its answers do not keep to the form: `medjury models check` shows what the endpoint takes; try "
+    "another model"
 )
 _CURES: Mapping[Reason, str] = {
     Reason.TRUNCATED: "Raise `max_tokens` of this model: one that thinks before it answers needs several thousand",
@@ -160,7 +161,7 @@ class _Watched:
             last = f"{found}: {self._message.rstrip('.')}. {_CURES.get(why, 'Try another model')}"
             return HopelessError(
                 why,
-                f"{last}. To ask the rest all the same: --keep-going. Once it is repaired, --retry-unscored asks "
+                f"{last}. To ask the rest anyway: --keep-going. Once it is fixed, --retry-unscored asks "
                 "for these answers again",
             )
         if self._in_a_row >= IN_A_ROW:

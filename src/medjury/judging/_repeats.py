@@ -70,8 +70,9 @@ class Repeats(PlainRater):
             raise MedjuryError(f"quorum is {self.quorum}; it is a number of draws from 1 to {self.n}")
         if self.judge.temperature == 0:
             raise MedjuryError(
-                f"at temperature 0 a model says the same again, so {self.n} draws cost {self.n} times as much and "
-                "tell nothing more: set a `temperature` above 0, or null to leave it to the endpoint"
+                f"at temperature 0 a model gives the same answer again, so {self.n} draws cost {self.n} "
+                "times as much "
+                "and add nothing: set a `temperature` above 0, or null to leave it to the endpoint"
             )
 
     @property

@@ -160,7 +160,7 @@ class ScoresJudge(PlainRater):
             before = found.setdefault((row.item, row.system), {}).setdefault(row.dimension, said)
             if before != said:
                 raise MedjuryError(
-                    f"{self.file.path.name}: {row.item!r} is scored twice on {row.dimension}, and not alike; keep "
+                    f"{self.file.path.name}: {row.item!r} has two different scores on {row.dimension}; keep "
                     "one of the rows"
                 )
         rated = {dimension for own in found.values() for dimension in own}

@@ -237,7 +237,7 @@ def _named(families: Iterable[Family], items: Collection[str]) -> list[Family]:
         if item not in known:
             close = get_close_matches(item, list(known)[:_MOST_COMPARED], n=1)
             hint = f"did you mean {close[0]!r}?" if close else "name one that is in the ratings"
-            raise MedjuryError(f"{item!r} is no case that a clinician rated; {hint}")
+            raise MedjuryError(f"{item!r} is not a case that a clinician rated; {hint}")
     found = {id(known[item]): known[item] for item in items}
     return list(found.values())
 

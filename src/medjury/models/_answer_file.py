@@ -58,7 +58,7 @@ class _Header(_Line):
 def _any_text(value: Any) -> Any:
     """A text with whatever signs a model gave, half a surrogate pair among them, which pydantic refuses."""
     if not isinstance(value, str):
-        raise ValueError("is no text")
+        raise ValueError("is not text")
     return value
 
 
@@ -153,7 +153,7 @@ def _checked(validate: Callable[[Any], _Checked], line: bytes, path: Path, numbe
     try:
         return validate(json.loads(line))
     except (ValueError, RecursionError):  # a ValidationError is one; its words may quote an answer
-        what = "the first line says no models" if number == 1 else "this is no recorded answer"
+        what = "the first line names no models" if number == 1 else "this is not a recorded answer"
         raise MedjuryError(
             f"{path}, line {number}: {what}; a file of recorded answers is written by `medjury runs record`"
         ) from None

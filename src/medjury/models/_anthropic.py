@@ -146,7 +146,7 @@ class AnthropicModel(SdkModel):
             after = retry_after_seconds(headers.get("retry-after"))
             return Refused(error.status_code, _words(error), headers.get("location"), after)
         if isinstance(error, anthropic.APITimeoutError):
-            message = f"{self.host} gave no whole answer within {self._timeout:g} s"
+            message = f"{self.host} gave no complete answer within {self._timeout:g} s"
             return LostReplyError(Reason.TIMEOUT, message, retry=True)
         if isinstance(error, anthropic.APIConnectionError):
             return connection_fault(self._place, error)
@@ -166,7 +166,9 @@ class AnthropicModel(SdkModel):
             return self._read(loaded(result.payload, self._place), request, 0.0)
         words = error_words(result.payload)
         if self._adapts(self._dialect if asked is None else asked, request, result.status, words):
-            raise ModelError(Reason.PROVIDER, f"{self.host} did not take the request as it was", retry=True)
+            raise ModelError(
+                Reason.PROVIDER, f"{self.host} did not accept the request as it was sent", retry=True
+            )
         raise result_fault(self._place, result, words, prompt_of(request))
 
     def _arguments(self, request: Request, dialect: SdkDialect) -> dict[str, Any]:
@@ -300,7 +302,8 @@ class AnthropicBatches(BatchProvider):
     def _undecided(unknown: bool) -> None:
         if unknown:
             found = (
-                "a batch job that may be ours has not ended yet, and only its results tell; run again later"
+                "a batch job that may be ours has not ended yet, and only its results will show; run "
+                "again later"
             )
             raise LostReplyError(Reason.PROVIDER, found, retry=True)
 

@@ -152,7 +152,7 @@ class Batches:
         calls, queue.gathering, queue.signs = queue.gathering, [], 0
         calls = [each for each in calls if not each.result.done()]
         if calls and self._stop.is_set():  # nothing more is handed over
-            _fail({each.key: each.result for each in calls}, PendingError("that was not handed over"))
+            _fail({each.key: each.result for each in calls}, PendingError("that was not submitted"))
         elif calls:
             self._start(self._hand_over(queue, calls))
 
@@ -196,7 +196,7 @@ class Batches:
             if error.retry or error.fatal:
                 raise
             message = (
-                f"{error.message.rstrip('.')}. No batch job was handed over; a smaller `batch_size` may help"
+                f"{error.message.rstrip('.')}. No batch job was submitted; a smaller `batch_size` may help"
             )
             raise ModelError(Reason.PROVIDER, message, fatal=True) from None
 

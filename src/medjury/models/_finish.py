@@ -60,7 +60,7 @@ def why_unfinished(finish: Finish, max_tokens: int) -> tuple[Reason, str] | None
     return _WHY.get(finish)
 
 
-_TOOLS = "the study offers it none: switch tools off at the endpoint"
+_TOOLS = "the study gives it no tools: switch tools off at the endpoint"
 _WHY: dict[Finish, tuple[Reason, str]] = {
     "refusal": (Reason.REFUSAL, "the model declined to answer"),
     "image_refusal": (

@@ -190,7 +190,7 @@ def _unpacked(body: bytes, coding: str, largest: int) -> bytes:
     if not words or not body:
         return body
     if len(words) > 1 or words[0] in _PACKED:
-        raise BrokenError("it is packed in a way that was not asked for")
+        raise BrokenError("it is compressed in a way that was not asked for")
     window = _WINDOWS[words[0]]
     if window == 15 and body[0] & 0xF != 8:  # many leave the wrapping of `deflate` out
         window = -15
@@ -219,4 +219,4 @@ def _origin(address: str) -> tuple[str, str, int]:
             return url.scheme, url.raw_host, url.port
     except ValueError:
         pass
-    raise ConnectError("this is no address")
+    raise ConnectError("this is not an address")

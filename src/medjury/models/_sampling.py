@@ -48,7 +48,7 @@ def stated_sampling(
         found["top_k"] = top_k
     for name, value in (sampling or {}).items():
         if name in _OWN:
-            raise MedjuryError(f"sampling: {name!r} has a place of its own; write `{_OWN[name]}:` beside it")
+            raise MedjuryError(f"sampling: {name!r} has its own setting; write `{_OWN[name]}:` beside it")
         if name in _NEVER:
             raise MedjuryError(f"sampling: {name!r} is not a way of drawing words; take it out")
         if known is not None and name not in known:

@@ -89,7 +89,7 @@ async def bounded(place: Place, seconds: float) -> AsyncIterator[None]:
             yield
     except TimeoutError:
         raise LostReplyError(
-            Reason.TIMEOUT, f"{place.host} gave no whole answer within {seconds:g} s", retry=True
+            Reason.TIMEOUT, f"{place.host} gave no complete answer within {seconds:g} s", retry=True
         ) from None
     except OSError as error:
         raise connection_fault(place, error) from None

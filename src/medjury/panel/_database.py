@@ -210,7 +210,7 @@ def open_panel_database(url_or_path: str | os.PathLike[str]) -> PanelDatabase:
         engine, place = _postgres(text)
     elif "://" in text:
         raise MedjuryError(
-            f"a panel cannot lie in {text.partition('://')[0]}://; give a file path or postgresql://USER@HOST/DATABASE"
+            f"a panel cannot be kept in {text.partition('://')[0]}://; give a file path or postgresql://USER@HOST/DATABASE"
         )
     else:
         engine, place = _sqlite(Path(text))

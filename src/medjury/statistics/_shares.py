@@ -58,7 +58,7 @@ def proportion(
 
 def wilson_ends(share: float, n: float, confidence: float) -> tuple[float, float]:
     """The ends of Wilson's score interval (1927) of a share of n things; n may be what clustered or weighted things
-    are worth, which is no whole number.
+    are worth, which is not a whole number.
 
     >>> [round(end, 3) for end in wilson_ends(0.0, 20, 0.95)]
     [0.0, 0.161]

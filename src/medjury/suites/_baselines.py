@@ -311,7 +311,7 @@ class UnanswerableEffect:
     def text(self) -> str:
         """One sentence for the page."""
         of_all = f"{self.left_out} of {counted(self.items, 'item')}"
-        said = f"{of_all} cannot be answered from their input by the judge's word"
+        said = f"{of_all} cannot be answered from their input according to the judge"
         judged = f" ({self.not_judged} not judged)" if self.not_judged else ""
         ranks = f"the ranks of {', '.join(self.moved)} change" if self.moved else "no rank changes"
         return f"{said}{judged}; without them {ranks}"

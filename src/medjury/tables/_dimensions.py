@@ -71,7 +71,7 @@ def grades_of(given: Grades | Sequence[float]) -> Grades:
     if not (math.isfinite(low) and math.isfinite(high)) or low % 1 or high % 1 or high <= low:
         raise MedjuryError(
             f"a scale of two numbers runs over whole grades from low to high, not {low:g} to {high:g}; "
-            "list every grade where they are no whole numbers."
+            "list every grade where they are not whole numbers."
         )
     if high - low > MOST_GRADES:
         raise MedjuryError(

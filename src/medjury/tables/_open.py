@@ -235,7 +235,8 @@ def _stated_roles(manifest: Manifest, rows: polars.DataFrame) -> dict[str, Any]:
     named = [*humans.reference, *panel.members, *([humans.adjudicator] if humans.adjudicator else [])]
     if lacking := [name for name in named if there and name not in there]:
         raise MedjuryError(
-            f"the study gives {lacking[0]!r} a part among its clinicians, and no rating is theirs; run the study "
+            f"the study gives {lacking[0]!r} a part among its clinicians, and none of the ratings is "
+            "theirs; run the study "
             "again, which asks nothing twice"
         )
     juries = tuple(_jury_rule(each) for each in manifest.all_juries)

@@ -230,7 +230,7 @@ def _of_role(panel: Panel) -> Panel:
     left = panel.frame.height - fits.height
     if not fits.height:
         raise MedjuryError(f"{panel.title}: no rating is of the kind {' or '.join(KINDS[panel.role])}")
-    words = [f"{left:,} ratings of another kind of rater are left aside"] if left else []
+    words = [f"{left:,} ratings of another kind of rater are left out"] if left else []
     return replace(panel, frame=fits).saying(*words)
 
 

@@ -214,7 +214,9 @@ def _whole(panel: Panel, dimension: str) -> Panel:
     numbers = score.cast(pl.Float64, strict=False)
     unread = frame.filter(~numbers.is_finite().fill_null(value=False)).height
     if unread:
-        words.append(f"{unread:,} of {frame.height:,} scores are empty or no number: they count as unscored")
+        words.append(
+            f"{unread:,} of {frame.height:,} scores are empty or not a number: they count as unscored"
+        )
     text = [name for name in (*KEYS, "rater", "dimension", "status", "reason") if name in frame.columns]
     frame = frame.with_columns(
         kind.alias("rater_kind"), score, *(pl.col(name).cast(pl.String) for name in text)
@@ -245,7 +247,7 @@ def _joined(sides: Sequence[Panel]) -> tuple[polars.DataFrame, list[str]]:
         meet = set(rated["item"]) & set(scored["item"])
         ids = "" if meet else " No id is in both, even where case, signs and leading zeros do not count."
         raise MedjuryError(
-            "no answer is in both tables, so that nothing can be compared: are items, systems and dimensions "
+            "no answer is in both tables, so nothing can be compared: are items, systems and dimensions "
             f"written alike? {_first(sides[0].title, rated)}; {_first(sides[1].title, scored)}.{ids}"
         )
     notes = [f"answers, counted for each dimension: {both:,} are in both tables"]
@@ -291,7 +293,7 @@ def _check_raters(table: RatingTable) -> None:
         if 2 * outside > count:
             raise MedjuryError(
                 f"{outside:,} of {count:,} scores of {rater!r} on {dimension!r} lie off the scale. Where this is "
-                "no rater, name the columns that hold scores with --scores C,C2; else correct the scale."
+                "not a rater, name the columns that hold scores with --scores C,C2; else correct the scale."
             )
 
 

@@ -136,7 +136,7 @@ class Lineage:
                 self._take(json.loads(line))
             except (ValueError, KeyError, TypeError):
                 raise MedjuryError(
-                    f"{self.file}, line {number}: is no line of a lineage; bring the file back, or tune into "
+                    f"{self.file}, line {number}: is not a line of a lineage; bring the file back, or tune into "
                     "another folder"
                 ) from None
 

@@ -210,7 +210,7 @@ class TuningPlan:
                 f"search: at most {self.judgements:,} judgements of cases and {self.proposals:,} proposals; "
                 f"held-out: {self.held_out:,} judgements",
                 f"In all about {self.calls:,} calls, price {price}. Answers that are stored already cost nothing.",
-                "Tokens are estimated from characters; an answer that is handed back comes on top.",
+                "Tokens are estimated from characters; an answer that is asked for again comes on top.",
             ]
         )
 

@@ -119,7 +119,7 @@ def _memorised(found: HeldOut | None) -> list[str]:
         if _below(elsewhere, there):
             lines.append(
                 f"{told}: its score collapses on patients it has not seen. It has learned its cases by heart, "
-                "not the task; a split that parts the cases of a patient would have shown you the first number."
+                "not the task; a split that divides a patient's cases would have shown you the first number."
             )
         elif name == TUNED:
             lines.append(f"{told}.")

@@ -32,7 +32,7 @@ _PRICES: tuple[Spent, ...] = ("cost", "calls")
 
 def with_front(ways: Ways) -> Ways:
     """Mark the raters that no other one beats; the price is cost, else calls, where each has one. One that does not
-    cover beats nobody and is none of them."""
+    cover beats nobody and is not one of them."""
     known = {
         each.rater: each.agreement.value
         for each in ways.rows

@@ -219,15 +219,15 @@ RULES: Mapping[str, RuleText] = {
         {
             "changed after a run": "The rules were changed after scores had been seen; only rules stated "
             "beforehand can validate a jury.",
-            "another was first": "For these cases {name}, was the first, and its rules are other ones: the first "
+            "another was first": "For these cases {name}, was the first, and its rules are different: the first "
             "counts. Put its rules into the study file and run again, which asks nothing twice.",
             "another protocol": "The protocol in the manifest is not the one that was registered: its hash is "
-            "another.",
+            "different.",
             "other rules": "The rules are not those that were registered ({changed}); only rules stated "
             "beforehand can validate a jury.",
             "scores existed": "The rules were registered when {ratings:,} ratings of the same data existed already "
             "({run}): whoever stated them could have seen the scores.",
-            "ledger": "The ledger of registrations is not whole ({problem}), so that nobody knows which protocol "
+            "ledger": "The ledger of registrations is not whole ({problem}), so nobody knows which protocol "
             "was the first. Bring the file back from a copy.",
             "second try": "The same cases had been judged before under another protocol ({run}, {ratings:,} "
             "ratings): a second try proves less than the first. Judge other cases.",

@@ -110,7 +110,7 @@ def test_the_trail_is_printed_and_checked(
     capsys.readouterr()
     assert main(["panel", "trail", str(study)]) == 0
     told = capsys.readouterr().out
-    assert "the command line\tinvited" in told and "The audit trail holds: 1 row, the last" in told
+    assert "the command line\tinvited" in told and "The audit trail is intact: 1 row, the last" in told
     monkeypatch.setenv("MEDJURY_WIDTH", "80")
     assert main(["panel", "trail", str(study)]) == 0
     told = capsys.readouterr().out

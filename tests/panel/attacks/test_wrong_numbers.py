@@ -67,7 +67,7 @@ def test_whoever_restarts_with_another_instrument_is_told(tmp_path: Path) -> Non
     closed_panel(tmp_path, grades, place=tmp_path / "ward.panel.sqlite", instrument="own.yaml", dimensions="")
     own_instrument(tmp_path, "low")
     app = make_app(open_panel(tmp_path / "study.yaml"))
-    assert "goes on as it was set up" in sign_in(app, Role.COORDINATOR).get("/rounds").text
+    assert "continues as it was set up" in sign_in(app, Role.COORDINATOR).get("/rounds").text
 
 
 def test_a_case_that_left_the_study_is_not_left_out_in_silence(tmp_path: Path) -> None:

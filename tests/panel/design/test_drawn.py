@@ -145,7 +145,7 @@ def test_another_draw_in_its_place_does_not_change_a_round_that_was_set_up(
     with database.writing() as connection:
         before = connection.execute(select(items_table)).all()
         (warning,) = set_up(connection, load_rated_study(folder / "study.yaml"), NOON).warnings
-        assert "goes on as it was set up" in warning
+        assert "continues as it was set up" in warning
         assert connection.execute(select(items_table)).all() == before
 
 

@@ -26,7 +26,7 @@ def test_a_changed_round_goes_on_as_it_was_and_the_coordinator_is_told(tmp_path:
     database, _ = set_up_panel(tmp_path)
     study = write_study(tmp_path, panel="panel: {justification: required}\n")
     with database.writing() as connection:
-        assert "goes on as it was set up" in set_up(connection, study, NOON).warnings[0]
+        assert "continues as it was set up" in set_up(connection, study, NOON).warnings[0]
         (only,) = rounds(connection)
     assert {each.justification for each in only.questions} == {"optional"}
 

@@ -286,7 +286,7 @@ def test_a_file_that_was_changed_is_left_to_its_owner_and_named(panel: Panel, tm
     (tmp_path / "a.csv").write_text(f"my own notes on {PATIENT}\n")
     done = erase(panel, choice_of(panel, PATIENT))
     assert (done.files, done.changed_files) == ((str(tmp_path / "b.csv"),), (str(tmp_path / "a.csv"),))
-    assert "look into it: " + str(tmp_path / "a.csv") in done.text("here")
+    assert "check it: " + str(tmp_path / "a.csv") in done.text("here")
 
 
 def test_the_command_counts_erases_and_finishes_what_was_stopped(
@@ -372,13 +372,13 @@ def test_the_pages_in_a_browser(tmp_path: Path, width: int) -> None:
         page.get_by_role("link", name="erase a patient").click()
         look("ask")
         page.get_by_label("Id").fill(PATIENT)
-        page.get_by_role("button", name="Show what would go").click()
+        page.get_by_role("button", name="Show what would be erased").click()
         look("shown")
         page.get_by_label("once more").fill("pangolin-2")
-        page.get_by_role("button", name="Erase for ever").click()
+        page.get_by_role("button", name="Erase permanently").click()
         look("wrong")
         page.get_by_label("once more").fill(PATIENT)
-        page.get_by_role("button", name="Erase for ever").click()
+        page.get_by_role("button", name="Erase permanently").click()
         look("done")
         page.goto("/trail")
         look("trail")

@@ -52,7 +52,7 @@ def page_of(database: PanelDatabase, study: RatedStudy) -> str:
 def test_the_page_says_in_words_what_is_settled(reviewed: tuple[PanelDatabase, RatedStudy]) -> None:
     told = page_of(*reviewed)
     assert "accuracy, the jury agrees as a colleague does: " in told
-    assert f"{RATINGS} are planned" in told and "not of all answers" in told
+    assert f"{RATINGS} are planned" in told and "not all answers" in told
 
 
 def test_it_is_what_plan_more_says_of_the_run_that_has_these_ratings(

@@ -193,7 +193,8 @@ def test_replies_are_written_as_a_harmless_table(tmp_path: Path) -> None:
     ("part", "told"),
     [
         ("{name: p, ask: x, when: {dimension: other, is: 1}, choices: [a, b]}", "not in the instrument"),
-        ("{name: p, ask: x, when: {dimension: concordant, is: 7}, choices: [a, b]}", "nobody would ever be asked"),
+        ("{name: p, ask: x, when: {dimension: concordant, is: 7}, choices: [a, "
+            "b]}", "no rater would ever be asked"),
         (WHEN + "choices: [a]}", "two `choices`"),
         (WHEN + "between: [answer, scan]}", "not in the instrument"),
         (WHEN + "between: [answer, answer]}", "same text twice"),

@@ -43,9 +43,9 @@ def test_items_out_of_reach_may_turn_the_ranks_and_the_page_shows_both(tmp_path:
     ]
     page = write_leaderboard(board, tmp_path / "page").read_text()
     assert "no rank changes" in page and "known by heart" in page and "9 of 10 items came back" in page
-    assert "Nobody asked whether the gold answers can be reached: Bench 01." in page
+    assert "It was not checked whether the gold answers can be reached: Bench 01." in page
     assert (
-        "second was not tried on Bench 00, Bench 01." in page and "first was not tried on Bench 00." in page
+        "second was not tested on Bench 00, Bench 01." in page and "first was not tested on Bench 00." in page
     )
     rows = list(csv.DictReader((tmp_path / "page" / "data" / "checks.csv").read_text().splitlines()))
     assert [row["check"] for row in rows] == ["gold answers in reach"] * 2 + ["memory"]
@@ -55,8 +55,8 @@ def test_items_out_of_reach_may_turn_the_ranks_and_the_page_shows_both(tmp_path:
 def test_where_nothing_was_looked_at_the_page_says_so(tmp_path: Path) -> None:
     board = board_of(results_of({"one": [3], "two": [4]}), resamples=200)
     page = write_leaderboard(board, tmp_path / "page").read_text()
-    assert "Nobody tried whether a candidate knows a benchmark by heart." in page
-    assert "Nobody asked whether the gold answers can be reached: Bench 00." in page
+    assert "It was not tested whether a candidate knows a benchmark by heart." in page
+    assert "It was not checked whether the gold answers can be reached: Bench 00." in page
 
 
 def test_all_out_of_reach_is_said_and_a_choice_leaves_the_checks_of_others_out() -> None:

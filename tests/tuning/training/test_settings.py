@@ -65,7 +65,7 @@ def test_settings_are_read_from_words() -> None:
 
 @pytest.mark.parametrize("words", ["rank", "rank=", "rank=eight"])
 def test_what_is_no_setting_is_refused(words: str) -> None:
-    with pytest.raises(MedjuryError, match="is no setting; write NAME=VALUE"):
+    with pytest.raises(MedjuryError, match="is not a setting; write NAME=VALUE"):
         read_settings([words])
 
 

@@ -68,7 +68,7 @@ def fit_logistic(
     vague = np.linalg.eigvalsh(curvature / np.outer(size, size)).min() < 1 / _UNKNOWN**2
     if not converged or vague or _objective(design, y, np.zeros_like(penalty), beta) > -1e-6:
         raise MedjuryError(
-            "the score separates the two outcomes perfectly, so that a logistic slope does not exist; "
+            "the score separates the two outcomes perfectly, so a logistic slope does not exist; "
             "more cases, or cases nearer to the boundary, would help."
         )
     _, codes = np.unique(clusters.astype(str), return_inverse=True)

@@ -183,8 +183,8 @@ def _require_spread(half: JuryTable, scores: Floats, who: str) -> None:
     for name, given in zip(half.dimensions, scores.T, strict=True):
         if len(np.unique(given[~np.isnan(given)])) < 2:
             raise MedjuryError(
-                f"{name!r}: on one half of the cases {who} gave every answer the same score, so that agreement "
-                "does not exist there. Leave it out with --dimensions, or take another --seed"
+                f"{name!r}: on one half of the cases {who} gave every answer the same score, so agreement does "
+                "not exist there. Leave it out with --dimensions, or take another --seed"
             )
 
 

@@ -122,7 +122,7 @@ def make_passport(
     word = found.worst(first=True)
     if word not in _FORCES and not (allow_unvalidated and found.verdicts):
         raise MedjuryError(
-            f"{place}: {word}, so that there is no passport (`medjury gate {place}` says why). To try one out "
+            f"{place}: {word}, so there is no passport (`medjury gate {place}` says why). To try one out "
             "anyway: --allow-unvalidated; everything made with it will say so"
         )
     verdicts = found.of(found.raters[0])
@@ -202,7 +202,7 @@ def _whole_run(place: Path) -> Manifest:
     if broken := [check for check in (*RunFolder(place).verify(), *check_scores(place)) if not check.sound]:
         words = "; ".join(f"{check.what}: {check.detail}" for check in broken)
         raise MedjuryError(
-            f"{place}: the run folder is not as the run left it ({words}), so that there is no passport"
+            f"{place}: the run folder is not as the run left it ({words}), so there is no passport"
         )
     if manifest.status != "complete":
         raise MedjuryError(f"{place}: the run is {manifest.status}; finish it first")

@@ -166,7 +166,7 @@ class Claims(PlainRater):
             raise MedjuryError("`weights` must be 0 or more, and one of them above 0")
         if self.labels.name == "two" and self.rule.denominator == "addressed":
             raise MedjuryError(
-                "with `labels: two` silence and contradiction are one word, so that there is no share of the "
+                "with `labels: two` silence and contradiction are one word, so there is no share of the "
                 "addressed claims; say `denominator: all`"
             )
         if self.reading.overlap >= self.reading.sentences:

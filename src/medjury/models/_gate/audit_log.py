@@ -60,7 +60,9 @@ def verify_audit_log(path: str | Path) -> int:
                 torn = None
                 number += 1
                 if entry["n"] != number:
-                    raise AuditError(f"{where}: is entry {entry['n']}, {number} was due; lines are missing")
+                    raise AuditError(
+                        f"{where}: is entry {entry['n']}, {number} was expected; lines are missing"
+                    )
                 if entry["previous"] != previous:
                     raise AuditError(f"{where}: does not follow the line before it; the log was changed")
                 previous = entry["hash"]

@@ -112,7 +112,7 @@ async def require_fit(model: ChatModel, request: Request, counting: Counting | N
         return True
     exact = counted is not None
     tokens = tokens if counted is None else counted
-    sent = f"it was sent to {model.host} to be counted, and no further" if seen else "nothing was sent"
+    sent = f"it was sent to {model.host} to be counted, and nowhere else" if seen else "nothing was sent"
     raise ContextError(
         model,
         f"it has {'' if exact else 'about '}{tokens:,} tokens, {request.max_tokens:,} are kept for the answer, and "

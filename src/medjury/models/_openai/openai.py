@@ -201,7 +201,7 @@ class OpenAIModel(PlainModel):
         self._extra = _own_fields(extra or {})
         drawn = stated_sampling(top_p, top_k, sampling)
         for field in drawn.keys() & self._extra.keys():
-            raise MedjuryError(f"extra: {field!r} is stated beside it already; take one of the two out")
+            raise MedjuryError(f"extra: {field!r} is already stated beside it; take one of the two out")
         self._added = {**_own_fields(drawn), **self._extra}
         self._own_headers = _own_headers(headers or {})
         self.context_window = context_window
@@ -282,7 +282,7 @@ class OpenAIModel(PlainModel):
                 self._dialect = better
             if better is not None:
                 raise ModelError(
-                    Reason.PROVIDER, f"{self.host} did not take the request as it was", retry=True
+                    Reason.PROVIDER, f"{self.host} did not accept the request as it was sent", retry=True
                 )
         raise result_fault(self._place, result, words, prompt_of(request))
 
@@ -330,7 +330,7 @@ def _own_fields(extra: Mapping[str, Any]) -> dict[str, Any]:
     for field in _OURS:
         if field in extra:
             raise MedjuryError(
-                f"extra: {field!r} is not yours to set; it would change what an answer means or may cost"
+                f"extra: {field!r} cannot be set here; it would change what an answer means or may cost"
             )
     _refuse_secrets(extra, "extra")
     return dict(extra)

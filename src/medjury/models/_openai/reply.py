@@ -67,7 +67,7 @@ def read_reply(
     text = _text(message) if isinstance(message, dict) else None
     if text is None or not isinstance(message, dict):
         raise LostReplyError(
-            Reason.PROVIDER, f"the answer of {place.host} is no chat completion; is the url right?"
+            Reason.PROVIDER, f"the answer of {place.host} is not a chat completion; is the url right?"
         )
     usage = fields(body.get("usage"))
     tokens_in, tokens_out = (

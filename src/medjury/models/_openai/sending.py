@@ -185,7 +185,7 @@ class Sender:
         if isinstance(error, ConnectError):
             return self._no_connection(error)
         if isinstance(error, TimeoutError):
-            message = f"{host} gave no whole answer within {self._timeout:g} s"
+            message = f"{host} gave no complete answer within {self._timeout:g} s"
             return LostReplyError(Reason.TIMEOUT, message, retry=True)
         cause = str(error) if isinstance(error, BrokenError) else type(error).__name__
         message = f"the connection to {host} broke ({cause}), the answer is lost"

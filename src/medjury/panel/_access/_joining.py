@@ -196,6 +196,7 @@ def over(request: Request) -> Response:
         request,
         404,
         "This invitation no longer works",
-        "It was used, withdrawn or is too old. Sign in if you have joined already; else ask the coordinator of the "
+        "It was used or withdrawn, or is too old. Sign in if you have joined already; otherwise ask the "
+        "coordinator of the "
         "study for a new one.",
     )

@@ -110,7 +110,7 @@ def _signed(
         header = jwt.get_unverified_header(token)
         algorithm, kid = header.get("alg"), header.get("kid")
         if algorithm not in _KEY_KINDS:
-            raise ProviderError("the identity token is signed in a way that proves nothing")
+            raise ProviderError("the identity token has a signature that proves nothing")
         key = key_of(kid, algorithm)
         if key is None:
             raise ProviderError("the identity token is signed by a key that the provider does not name")
@@ -228,7 +228,7 @@ class Provider:
         try:
             host = host_of(address)
         except MedjuryError:
-            raise ProviderError(f"its {name} is no address") from None
+            raise ProviderError(f"its {name} is not an address") from None
         named = {each.strip().lower().rstrip(".") for each in self.settings.allow_hosts}
         if not is_local(host) and (urlsplit(address).scheme != "https" or host not in named):
             raise ProviderError(f"its {name} is at {host}, which may not be reached: add it to `allow_hosts`")
@@ -302,7 +302,7 @@ def add_open_id_routes(router: APIRouter, panel: Panel) -> None:
             )  # fmt: skip
         except ProviderError as error:
             print(f"medjury panel: sign-in with the site's account: {error}", file=sys.stderr, flush=True)
-            return _failed(request, "The site's sign-in service gave an answer that cannot be believed.")
+            return _failed(request, "The site's sign-in service gave an answer that cannot be trusted.")
         with panel.database.writing() as connection:
             person = _person(connection, panel, identity, kept.get("invitation"))
         if person is None:

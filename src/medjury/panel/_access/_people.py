@@ -54,7 +54,7 @@ def add_person(
     address = clean_email(email)
     person = Person(new_id(), shown, role)
     if compared(shown) in NOBODYS_NAMES:
-        raise MedjuryError(f"{shown} stands for what raters settle together. Choose another name.")
+        raise MedjuryError(f"{shown} is the name for what raters settle together. Choose another name.")
     taken = select(people_table.c.id).where(people_table.c.sign_in_name == compared(shown))
     if connection.execute(taken).first():
         raise MedjuryError(

@@ -27,7 +27,7 @@ from medjury.panel._access._waiting import begin_attempt, own_key, stranger_keys
 from medjury.panel._look import Look, page
 from medjury.panel._panel import Panel
 
-_WRONG = "Name and password do not go together. Check both, or ask the coordinator for a new invitation."
+_WRONG = "Name and password do not match. Check both, or ask the coordinator for a new invitation."
 
 
 def add_sign_in_routes(router: APIRouter, panel: Panel) -> None:

@@ -120,7 +120,7 @@ def check_trail(connection: Connection) -> TrailEntry | None:
 
 def _broken(number: int) -> MedjuryError:
     return MedjuryError(
-        f"the audit trail does not hold at row {number}: it was changed, or rows are missing before it. "
+        f"the audit trail is broken at row {number}: it was changed, or rows are missing before it. "
         "Compare it with the last backup."
     )
 
@@ -192,7 +192,7 @@ def trail_text(panel: Panel, *, check_only: bool = False) -> str:
         if last is None:
             return "The audit trail is empty."
         rows = "1 row" if last.number == 1 else f"{last.number:,} rows"
-        held = f"The audit trail holds: {rows}, the last with the hash {last.hash}"
+        held = f"The audit trail is intact: {rows}, the last with the hash {last.hash}"
         if check_only:
             return held
         names = names_of_people(connection)

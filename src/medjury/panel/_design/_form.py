@@ -183,7 +183,7 @@ def _problem(question: Question, before: Outcome, after: Outcome, why: str) -> s
             return "Choose a grade: this question applies here."
         if after.reason is Reason.MISSING and not after.message:
             return "Choose a grade."
-        return "That is no grade of this question. Choose one of those shown."
+        return "That is not a grade of this question. Choose one of those shown."
     if question.justification == "required" and not why:
         return "Give your reason in a few words."
     return ""

@@ -100,7 +100,7 @@ def with_worked_examples(instrument: str, own: Sequence[Mapping[str, Any]]) -> l
 
 _LISTED = 5
 _GOES_ON = (
-    "goes on as it was set up; the study file says something else now. Give a changed round a new name."
+    "continues as it was set up; the study file now says something else. Give a changed round a new name."
 )
 
 

@@ -71,7 +71,7 @@ _WORDS = {
     "imported_ratings": ("rating from a file", "ratings from files"),
 }
 _NOT_REACHED = (
-    "This does not reach, and you must see to:",
+    "This does not erase the following, which you must deal with yourself:",
     "- the files of cases, and other files that the study file names: take the cases out there;",
     "- the study's store and its run folders: `medjury runs erase STORE --patient ID --cases FILE`;",
     "- what programs sent to the jury of a passport: its store is in the folder STUDY.jury;",
@@ -123,12 +123,10 @@ class ErasedFromPanel:
             ]
         if self.trail:
             lines.append(
-                f"{counted(self.trail, 'row')} of the audit trail reduced to a hash; the chain holds."
+                f"{counted(self.trail, 'row')} of the audit trail reduced to a hash; the chain is intact."
             )
         lines += [f"Written anew without it: {file}" for file in self.files]
-        lines += [
-            f"Changed since it was written here, so look into it: {file}" for file in self.changed_files
-        ]
+        lines += [f"Changed since it was written here, so check it: {file}" for file in self.changed_files]
         lines += [self.registration] if self.registration else []
         return "\n".join([*lines, "", *_NOT_REACHED])
 

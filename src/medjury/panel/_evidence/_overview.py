@@ -97,7 +97,7 @@ def _ways(state: State) -> list[dict[str, Any]]:
         ),
         (
             "Judges furthest apart",
-            "where the jury is least of one mind",
+            "where the jury agrees least",
             int((np.nan_to_num(snapshot.apart()) > 0).sum()),
             choice.address(sort="apart"),
         ),

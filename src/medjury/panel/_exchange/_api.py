@@ -95,7 +95,7 @@ class ToJudge(BaseModel):
     metadata: dict[_Name, str | float] = Field(
         default={},
         max_length=50,
-        description="specialty, site, language, age: by these a passport knows its cases",
+        description="specialty, site, language, age: a passport recognises its cases by these",
     )
 
 
@@ -157,7 +157,7 @@ class Places:
     async def do(self, work: Callable[[], _T]) -> _T:
         """What `work` returns; refused where every place is taken."""
         if not self._free:
-            raise _come_again("The panel is at work on as many requests of programs as it takes at once.")
+            raise _come_again("The panel is handling as many requests from programs as it can at once.")
         self._free -= 1
         try:
             return await anyio.to_thread.run_sync(work, limiter=anyio.CapacityLimiter(1))
@@ -232,7 +232,7 @@ def _in_words(folder: Path) -> Iterator[None]:
     try:
         yield
     except StudyInUseError:
-        raise _come_again("With a budget the jury judges one text at a time, and it is at work.") from None
+        raise _come_again("With a budget the jury judges one text at a time, and it is busy.") from None
     except MedjuryError as error:
         status = (
             409 if isinstance(error, RefusedError) else 402 if isinstance(error, OverBudgetError) else 422

@@ -239,7 +239,7 @@ def _refuse_what_would_be_lost(ratings: Sequence[Rating]) -> None:
     seen = set()
     for each in ratings:
         if each.rater_kind != "clinician":
-            raise FileError(f"{each.rater} is no clinician ({each.rater_kind}); leave these rows out")
+            raise FileError(f"{each.rater} is not a clinician ({each.rater_kind}); leave these rows out")
         if (key := (each.rater, each.item, each.system, each.dimension)) in seen:
             raise FileError(
                 f"{each.rater} rates {each.item} more than once on {each.dimension}; keep one of them in the file"

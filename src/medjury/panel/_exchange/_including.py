@@ -114,7 +114,7 @@ def _include(study: RatedStudy, database: PanelDatabase) -> Included:
         note = f"{study.file.name} {own}: write `humans: {PANEL}` into it, and run `medjury run {study.file}`"
         return Included(file, len(ratings), counts, None, None, (*notes, note))
     if not study.settings.judges or not load_study(study.file).finished:
-        note = f"There is no complete run yet: `medjury run {study.file}` takes these ratings along"
+        note = f"There is no complete run yet: `medjury run {study.file}` includes these ratings"
         return Included(file, len(ratings), counts, None, None, (*notes, note))
     return Included(file, len(ratings), counts, *_run_again(study), notes)
 

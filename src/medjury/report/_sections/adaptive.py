@@ -115,7 +115,8 @@ def _notes(tallies: Mapping[str, AdaptiveTally]) -> list[object]:
             )
         if broken := tally.stopped["failed for now"]:
             lines.append(
-                f"{rater}: {counted(broken, 'unit')} broken off by a failure that may pass. They count as neither "
+                f"{rater}: {counted(broken, 'unit')} interrupted by a failure that may be temporary. They "
+                "count as neither "
                 "asked nor saved; run the study again to go on with them."
             )
         for name, juror in tally.jurors.items():

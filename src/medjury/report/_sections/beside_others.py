@@ -239,7 +239,7 @@ def _safety(material: Material, found: PanelComparison) -> Html:
         rows,
         caption="Severe errors of each rater and of the second panel, and the posterior probability that the "
         "rater's rate is lower under a flat prior (in brackets: Jeffreys's). Where the two priors differ, the "
-        "prior is speaking and not the data",
+        "result comes from the prior and not from the data",
         shown=40,
     )
     return Html(element("h3", "Severe errors beside the second panel's") + table)

@@ -55,7 +55,7 @@ def cost(material: Material) -> Section | None:
         "cost",
         rows,
         caption="Per evaluation (one answer, all dimensions); the totals are of the ratings in this run, whoever "
-        "paid for their calls. A dash is not known, which is not zero",
+        "paid for their calls. A dash means not known, which is not zero",
         digits={
             "calls": 1,
             "tokens in": 0,

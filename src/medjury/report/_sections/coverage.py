@@ -54,7 +54,7 @@ def coverage(material: Material) -> Section:
     table = material.exhibits.table(
         "coverage",
         rows,
-        caption="Ratings of every rater; the share leaves out what rightly does not apply",
+        caption="Ratings of every rater; the share leaves out what correctly does not apply",
         shown=60,
     )
     reasons = (
@@ -153,7 +153,7 @@ def answering_models(material: Material) -> Section | None:
     lead = (
         "Names are compared without capitals, a path before the name or a release at its end (a day, a month, a "
         "number): gpt-4o and gpt-4o-2024-08-06 are the same, two releases are not. Names of deployments are the "
-        "site's own and are not compared. A name is what the endpoint says of itself."
+        "site's own and are not compared. A name is what the endpoint reports about itself."
     )
     return Section("answering", "Which models answered", Html(paragraph(lead) + table))
 

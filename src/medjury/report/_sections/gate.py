@@ -57,7 +57,7 @@ def _main_reason(material: Material, verdict: Verdict) -> str:
     """What is in the way of this dimension first; what is in the way of all is stated with it where it alone
     would forbid any use, and by itself where there is nothing else."""
     if not verdict.not_met:
-        return "Every line holds."
+        return "Every requirement is met."
     others = [each for each in material.validation.of(verdict.rater) if each is not verdict]
 
     def everywhere(rule: Rule) -> bool:
@@ -88,7 +88,7 @@ def _rules(material: Material, verdict: Verdict) -> Html:
             for rule in verdict.rules
             if rule.line
         ],
-        caption=f"{title}: the colleague test. Every line must hold; each is tested one-sided at 5 %",
+        caption=f"{title}: the colleague test. Every line must be met; each is tested one-sided at 5 %",
     )
     before = material.exhibits.table(
         f"preconditions-{slug}",

@@ -138,7 +138,7 @@ def _paragraph(evidence: Evidence) -> str:
         members = counted(len(table.people.second_panel), "clinician")
         text += (
             f"A second panel of {members} rated the same answers; it was "
-            "compared with the reference like the judges, and is no part of it. "
+            "compared with the reference like the judges, and is not part of it. "
         )
     if evidence.clinicians:
         units = resampled_units(evidence)

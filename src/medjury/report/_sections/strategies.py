@@ -39,11 +39,9 @@ def _lead(material: Material, ways: Ways) -> str:
     if len(ways.rows) == 1:
         return (
             "One way of judging was run. To see whether another one earns its cost, name a second judge with "
-            "another `strategy:` in the study file: what both ask alike is paid for once."
+            "another `strategy:` in the study file: questions that both ask are paid for only once."
         )
-    text = (
-        "Every rater of this run, on the same answers: what it agrees, what it overlooks and what it takes."
-    )
+    text = "Every rater of this run, on the same answers: how well it agrees, what it overlooks and what it costs."
     if material.evidence.clinicians and not ways.problem:
         text += f" Every difference is to {ways.yardstick} ({ways.find(rater=ways.yardstick).strategy})."
     return text
@@ -182,7 +180,7 @@ def _notes(material: Material, ways: Ways) -> Html:
     if not evidence.clinicians:
         lines.append(
             "No clinician rated these cases, so nobody knows which way of judging agrees with clinicians: the "
-            "table has what each takes, and not what it is worth."
+            "table shows what each costs, and not what it is worth."
         )
     if ways.problem:
         lines.append(f"Agreement cannot be compared: {ways.problem}.")
@@ -211,8 +209,9 @@ def _notes(material: Material, ways: Ways) -> Html:
         lines.append(
             f"Unbeaten: no other rater agrees at least as well for at most the {ways.price}, and "
             "is better in one of the two. It goes by the estimates, whatever their intervals. A rater that "
-            f"scored less than {percent(ways.coverage)} of what it was asked (the gate's rule) is no such, and "
-            "beats nobody."
+            f"scored less than {percent(ways.coverage)} of what it was asked (the gate's rule) is not "
+            "called unbeaten, "
+            "and beats no other."
         )
     lines += [
         f"{each.rater} gave no score to {each.blind:,} of the {counted(each.dangerous, 'answer')} that clinicians "
@@ -241,7 +240,7 @@ def _notes(material: Material, ways: Ways) -> Html:
     lines.append(
         "Cost is that of the calls behind the ratings, whoever paid for them: an answer that was found in the "
         "store counts with its price. What the run itself spent is under Time and money. Seconds are added "
-        "up over calls; on the clock it is less where calls run side by side."
+        "up over calls; on the clock it is less where calls run in parallel."
     )
     unknown = [each for each in ways.rows if each.spending.unknown and each.spending.cost is not None]
     lines += [

@@ -176,7 +176,7 @@ def _roles(table: RatingTable, humans: ManifestHumans) -> list[tuple[str, str]]:
     if table.people.second_panel:
         name = f"{humans.second_panel.name}: " if humans.second_panel is not None else ""
         members = ", ".join(table.people.second_panel)
-        text.append(("Second panel", f"{name}{members}; compared with the reference, and no part of it"))
+        text.append(("Second panel", f"{name}{members}; compared with the reference, and not part of it"))
     if table.people.consensus != "mean":
         settles = f" by {table.people.adjudicator}" if table.people.adjudicator else ""
         text.append(("Consensus", f"{table.people.consensus}{settles}"))

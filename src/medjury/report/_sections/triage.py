@@ -69,7 +69,7 @@ def labels_by_system(material: Material, made: Sequence[Triage]) -> Html:
     ][:PANELS]
     caption = (
         f"The same system by system ({material.evidence.label(chosen.dimension)}; more is better), in brackets the "
-        "number of answers. A system whose scores fall with the label is the one that it speaks of."
+        "number of answers. A system whose scores fall with the label is the one that the label is about."
     )
     picture = material.exhibits.panels(
         _BY_SYSTEM,

@@ -125,7 +125,7 @@ _WORDS = {
     "runs": ("manifest with an id in it", "manifests with an id in them"),
 }
 _NOT_REACHED = (
-    "This command does not reach, and you must see to:",
+    "This command does not erase the following, which you must deal with yourself:",
     "- the run folders{runs}: ratings, records, drafts, patients, tables and reports lie there as files. Take the "
     "cases out of the file of cases and run the study again (nothing is paid twice), or delete the folders. Their "
     "audit.jsonl holds hashes only and stays whole;",
@@ -171,7 +171,7 @@ class Erased:
         if self.unlinked:
             fate = "are among them" if self.unlinked_go else "are kept"
             lines.append(
-                f"{self.unlinked:,} replies belong to no rating, so that their case is not known (questions that "
+                f"{self.unlinked:,} replies belong to no rating, so their case is not known (questions that "
                 f"were asked again, runs that were stopped, an old store): they {fate}."
             )
         if self.undated:
@@ -185,7 +185,7 @@ class Erased:
         if not self.unlinked:
             return found
         return (
-            f"{found} But {self.unlinked:,} replies belong to no rating, so that their case is not known; "
+            f"{found} But {self.unlinked:,} replies belong to no rating, so their case is not known; "
             "`--before DATE` erases them by their age."
         )
 
@@ -408,6 +408,6 @@ def _empty_the_log(store: Store, state: str) -> None:
     if store.outside_transactions(work):
         who = ", ".join(holders(store.path)) if store.path is not None else ""
         raise StoreLocked(
-            f"{store.place}: {who or 'another program'} is reading it. {state} Close that program and give the "
+            f"{store.place}: {who or 'another program'} is reading it. {state} Close that program and run the "
             "same command again."
         )

@@ -38,9 +38,7 @@ _ADD = """WITH added AS (
     FROM summed WHERE log = %s AND summed.calls IS NOT NULL"""
 _BEGIN = """INSERT INTO spendings (log, calls, money, perhaps) VALUES (%s, %s, %s, %s) ON CONFLICT (log) DO UPDATE
     SET calls = excluded.calls, money = excluded.money, perhaps = excluded.perhaps"""
-_TAKEN_OVER = (
-    "another worker has taken this call over, because nothing was heard of this one; nothing was sent"
-)
+_TAKEN_OVER = "another worker has taken this call over, because this one did not report; nothing was sent"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -95,7 +95,7 @@ def _not_held(log: Path, anchor: LogAnchor) -> str:
     if len(hashes) < anchor.entries:
         return f"holds {len(hashes):,} of the {anchor.entries:,} entries that the run wrote; it was cut"
     if anchor.entries and hashes[anchor.entries - 1] != anchor.last_hash:
-        return f"is another log than the run's: entry {anchor.entries:,} is not the one that it wrote"
+        return f"is not the run's log: entry {anchor.entries:,} is not the one that it wrote"
     return ""
 
 

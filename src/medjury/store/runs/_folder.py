@@ -26,7 +26,7 @@ _SECRETS = (files.NAMES_KEY, ".names-key")  # never the group's
 _PART = re.compile(r".+\.\d+-\d+\.part")  # left by a process that was killed while it wrote
 _ADDED, _CHANGED = "was added after the run", "was changed after the run"
 _FOR = "medjury-run"  # a signature made for another purpose with the same key is none for a run
-_ANEW = "run the study again, which writes the file anew and asks nothing twice"
+_ANEW = "run the study again, which writes the file again and asks nothing twice"
 
 
 class RunFolder:
@@ -59,7 +59,8 @@ class RunFolder:
             create_private(folder / files.AUDIT_LOG)
         except PermissionError as error:
             raise MedjuryError(
-                f"{error.filename or folder}: belongs to another user, so that its rights cannot be narrowed; run "
+                f"{error.filename or folder}: belongs to another user, so its permissions cannot be "
+                "restricted; run "
                 "the study as that user, or name another `output`"
             ) from None
         except OSError as error:
@@ -197,7 +198,7 @@ class RunFolder:
             patients = self._read(
                 files.PATIENTS,
                 lambda file: pl.read_csv(file, schema=schema),
-                "and without it intervals would take visits of one patient for patients",
+                "and without it intervals would count visits of one patient as different patients",
             )
             ratings = ratings.join(patients.unique("item"), on="item", how="left", maintain_order="left")
         return self._with_parts(ratings) if files.PARTS in manifest.files else ratings

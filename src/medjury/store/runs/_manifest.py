@@ -38,7 +38,7 @@ from medjury.store.runs._protocol import Protocol, Registration, TouchedBy
 from medjury.store.runs._stated import GateRules, ReportSettings, StatedGate
 
 RunStatus = Literal["running", "complete", "incomplete", "failed"]
-_WRITTEN_ANEW = "run the study again, which writes it anew and asks nothing twice"
+_WRITTEN_ANEW = "run the study again, which writes it again and asks nothing twice"
 
 
 class Manifest(RunPart):
@@ -164,7 +164,7 @@ class Manifest(RunPart):
     def model_warnings(self) -> tuple[str, ...]:
         """What the reader of a run must know of the models behind its judges, in sentences."""
         lines = [
-            f"{each.judge}: {each.asked} was asked for, and {each.answered} says that it answered: "
+            f"{each.judge}: {each.asked} was asked for, and {each.answered} reports that it answered: "
             f"{each.ratings:,} ratings rest on that."
             for each in self.other_models()
         ]
@@ -181,8 +181,8 @@ class Manifest(RunPart):
         ways = list(dict.fromkeys(each.way for each in self.judges))
         return tuple(
             f"The jury {each.name!r} averages judges of {len(ways)} ways of judging ({'; '.join(ways)}), and "
-            "nobody named its members. Say `juries:` with the members of each, or `jury: none` to see the judges "
-            "side by side."
+            "nobody named its members. Say `juries:` with the members of each, or `jury: none` to show each judge "
+            "on its own."
             for each in self.all_juries
             if not each.members and len(ways) > 1
         )
@@ -191,7 +191,7 @@ class Manifest(RunPart):
         """How the judges' votes became one, for the end of a sentence."""
         every = self.all_juries
         if not every:
-            return "not combined: each judge stands by itself"
+            return "not combined: each judge is on its own"
         if len(every) == 1:
             who = f"of {', '.join(every[0].members)} " if every[0].members else ""
             quorum = f"{every[0].quorum} or more" if every[0].quorum else "more than half"

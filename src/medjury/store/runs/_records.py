@@ -176,13 +176,13 @@ def _line(path: Path, number: int, line: bytes) -> dict[str, Any]:
     try:
         given = json.loads(line)
     except (ValueError, RecursionError):  # broken JSON, broken UTF-8, or nested without end
-        raise _refused(path, number, "this is no record", "it is no JSON") from None
+        raise _refused(path, number, "this is not a record", "it is not JSON") from None
     if not isinstance(given, dict):
-        raise _refused(path, number, "this is no record", "it is no JSON object")
+        raise _refused(path, number, "this is not a record", "it is not a JSON object")
     for name, kind in _TYPES.items():
         if type(given.get(name)) is not kind:
             word = "an object" if kind is dict else "a whole number" if kind is int else "text"
-            raise _refused(path, number, "this is no record", f"its {name!r} is missing or is not {word}")
+            raise _refused(path, number, "this is not a record", f"its {name!r} is missing or is not {word}")
     return given
 
 
@@ -190,13 +190,13 @@ def _record(path: Path, number: int, given: Mapping[str, Any], kind: type[AnyBod
     try:
         body = kind.model_validate(given["body"])
     except ValidationError as error:
-        form = f"this is no record of the kind {given['kind'][:40]!r}"
+        form = f"this is not a record of the kind {given['kind'][:40]!r}"
         raise _refused(path, number, form, first_problem(error)) from None
     return Record(given["key"], given["item"], given["system"], given["rater"], given["repeat"], body, number)
 
 
 def _refused(path: Path, number: int, what: str, why: str) -> MedjuryError:
     return MedjuryError(
-        f"{path}, line {number}: {what} ({why}); run the study again, which writes the file anew and asks nothing "
+        f"{path}, line {number}: {what} ({why}); run the study again, which writes the file again and asks nothing "
         "twice"
     )

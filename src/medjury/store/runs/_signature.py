@@ -42,7 +42,7 @@ def check_text(
             done = _ssh_keygen(content, purpose, "check-novalidate", *of)
             key = done.stdout.decode("utf-8", "replace").strip().rpartition(" ")[2]
             if done.returncode:
-                return False, f"is not of this {what}: it was changed or written anew since it was signed"
+                return False, f"is not for this {what}: it was changed or written again since it was signed"
             return True, (
                 f"signed with the key {key}; name the keys that you trust with --signers FILE to know "
                 "whose it is"
@@ -86,7 +86,7 @@ def _ssh_keygen(
             command, input=content, capture_output=True, timeout=_SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise MedjuryError(f"ssh-keygen could not do its work: {error}") from None
+        raise MedjuryError(f"ssh-keygen failed: {error}") from None
 
 
 def _said(done: subprocess.CompletedProcess[bytes]) -> str:

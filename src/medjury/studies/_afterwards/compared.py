@@ -46,7 +46,7 @@ def check_scores(folder: str | Path, *, study: str | Path | None = None) -> tupl
         given, address = study_of_run(place, manifest, study)
         given = with_drafts(given, place)
         if "://" not in address and not Path(address).is_file():
-            text = "is missing, so that no score can be compared with its reply; put it back from a copy"
+            text = "is missing, so no score can be compared with its reply; put it back from a copy"
             return (Check(Path(address).name, False, text),)
         with open_store(address, create=False) as store:
             return tuple(_compared(place, manifest, given, store))
@@ -58,7 +58,9 @@ def _compared(folder: Path, manifest: Manifest, study: Study, store: Store) -> I
     run = manifest.run
     if run not in {each.name for each in store.runs()}:
         yield Check(
-            SCORES, False, f"the store ({store.place}) holds no run {run}: it is another one, or was emptied"
+            SCORES,
+            False,
+            f"the store ({store.place}) holds no run {run}: it is a different store, or was emptied",
         )
         return
     # A judge that asks no model has no replies: where its scores come from a file, that file's hash is in the
@@ -124,7 +126,7 @@ def _scores(
     if differ:
         text += f"; {_named(differ, 'not what the reply says')}"
         if manifest.medjury != __version__:
-            text += f" (the run was made by Medjury {manifest.medjury}, which may have read them otherwise)"
+            text += f" (the run was made by Medjury {manifest.medjury}, which may have read them differently)"
     if stored and not compared and not without[_FROM_FILE]:
         return Check(SCORES, False, text, known=bool(differ))
     return Check(SCORES, not differ and not without[_NO_REPLY], text if differ else f"{text}; none differs")

@@ -103,12 +103,12 @@ def record_run(
     folder, out = Path(folder), Path(out)
     manifest = RunFolder(folder).manifest
     if not manifest.run:
-        raise MedjuryError(f"{folder}: nothing was judged in this run, so that there is nothing to record")
+        raise MedjuryError(f"{folder}: nothing was judged in this run, so there is nothing to record")
     given, address = study_of_run(folder, manifest, study)
     models = _models(given, manifest)
     if not models:
         raise MedjuryError(
-            f"{folder}: every score came from a file, and no model answered, so that there is nothing to record; "
+            f"{folder}: every score came from a file, and no model answered, so there is nothing to record; "
             "share the file of scores beside the study"
         )
     with open_store(address, create=False) as store:
@@ -118,7 +118,7 @@ def record_run(
     if not answers:
         raise MedjuryError(
             f"{folder}: its store does not say which replies answered which questions (it was made by an earlier "
-            "version of medjury), so that they cannot be recorded"
+            "version of medjury), so they cannot be recorded"
         )
     swapped = None if replay is None else replayed_study(given.file, out, Path(replay))
     count = write_answers(out, models, sorted(answers.items()), first_rating=first)

@@ -176,7 +176,7 @@ class RereadResult:
         status = self.result.status
         if status != "complete":
             lines.append(f"As a run it is {status.upper()}: {self.result.why}")
-        lines.append(f"Nothing was asked. Read from {self.earlier}; every change is in {CHANGES_FILE}")
+        lines.append(f"No model was asked. Read from {self.earlier}; every change is in {CHANGES_FILE}")
         lines.append(f"Run folder: {self.result.folder}")
         return "\n".join(lines)
 
@@ -189,9 +189,7 @@ def reread_run(
     folder = Path(folder)
     earlier = RunFolder(folder).manifest
     if not earlier.run:
-        raise MedjuryError(
-            f"{folder}: nothing was judged in this run, so that there is nothing to read again"
-        )
+        raise MedjuryError(f"{folder}: nothing was judged in this run, so there is nothing to read again")
     given, address = study_of_run(folder, earlier, study)
     if given.name != earlier.study:
         raise MedjuryError(
@@ -235,7 +233,7 @@ def _new_run(store: Store, earlier: str, folder: Path, out: str | Path | None) -
     names = {each.name for each in store.runs()}
     if earlier not in names:
         raise MedjuryError(
-            f"{store.place}: holds no run {earlier}, so that there are no replies to read again; is `store` in the "
+            f"{store.place}: holds no run {earlier}, so there are no replies to read again; is `store` in the "
             "study file the one of that run?"
         )
     folder = folder.resolve()
@@ -296,7 +294,7 @@ def _notes(manifest: Manifest, earlier: Manifest) -> tuple[str, ...]:
     notes = []
     if then.fingerprint != now.fingerprint:
         versions = f"{then.name} {then.version} then, {now.name} {now.version} now"
-        notes.append(f"The instrument is another one ({versions})")
+        notes.append(f"The instrument is a different one ({versions})")
     if earlier.data_hash != manifest.data_hash:
         notes.append("The cases are not those of the run: one that was changed has no stored reply")
     left = [each.name for each in earlier.judges if manifest.judge(each.name) is None]

@@ -63,7 +63,7 @@ _LANES = 2  # shares at a time for one worker: while one ends the next has begun
 _MOST_DEATHS = 10  # of workers, with nothing done in between
 _PATIENCE = 300.0  # seconds in which a first worker must have started
 _NO_PLACE = (
-    f"no worker could start within {_PATIENCE:.0f} s: `ray status` tells whether the cluster has room for it"
+    f"no worker could start within {_PATIENCE:.0f} s: `ray status` shows whether the cluster has room for it"
 )
 _LOOK_SECONDS = 1.0
 _CLOSE_SECONDS = 60.0
@@ -305,7 +305,7 @@ class Crew:
             if not again:
                 raise MedjuryError(
                     f"{seat.group.names}: {_MOST_LOADS} workers died while they loaded its model "
-                    f"({type(error).__name__}). Is there memory enough? Nothing was asked"
+                    f"({type(error).__name__}). Is there enough memory? Nothing was asked"
                 ) from None
             return False
         except BaseException:
@@ -324,7 +324,7 @@ class Crew:
         if self._deaths > _MOST_DEATHS:
             raise MedjuryError(
                 f"{self._deaths} workers died one after another, and nothing was done in between ({how}). Is there "
-                "memory enough? The logs of Ray say more"
+                "enough memory? The logs of Ray say more"
             )
 
     async def _serve(self, seat: Seat, actor: Any) -> None:
@@ -366,7 +366,7 @@ class Crew:
         for name, hash in self._expected[group].items():
             if theirs.get(name) != hash:
                 raise MedjuryError(
-                    f"a worker reads {name!r} of this study otherwise than this machine does. The study file, its "
+                    f"a worker reads {name!r} of this study differently from this machine. The study file, its "
                     "instrument and its run folder must be the same on every machine, and so must medjury itself"
                 )
 

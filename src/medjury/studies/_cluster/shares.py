@@ -218,7 +218,7 @@ def refuse_for_cluster(study: Study) -> None:
         )
     if scored := [judge.name for judge in study.jury.judges if not judge.models]:
         raise MedjuryError(
-            f"{study.file}: the scores of {scored[0]} are in a file, so that there is nothing to ask on a cluster: "
+            f"{study.file}: the scores of {scored[0]} are in a file, so there is nothing to ask on a cluster: "
             "run the study without --engine ray"
         )
     if batched := [model.name for model, _ in study.models if model.batch is not None]:

@@ -247,7 +247,7 @@ def overridden(document: Document, settings: Sequence[str]) -> Document:
         named = f"--set {path}"
         if not text:
             raise MedjuryError(
-                f"{named}: there is no value after the =; {path}=null takes what the file says away"
+                f"{named}: there is no value after the =; {path}=null removes what the file states"
             )
         if _SECRET.search(path) or ("@" in text and "://" in text):
             raise MedjuryError(

@@ -90,7 +90,7 @@ class WindowCheck:
             how = " (a cautious estimate)" if judge.name in self._estimated else ""
             if None in windows:
                 lines.append(
-                    f"{judge.name}: its context window is not known, so that no prompt is refused beforehand; "
+                    f"{judge.name}: its context window is not known, so no prompt is refused beforehand; "
                     "say `context_window: TOKENS`"
                 )
             if count := len(self._too_long[judge.name]):

@@ -31,10 +31,10 @@ def unknown_note(study: Study, listed: Collection[str], unknown: Collection[str]
     if len(unknown) == len(listed):
         raise MedjuryError(
             f"{study.file}: gate.development_cases: none of the {len(listed):,} names is a case of this study (the "
-            f"first is {first!r}), so that nothing would be left out of the validation; give ids as in the cases"
+            f"first is {first!r}), so nothing would be left out of the validation; give ids as in the cases"
         )
     return (
-        f"gate.development_cases: {len(unknown):,} of {len(listed):,} names are no case of this study and leave "
+        f"gate.development_cases: {len(unknown):,} of {len(listed):,} names are not cases of this study and leave "
         f"nothing out, such as {first!r}",
     )
 

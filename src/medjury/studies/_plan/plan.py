@@ -181,7 +181,8 @@ class RunPlan:
         lines.append(
             "Expected tokens are estimated from characters, the price from the dated price list, the time from "
             f"{self._seconds_text()}. The most has one token for each byte, every answer as long as "
-            "`max_tokens` and handed back as often as `reasks`, and every step that a way of judging may take. "
+            "`max_tokens` and asked for again as often as `reasks` allows, and every step that a way of "
+            "judging may take. "
             "Calls that fail and are tried again come on top, and so do records that are shortened on the way. "
             "Answers already in the store cost nothing and are counted here."
         )

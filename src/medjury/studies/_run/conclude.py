@@ -141,9 +141,9 @@ class RunResult:
         money = "cost not known" if self.money is None else f"{self.money:.4g} {self.currency}"
         made = calls_made(self.calls, self.preflights)
         if self.from_files:
-            made, money = "Nobody was asked: every score came from a file", "nothing was paid"
+            made, money = "No model was asked: every score came from a file", "nothing was paid"
         elif self.recorded:
-            made = f"Nobody was asked: {self.calls:,} recorded answers were read"
+            made = f"No model was asked: {self.calls:,} recorded answers were read"
             money = "what they cost then is not known" if self.money is None else f"then {money}"
         lines.append(f"{made} ({money}); {self.progress.found:,} answers were stored already")
         if self.tokens_cached:
@@ -323,7 +323,7 @@ def judge_outcome(
     if done < progress.planned:
         return "incomplete", f"{done:,} of {progress.planned:,} units of work are done; run again to go on"
     if capped and not outcome.ask:
-        text = f"{capped:,} ratings of judges are not stored, and nobody was asked"
+        text = f"{capped:,} ratings of judges are not stored, and no model was asked"
         return "incomplete", f"{text}: `medjury run {study.file}` asks for them"
     if capped:
         return (
@@ -347,7 +347,7 @@ def judge_outcome(
         listed = ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())
         return "failed", (
             f"{100 * share:.1f} % of the ratings are unscored, more than max_unscored "
-            f"({100 * study.settings.max_unscored:g} %): {listed}. Where the cause is cured, ask for them again: "
+            f"({100 * study.settings.max_unscored:g} %): {listed}. Once the cause is fixed, ask for them again: "
             f"`medjury run {study.file} --retry-unscored`; what is scored is not asked twice"
         )
     strict = {each.name for each in manifest.judges if each.others.get("model_check") == "strict"}

@@ -259,7 +259,7 @@ def _status(study: Study, outcome: WorkDone, counts: DraftCounts) -> tuple[Concl
 def _drafting(study: Study) -> tuple[DraftingPart, Drafter]:
     part = study.settings.drafting
     if part is None or study.drafter is None:
-        raise MedjuryError(f"{study.file}: has no `drafting:` part, so that there is nothing to draft")
+        raise MedjuryError(f"{study.file}: has no `drafting:` part, so there is nothing to draft")
     return part, study.drafter
 
 

@@ -211,7 +211,7 @@ def refuse_over_budget(ratings: Sequence[Rating]) -> Sequence[Rating]:
         each.status == "unscored" for each in jury
     ):
         raise OverBudgetError(
-            "the budget is spent, so that the jury has no grade for this text. Whoever looks after the study can "
+            "the budget is spent, so the jury has no grade for this text. Whoever looks after the study can "
             "raise its `budget`; then send the text again, and what was paid for is not paid for twice"
         )
     return ratings
@@ -401,7 +401,7 @@ def register_study(study: Study, folder: str | Path | None = None) -> Registered
     prices = study.prices
     if study.drafter is not None:
         raise MedjuryError(
-            f"{study.file}: this study has yet to draft the answers that are judged, so that there are no data to "
+            f"{study.file}: this study has yet to draft the answers that are judged, so there are no data to "
             "register; write them first (`medjury draft STUDY --cases FILE`) and register the study of that file"
         )
     plan = plan_study(study, prices, asking=False)
@@ -417,9 +417,7 @@ def _check_drafting(study: Study, preflight: bool) -> RunPlan:
     _check(study, prices)
     drafts = drafting_study(study)
     if not any(True for _ in drafts.cases):
-        raise MedjuryError(
-            f"{study.file}: every case has an answer already, so that there is nothing to draft"
-        )
+        raise MedjuryError(f"{study.file}: every case has an answer already, so there is nothing to draft")
     plan = plan_study(drafts, prices, rehearse=True)
     writers = [model for judge in drafts.jury.judges for model in judge.models]
     asked = [(model, part) for model, part in study.models if model in writers]

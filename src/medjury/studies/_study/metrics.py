@@ -163,7 +163,7 @@ def metric_raters(named: Named, folder: Path, taken: Sequence[str]) -> MetricRat
         chosen[IMPACT_ESTIMATE.name] = ""
     for name in chosen:
         if name in taken:
-            raise MedjuryError(f"{name!r} is the name of a judge or of the jury; give that one another")
+            raise MedjuryError(f"{name!r} is the name of a judge or of the jury; rename that one")
     learned = [name for name, model in chosen.items() if model]
     if learned and not all(map(importlib.util.find_spec, ("torch", "transformers"))):
         raise MedjuryError(f"{learned[0]} needs torch and transformers: pip install 'medjury[neural]'")

@@ -186,7 +186,7 @@ def _check_questions(document: Document, panel: PanelPart, instrument: Instrumen
         name = question.when.dimension
         _known(document, (*place, "when", "dimension"), name, [d.name for d in instrument.dimensions])
         if question.when.equals not in instrument.dimension(name).values:
-            problem = f"{question.when.equals} is not a grade of {name!r}, so nobody would ever be asked"
+            problem = f"{question.when.equals} is not a grade of {name!r}, so no rater would ever be asked"
             raise MedjuryError(document.complaint((*place, "when", "is"), problem))
         for at, text in enumerate(question.between or ()):
             _known(document, (*place, "between", at), text, inputs)

@@ -237,7 +237,8 @@ class _People:
             if adjudicator and adjudicator in members:
                 raise self.wrong(
                     "adjudicator",
-                    f"is in the {role} too; the adjudicator settles what the reference's raters say, and is none "
+                    f"is in the {role} too; the adjudicator settles what the reference's raters say, and "
+                    "is not one "
                     "of them",
                 )
 
@@ -247,7 +248,7 @@ class _People:
                 continue
             raise self.wrong(
                 "consensus",
-                f"is majority, but {dimension} has scores such as {score:g}, on which nobody need agree; "
+                f"is majority, but {dimension} has scores such as {score:g}, on which raters need not agree; "
                 "say `consensus: median`",
             )
 

@@ -41,7 +41,7 @@ def refuse_for_scores(document: Document, settings: StudyFile) -> None:
         return
     if settings.repeats > 1:
         problem = (
-            "a file has one score for each answer, and nobody can be asked again for another; take `repeats` out. "
+            "a file has one score for each answer, and no other can be asked for; take `repeats` out. "
             "Where the file has repeats, its judge says which is taken: `repeat: 0`"
         )
         raise MedjuryError(document.complaint(("repeats",), problem))
@@ -64,7 +64,7 @@ def _refuse_settings(document: Document, index: int, part: JudgePart) -> None:
         raise MedjuryError(document.complaint(("judges", index), problem))
     for name in JudgePart.model_fields:
         if name in part.model_fields_set and name not in _OWN:
-            problem = "has no meaning for scores from a file, for nobody is asked; remove it"
+            problem = "has no meaning for scores from a file, because no model is asked; remove it"
             raise MedjuryError(document.complaint(("judges", index, name), problem))
 
 

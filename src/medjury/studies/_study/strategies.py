@@ -206,7 +206,7 @@ def _persona(part: PersonaPart) -> Persona:
         return Persona(part.name, part.text)
     if part.name not in PERSONAS:
         hint = nearest(part.name, list(PERSONAS))
-        raise MedjuryError(f"persona {part.name!r} is none of ours ({hint}); one's own needs a `text`")
+        raise MedjuryError(f"persona {part.name!r} is not a built-in one ({hint}); your own needs a `text`")
     return PERSONAS[part.name]
 
 

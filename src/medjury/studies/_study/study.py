@@ -160,7 +160,7 @@ class Study:
         name = self.jury.judges[place].name
         if part.kind == SCORES:
             raise MedjuryError(
-                f"{self.file}: the scores of {name} came from a file, so that there is no prompt to tune; name the "
+                f"{self.file}: the scores of {name} came from a file, so there is no prompt to tune; name the "
                 "model that gave them"
             )
         if self.settings.examples_of(part).shots:
@@ -259,7 +259,7 @@ def _recorded_notes(setups: Sequence[Setup]) -> list[str]:
     names = [
         setup.name for setup in setups if setup.models and all(model.recorded for model, _ in setup.models)
     ]
-    text = "recorded answers from a file: nobody is asked, and costs are those of that time"
+    text = "recorded answers from a file: no model is asked, and costs are those of the recorded run"
     return [f"{', '.join(names)}: {text}"] if names else []
 
 

@@ -73,7 +73,7 @@ _OF_CASES = (
     Question("May that jury be trusted?", "medjury report", lambda facts: "clinicians' ratings of these cases"),
 )  # fmt: skip
 _OF_TRANSCRIPTS = (
-    Question("Which clinically loaded things did recognition change?", "medjury transcripts GOLD RECOGNISED",
+    Question("Which clinically important words did recognition change?", "medjury transcripts GOLD RECOGNISED",
              lambda facts: "the other transcript of the same call (what was said, or what was recognised)"),
 )  # fmt: skip
 _OF_RUNS = (

@@ -268,5 +268,8 @@ def settings_text(tables: TwoTables) -> str:
     kept = {key: part for key, part in tables.settings.items() if part}
     if tables.scale and "scale" not in kept:
         kept["scale"] = tables.scale
-    start = "# How two tables were read. Read them so again: medjury validate HUMANS JUDGES --mapping FILE\n"
+    start = (
+        "# How two tables were read. To read them in the same way again: medjury validate HUMANS "
+        "JUDGES --mapping FILE\n"
+    )
     return start + str(yaml.safe_dump(kept, sort_keys=False, allow_unicode=True, width=100))

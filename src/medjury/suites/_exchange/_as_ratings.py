@@ -65,7 +65,7 @@ def read_helm_run(folder: Path) -> GivenRun:
         task = _task(folder)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise MedjuryError(
-            f"{folder}: is no run folder of HELM that can be read ({type(error).__name__}: {error})"
+            f"{folder}: is not a run folder of HELM that can be read ({type(error).__name__}: {error})"
         ) from None
     ids = [each.id for each in answers]
     twice = next((each for each in ids if ids.count(each) > 1), None) if len(set(ids)) < len(ids) else None
@@ -173,7 +173,7 @@ def read_inspect_log(path: Path) -> GivenRun:
         task, model = str(document["eval"]["task"]), str(document["eval"]["model"])
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise MedjuryError(
-            f"{path}: is no log of Inspect that can be read ({type(error).__name__}: {error})"
+            f"{path}: is not a log of Inspect that can be read ({type(error).__name__}: {error})"
         ) from None
     told = [*log.reported, *(f"{path.name}: {count:,} × {what}" for what, count in log.left_out.items())]
     if left := len(document["samples"]) - len(first):
@@ -184,7 +184,9 @@ def read_inspect_log(path: Path) -> GivenRun:
 def _json_log(path: Path) -> EvalLog:
     log = EvalLog.of(_parsed(path), path.name)
     if log is None:
-        raise MedjuryError(f"{path}: is no log of Inspect; write one with `inspect log dump FILE > log.json`")
+        raise MedjuryError(
+            f"{path}: is not a log of Inspect; write one with `inspect log dump FILE > log.json`"
+        )
     return log
 
 

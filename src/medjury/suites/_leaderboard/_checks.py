@@ -82,7 +82,9 @@ def _effect(
         return ReachEffect(benchmark, judge, None, "no candidate has enough scores to be compared")
     shared = set.intersection(*(set(each) for each in scores.values()))
     if not any(answerable.get(item) != 0 for item in shared):
-        return ReachEffect(benchmark, judge, None, "no item is left that can be answered by the judge's word")
+        return ReachEffect(
+            benchmark, judge, None, "no item is left that can be answered according to the judge"
+        )
     return ReachEffect(benchmark, judge, effect_of_unanswerable(scores, answerable, weights=weights))
 
 

@@ -129,7 +129,9 @@ def _card(
             rows.append(("note", answer.note))
     rows += [(metric_name(name), f"{value:.3f}") for name, value in answer.others.items()]
     if item.decided:
-        rows.append(("caution", "an answer that says nothing is right on this item: it tells nobody apart"))
+        rows.append(
+            ("caution", "an answer that says nothing is right on this item: it separates no candidates")
+        )
     title = f"Item {item.item}" if named else f"Item {place + 1}"
     question = (
         element("details", element("summary", "what was asked"), _said(item.prompt))

@@ -174,7 +174,7 @@ def _reach(board: Board) -> list[Html]:
                 ("benchmark", "candidate", "score", "on items in reach", "on the others", "rank", "rank in reach",
                  ""),
                 rows,
-                caption="Gold answers that cannot be reached from what a candidate is shown, by a judge's word: "
+                caption="Gold answers that cannot be reached from what a candidate is shown, according to a judge: "
                 "what scores and ranks are without them. The standings above count all items",
             )
         )  # fmt: skip
@@ -184,7 +184,7 @@ def _reach(board: Board) -> list[Html]:
     ]
     unasked = [title for name, title in titles.items() if name not in {each.benchmark for each in effects}]
     if unasked:
-        said.append(f"Nobody asked whether the gold answers can be reached: {_some(unasked)}.")
+        said.append(f"It was not checked whether the gold answers can be reached: {_some(unasked)}.")
     return [*parts, bullets(said)]
 
 
@@ -205,9 +205,9 @@ def _memory(board: Board) -> list[Html]:
         )
     lacking = not_probed(board)
     if not rows:
-        parts.append(paragraph("Nobody tried whether a candidate knows a benchmark by heart."))
+        parts.append(paragraph("It was not tested whether a candidate knows a benchmark by heart."))
     elif lacking:
-        parts.append(bullets(f"{name} was not tried on {_some(those)}." for name, those in lacking))
+        parts.append(bullets(f"{name} was not tested on {_some(those)}." for name, those in lacking))
     return parts
 
 
@@ -242,7 +242,7 @@ def chooser(board: Board) -> Html:
     hard = element(
         "label",
         _input("checkbox", name="hard", value="hard", checked=False),
-        f" leave out {counted(board.decided, 'item')} on which an answer is right that says nothing",
+        f" leave out {counted(board.decided, 'item')} on which an answer that says nothing is right",
     )
     parts = (
         [

@@ -123,7 +123,8 @@ def detectable(board: Board) -> Html:
         rows,
         caption="Mean ± SD over pairs of candidates, on the same items (alpha 0.05, power 0.8, one pair at a "
         "time). A difference smaller than this may well be chance. An item is decided without reading where an "
-        "answer is right that says nothing: it cannot tell who reads from who does not. – where no two candidates "
+        "answer that says nothing is right: it cannot separate those who read from those who do not. – "
+        "where no two candidates "
         f"differ on any item, or fewer than {FEWEST_CLUSTERS} items are too few to tell",
     )
 

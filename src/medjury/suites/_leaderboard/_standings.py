@@ -229,7 +229,7 @@ def _few(items: polars.DataFrame, benchmarks: Sequence[str]) -> dict[str, str]:
     if fewest.height:
         found["items"] = (
             f"{counted(fewest.height, 'benchmark')} with fewer than {FEWEST_CLUSTERS} items: no interval of the "
-            "macro average, and nobody is told apart by it"
+            "macro average, and it separates no candidates"
         )
     return found
 

@@ -61,7 +61,7 @@ def _knowledge(row: Row) -> str:
     if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
         return checked_text("\n".join(value), "Knowledge")
     if isinstance(value, list):
-        raise RowError("Knowledge is no list of texts")
+        raise RowError("Knowledge is not a list of texts")
     return row.text("Knowledge")
 
 
@@ -150,7 +150,7 @@ def _exam(gathering: Gathering, exam: Row) -> None:
     name, questions = exam.text("@key"), exam.value("data")
     facts = {"exam": name, "subject": exam.text("category"), "year": exam.text("year")}
     if not isinstance(questions, list):
-        raise RowError("data is no list of questions")
+        raise RowError("data is not a list of questions")
     for number, values in enumerate(questions, 1):
         row = Row(f"exam {name}, question {number}", number, values if isinstance(values, dict) else {})
         with gathering.row(row):
@@ -160,7 +160,7 @@ def _exam(gathering: Gathering, exam: Row) -> None:
 def _head_qa_item(row: Row, exam: dict[str, str]) -> Item:
     answers = row.values.get("answers")
     if not isinstance(answers, list) or not all(isinstance(each, dict) for each in answers):
-        raise RowError("answers is no list of answers")
+        raise RowError("answers is not a list of answers")
     texts = {str(each.get("aid")): checked_text(str(each.get("atext") or ""), "atext") for each in answers}
     if len(texts) != len(answers):
         raise RowError("two answers have the same number")
@@ -182,7 +182,7 @@ def _head_qa_item(row: Row, exam: dict[str, str]) -> Item:
 
 
 _MEDMCQA_COLUMNS = ("id", "question", "opa", "opb", "opc", "opd", "cop")
-_HIDDEN = "row whose right answer the source keeps to itself"
+_HIDDEN = "row whose right answer the source does not publish"
 
 
 def load_medmcqa(benchmark: Benchmark, path: Path) -> Loaded:
@@ -205,7 +205,7 @@ def _first_answer(rows: list[Row], stated: object) -> int:
     if ("0" in seen) == ("4" in seen):
         why = "both 0 and 4" if "0" in seen else "neither 0 nor 4"
         raise MedjuryError(
-            f"the column cop holds {why}, so that nobody can tell whether it counts from 0 or from 1; say "
+            f"the column cop holds {why}, so nobody can tell whether it counts from 0 or from 1; say "
             "`options: {first_answer: 0}` (or 1) in the benchmark's file"
         )
     return 0 if "0" in seen else 1
@@ -274,7 +274,7 @@ def _abstract(row: Row) -> str:
         or not all(isinstance(each, str) and each.strip() for each in parts)
         or not parts
     ):
-        raise RowError("CONTEXTS is no list of texts")
+        raise RowError("CONTEXTS is not a list of texts")
     if not isinstance(names, list) or len(names) != len(parts):
         names = [""] * len(parts)
     return "\n".join(

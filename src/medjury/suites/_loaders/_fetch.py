@@ -36,7 +36,7 @@ def fetch_plan(benchmark: Benchmark) -> str:
         )
     lines = [f"{benchmark.title}", f"  licence: {benchmark.licence}", f"  source: {benchmark.source}"]
     for name, address in benchmark.addresses.items():
-        known = benchmark.files[name] or "none is known; what comes will be shown with its own"
+        known = benchmark.files[name] or "none is known; that of the downloaded file will be shown"
         lines += [f"  {name}", f"    from {address}", f"    sha256 {known}"]
     return "\n".join(lines)
 
@@ -52,10 +52,10 @@ def fetch_files(
     for name, address in benchmark.addresses.items():
         target, wanted = folder / name, benchmark.files[name]
         if wanted and target.is_file() and _sha256(target) == wanted:
-            say(f"{target}: is here already")
+            say(f"{target}: is already here")
         else:
             came = _download(address, target, wanted, most_bytes)
-            remark = "" if wanted else " (none to hold it against)"
+            remark = "" if wanted else " (none to compare it with)"
             say(f"{target}: {target.stat().st_size:,} bytes, sha256 {came}{remark}")
         found.append(target)
     return tuple(found)
@@ -83,7 +83,8 @@ def _download(address: str, target: Path, wanted: str, most_bytes: int) -> str:
             if wanted and digest.hexdigest() != wanted:
                 raise FetchError(
                     f"{address}: what came has the sha256 {digest.hexdigest()}, not {wanted}. The source has "
-                    "changed, or something came between; nothing was kept. Ask the source before you use it"
+                    "changed, or the file was altered on its way; nothing was kept. Ask the source before "
+                    "you use it"
                 )
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", None) or error
@@ -117,7 +118,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
     def redirect_request(
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
     ) -> NoReturn:
-        raise FetchError(f"{req.full_url}: sends on to another address ({newurl}), which is not followed")
+        raise FetchError(f"{req.full_url}: redirects to another address ({newurl}), which is not followed")
 
 
 def _sha256(path: Path) -> str:

@@ -56,7 +56,7 @@ class Row:
             value = int(value)  # a spreadsheet and Parquet write 3 as 3.0
         if value is None or (isinstance(value, str | int | float) and not isinstance(value, bool)):
             return checked_text("" if value is None else str(value), column)
-        raise RowError(f"{column} is no text")
+        raise RowError(f"{column} is not text")
 
     def label(self, column: str, known: Sequence[str]) -> str:
         """One of a few words that the column may hold, in any letter case."""
@@ -69,14 +69,14 @@ class Row:
     def whole_number(self, column: str) -> int:
         found = self.text(column)
         if not found.removeprefix("-").isascii() or not found.removeprefix("-").isdigit():
-            raise RowError(f"{column} is no whole number")
+            raise RowError(f"{column} is not a whole number")
         return int(found)
 
 
 def checked_text(text: str, name: str) -> str:
     """The text without blanks around it and with one kind of line end; refused where a byte of it was no text."""
     if "\x00" in text:
-        raise RowError(f"{name} holds signs that were lost when the file was saved; fetch it again")
+        raise RowError(f"{name} holds characters that were lost when the file was saved; fetch it again")
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -263,7 +263,7 @@ def database_problem(path: Path, schema: str) -> str:
                 "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
             ).fetchall()
     except (sqlite3.Error, ValueError):
-        return f"{path.name}: is no SQLite database, or it is damaged"
+        return f"{path.name}: is not an SQLite database, or it is damaged"
     if found != ("ok",):
         return f"{path.name}: is damaged"
     wanted = {name.lower() for name in _TABLE.findall(schema)}

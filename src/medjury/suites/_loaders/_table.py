@@ -113,7 +113,7 @@ def _own_choices(row: Row, column: Any) -> Any:
     try:
         return json.loads(value)
     except (ValueError, RecursionError):
-        raise RowError(f'{column} is no JSON; write ["first", "second"]') from None
+        raise RowError(f'{column} is not JSON; write ["first", "second"]') from None
 
 
 def _unbroken(texts: list[str]) -> list[str]:
@@ -128,7 +128,7 @@ def _unbroken(texts: list[str]) -> list[str]:
 def _lettered(found: Any, column: object) -> dict[str, str]:
     texts = list(found.values()) if isinstance(found, dict) else found
     if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
-        raise RowError(f"{column} is no list of texts")
+        raise RowError(f"{column} is not a list of texts")
     choices = lettered([checked_text(each, "a choice") for each in texts])
     if isinstance(found, dict) and list(found) != list(choices):
         raise RowError(f"{column} is not lettered A, B, C …")

@@ -57,9 +57,7 @@ def load_ehrsql(benchmark: Benchmark, path: Path) -> Loaded:
             gathering.add(Item(row.text("id"), inputs, (query,), facts=facts), row.where)
     database = beside(file, "eicu.sqlite")
     if database is None:
-        gathering.problems.append(
-            f"{file.name}: eicu.sqlite does not lie beside it, so that no query can be run"
-        )
+        gathering.problems.append(f"{file.name}: eicu.sqlite does not lie beside it, so no query can be run")
     elif problem := database_problem(database, tables):
         gathering.problems.append(problem)
     return gathering.loaded(database)
@@ -195,7 +193,7 @@ def _medec_item(row: Row) -> Item:
     error = row.label("Error Flag", ("0", "1")) == "1"
     number = row.whole_number("Error Sentence ID")
     if error != (number in sentences) or (not error and number != -1):
-        raise RowError("Error Flag and Error Sentence ID do not fit one another and the sentences")
+        raise RowError("Error Flag and Error Sentence ID do not match each other and the sentences")
     corrected = row.text("Corrected Sentence") if error else ""
     facts = {
         "sentences": sentences,
@@ -235,7 +233,7 @@ _SECTIONS = ("PLAN", "SUMMARY", "FINDINGS")
 _HEADING = re.compile(r"(?:^|(?<=[^A-Z&/]))[ \t]*([A-Z][A-Z0-9 /&,()'-]{2,60}):", re.MULTILINE)
 _KEYWORDS = re.compile(r"^Keywords:", re.MULTILINE)
 NO_SECTION = "note without a section PLAN, SUMMARY or FINDINGS"
-NO_NOTE = "file that is no MTSamples note"
+NO_NOTE = "file that is not an MTSamples note"
 
 
 def load_mtsamples(benchmark: Benchmark, path: Path) -> Loaded:
@@ -326,7 +324,7 @@ def _medcalc_item(row: Row) -> Item:
     lower = upper = None
     if output_type == "date":
         if not _DATE.fullmatch(answer):
-            raise RowError("Ground Truth Answer is no date (01/31/2024) and no length of time")
+            raise RowError("Ground Truth Answer is neither a date (01/31/2024) nor a length of time")
     else:
         # Below zero the source may have them the other way round: 95 % of -7 is more than 105 % of it.
         lower, upper = sorted(_number(row.text(each), each) for each in ("Lower Limit", "Upper Limit"))
@@ -363,7 +361,7 @@ def _example(row: Row, calculators: Mapping[str, Any]) -> Item:
             f"('{value[0]}', '{value[1]}')" if isinstance(value, list) and len(value) == 2 else str(value)
         )
         if not _DATE.fullmatch(answer):
-            raise RowError("the answer is no date and no length of time")
+            raise RowError("the answer is neither a date nor a length of time")
     else:
         answer = str(value)
         exact = _number(answer, "the answer")
@@ -378,7 +376,7 @@ def _number(text: str, name: str) -> float:
     try:
         found = float(text)
     except ValueError:
-        raise RowError(f"{name} is no number") from None
+        raise RowError(f"{name} is not a number") from None
     if not math.isfinite(found):
-        raise RowError(f"{name} is no finite number")
+        raise RowError(f"{name} is not a finite number")
     return found

@@ -122,7 +122,7 @@ def text_marks(found: Mapping[str, Mark], first: str) -> dict[str, float]:
 
 def trivial_of(suite: Suite) -> tuple[tuple[BaselineResult, ...], dict[str, frozenset[str]]]:
     """The trivial answers of every benchmark that is marked without a jury, and by benchmark the items that they
-    decide: on which an answer is right that says nothing about the question. One that is always A is right on some
+    decide: on which an answer that says nothing is right about the question. One that is always A is right on some
     items by luck, which decides none; one that cannot be read is not right."""
     found, decided = [], {}
     for chosen in suite.benchmarks:

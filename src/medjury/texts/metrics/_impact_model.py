@@ -204,7 +204,7 @@ def read_impact_model(text: str, name: str = "impact model") -> ImpactModel:
             data["provenance"],
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise MedjuryError(f"{name}: this is no impact model: {error}") from None
+        raise MedjuryError(f"{name}: this is not an impact model: {error}") from None
 
 
 def load_impact_model(path: str | Path) -> ImpactModel:

@@ -32,7 +32,7 @@ DEFAULT_MODELS = {
     "semantic_wer_ellis": "sentence-transformers/all-MiniLM-L6-v2",
 }
 NO_CLINICAL_BLEURT = (
-    "clinical_bleurt has no model that everybody can have: give the folder of yours (--model "
+    "clinical_bleurt has no public model: give the folder of your own (--model "
     "clinical_bleurt=FOLDER). It is a BLEURT fine-tuned on clinical notes (Ben Abacha et al. 2023), saved for "
     "transformers as a sequence classifier with one number per pair; convert a TensorFlow checkpoint first. Or "
     "leave it out: bleurt is the general one."

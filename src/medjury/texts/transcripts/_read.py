@@ -107,7 +107,7 @@ def _json_rows(text: str, file: str, speakers: Collection[str] | None) -> _Found
             raise MedjuryError(f"{file}: {error}" if str(error).startswith(UNREAD) else str(error)) from None
         except (ValueError, TypeError, AttributeError, KeyError):
             raise MedjuryError(
-                f"{file}: looks like the output of {name}, but a field of it holds something else than it should; "
+                f"{file}: looks like the output of {name}, but one of its fields does not hold what it should; "
                 "export it again"
             ) from None
         if rows is not None:

@@ -59,7 +59,7 @@ def objects(value: Any) -> list[dict[str, Any]]:
     for number, each in enumerate(found, 1):
         if not isinstance(each, dict):
             raise MedjuryError(
-                f"{UNREAD}: number {number} of a list is no object, as the others are; export it again"
+                f"{UNREAD}: number {number} of a list is not an object, as the others are; export it again"
             )
     return found
 

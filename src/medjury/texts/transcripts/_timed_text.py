@@ -202,7 +202,7 @@ def timed_words(file: Path, read: dict[str, str], left_out: Counter[str]) -> tup
         bool(parts) and parts[0] != "SPEAKER" for parts in lines
     )
     if ".rttm" not in read:
-        note = f"{file.name}: no {file.stem}.rttm is beside it, so that nobody knows who speaks"
+        note = f"{file.name}: no {file.stem}.rttm is beside it, so nobody knows who speaks"
         return [row for turn in _by_pause(words) for row in turns_of_words(turn)], [note]
     first = next(line for line in read[".ctm"].splitlines() if line.strip() and not line.startswith(";;"))
     segments = _segments(read[".rttm"], file.with_suffix(".rttm").name, first.split()[0])

@@ -37,7 +37,7 @@ class Transcript:
         twice = [index for index, count in Counter(turn.index for turn in self.turns).items() if count > 1]
         if twice:
             raise MedjuryError(
-                f"{self.file or 'transcript'}: index {twice[0]} stands on more than one turn; number the turns "
+                f"{self.file or 'transcript'}: index {twice[0]} is on more than one turn; number the turns "
                 "from 0, or leave `index` out"
             )
 
@@ -68,7 +68,7 @@ class Transcript:
         notes = self.notes
         if nameless:
             turns = "1 turn names" if nameless == 1 else f"{nameless:,} turns name"
-            notes = (*notes, f"{self.file or 'transcript'}: {turns} no speaker, and so is nobody's: left out")
+            notes = (*notes, f"{self.file or 'transcript'}: {turns} no speaker: left out")
         others = {"turns of nobody": nameless, "turns of others": len(self.turns) - len(kept) - nameless}
         if not self.numbered:
             kept = [replace(turn, index=number) for number, turn in enumerate(kept)]

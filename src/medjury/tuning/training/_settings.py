@@ -136,7 +136,9 @@ def read_settings(pairs: Sequence[str]) -> dict[str, Any]:
         except ValueError:
             equals = ""
         if not equals:
-            raise MedjuryError(f"{pair!r} is no setting; write NAME=VALUE with a number, true, false or null")
+            raise MedjuryError(
+                f"{pair!r} is not a setting; write NAME=VALUE with a number, true, false or null"
+            )
     return found
 
 

@@ -165,7 +165,9 @@ class Builder:
         stated, where = self._seen.setdefault(identity, (own, place))
         if where is not place:
             if stated != own:
-                raise _RefusedEntry(f"is rated a second time, otherwise than in {where}: keep one of them")
+                raise _RefusedEntry(
+                    f"is rated a second time, with a different score than in {where}: keep one of them"
+                )
             self.report.duplicates += 1
             return
         self._count(rating)
@@ -323,11 +325,11 @@ class Builder:
         if self.cases is not None:
             ours = self.cases.content(item, system)
             if ours and entry.content.startswith("words-") and ours != entry.content:
-                raise _RefusedEntry(f"item {item!r} is another text here than in the cases", "item")
+                raise _RefusedEntry(f"item {item!r} has another text here than in the cases", "item")
         place = f"{entry.file}, row {entry.row}"
         first, where = self._contents.setdefault((item, system), (entry.content, place))
         if first != entry.content:
-            raise _RefusedEntry(f"item {item!r} is another text here than in {where}", "item")
+            raise _RefusedEntry(f"item {item!r} has another text here than in {where}", "item")
 
     def _count(self, rating: Rating) -> None:
         if rating.reason is not None:

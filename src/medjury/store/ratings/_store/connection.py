@@ -58,7 +58,7 @@ def cure(words: str, database: Database) -> str:
     """The GRANT that gives what PostgreSQL says is missing."""
     role = _role(database)
     if "must be owner" in words:
-        return "Only the owner of the tables may do this: give the command again as that role."
+        return "Only the owner of the tables may do this: run the command again as that role."
     found = _DENIED.search(words)
     kind, name = found.groups() if found else ("", "")
     if kind == "database":

@@ -54,7 +54,7 @@ def locate(url_or_path: str | os.PathLike[str], *, create: bool, wait_seconds: f
     if scheme in ("postgresql", "postgres", "postgresql+psycopg"):
         return _postgres(text, wait_seconds)
     raise StoreError(
-        f"a store cannot lie in {scheme}://; give a file path, sqlite:///PATH or postgresql://USER@HOST/DATABASE"
+        f"a store cannot be kept in {scheme}://; give a file path, sqlite:///PATH or postgresql://USER@HOST/DATABASE"
     )
 
 
@@ -133,7 +133,7 @@ def _refuse_other_files(path: Path, create: bool) -> None:
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
         raise StoreError(
-            f"{path} is empty, and was not always. Put it back from a copy. It was left as it is."
+            f"{path} is empty, but was not before. Put it back from a copy. It was left as it is."
         )
     if not create:
         raise StoreError(f"{path} is empty; name a store that a run or an import has written")

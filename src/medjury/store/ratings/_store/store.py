@@ -350,4 +350,4 @@ def refuse_while_at_work(store: Store, state: str) -> None:
 
 
 def at_work(place: str, who: str, state: str) -> StoreLocked:
-    return StoreLocked(f"{place}: {who} is at work on it. {state} Wait for its end and try again.")
+    return StoreLocked(f"{place}: {who} is using it. {state} Wait until it ends and try again.")
