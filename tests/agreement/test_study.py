@@ -580,7 +580,7 @@ def test_missing_columns_empty_names_and_empty_tables_are_refused() -> None:
         agreement(frame.with_columns(item=pl.lit(" ")), reference="human")
     with pytest.raises(MedjuryError, match="not int"):
         agreement(7, reference="human")
-    with pytest.raises(MedjuryError, match="no name or text"):
+    with pytest.raises(MedjuryError, match="not a name or text"):
         agreement(frame.with_columns(item=pl.Series([[1]] * 4)), reference="human")
     with pytest.raises(MedjuryError, match="not whole numbers"):
         agreement(frame.with_columns(repeat=pl.Series([[1]] * 4)), reference="human")

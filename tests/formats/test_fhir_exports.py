@@ -295,7 +295,7 @@ class TestLaboratory:
         assert read_cases(folder).left_out.parts == {
             "laboratory value entered in error or cancelled, left out": 2,
             "laboratory result without a value that can be read, left out": 1,
-            "Observation that is no laboratory value, left out": 2,
+            "Observation that is not a laboratory value, left out": 2,
         }
 
 

@@ -130,7 +130,7 @@ def test_not_applicable_needs_more_than_half_and_a_skip_rule_holds_for_examples_
     assert said((0, None), (0, None), (1, 2)) == {"needed": 0, "made": None}
     assert said((1, 2), (1, 2), (0, None)) == {"needed": 1, "made": 2}
     assert said((0, None), (1, 2)) == "the clinicians are divided over whether a dimension applies"
-    broken = "the consensus is no answer the instrument allows (not applicable, skip rules)"
+    broken = "the consensus is not an answer that the instrument allows (not applicable, skip rules)"
     assert said((0, None), (0, None), (1, 2), (1, 2), (1, None)) == broken
 
 

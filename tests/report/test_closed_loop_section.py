@@ -98,7 +98,7 @@ def test_a_run_without_loops_has_no_such_section(tmp_path: Path) -> None:
     [
         ((1, 2), (0.5, 1.5), (-0.5, 1), 20, "confirmed"),
         ((1, 2), (0.1, 0.5), (0.5, 1.5), 20, "confirmed, but smaller than the loop claims"),
-        ((1, 2), (-0.2, 0.3), (0.9, 1.6), 20, "NOT CONFIRMED: the final juror does not share it"),
+        ((1, 2), (-0.2, 0.3), (0.9, 1.6), 20, "NOT CONFIRMED: the final juror does not find it"),
         ((1, 2), (-0.9, -0.3), (1.9, 2.6), 20, "WORSE by the final juror, NOT CONFIRMED"),
         ((-1, 1), (-0.9, -0.3), (-0.1, 2), 20, "WORSE by the final juror"),
         ((0.1, 2), (-0.2, 1.3), (-0.5, 1), 20, "not confirmed: too uncertain to tell"),

@@ -61,7 +61,7 @@ def test_a_gain_is_confirmed_refuted_or_open_as_the_intervals_say() -> None:
     ] == [
         "confirmed",
         "confirmed, but smaller than the loop claims",
-        "NOT CONFIRMED: the final juror does not share it",
+        "NOT CONFIRMED: the final juror does not find it",
         "WORSE by the final juror, NOT CONFIRMED",
         "WORSE by the final juror",
         "gain by the final juror alone",

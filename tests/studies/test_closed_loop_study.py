@@ -273,4 +273,4 @@ def test_the_report_says_when_the_juror_is_not_separate(
 ) -> None:
     result = run(write_study(cases=2, judge={"strategy": {"name": "closed_loop", "same_model": True}}))
     body, _ = page(result)
-    assert "it is no separate juror" in body
+    assert "it is not a separate juror" in body

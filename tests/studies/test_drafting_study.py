@@ -321,7 +321,7 @@ def test_drafts_are_found_again_where_another_run_has_put_its_file_in_place(stud
 def test_values_that_were_not_given_are_told(study: Write) -> None:
     rows = questions(1, labs=[{"name": "Hb"}, {"name": "K", "value": 4.1, "date": "2025-01-02"}])
     told = draft_study(load_study(study(rows, drafting={"inputs": ["age"]}))).text()
-    assert "1 rows under labs are no values" in told and "1 times a case had nothing under a name" in told
+    assert "1 rows under labs are not values" in told and "1 times a case had nothing under a name" in told
 
 
 def test_the_plan_of_the_drafts_alone(

@@ -287,7 +287,7 @@ def test_the_same_cases_under_two_juries_are_tried_once(write_study: WriteStudy,
     assert stands(write_study(gate=STRICT, protocol=one.file.name)).met
     second = {"gate": STRICT, "judge": {"temperature": 0.5}, "study": "second"}
     found = stands(write_study(**second, protocol=two.file.name))
-    assert found.met is False and not found.moved and "a second try" in found.why
+    assert found.met is False and not found.moved and "a second attempt" in found.why
     assert stands(write_study(gate=STRICT, protocol=one.file.name)).met, "the first try keeps its word"
 
 

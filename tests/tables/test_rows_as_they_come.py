@@ -146,7 +146,7 @@ def test_what_cannot_be_read_is_refused_with_its_row() -> None:
             "Clear the score or correct the status."
         ),
         "row 1: the repeat 'one' is not a whole number.",
-        "the column item holds List(String), which is no name or text.",
+        "the column item holds List(String), which is not a name or text.",
         "the score column holds List(String), not numbers.",
         "the column repeat holds List(String), not whole numbers.",
         "item '1' has 2 patients: p, q. An item belongs to one patient.",

@@ -165,7 +165,7 @@ def test_a_quorum_of_less_than_one_and_a_run_without_a_store_are_refused() -> No
     ] == [
         "a quorum is how many judges must have given a score, from 1 on, not 0.",
         "a run is chosen from a store; these ratings are in no store. Leave `run` out.",
-        "a scale is given for 'acuracy', which is no dimension; did you mean 'accuracy'?",
+        "a scale is given for 'acuracy', which is not a dimension; did you mean 'accuracy'?",
     ]
 
 

@@ -8,7 +8,8 @@ import argparse
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "Writes protocol-HASH.json beside the study file; the hash is the SHA-256 of the file. A later run of the "
-        "same data, under whatever name, is held to it: the report and `medjury gate` show what changed since. "
+        "same data, under whatever name, is compared with it: the report and `medjury gate` show what "
+        "changed since. "
         "Without a registered protocol a jury is AUXILIARY at best. Each protocol has a line in "
         "registrations.jsonl beside the study file; the first for the same cases counts. Publish the line "
         "that is printed."

@@ -59,7 +59,7 @@ def add_ratings_arguments(parser: argparse.ArgumentParser) -> None:
         "--on-bad",
         choices=("refuse", "unscored"),
         default="refuse",
-        help="a score that is no number or off the scale: refuse the import (default), or keep it as unscored",
+        help="a score that is not a number or off the scale: refuse the import (default), or keep it as unscored",
     )
     add.add_argument(
         "--on-unknown",
@@ -177,7 +177,7 @@ def run_erase(options: argparse.Namespace) -> int:
             print_json({"store": store.place, "dry_run": options.dry_run, **asdict(done), **more})
         else:
             say(done.text(store.place, dry_run=options.dry_run) if known or noted is None
-                else f"{store.place} holds nothing of it.")  # fmt: skip
+                else f"{store.place} holds nothing about it.")  # fmt: skip
         if study is None and selection.items and (names := _registered(store, done)):
             say(
                 f"{', '.join(names)}: registered. So that the registration outlives the erasure, run this again "

@@ -115,7 +115,7 @@ class AdaptiveBody(Body):
     @model_validator(mode="after")
     def _its_own_jurors_were_asked_no_more_often_than_the_rule_allows(self) -> Self:
         if len(self.calls) > self.rule.maximum or any(each.juror not in self.jurors for each in self.calls):
-            raise ValueError("more calls than its rule allows, or a juror that is none of its own")
+            raise ValueError("more calls than its rule allows, or a juror that is not one of its own")
         if not self.calls and self.stopped != "not asked":
             raise ValueError("it has no calls")
         return self

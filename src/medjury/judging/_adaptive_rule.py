@@ -105,7 +105,7 @@ def read_widths(content: object) -> Widths:
             for dimension, stages in content.items()
         }
     except (KeyError, TypeError, ValueError):
-        raise MedjuryError("the widths are damaged; simulate the jury again to write them anew") from None
+        raise MedjuryError("the widths are damaged; simulate the jury again to write them again") from None
     return Widths(cells, anywhere)
 
 

@@ -280,7 +280,7 @@ def _check(instrument: Instrument) -> None:
     if CONCORDANT not in own or own[CONCORDANT].values != (0, 1):
         raise MedjuryError(
             f"the strategy `concordance` needs an instrument with a dimension `{CONCORDANT}` graded 0 and 1, "
-            f"which {instrument.name} has not; use `concordance`, `preference` or a file of your own"
+            f"which {instrument.name} lacks; use `concordance`, `preference` or a file of your own"
         )
     needed = {each.name for each in instrument.inputs if each.required}
     if not {"reference", "candidate"} <= needed:

@@ -113,7 +113,7 @@ class Drafter(PlainRater):
         model = self.speaker.model
         if self.truncation is not None and context_window(model) is None:
             raise MedjuryError(
-                "a record can only be shortened to fit where the model's window is known, and that of "
+                "a record can only be shortened to fit if the model's window is known, and that of "
                 f"{model.name} is not; say `context_window: TOKENS` (prompt and answer together)"
             )
         shown = ("notes", self.rules.question, *self.rules.inputs)

@@ -51,7 +51,7 @@ class Fitted(Around):
         unknown = [model.name for model in rater.models if context_window(model) is None]
         if truncation is not None and unknown:
             raise MedjuryError(
-                f"a record can only be shortened to fit where the model's window is known, and that of "
+                f"a record can only be shortened to fit if the model's window is known, and that of "
                 f"{unknown[0]} is not; say `context_window: TOKENS` (prompt and answer together)"
             )
         settings = {

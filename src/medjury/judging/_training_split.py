@@ -64,7 +64,7 @@ def consensus_of(instrument: Instrument, ratings: Sequence[Rating], clinicians: 
         scores[dimension.name] = grade
         explanations[dimension.name] = _why(dimension, grade, rows)
     if not _allowed(instrument, scores):
-        return "the consensus is no answer the instrument allows (not applicable, skip rules)"
+        return "the consensus is not an answer that the instrument allows (not applicable, skip rules)"
     return Consensus(scores, explanations)
 
 

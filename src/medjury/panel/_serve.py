@@ -250,7 +250,7 @@ def greeting(panel: Panel, link: str | None, proxies: Sequence[str] = ()) -> lis
         )
     if panel.is_secure and not proxies:
         lines.append(
-            "No proxy is named, so that everybody behind one has the same address here, and guessing at one "
+            "No proxy is named, so everybody behind one has the same address here, and guessing one "
             "password makes others wait. Name it: --proxy 127.0.0.1, where it is on this machine."
         )
     return [*lines, f"Everything is kept in {panel.database.place}", "Stop with Ctrl-C; nothing is lost."]

@@ -61,7 +61,7 @@ def clean_rows(ratings: object, *, may_be_empty: bool = False) -> polars.DataFra
             frame = frame.with_columns(pl.col(name).cast(pl.String))
         except pl.exceptions.PolarsError:
             kind = frame[name].dtype
-            raise MedjuryError(f"the column {name} holds {kind}, which is no name or text.") from None
+            raise MedjuryError(f"the column {name} holds {kind}, which is not a name or text.") from None
     frame = frame.with_columns(
         pl.col("system").fill_null(""),
         # A cell of nothing but spaces names nobody: all such rows as one patient would be one cluster.
@@ -357,7 +357,7 @@ def check_scale(scale: GradesArgument, rows: polars.DataFrame) -> None:
         for name in scale:
             if name not in known:
                 raise MedjuryError(
-                    f"a scale is given for {name!r}, which is no dimension; {nearest(name, known)}"
+                    f"a scale is given for {name!r}, which is not a dimension; {nearest(name, known)}"
                 )
 
 

@@ -100,7 +100,7 @@ def _held_out_row(row: Mapping[str, Printable]) -> dict[str, Printable]:
 def _about(made: Preparation) -> str:
     return (
         f"The objective is {made.objective.name}, the mean reward of a case. Intervals resample whole groups "
-        f"({made.part.resamples:,} resamples); with few groups there is none. Clinicians are held against a "
+        f"({made.part.resamples:,} resamples); with few groups there is none. Clinicians are compared with a "
         "label that their own labels formed, which flatters them."
     )
 
@@ -148,7 +148,7 @@ def prompt_difference(first: str, second: str | None = None, third: str | None =
         return difference(dict(one.texts), dict(two.texts))
     if second is None:
         raise MedjuryError(
-            f"{first}: is no tuning folder; name two instruments, or a folder of `medjury tune`"
+            f"{first}: is not a tuning folder; name two instruments, or a folder of `medjury tune`"
         )
     return difference(texts_of(load_instrument(first)), texts_of(load_instrument(second)))
 

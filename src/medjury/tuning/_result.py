@@ -149,7 +149,7 @@ def _promise(found: Found, held_out: HeldOut | None) -> list[str]:
         return []
     return [
         f"On the validation cases, which chose it, the objective is {shown(found.validation)} (the starting "
-        f"prompt: {shown(found.start_validation)}); that flatters, and is no evidence."
+        f"prompt: {shown(found.start_validation)}); that flatters, and is not evidence."
     ]
 
 

@@ -46,9 +46,7 @@ class RuleText:
 _MORE_DOUBLY = "Have two clinicians rate more cases."
 _PUT_DANGER = "Put dangerous answers among the rated ones."
 _RATE_DANGER = "Have two clinicians rate more dangerous answers."
-_READ_DANGER = (
-    "Read every dangerous answer that was graded too kindly, and let nothing dangerous pass unread."
-)
+_READ_DANGER = "Read every dangerous answer that was graded too kindly, and let nothing dangerous go unread."
 _IMPROVE = "Improve prompt, judges or instrument on development cases, then test on new cases."
 _PANEL = "Have clinicians rate these cases: `medjury panel serve`."
 _RUN_AGAIN = (
@@ -189,7 +187,7 @@ RULES: Mapping[str, RuleText] = {
     "finished": RuleText(
         "The run is finished",
         "complete",
-        "The work was done to its end.",
+        "The run reached its end.",
         "The manifest's status is complete.",
         {
             "no run": "These ratings come from no run folder, so nobody recorded how the scores came about.",
@@ -230,7 +228,7 @@ RULES: Mapping[str, RuleText] = {
             "ledger": "The ledger of registrations is not whole ({problem}), so nobody knows which protocol "
             "was the first. Bring the file back from a copy.",
             "second try": "The same cases had been judged before under another protocol ({run}, {ratings:,} "
-            "ratings): a second try proves less than the first. Judge other cases.",
+            "ratings): a second attempt proves less than the first. Judge other cases.",
             "erased": "{late:,} of the {cases:,} registered answers were erased after the first score, more than "
             "{most}: what is left may be what was convenient.",
             "no dates": "Nobody recorded when the scores were made, so nobody knows whether the rules were stated "

@@ -304,7 +304,7 @@ def test_the_command_counts_erases_and_finishes_what_was_stopped(
     assert main([*words[:-1], "pangolin-99"]) == 2
     assert "none of the cases" in capsys.readouterr().err
     assert main([*words[:-2], "--case", "marmoset-99"]) == 2
-    assert "holds nothing of what was named" in capsys.readouterr().err
+    assert "holds nothing about what was named" in capsys.readouterr().err
     monkeypatch.setattr(_database, "WAIT_SECONDS", 0.01)
     reader = open_panel(tmp_path / "study.yaml")
     with reader.database.reading() as connection:  # another program, which does not go away

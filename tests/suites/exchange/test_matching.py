@@ -67,7 +67,7 @@ def test_a_letter_follows_its_choice_and_what_may_mean_another_is_refused() -> N
     def answer(text: str, *choices: str, question: str = "How is ibuprofen taken?") -> dict[str, str]:
         return matched(given("1", question, text, choices=choices), items=(CHOICES,))
 
-    refused = {"1": "its choices were others, in another order, or not told"}
+    refused = {"1": "its choices were others, in another order, or not given"}
     assert answer("B", "With food.", "Without.", "Never.") == {"1": "B"}
     assert answer("(B)", "Without.", "With food.", "Never.") == {"1": "A"}
     assert answer("It is B.", "Without.", "With food.", "Never.") == refused

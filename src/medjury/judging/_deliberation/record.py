@@ -92,7 +92,7 @@ class DeliberationBody(Body):
         known = {each.name for each in self.personas}
         speaking = {each.persona for each in self.steps if each.act in ("opening", "turn")}
         if not {*speaking, *self.final, *(each.persona for each in self.failed)} <= known:
-            raise ValueError("somebody speaks who is none of its personas")
+            raise ValueError("somebody speaks who is not one of its personas")
         return self
 
 

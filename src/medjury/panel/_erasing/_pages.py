@@ -119,13 +119,13 @@ class ErasedFromPanel:
         lines = [f"{verb} {place}: {', '.join(self.counts) or 'links only'}."]
         if self.earlier:
             lines = [
-                f"{place} holds nothing of it: it was erased at {self.earlier}. Free space was cleared again."
+                f"{place} holds nothing about it: it was erased at {self.earlier}. Free space was cleared again."
             ]
         if self.trail:
             lines.append(
                 f"{counted(self.trail, 'row')} of the audit trail reduced to a hash; the chain is intact."
             )
-        lines += [f"Written anew without it: {file}" for file in self.files]
+        lines += [f"Written again without it: {file}" for file in self.files]
         lines += [f"Changed since it was written here, so check it: {file}" for file in self.changed_files]
         lines += [self.registration] if self.registration else []
         return "\n".join([*lines, "", *_NOT_REACHED])
@@ -175,7 +175,7 @@ def _found(panel: Panel, done: ErasedFromPanel) -> ErasedFromPanel:
     if done or done.earlier:
         return done
     raise MedjuryError(
-        f"{panel.database.place} holds nothing of what was named; nothing was erased. Check the id."
+        f"{panel.database.place} holds nothing about what was named; nothing was erased. Check the id."
     )
 
 

@@ -132,4 +132,7 @@ def _memory(state: State) -> str:
     if not len(state.texts):
         return ""
     size = state.texts.size / 1e6
-    return f"The texts of {len(state.texts):,} answers are held in memory ({size:,.1f} MB, compressed), in no file."
+    return (
+        f"The texts of {len(state.texts):,} answers are held in memory ({size:,.1f} MB, compressed), "
+        "and written to no file."
+    )

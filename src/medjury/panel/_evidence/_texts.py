@@ -75,7 +75,8 @@ def read_texts(folder: Path, manifest: Manifest, file: str | Path | None = None)
     if cases.hash != manifest.data_hash:
         where = "the file of cases" if file is None else str(file)
         why = (
-            f"{where} is not what this run judged (its content has another hash): what it says now may not be "
+            f"{where} is not what this run judged (the hash of its content is different): what it says "
+            "now may not be "
             "what was judged, so it is not shown. Name the file as it was (--cases FILE), or run the study again"
         )
         if file is not None:

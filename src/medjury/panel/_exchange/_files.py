@@ -205,7 +205,7 @@ def bring_in(
         here = {compared(each.name) for each in people(connection)}
         for name in sorted({each.rater for each in imported.ratings}):
             if compared(name) in here | NOBODYS_NAMES:
-                why = "stands for more than one person" if compared(name) in NOBODYS_NAMES else "rates"
+                why = "is the name of more than one person" if compared(name) in NOBODYS_NAMES else "rates"
                 raise FileError(
                     f"{name} {why} in this panel; what was rated elsewhere needs another name in the file's column "
                     "of raters"

@@ -28,7 +28,7 @@ def cases(material: Material) -> Section | None:
     blocks = [
         _block(material, number, each, votes.get(each[:2], {})) for number, each in enumerate(chosen, start=1)
     ]
-    against = "the clinicians" if evidence.clinicians else "one another, for want of clinicians"
+    against = "the clinicians" if evidence.clinicians else "one another, as there are no clinicians"
     lead = material.about(
         f"The answers on which the jury differs most from {against}, with every vote and explanation."
     )

@@ -144,7 +144,7 @@ def claims(material: Material) -> Section | None:
         return None
     found = {key: group.tally for key, group in groups.items()}
     lead = (
-        "Each answer was taken apart into claims, and every claim was held against the text that it should agree "
+        "Each answer was taken apart into claims, and every claim was compared with the text that it should agree "
         "with. A verdict counts only where the quotation that it rests on was found in that text; a refused "
         "quotation is reported to the judge once, and where none can be shown the claim stays unverified."
     )
@@ -321,7 +321,7 @@ def _thresholds(material: Material, curves: Sequence[ShareCurve]) -> Html:
         caption="The same answers at other thresholds",
         folded=True,
     )
-    note = "A threshold chosen from this table must be tried on other cases before its figures are believed."
+    note = "A threshold chosen from this table must be tried on other cases before its figures are trusted."
     return Html(table + paragraph(note, class_="soft"))
 
 

@@ -98,7 +98,7 @@ class Gain:
         if self.worse:
             return "WORSE by the final juror" + (", NOT CONFIRMED" if self.refuted else "")
         if self.refuted:
-            return "NOT CONFIRMED: the final juror does not share it"
+            return "NOT CONFIRMED: the final juror does not find it"
         if not above(self.loop):
             return "gain by the final juror alone" if above(self.final) else "the loop claims no gain"
         if above(self.final):
@@ -221,7 +221,7 @@ def _conclusions(loops: Mapping[str, Sequence[LoopRun]], gains: Sequence[Gain]) 
             lines.append(
                 element(
                     "strong",
-                    f"{rater}: the final juror is a model that was in the loop, so it is no separate juror and "
+                    f"{rater}: the final juror is a model that was in the loop, so it is not a separate juror and "
                     "confirms nothing.",
                 )
             )

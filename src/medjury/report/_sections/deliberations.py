@@ -28,9 +28,9 @@ _ENDED_BY = (
 
 ENDINGS = {
     "agreed": "all agreed",
-    "orchestrator": "the orchestrator had heard enough",
+    "orchestrator": "the orchestrator ended the discussion",
     "max_turns": "the turns were used up",
-    "max_stalls": "the talk had stalled",
+    "max_stalls": "the discussion had stalled",
     "failed": "a step failed",
 }
 
@@ -147,7 +147,7 @@ def _notes(tallies: Mapping[str, DeliberationTally]) -> Html:
                 joined(
                     (
                         f"{rater}: in {percent(tally.at_once / tally.deliberations)} of the deliberations all "
-                        "agreed before a word was said. Agreement of agents who share a model is no proof; ",
+                        "agreed before a word was said. Agreement of agents who share a model is not proof; ",
                         element("code", "when_agreed: discuss"),
                         " lets the orchestrator question it.",
                     )
@@ -272,7 +272,7 @@ def _step_title(material: Material, step: RecordedStep) -> Html:
         case "question" if step.to:
             words = f"Turn {step.turn}: the orchestrator asks {step.to} about {_labels(material, step.about)}"
         case "question":
-            words = "The orchestrator" if step.failure else "The orchestrator ends the talk"
+            words = "The orchestrator" if step.failure else "The orchestrator ends the discussion"
         case "turn":
             words = f"Turn {step.turn}: {step.persona} answers"
         case _:

@@ -175,7 +175,7 @@ def dimensions(material: Material) -> Section | None:
             figure, [(name, each[:kept, :kept]) for name, each in sides], labels
         ),
         caption="Spearman's rho between dimensions, over all held-out answers with both scores. If the jury's are "
-        "much higher than the clinicians', the jury gives one impression several names.",
+        "much higher than the clinicians', the jury gives one impression under several names.",
         alt="; ".join(
             f"{row['dimension']} with {row['with']}: " + ", ".join(shown(row[name]) for name, _ in sides)
             for row in rows[:20]

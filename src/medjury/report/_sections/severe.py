@@ -46,8 +46,8 @@ def severe_errors(material: Material) -> Section | None:
         rows,
         caption=f"Severe errors among the answers that {_whose(material)} called dangerous, with "
         f"{interval} intervals of which the upper end is exact. Danger is what the study states; the gate "
-        "sets what the jury misses beside what a colleague misses. Where a low score is the good one, the scale "
-        "was turned round first",
+        "sets what the jury misses beside what a colleague misses. Where a low score is the good one, the "
+        "scale was reversed first",
         shown=60,
     )
     picture = Html("")

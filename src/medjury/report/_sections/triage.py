@@ -124,7 +124,7 @@ def labels_found(material: Material, made: Sequence[Triage]) -> Html:
         "triage-labels",
         [_line(dimension, each) for dimension, each in found],
         caption="How far the jury's mean score of a case tells the labelled cases from the others; 0.5 as the mean "
-        "share found is chance. Where a low score is the good one, it was turned round first",
+        "share found is chance. Where a low score is the good one, the scale was reversed first",
     )
     panels = [(_titled(material, each), label) for each in made for label in each.labels]
     drawn = [each for each in panels if each[1].review is not None][:_PANELS]

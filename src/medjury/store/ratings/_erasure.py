@@ -158,7 +158,7 @@ class Erased:
             return f"{place} holds nothing that is older."
         if self.earlier:
             lines = [
-                f"{place} holds nothing of it: it was erased at {self.earlier}. Free space was cleared again."
+                f"{place} holds nothing about it: it was erased at {self.earlier}. Free space was cleared again."
             ]
         else:
             rows = [
@@ -181,7 +181,7 @@ class Erased:
 
     def not_found_text(self) -> str:
         """That nothing was found, and where something may be all the same."""
-        found = "none of its ratings is of what was named; nothing was erased. Check the id."
+        found = "none of its ratings is about what was named; nothing was erased. Check the id."
         if not self.unlinked:
             return found
         return (

@@ -346,7 +346,7 @@ def _in_ledger(ledger: Ledger, match: re.Match[str]) -> Iterator[Check]:
         yield Check(
             "anchor",
             False,
-            f"{LEDGER} {what}: it was changed, cut or written anew since the line was published",
+            f"{LEDGER} {what}: it was changed, cut or written again since the line was published",
         )
         return
     line = ledger.lines[number - 1]

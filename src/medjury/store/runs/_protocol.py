@@ -177,7 +177,8 @@ def _read(path: str | Path) -> Protocol:
         raise MedjuryError(f"{file}: the protocol cannot be read ({error.strerror})") from None
     if file.name != found.file_name or content != found.text().encode():
         raise MedjuryError(
-            f"{file}: the file was changed or renamed after it was registered: its content has another hash than "
-            "its name. Bring back the registered file; to state other rules, register the study anew."
+            f"{file}: the file was changed or renamed after it was registered: the hash of its content "
+            "does not match "
+            "its name. Bring back the registered file; to state other rules, register the study again."
         )
     return found

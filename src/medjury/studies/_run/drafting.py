@@ -93,7 +93,7 @@ def _not_given_lines(sources: Mapping[str, int]) -> list[str]:
     """What a reader would think was given and was not."""
     text = {
         "notes_with_unreadable_date": "notes have a date that cannot be read for sure: they come last",
-        "labs_unreadable": "rows under labs are no values with name and value: they were not given",
+        "labs_unreadable": "rows under labs are not values with name and value: they were not given",
         "labs_text_out_of_time": "cases have laboratory values without dates (free text): with `as_of` not given",
         "inputs_absent": "times a case had nothing under a name in `inputs`",
     }

@@ -106,7 +106,7 @@ def with_stated_roles(table: RatingTable, path: str | Path) -> RatingTable:
         if humans is not None and humans.roles:
             roles = "; ".join(f"{role}: {words}" for role, words in humans.roles.items())
             raise MedjuryError(
-                f"{file}: the protocol gives clinicians roles ({roles}) and names none of them, so that two tables "
+                f"{file}: the protocol gives clinicians roles ({roles}) and names none of them, so two tables "
                 "cannot be compared by it. Run the registered study with the judges' table as `kind: scores`"
             )
         return table

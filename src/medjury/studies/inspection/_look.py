@@ -244,7 +244,7 @@ def _cases(place: Path, kind: Kind) -> Look:
     columns, samples = _head(place, kind) if is_table else _joined(reader) if found.count else ((), ())
     read = f"{found.count:,} cases with {', '.join(found.inputs) or 'no text'}"
     problem = found.problems_text(3) if found.bad else ""
-    lost = _some({"rows that are no case": found.skipped, **found.left_out.parts})
+    lost = _some({"rows that are not a case": found.skipped, **found.left_out.parts})
     return Look(place.name, kind, facts, columns, (), samples, read, lost, (), problem)
 
 

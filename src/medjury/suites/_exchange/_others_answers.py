@@ -52,7 +52,7 @@ NO_ANSWER = "no answer has its id or its text"
 OTHER_TEXT = "the answer with its id is to another question"
 SEVERAL = "several answers have its text"
 SHARED = "another item has the same text"
-OTHER_CHOICES = "its choices were others, in another order, or not told"
+OTHER_CHOICES = "its choices were others, in another order, or not given"
 
 
 @dataclass(frozen=True, slots=True)

@@ -200,7 +200,7 @@ def _memory(board: Board) -> list[Html]:
             table_html(
                 ("candidate", "benchmark", "test", "found", "in words"),
                 rows,
-                caption="Is a benchmark known by heart? No sign of memory is no proof that there is none",
+                caption="Is a benchmark known by heart? No sign of memory does not prove that there is none",
             )
         )
     lacking = not_probed(board)

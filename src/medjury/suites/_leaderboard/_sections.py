@@ -87,7 +87,7 @@ def coverage(board: Board) -> Html:
     ]
     parts: list[Html] = [table]
     if left:
-        parts += [paragraph("Rows of the sources that are no items:"), bullets(left)]
+        parts += [paragraph("Rows of the sources that are not items:"), bullets(left)]
     parts.append(bullets(board.results.notes))
     return joined(parts)
 
@@ -179,7 +179,7 @@ def reading(board: Board) -> Html:
         "The win rate is how often a candidate does better than a rival, over all rivals and benchmarks. A tie "
         "counts half, or, by the other rule, as a win for both (score ≥ rival's).",
         "The macro average is the mean of the scores, each benchmark weighing the same.",
-        "A tie group holds candidates that the data do not tell apart; that is no proof that they are equal. "
+        "A tie group holds candidates that the data do not tell apart; that does not prove that they are equal. "
         "Beside a rank are all ranks that the data leave open.",
         "A trivial answer is given without reading: empty, always the same letter, the most frequent answer, a "
         "copy of the input. A score that is not above the best of them shows nothing.",

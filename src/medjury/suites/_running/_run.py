@@ -103,7 +103,7 @@ def _answerable(run: Path) -> tuple[str, dict[str, float | None]]:
     rows = table.everything.filter(pl.col("rater") == rater, pl.col("dimension") == INSTRUMENT)
     if not rater or not rows.height:
         raise MedjuryError(
-            f"{run}: holds no word on {INSTRUMENT!r}; run a study with `instrument: {INSTRUMENT}` on gold answers"
+            f"{run}: holds nothing on {INSTRUMENT!r}; run a study with `instrument: {INSTRUMENT}` on gold answers"
         )
     pairs = rows.select("item", "score").iter_rows()
     return ", ".join(judges), {item: _said(score) for item, score in pairs}

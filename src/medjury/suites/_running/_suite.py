@@ -185,7 +185,7 @@ class Suite:
         unjudged = [each.name for each in self.benchmarks if each.benchmark.open]
         if unjudged and self.settings.jury is None:
             told.append(
-                f"no jury is named, so that the answers to open benchmarks ({', '.join(unjudged)}) are asked for "
+                f"no jury is named, so the answers to open benchmarks ({', '.join(unjudged)}) are asked for "
                 "and not judged; name one with `jury`"
             )
         return tuple(told)

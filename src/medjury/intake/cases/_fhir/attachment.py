@@ -159,7 +159,8 @@ def rtf_text(content: bytes, remarks: Counter[str]) -> str:
         )
     if _WITHDRAWN.search(content):
         raise FhirError(
-            "the attachment is RTF that holds struck-out, deleted or hidden text, which cannot be told from the "
+            "the attachment is RTF that holds struck-out, deleted or hidden text, which cannot be "
+            "separated from the "
             "rest; accept the changes in it and export it again"
         )
     try:

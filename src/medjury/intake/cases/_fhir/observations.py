@@ -23,7 +23,7 @@ from medjury.intake.cases._fhir.resources import (
 
 WITHDRAWN = "laboratory value entered in error or cancelled, left out"
 NO_VALUE = "laboratory result without a value that can be read, left out"
-NOT_LABORATORY = "Observation that is no laboratory value, left out"
+NOT_LABORATORY = "Observation that is not a laboratory value, left out"
 UNUSED = "laboratory value of no judged document, left out"
 _UNSURE = ("registered", "preliminary", "unknown")
 
