@@ -241,7 +241,7 @@ async def test_every_ending_has_its_own_words(kind: str, said: str, reason: Reas
 @pytest.mark.parametrize(
     ("refuse", "words", "told"),
     [
-        (lambda body: "seed" in body, "extraneous key [seed] is not permitted", "It does not take seed"),
+        (lambda body: "seed" in body, "extraneous key [seed] is not permitted", "It does not accept seed"),
         (
             lambda body: body["messages"][0]["role"] == "system",
             "System role not supported",

@@ -102,8 +102,8 @@ def test_an_id_of_more_digits_than_a_spreadsheet_keeps_is_refused(tmp_path: Path
     ("identity", "words"),
     [
         ("1.20E+16", "a number of many digits, which a spreadsheet rounds"),
-        ("c\u200b1", "cannot be seen"),
-        ("c\x001", "cannot be seen"),
+        ("c\u200b1", "an invisible character"),
+        ("c\x001", "an invisible character"),
         ('"c\n1"', "an invisible character"),
     ],
 )

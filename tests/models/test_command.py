@@ -31,7 +31,7 @@ def test_pull_does_nothing_where_the_weights_are(capsys: pytest.CaptureFixture[s
 
 @pytest.mark.parametrize(
     ("rejects", "words"),
-    [((), "takes a JSON schema itself"), (("response_format",), "spelled out in the prompt")],
+    [((), "accepts a JSON schema itself"), (("response_format",), "spelled out in the prompt")],
 )
 def test_check_says_what_an_endpoint_can_do(
     rejects: tuple[str, ...], words: str, capsys: pytest.CaptureFixture[str]

@@ -79,7 +79,7 @@ def at(browser: Browser, address: str, size: tuple[int, int] = DESKTOP) -> Page:
 def join(page: Page, link: str) -> None:
     page.goto(link)
     page.get_by_label("New password").fill(PASSWORD)
-    page.get_by_label("The same once more").fill(PASSWORD)
+    page.get_by_label("Type it again").fill(PASSWORD)
     page.get_by_role("button", name="Join", exact=True).click()
     page.get_by_role("button", name="Sign out", exact=True).wait_for()
 

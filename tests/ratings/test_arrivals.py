@@ -450,7 +450,7 @@ def test_nothing_is_erased_while_somebody_holds_such_a_file(file: Path) -> None:
         store.write_ratings("first", [rating(item="case-1")])
         written = Arrivals(file, ME)
         written.note(StoredReply("a", Reply("said of a"), 0.0, "first"))
-        with pytest.raises(StoreLocked, match="at work"):
+        with pytest.raises(StoreLocked, match="is using it"):
             erase(store, Selection("run", ("first",)))
         assert list(store.ratings("first")), "all of it, or nothing"
         written.leave()

@@ -325,7 +325,7 @@ def test_a_dry_run_tells_what_the_study_can_show(
 ) -> None:
     assert main(["run", str(study / "study.yaml"), "--dry-run"]) == 0
     told = capsys.readouterr().out
-    assert told.startswith("40 cases") and "nobody is asked" in told
+    assert told.startswith("40 cases") and "no model is asked" in told
     table = np.column_stack([scores["preference"][each] for each in PHYSICIANS])
     rated = (~np.isnan(table)).sum(axis=1)
     assert (

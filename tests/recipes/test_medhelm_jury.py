@@ -401,7 +401,7 @@ def test_the_dry_run_tells_what_the_study_can_show(folder: Path, capsys: pytest.
     assert main(["run", str(folder / "study.yaml"), "--dry-run"]) == 0
     told = capsys.readouterr().out
     assert (
-        "224 cases, 4 systems" in told and "nobody is asked" in told and "In all 672 calls expected" in told
+        "224 cases, 4 systems" in told and "no model is asked" in told and "In all 672 calls expected" in told
     )
     assert "56 cases rated, 56 of them by two clinicians or more; cases that every clinician calls" in told
 

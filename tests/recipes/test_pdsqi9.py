@@ -440,7 +440,7 @@ def test_no_list_says_a_thing_twice(folder: Path) -> None:
 def test_the_dry_run_tells_what_the_study_can_show(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", str(folder / "study.yaml"), "--dry-run"]) == 0
     told = capsys.readouterr().out
-    assert "48 cases, 3 systems" in told and "nobody is asked" in told
+    assert "48 cases, 3 systems" in told and "no model is asked" in told
     assert "12 of 48 rated answers may be shown" in told and "36 rated cases remain" in told
     needed = (~np.isnan(physicians(folder, "synthesized"))).sum(axis=1)
     cases, twice = (needed > 0).sum(), (needed > 1).sum()  # the attribute that the fewest summaries have

@@ -97,7 +97,7 @@ def test_a_file_is_read_only_as_far_as_it_is_asked_for(tmp_path: Path) -> None:
     ("bad", "why"),
     [
         ("{broken\n", "it is not JSON"),
-        ("[1, 2]\n", "it is not JSON object"),
+        ("[1, 2]\n", "it is not a JSON object"),
         ("[" * 100_000 + "\n", "it is not JSON"),
         (lines({**line(3), "body": "words"}), "its 'body' is missing or is not an object"),
         (lines({**line(3), "repeat": True}), "its 'repeat' is missing or is not a whole number"),

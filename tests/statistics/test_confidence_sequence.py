@@ -1,4 +1,4 @@
-"""Intervals and tests that hold whenever one looks: against the definition, and what they promise."""
+"""Intervals and tests that hold whenever you look: against the definition, and what they promise."""
 
 from __future__ import annotations
 

@@ -231,7 +231,7 @@ class _Walk:
             if self._repeated > _MOST_REPEATED:
                 raise MedjuryError(
                     f"{self._file}, line {node.start_mark.line + 1}: parts that are repeated with `*` come to more "
-                    f"than {_MOST_REPEATED:,} values; write out what is meant"
+                    f"than {_MOST_REPEATED:,} values; write out what you mean"
                 )
         self._known.add(id(node))
 

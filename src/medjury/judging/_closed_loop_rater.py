@@ -305,7 +305,7 @@ class ClosedLoop(PlainRater):
         if case.system.endswith(self.suffix):
             raise MedjuryError(
                 f"case {case.id!r}: its system {case.system!r} ends with {self.suffix!r}, the ending of revised "
-                "texts, and the two would be mixed up; give the loop another `suffix`"
+                "texts, and the two could be confused; give the loop another `suffix`"
             )
 
     def _lacking(self, case: Case) -> Unscored | None:

@@ -18,9 +18,9 @@ _INSTRUCTIONS = "You answer questions about words. Answer with one JSON object."
 _QUESTION = f"Which of these is a season: {', '.join(_SEASONS)}?"
 _SCHEMA = closed_object({"answer": {"type": "string", "enum": list(_SEASONS)}})
 _MODES = {
-    "json_schema": "The endpoint takes a JSON schema itself.",
-    "json_object": "The endpoint takes no schema, but promises JSON: the schema is spelled out in the prompt.",
-    "text": "The endpoint takes no schema: it is spelled out in the prompt, and answers are parsed.",
+    "json_schema": "The endpoint accepts a JSON schema itself.",
+    "json_object": "The endpoint accepts no schema, but promises JSON: the schema is spelled out in the prompt.",
+    "text": "The endpoint accepts no schema: it is spelled out in the prompt, and answers are parsed.",
 }
 
 
@@ -63,7 +63,7 @@ def _seen(model: ChatModel, reply: Reply, max_tokens: int) -> EndpointCheck:
     if mode := _MODES.get(model.answers_in):
         lines.append(mode)
     if model.dropped:
-        lines.append(f"It does not take {' and '.join(model.dropped)}: a run leaves that out and says so.")
+        lines.append(f"It does not accept {' and '.join(model.dropped)}: a run leaves that out and says so.")
     if (why := why_unfinished(reply.finish, max_tokens)) is not None:
         lines.append(f"But it gave no whole answer: {why[1]}.")
         return EndpointCheck(False, tuple(lines))

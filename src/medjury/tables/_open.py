@@ -237,7 +237,7 @@ def _stated_roles(manifest: Manifest, rows: polars.DataFrame) -> dict[str, Any]:
         raise MedjuryError(
             f"the study gives {lacking[0]!r} a part among its clinicians, and none of the ratings is "
             "theirs; run the study "
-            "again, which asks nothing twice"
+            "again, which asks no question twice"
         )
     juries = tuple(_jury_rule(each) for each in manifest.all_juries)
     people = People(

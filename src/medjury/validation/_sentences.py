@@ -218,7 +218,7 @@ RULES: Mapping[str, RuleText] = {
             "changed after a run": "The rules were changed after scores had been seen; only rules stated "
             "beforehand can validate a jury.",
             "another was first": "For these cases {name}, was the first, and its rules are different: the first "
-            "counts. Put its rules into the study file and run again, which asks nothing twice.",
+            "counts. Put its rules into the study file and run again, which asks no question twice.",
             "another protocol": "The protocol in the manifest is not the one that was registered: its hash is "
             "different.",
             "other rules": "The rules are not those that were registered ({changed}); only rules stated "

@@ -40,7 +40,7 @@ class SettlingRow(Row):
         name = RULES[self.rule].name
         about = f"{self.dimension}, {name[0].lower()}{name[1:]}"
         if self.state in ("holds", "fails"):
-            return f"{about}: {self.state}, whenever one looks."
+            return f"{about}: {self.state}, whenever you look."
         if self.state == "at the end":
             return f"{about}: too few events to look early; it counts when the stated number of ratings is reached."
         if self.more is None:

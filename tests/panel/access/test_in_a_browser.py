@@ -66,7 +66,7 @@ def authenticator(context: BrowserContext, page: Page) -> None:
 def join(page: Page, panel: Panel, role: Role, name: str) -> None:
     page.goto(invited(panel, name, role)[1])
     page.get_by_label("New password").fill(PASSWORD)
-    page.get_by_label("The same once more").fill(PASSWORD)
+    page.get_by_label("Type it again").fill(PASSWORD)
     page.get_by_role("button", name="Join", exact=True).click()
     page.get_by_role("button", name="Sign out", exact=True).wait_for()
 

@@ -167,7 +167,7 @@ def test_a_token_that_says_something_wrong_signs_nobody_in(
     provider.change = change
     visitor = Visitor(app)
     answer = signed_in_by(visitor)
-    assert answer.status_code == 403 and "cannot be believed" in answer.text
+    assert answer.status_code == 403 and "cannot be trusted" in answer.text
     assert not is_in(visitor)
 
 

@@ -365,7 +365,7 @@ def test_the_pages_in_a_browser(tmp_path: Path, width: int) -> None:
 
         page.goto(path)
         page.get_by_label("New password").fill(PASSWORD)
-        page.get_by_label("The same once more").fill(PASSWORD)
+        page.get_by_label("Type it again").fill(PASSWORD)
         page.get_by_role("button", name="Join", exact=True).click()
         page.goto("/exchange")
         look("exchange")

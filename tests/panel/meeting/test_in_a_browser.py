@@ -44,7 +44,7 @@ def joined(
     person, path = invited(panel, name, role)
     page.goto(path)
     page.get_by_label("New password").fill(PASSWORD)
-    page.get_by_label("The same once more").fill(PASSWORD)
+    page.get_by_label("Type it again").fill(PASSWORD)
     page.get_by_role("button", name="Join", exact=True).click()
     page.get_by_role("button", name="Sign out", exact=True).wait_for()
     return page, person

@@ -62,7 +62,7 @@ def rater_at(
     page.on("request", lambda request: asked.append(request.url))
     page.goto(invited(panel, name, Role.RATER)[1])
     page.get_by_label("New password").fill(PASSWORD)
-    page.get_by_label("The same once more").fill(PASSWORD)
+    page.get_by_label("Type it again").fill(PASSWORD)
     page.get_by_role("button", name="Join", exact=True).click()
     page.goto("/rate")
     page.get_by_label("Specialty").fill("Nephrology")

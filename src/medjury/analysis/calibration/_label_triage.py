@@ -79,7 +79,7 @@ class LabelTriage:
         if self.review is None:
             return [*lines, f"  {self.why}"]
         lines.append(
-            f"  to find {percent(self.catch)} of them, read {shown(self.review.review_to_catch)} of the cases, "
+            f"  to find {percent(self.catch)} of them, review {shown(self.review.review_to_catch)} of the cases, "
             f"lowest score first; mean share found {shown(self.review.area)} (0.5 is chance)"
         )
         return lines

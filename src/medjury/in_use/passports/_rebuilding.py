@@ -58,7 +58,7 @@ def answering_changes(validated: Iterable[AnsweringModel], now: Iterable[Answeri
             if each.answered == NOT_TOLD
             else f"is answered by {each.answered}"
         )
-        text.append(f"{each.judge}: {each.asked} {says}; validated was {was}")
+        text.append(f"{each.judge}: {each.asked} {says}; {was} was validated")
     return tuple(text)
 
 

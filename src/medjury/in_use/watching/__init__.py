@@ -1,4 +1,4 @@
-"""Watching: a jury in use judges what is new, clinicians read some of it, and an alarm holds whenever one looks."""
+"""Watching: a jury in use judges what is new, clinicians read some of it, and an alarm holds whenever you look."""
 
 import lazy_loader
 

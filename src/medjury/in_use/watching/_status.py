@@ -34,8 +34,8 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class QuantityFound:
-    """A quantity in grades or shares: its mean since the watch began, with an interval that holds whenever one
-    looks, and the mean of the last cases, with an interval that holds for one look alone."""
+    """A quantity in grades or shares: its mean since the watch began, with an interval that holds whenever you
+    look, and the mean of the last cases, with an interval that holds for one look alone."""
 
     name: str
     state: str

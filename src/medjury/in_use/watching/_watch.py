@@ -35,7 +35,7 @@ _GAUGES = {
     "rated": "cases that clinicians rated",
     "alarm": "1 while the quantity is in alarm, else 0",
     "mean": "the estimate",
-    "low": "lower end of an interval that holds whenever one looks",
+    "low": "lower end of an interval that holds whenever you look",
     "high": "upper end of it",
 }
 

@@ -39,7 +39,7 @@ def add_account_routes(router: APIRouter, panel: Panel) -> None:
                 request, panel, person, f"Too many attempts. Try again in {in_words(wait)}.", 429
             )
         if old is not None and not is_password(old, form.get("present", "")):
-            return _account_page(request, panel, person, "Your present password is not right.", 403)
+            return _account_page(request, panel, person, "Your current password is not right.", 403)
         with panel.database.writing() as connection:
             succeeded(connection, key)
         try:

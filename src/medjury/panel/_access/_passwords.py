@@ -33,7 +33,7 @@ def check_new_password(password: str, again: str, *names: str) -> None:
         raise MedjuryError(f"Use at most {LONGEST} characters.")
     if _is_guessed(password, names):
         raise MedjuryError(
-            "That password would be guessed soon. Take three or four words that do not belong together."
+            "That password would soon be guessed. Use three or four words that do not belong together."
         )
 
 

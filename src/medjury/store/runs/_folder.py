@@ -26,7 +26,7 @@ _SECRETS = (files.NAMES_KEY, ".names-key")  # never the group's
 _PART = re.compile(r".+\.\d+-\d+\.part")  # left by a process that was killed while it wrote
 _ADDED, _CHANGED = "was added after the run", "was changed after the run"
 _FOR = "medjury-run"  # a signature made for another purpose with the same key is none for a run
-_ANEW = "run the study again, which writes the file again and asks nothing twice"
+_ANEW = "run the study again, which writes the file again and asks no question twice"
 
 
 class RunFolder:
@@ -141,7 +141,9 @@ class RunFolder:
             return Check(files.MANIFEST, False, _CHANGED)
         if not hash:
             problem = "has no hash of its own: an earlier version wrote it, or somebody took it out"
-            return Check(files.MANIFEST, False, f"{problem}; run the study again, which asks nothing twice")
+            return Check(
+                files.MANIFEST, False, f"{problem}; run the study again, which asks no question twice"
+            )
         return Check(files.MANIFEST, True, "as written")
 
     def _check_report(self, manifest: Manifest) -> list[Check]:

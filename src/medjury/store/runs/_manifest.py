@@ -38,7 +38,7 @@ from medjury.store.runs._protocol import Protocol, Registration, TouchedBy
 from medjury.store.runs._stated import GateRules, ReportSettings, StatedGate
 
 RunStatus = Literal["running", "complete", "incomplete", "failed"]
-_WRITTEN_ANEW = "run the study again, which writes it again and asks nothing twice"
+_WRITTEN_ANEW = "run the study again, which writes it again and asks no question twice"
 
 
 class Manifest(RunPart):

@@ -197,6 +197,7 @@ def _record(path: Path, number: int, given: Mapping[str, Any], kind: type[AnyBod
 
 def _refused(path: Path, number: int, what: str, why: str) -> MedjuryError:
     return MedjuryError(
-        f"{path}, line {number}: {what} ({why}); run the study again, which writes the file again and asks nothing "
+        f"{path}, line {number}: {what} ({why}); run the study again, which writes the file again and "
+        "asks no question "
         "twice"
     )

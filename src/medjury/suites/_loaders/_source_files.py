@@ -160,7 +160,7 @@ def one_file(path: Path, *patterns: str) -> Path:
     if len(found) > 1:
         names = ", ".join(each.name for each in found[:5])
         raise MedjuryError(
-            f"{path}: the folder has {len(found)} such files ({names}); give the one that is meant"
+            f"{path}: the folder has {len(found)} such files ({names}); give the one that you mean"
         )
     return found[0]
 

@@ -302,7 +302,7 @@ class StoreDesk:
 
     def _refuse_closed(self) -> None:
         if self._closed:
-            raise StoreError(f"{self._store.place}: this desk is closed")
+            raise StoreError(f"{self._store.place}: this queue is closed")
 
     def _schedule(self) -> None:
         assert self._loop is not None
