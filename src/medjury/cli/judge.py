@@ -29,9 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--signers", "--key", metavar="FILE", help="refuse a passport that none of these keys signed"
     )
     parser.add_argument(
-        "--allow-unvalidated",
-        action="store_true",
-        help="judge by a jury that failed its gate, and mark the results",
+        "--allow-unvalidated", action="store_true", help="use a jury that failed its gate, and mark results"
     )
     parser.add_argument(
         "--no-preflight", action="store_true", help="do not ask each model first whether it is available"

@@ -151,13 +151,7 @@ def _add_gate(parser: argparse.ArgumentParser) -> None:
     add("--systems", metavar="N", type=int, help="systems whose answers are judged (1, or the study's)")
     add("--pilot", metavar="RATINGS", help="ratings of a pilot: what is expected is what it found")
     add("--dimension", metavar="D", help="the pilot's dimension to plan for")
-    add(
-        "--scale",
-        nargs=2,
-        type=float,
-        metavar=("LOW", "HIGH"),
-        help="the pilot's scale, where it is not a run",
-    )
+    add("--scale", nargs=2, type=float, metavar=("LOW", "HIGH"), help="the pilot's scale, if it is not a run")
     add("--shares", metavar="P,P2...", type=numbers,
         help="expected shares of the grades, from the worst to the best (0.05,0.05,0.1,0.35,0.45)")  # fmt: skip
     add("--agreement", metavar="K", type=float, help="kappa of the jury with a clinician (0.7)")

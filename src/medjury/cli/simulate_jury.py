@@ -22,11 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--loss", type=float, default=0.01, help="agreement that may be lost (default: 0.01)")
     add("--calls", type=float, default=0.55, help="share of the full jury's calls, or cost, at most (0.55)")
     add("--minimum", type=int, default=1, help="votes at least (default: 1)")
-    add(
-        "--threshold",
-        type=float,
-        help="a decision changes at this score: stop when it is clear on which side",
-    )
+    add("--threshold", type=float, help="a decision changes at this score: stop when the side is clear")
     add("--signal", metavar="S[,S2…]", type=names, dest="signals",
         help="only these: disagreement, jury_width, reference_width (default: the first two)")  # fmt: skip
     add("--level", type=float, default=0.9, help="coverage of the conformal widths (default: 0.9)")
