@@ -14,7 +14,8 @@ from typing import Any
 import yaml
 from tests.loopback import Call, LoopbackServer
 
-from medjury.models import AnswerFile, RecordedAs, RecordedFailure, Reply, write_answers
+from medjury.models import RecordedAs, RecordedFailure, Reply, write_answers
+from medjury.models._answer_file import AnswerFile
 from medjury.studies import load_study, record_run, run_study
 
 PACKAGED = Path(__file__).parent.parent / "src" / "medjury" / "studies" / "recipes"

@@ -189,7 +189,8 @@ def test_people_stand_beside_the_judges_by_hand() -> None:
 
 def test_an_adjudicator_is_no_further_opinion() -> None:
     settled = people().filter(pl.col("rater") == "two").with_columns(pl.lit("gold").alias("rater"))
-    table = replace(rating_table(pl.concat([people(), settled])), adjudicator="gold")
+    table = rating_table(pl.concat([people(), settled]))
+    table = replace(table, people=replace(table.people, adjudicator="gold"))
     among = [
         {
             each.statistic: each.estimate.value

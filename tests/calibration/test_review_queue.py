@@ -206,7 +206,7 @@ def test_more_ratings_are_foretold_for_what_is_still_open() -> None:
     rows = settling(with_clinicians(frame, grades, 60), planned=200, resamples=200).rows
     assert {row.rule for row in rows} == {"agreement", "offset", "within_system", "colleagues"}
     assert all(row.state in ("holds", "fails", "open", "at the end") for row in rows)
-    assert all(row.said for row in rows)
+    assert all(row.text for row in rows)
 
 
 def test_a_small_simulation_covers_and_shows_the_bias_of_forgotten_weights() -> None:

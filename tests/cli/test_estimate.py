@@ -25,7 +25,7 @@ def test_the_four_estimates_under_stable_names(ratings: str, capsys: pytest.Capt
         == 0
     )
     found = json.loads(capsys.readouterr().out)
-    assert set(found) == {"estimates", "raters", "judges", "refused", "warnings", "notes"}
+    assert set(found) == {"estimates", "raters", "refused", "warnings", "notes"}
     assert [each["estimator"] for each in found["estimates"]] == ESTIMATORS
     by_name = {each["estimator"]: each for each in found["estimates"]}
     tuned, classical, naive = (by_name[name] for name in ("prediction_powered", "classical", "naive"))

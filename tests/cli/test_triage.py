@@ -36,7 +36,7 @@ def test_the_order_the_curves_and_the_decisions_under_stable_names(
     assert main([*words, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert set(found) == {
-        "dimension", "raters", "judges", "reversed", "how", "weights", "threshold", "n_labelled", "n_dangerous",
+        "dimension", "raters", "reversed", "how", "weights", "threshold", "n_labelled", "n_dangerous",
         "n_severe", "n_unscored", "ranking",
         "warnings", "curves", "review_to_catch", "conformal", "automatic",
     }  # fmt: skip

@@ -245,7 +245,7 @@ def test_an_intent_that_never_arrived_is_asked_anew_and_counted_as_not_sent(
         raise RuntimeError("killed")
 
     with monkeypatch.context() as patched:
-        for name in ("_openai.batches.OpenAIBatches", "_sdks.anthropic_batches.AnthropicBatches"):
+        for name in ("_openai.openai.OpenAIBatches", "_anthropic.AnthropicBatches"):
             patched.setattr(f"medjury.models.{name}.submit", dies)
         with pytest.raises(RuntimeError, match="killed"):
             ran(file)

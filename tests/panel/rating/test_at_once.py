@@ -13,6 +13,7 @@ from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 from medjury.instruments import Score
 from medjury.panel._design import Work, assignment_of, join, places
 from medjury.panel._rating import Entry, NotSaved, Saved, add_version, history, latest_answers
+from medjury.panel._rating._course import standing
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
@@ -31,6 +32,7 @@ def test_of_two_tabs_that_save_at_once_one_is_told(
         said = {"accuracy": {"grade": str(number % 5 + 1), "why": ""}}
         entry = Entry(0, said, f"tab {number}", {"accuracy": Score(number % 5 + 1)})
         with database.writing() as connection:
+            assert standing(connection, place_of_case.code, "somebody", hold=True) is not None
             return add_version(connection, assignment.id, only, entry, NOON)
 
     with ThreadPoolExecutor(8) as threads:
