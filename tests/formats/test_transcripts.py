@@ -470,7 +470,7 @@ def test_questions_and_answers_have_speakers(read: Any) -> None:
          "2\n00:00:02,000 --> 00:00:03,000\nPatient: Ok\n", "t.srt, line 3: does 'Patient' begin"),
         ("t.json", '[{"speaker": "A", "speaker": "B", "text": "x"}]', "t.json: the key 'speaker' appears twice"),
         ("t.json", '{"results": {"items": [{"type": "pronunciation", "start_time": "x", "alternatives": []}]}}',
-         "t.json: looks like the output of AWS Transcribe, but a field"),
+         "t.json: looks like the output of AWS Transcribe, but one of its fields"),
     ],
 )  # fmt: skip
 def test_what_would_be_taken_for_anothers_words_is_refused(

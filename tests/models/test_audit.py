@@ -22,7 +22,7 @@ from medjury.models import (
     entry_hash,
     verify_audit_log,
 )
-from medjury.models._gate import audit as audit_chain
+from medjury.models._gate import audit_log as audit_chain
 
 ROOT = Path(__file__).parents[2]
 WRITER = """

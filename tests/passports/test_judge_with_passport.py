@@ -55,7 +55,7 @@ def test_another_model_or_setting_is_refused_with_what_changed(
     override = tmp_path / "override.yaml"
     override.write_text(json.dumps({"judges": {"juror": change}}))
     (name,) = change
-    with pytest.raises(RefusedError, match=f"another jury: juror, {name}"):
+    with pytest.raises(RefusedError, match=f"a different jury: juror, {name}"):
         judge_with_passport(passport, cases, tmp_path / "out", override=override)
 
 
@@ -65,7 +65,7 @@ def test_another_prompt_is_refused(
     """A medjury whose prompt has another version asks another question."""
     monkeypatch.setattr("medjury.in_use.passports._rebuilding.prompt_version", lambda judges: "99")
     before = len(server.calls)
-    with pytest.raises(RefusedError, match="another jury: prompt: 3 was validated, not 99"):
+    with pytest.raises(RefusedError, match="a different jury: prompt: 3 was validated, not 99"):
         judge_with_passport(passport, write_rows(tmp_path / "new.jsonl", [row(1)]), tmp_path / "out")
     assert len(server.calls) == before
     assert main(["passport", "check", str(passport)]) == 6
@@ -99,7 +99,7 @@ def test_another_instrument_is_refused(passport: Path, tmp_path: Path) -> None:
     content["hash"] = content_hash(content)
     passport.write_text(json.dumps(content))
     with pytest.raises(
-        RefusedError, match=r"another jury: instrument: note_quality .* was validated, not pdsqi9"
+        RefusedError, match=r"a different jury: instrument: note_quality .* was validated, not pdsqi9"
     ):
         judge_with_passport(passport, write_rows(tmp_path / "new.jsonl", [row(1)]), tmp_path / "out")
 

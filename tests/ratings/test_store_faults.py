@@ -73,7 +73,7 @@ def test_a_damaged_store_says_so(file: Path) -> None:
 @pytest.mark.parametrize(
     ("address", "message"),
     [
-        ("mysql://host/name", "cannot lie in mysql"),
+        ("mysql://host/name", "cannot be kept in mysql"),
         ("", "kept in a file"),
         (":memory:", "kept in a file"),
         ("no/such/folder/ratings.sqlite", "folder no/such/folder does not exist"),

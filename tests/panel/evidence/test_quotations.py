@@ -95,7 +95,7 @@ def test_the_page_links_a_quotation_to_its_place_and_names_an_invented_one(tmp_p
     assert '<span id="q1" class="anchor"></span><mark' in page
     assert '<a class="quoted" href="#q1"' in page
     assert "no bleeding was ever seen <strong>not found in the source</strong>" in page
-    assert "1 quotation stands" in page
+    assert "1 quotation is" in page
 
 
 def test_a_quotation_far_down_a_long_note_leads_to_its_page(tmp_path: Path) -> None:
