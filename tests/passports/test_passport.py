@@ -150,14 +150,14 @@ def test_where_nobody_told_who_answered_only_the_model_asked_for_may_answer_now(
     silent = [answering(NOT_TOLD)]
     assert answering_changes(silent, [answering(NOT_TOLD), answering("gpt-4o-2024-08-06")]) == ()
     (other,) = answering_changes(silent, [answering("llama-3")])
-    assert other == "juror: gpt-4o is answered by llama-3; no model was validated"
+    assert other == "juror: gpt-4o is answered by llama-3; nobody was validated"
     known = [answering("gpt-4o-2024-08-06"), answering(NOT_TOLD)]
     (later,) = answering_changes(known, [answering("gpt-4o-2024-11-20")])
     assert later == "juror: gpt-4o is answered by gpt-4o-2024-11-20; validated was gpt-4o-2024-08-06"
     (quiet,) = answering_changes(known[:1], silent)
     assert quiet == "juror: gpt-4o does not say which model answered; validated was gpt-4o-2024-08-06"
     (unknown,) = answering_changes([], [answering("gpt-4o")])
-    assert unknown.endswith("no model was validated")
+    assert unknown.endswith("nobody was validated")
 
 
 def test_what_has_a_value_for_nearly_every_patient_is_no_group() -> None:
