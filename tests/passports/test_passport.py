@@ -153,9 +153,9 @@ def test_where_nobody_told_who_answered_only_the_model_asked_for_may_answer_now(
     assert other == "juror: gpt-4o is answered by llama-3; nobody was validated"
     known = [answering("gpt-4o-2024-08-06"), answering(NOT_TOLD)]
     (later,) = answering_changes(known, [answering("gpt-4o-2024-11-20")])
-    assert later == "juror: gpt-4o is answered by gpt-4o-2024-11-20; validated was gpt-4o-2024-08-06"
+    assert later == "juror: gpt-4o is answered by gpt-4o-2024-11-20; gpt-4o-2024-08-06 was validated"
     (quiet,) = answering_changes(known[:1], silent)
-    assert quiet == "juror: gpt-4o does not say which model answered; validated was gpt-4o-2024-08-06"
+    assert quiet == "juror: gpt-4o does not say which model answered; gpt-4o-2024-08-06 was validated"
     (unknown,) = answering_changes([], [answering("gpt-4o")])
     assert unknown.endswith("nobody was validated")
 
