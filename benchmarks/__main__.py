@@ -11,7 +11,7 @@ import importlib
 import sys
 from pathlib import Path
 
-COMPARED = ("calls", "report")
+COMPARED = ("report",)
 
 
 def main(words: list[str]) -> int:

@@ -125,8 +125,8 @@ def _many_items(
         "ours": f"{our_seconds:.3f} s",
         "peer": f"{peer_seconds:.3f} s, no interval",
         "ratio": f"{our_seconds / peer_seconds:.2f} ×",
-        "target": "≤ 0.3 s",
-        "holds": our_seconds <= 0.3,
+        "target": "shown",
+        "holds": None,
     }
 
 

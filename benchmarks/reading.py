@@ -16,7 +16,6 @@ from medjury.instruments import LONGEST_REPLY, AnswerError, read_reply
 
 TOKEN = "7f3a09c41e"
 ALLOWED = 0.2  # seconds for 1 MB
-ORDINARY = 0.1  # milliseconds for a reply of a judge
 OBJECT = json.dumps({name: {"explanation": "One drug is missing. " * 8, "score": 4} for name in "abcdefghi"})
 PROVEN = f'{OBJECT[:-1]}, "verdict": "{TOKEN}"}}'
 FILLINGS = {
@@ -47,8 +46,10 @@ def run() -> Iterator[dict[str, Any]]:
         ("in a fence", f"```json\n{OBJECT}\n```"),
         ("by its token", f"Well. {PROVEN}"),
     ):
-        spent = 1000 * min(_seconds(reply) for _ in range(200))
-        yield _row(f"a judge's reply, {name}", f"{spent:.3f} ms", f"<= {ORDINARY} ms", spent <= ORDINARY)
+        spent = min(_seconds(reply) for _ in range(200))
+        plain = min(_parsing() for _ in range(200))
+        row = _row(f"a judge's reply, {name}", f"{1000 * spent:.3f} ms", "shown", None)
+        yield row | {"peer": f"json.loads {1000 * plain:.3f} ms", "ratio": f"{spent / plain:.1f} x"}
 
 
 def _replies(sign: str) -> Iterator[str]:
@@ -73,5 +74,12 @@ def _seconds(reply: str) -> float:
     return (time.process_time() - start) / 2
 
 
-def _row(name: str, ours: str, target: str, holds: bool) -> dict[str, Any]:
+def _parsing() -> float:
+    """What Python itself takes for the object of that reply."""
+    start = time.process_time()
+    json.loads(OBJECT)
+    return time.process_time() - start
+
+
+def _row(name: str, ours: str, target: str, holds: bool | None) -> dict[str, Any]:
     return {"name": name, "ours": ours, "peer": "", "ratio": "", "target": target, "holds": holds}

@@ -24,7 +24,6 @@ from tests.ratings.samples import rating
 from medjury.store.ratings import Rating, open_store
 
 RATINGS, AT_ONCE, TURNS = 100_000, 20_000, 3
-TARGETS = {"SQLite": 50_000, "PostgreSQL": 20_000}
 
 
 def run() -> Iterator[dict[str, Any]]:
@@ -96,10 +95,9 @@ def _server_cpu(folder: Path | None) -> float:
 
 def _row(name: str, turns: list[tuple[float, float, float]]) -> dict[str, Any]:
     wall, used, served = (RATINGS / min(each) if min(each) else 0.0 for each in zip(*turns, strict=True))
-    target = TARGETS[name]
     server = f", server {served:,.0f}" if served else ""
     return {
         "name": f"{RATINGS:,} ratings into {name}, {AT_ONCE:,} at once", "ours": f"{wall:,.0f} / s",
         "peer": f"{used:,.0f} / CPU s{server}",
-        "ratio": "", "target": f">= {target:,}", "holds": wall >= target,
+        "ratio": "", "target": "shown", "holds": None,
     }  # fmt: skip

@@ -23,7 +23,6 @@ from typing import Any
 
 CASES, DIMENSIONS, RATED = 10_000, 4, 1_000
 REQUESTS = 60
-ALLOWED = 0.2  # seconds, 95th percentile of a page
 ROOT = Path(__file__).parent.parent
 WORDS = [
     "patient", "denies", "chest", "pain", "fever", "cough", "weight", "stable", "blood", "pressure", "pulse",
@@ -41,9 +40,9 @@ def run() -> Iterator[dict[str, Any]]:
             "name": f"{kind}, p95 of {REQUESTS} requests",
             "ours": f"{1000 * seconds['p95']:.0f} ms",
             "peer": f"median {1000 * seconds['median']:.0f} ms",
-            "ratio": f"{seconds['p95'] / ALLOWED:.2f} of allowed",
-            "target": f"< {1000 * ALLOWED:.0f} ms",
-            "holds": seconds["p95"] < ALLOWED,
+            "ratio": f"{seconds['p95'] / seconds['median']:.1f} x",
+            "target": "shown",
+            "holds": None,
         }
     told = {"name": f"{CASES:,} cases opened and checked", "target": "", "holds": None, "ratio": ""}
     yield told | {"ours": f"{found['opened']:.1f} s", "peer": f"index and queues {found['warm']:.1f} s more"}
