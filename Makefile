@@ -12,6 +12,9 @@ help: ## list the commands
 
 install: $(INSTALLED) ## make .venv with medjury, the embedded model and the tools for its tests
 
+# What the demonstration needs and nothing else: the first page is there before the tools of the tests would be.
+DEMONSTRATION := $(VENV)/.demonstration
+
 # Every package is pinned by hash; a second run does nothing unless the lock or the metadata changed. uv takes ten
 # seconds for what takes pip nine minutes; it is installed into each environment from the registry, by hash too. What a
 # library warns of while it is compiled is then said here, and not in the middle of a test.
@@ -28,7 +31,14 @@ $(INSTALLED): requirements/uv.txt requirements/develop.txt pyproject.toml
 	$(BIN)/medjury models pull
 	touch $(INSTALLED)
 
-demo: install ## a good jury on planted errors in seconds, then a small model live; no network
+$(DEMONSTRATION): requirements/uv.txt requirements/demo.txt pyproject.toml
+	$(call environment,$(VENV))
+	$(BIN)/python $(UV) --python $(BIN)/python -r requirements/demo.txt
+	$(BIN)/python -m uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	$(BIN)/medjury models pull
+	touch $(DEMONSTRATION)
+
+demo: $(DEMONSTRATION) ## a good jury on planted errors in seconds, then a small model live; no network
 	$(BIN)/medjury demo
 
 # Tests wait for servers, browsers and processes that they killed: one worker more than there are processors uses that.
@@ -114,6 +124,9 @@ test-ray: $(RAY)/.installed ## run the tests of studies on a Ray cluster, with t
 # `neural` and `train` stay out: they bring torch, which weighs gigabytes; see `test-learned`.
 EXTRAS := local speed report postgres anthropic google redact panel tuning
 
+# What the demonstration needs: the embedded model. Its versions are those of the tests.
+DEMO := local speed
+
 # What the container carries: everything that needs no torch.
 IMAGE := local speed report postgres anthropic google panel tuning
 
@@ -123,6 +136,8 @@ lock: ## renew the pinned requirements (needs uv)
 	uv pip compile pyproject.toml $(EXTRAS:%=--extra %) --group test --group check --group bench --group mutation --group build --group docs \
 	  --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  --output-file requirements/develop.txt
+	uv pip compile pyproject.toml $(DEMO:%=--extra %) --group build --constraint requirements/develop.txt --universal \
+	  --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --output-file requirements/demo.txt
 	uv pip compile pyproject.toml $(IMAGE:%=--extra %) --group build --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-header --output-file requirements/image.txt
 	uv pip compile pyproject.toml --extra neural --extra train --extra tuning --group learned --overrides requirements/learned-overrides.txt \
