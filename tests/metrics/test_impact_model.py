@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from statsmodels.miscmodels.ordinal_model import OrderedModel
 from tests.metrics.some_texts import PRIMOCK
 
 from medjury.foundation.errors import MedjuryError
@@ -17,37 +16,9 @@ from medjury.texts.metrics._impact import check_impact, impact_features
 from medjury.texts.metrics._impact_model import (
     MODEL_FEATURES,
     fit_impact_model,
-    fit_ordinal,
     read_impact_model,
     shipped_model,
 )
-
-
-def simulated(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    generator = np.random.default_rng(seed)
-    features = generator.integers(0, 3, (rows, 3)).astype(np.float64)
-    latent = features @ np.array([1.5, 0.8, 0.0]) + generator.logistic(size=rows)
-    return features, np.digitize(latent, [1.0, 2.5]).astype(np.int64)
-
-
-def test_the_regression_finds_what_was_planted() -> None:
-    features, levels = simulated(20_000, 1)
-    model = fit_ordinal(features, levels, np.zeros(3), spread=100.0)
-    assert model.coefficients == pytest.approx((1.5, 0.8, 0.0), abs=0.06)
-    assert model.cuts == pytest.approx((1.0, 2.5), abs=0.08)
-
-
-def test_the_regression_is_statsmodels() -> None:
-    features, levels = simulated(300, 2)
-    theirs = OrderedModel(levels, features, distr="logit").fit(method="bfgs", disp=False, gtol=1e-9)
-    ours = fit_ordinal(features, levels, np.zeros(3), spread=1e6)
-    assert ours.coefficients == pytest.approx(tuple(theirs.params[:3]), abs=1e-4)
-
-
-def test_a_strong_prior_holds_the_coefficients() -> None:
-    features, levels = simulated(50, 3)
-    model = fit_ordinal(features, levels, np.array([0.5, 0.5, 0.5]), spread=1e-4)
-    assert model.coefficients == pytest.approx((0.5, 0.5, 0.5), abs=1e-3)
 
 
 def test_the_model_is_written_and_read_back() -> None:
