@@ -21,7 +21,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 RECIPES = ("diagnosis-jury", "econsult", "medhelm-jury", "pdsqi9", "transcripts")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*(?:e[-+]?\d+)?")
-# What differs between two runs of the same code.
+# What differs between two runs of the same code: moments, in a column or in a sentence.
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?")
 VARIES = {"created_at", "seconds", "started", "finished", "when", "duration"}
 # What a tree states of itself: sizes and hashes of its own files.
 OWN = {"methods.csv", "folder.csv"}
@@ -73,7 +74,9 @@ def _compared(before: Path, now: Path) -> Iterator[str]:
         if len(old) != len(new):
             yield f"row {place}: {len(old)} columns before, {len(new)} now"
         for name, one, other in zip(names, old, new, strict=False):
-            if name not in VARIES and NUMBER.findall(one) != NUMBER.findall(other):
+            if name not in VARIES and NUMBER.findall(MOMENT.sub("", one)) != NUMBER.findall(
+                MOMENT.sub("", other)
+            ):
                 yield f"row {place}, {name}: {one[:80]!r} before, {other[:80]!r} now"
 
 
