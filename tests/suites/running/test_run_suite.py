@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -71,6 +72,21 @@ def test_scores_are_the_marks_of_the_answers_and_a_trivial_answer_stands_beside_
     marks = polars.read_parquet(tmp_path / "out" / "marks.parquet")
     assert set(marks["rater"]) == {"exact_match"} and set(marks["rater_kind"]) == {"metric"}
     assert marks.filter(system="other")["score"].sum() == 8
+
+
+def test_an_item_at_fault_counts_for_nobody_and_the_trivial_answer_stays(tmp_path: Path) -> None:
+    """Whoever abstains is marked without the item's own query, which cannot be run."""
+    folder = tmp_path / "questions"
+    shutil.copytree(sample_file(load_benchmark("ehrsql")), folder)
+    rows = json.loads((folder / "valid.json").read_text())
+    rows.append({**rows[0], "id": "faulty", "question": "what is gone?", "query": "select gone from nowhere"})
+    (folder / "valid.json").write_text(json.dumps(rows))
+    with LoopbackServer(lambda _call: "ok:null") as server:
+        part = {"name": "ehrsql", "data": "questions"}
+        file = write_suite(tmp_path, benchmarks=[part], candidates=[model(server.url, "abstains")])
+        assert run(file, "--no-preflight") == 0
+    cell = cells(tmp_path)["abstains", "ehrsql"]
+    assert (cell["items"], cell["score"], cell["baseline_score"]) == (3, 1 / 3, 1 / 3)
 
 
 def test_a_benchmark_that_is_added_is_all_that_is_asked_and_without_a_jury_an_open_one_ranks_nobody(

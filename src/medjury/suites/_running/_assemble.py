@@ -51,17 +51,8 @@ def assemble(
     agreement: tuple[AgreementResult, ...],
 ) -> Results:
     """The results of a run. An item whose own gold answer is at fault marks nobody: it is left out, and counted."""
-    at_fault = {
-        chosen.name: {
-            item.id
-            for item in chosen.items
-            for each in asked
-            if (mark := marks.of(each.part.called, chosen.name, item.id).get(chosen.benchmark.metrics[0]))
-            and mark.reason is Reason.INPUT
-        }
-        for chosen in suite.benchmarks
-    }
     baselines, decided = trivial
+    at_fault = {each.name: _at_fault(each, asked, marks, baselines) for each in suite.benchmarks}
     notes = [*suite.notes()]
     notes += [f"{metric} was not computed: {why}" for metric, why in marks.failed.items()]
     folders = [*(each.study.output for each in asked), *(each.folder for each in sentences.values())]
@@ -102,6 +93,24 @@ def assemble(
         # What holds of every benchmark, the page says by itself.
         tuple(each for each in notes if not each.startswith("MADE-UP ROWS")),
     )
+
+
+def _at_fault(
+    chosen: Chosen, asked: Sequence[Asked], marks: Marks, baselines: Sequence[BaselineResult]
+) -> set[str]:
+    """The items whose own gold answer cannot be marked. Candidates' marks alone do not show them all: an answer that
+    abstains, or cannot be read, is marked before the item's own query is run. The trivial answers were all run."""
+    metric = chosen.benchmark.metrics[0]
+    found = {
+        item.id
+        for item in chosen.items
+        for each in asked
+        if (mark := marks.of(each.part.called, chosen.name, item.id).get(metric))
+        and mark.reason is Reason.INPUT
+    }
+    for baseline in (each for each in baselines if each.benchmark == chosen.name):
+        found |= {item.id for item in chosen.items if item.id not in baseline.scores}
+    return found
 
 
 def _benchmark(chosen: Chosen, sentence: Sentence | None, at_fault: int) -> BenchmarkResult:
