@@ -98,7 +98,7 @@ def assemble(
 def _at_fault(
     chosen: Chosen, asked: Sequence[Asked], marks: Marks, baselines: Sequence[BaselineResult]
 ) -> set[str]:
-    """The items whose own gold answer cannot be marked. Candidates' marks alone do not show them all: an answer that
+    """The items whose own gold answer cannot be marked. Candidates' marks alone do not show them all: one that
     abstains, or cannot be read, is marked before the item's own query is run. The trivial answers were all run."""
     metric = chosen.benchmark.metrics[0]
     found = {
