@@ -121,6 +121,8 @@ def _memorised(found: HeldOut | None) -> list[str]:
                 f"{told}: its score collapses on patients it has not seen. It has learned its cases by heart, "
                 "not the task; a split that divides a patient's cases would have shown you the first number."
             )
+        elif elsewhere.high is None and (elsewhere.value or 0.0) < there - _TOLD:
+            lines.append(f"{told}; whether that is more than chance is not known ({elsewhere.method}).")
         elif name == TUNED:
             lines.append(f"{told}.")
     return lines
@@ -165,8 +167,6 @@ def _curve_lines(points: Sequence[CurvePoint]) -> list[str]:
     return [f"Learning curve: from {fewest:,} labelled cases on tuning beats the plain prompt."]
 
 
-def _below(estimate: Estimate | None, value: float) -> bool:
-    if estimate is None or estimate.value is None:
-        return False
-    high = estimate.high if estimate.high is not None else estimate.value
-    return high < value - _TOLD
+def _below(estimate: Estimate, value: float) -> bool:
+    """Whether the whole interval lies below; a value without an interval shows nothing."""
+    return estimate.high is not None and estimate.high < value - _TOLD
