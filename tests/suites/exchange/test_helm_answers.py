@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from medjury.cli import main
-from medjury.suites import read_results
+from medjury.suites import load_benchmark, load_items, read_results, sample_file
 from medjury.suites._exchange import read_given
 
 
@@ -93,3 +93,20 @@ def test_a_folder_without_a_fitting_answer_is_refused(
 def test_the_task_of_a_run_is_its_name_without_the_model(tmp_path: Path) -> None:
     (found,) = read_given(helm_run(tmp_path / "run", state(1, "Q", "A", PARTS)))
     assert (found.task, found.model, found.program) == ("head_qa language=en", "openai/gpt-4o", "HELM")
+
+
+def test_an_empty_query_is_what_helm_takes_it_for_unless_it_was_cut(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    benchmark = load_benchmark("ehrsql")
+    asked = load_items(benchmark, sample_file(benchmark)).items
+    texts = ["\n\n".join(each.inputs.values()) for each in asked]
+    states = [state(number, text, "", []) for number, text in enumerate(texts)]
+    states[0]["result"]["completions"][0]["text"] = f"<sql>\n{asked[0].gold[0]};\n</sql>"
+    states[1]["result"]["completions"][0]["finish_reason"] = {"reason": "length"}
+    folder = helm_run(tmp_path / "run", *states)
+    options = ["--quiet", "--resamples", "200", "--output", str(tmp_path / "out")]
+    main(["bench", "run", "ehrsql", "--candidate", f"kind=recorded,file={folder},name=gpt", *options])
+    found = {each.item: each for each in read_results(tmp_path / "out").answers}
+    assert [found[each.id].score for each in asked] == [1.0, None, 1.0] and asked[2].gold == ("null",)
+    assert "1 empty answer read as HELM reads them" in capsys.readouterr().err

@@ -206,6 +206,8 @@ def test_a_question_without_answer_is_answered_by_abstaining(database: Path, ans
         ("WITH a AS (SELECT 1) SELECT * FROM a", "WITH a AS (SELECT 1) SELECT * FROM a"),
         ("```sql\nSELECT 1", "SELECT 1"),
         ("SELECT ';' AS sign", "SELECT ';' AS sign"),
+        ("It is <sql>SELECT 1;</sql>, I think.", "SELECT 1"),
+        ("<SQL>\n```sql\nSELECT 1\n```\n</SQL>", "SELECT 1"),
     ],
 )
 def test_the_query_is_found_among_other_words(answer: str, query: str) -> None:
@@ -213,7 +215,14 @@ def test_the_query_is_found_among_other_words(answer: str, query: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", ["", "Hello.", "```sql\nSELECT 1\n```\nor\n```sql\nSELECT 2\n```", "<think>SELECT 1"]
+    "answer",
+    [
+        "",
+        "Hello.",
+        "```sql\nSELECT 1\n```\nor\n```sql\nSELECT 2\n```",
+        "<think>SELECT 1",
+        "```sql\nSELECT 1\n``` No: <sql>SELECT 2</sql>",
+    ],
 )
 def test_no_query_or_two_of_them_are_not_guessed_from(database: Path, answer: str) -> None:
     found = mark(benchmark(), Item("1", {}, ("SELECT 1",)), answer, "sql_execution", database=database)

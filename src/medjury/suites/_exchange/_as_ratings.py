@@ -30,9 +30,11 @@ from medjury.models import (
     request_key,
     write_answers,
 )
+from medjury.statistics import counted
 from medjury.store.ratings import Rating
 from medjury.suites._benchmark import Benchmark, Item
 from medjury.suites._exchange._others_answers import GivenAnswer, GivenRun, match_answers
+from medjury.suites._marking import ABSTAINED
 
 # Another program's answers as a file of recorded answers, by which a suite takes them like any candidate's.
 #
@@ -296,9 +298,18 @@ def record_given(
     lines: list[tuple[Case, int, GivenAnswer]] = []
     for each in questions:
         matched = match_answers(each.benchmark, each.items, answers)
+        abstained = 0
         for item, case in zip(each.items, each.cases, strict=True):
             if item.id in matched.answers:
-                lines.append((case, each.most_tokens, matched.answers[item.id]))
+                answer = matched.answers[item.id]
+                if program == "HELM" and _abstains(each.benchmark, answer):
+                    answer, abstained = replace(answer, text=ABSTAINED), abstained + 1
+                lines.append((case, each.most_tokens, answer))
+        if abstained:
+            told.append(
+                f"{called}: {each.benchmark.name}: {counted(abstained, 'empty answer')} read as HELM reads them: "
+                "the question cannot be answered from the database"
+            )
         told += [
             f"{called}: {each.benchmark.name}: {len(ids):,} of {len(each.items):,} items have no answer: {why}"
             for why, ids in matched.unmatched.items()
@@ -311,6 +322,13 @@ def record_given(
     was = RecordedAs(names=[called], identity=identity, vendor=by.partition("/")[0] if "/" in by else "")
     write_answers(to, [was], _recorded(lines, speaker, identity))
     return told
+
+
+def _abstains(benchmark: Benchmark, answer: GivenAnswer) -> bool:
+    """HELM takes an empty query for the word that a question cannot be answered. One that was cut or withheld says
+    nothing."""
+    ended = not answer.failure and _FINISHES.get(answer.finish, "stop") == "stop"
+    return benchmark.metrics[0] == "sql_execution" and ended and not answer.text.strip()
 
 
 def _of_one_model(path: Path, model: str | None) -> list[GivenRun]:

@@ -104,6 +104,7 @@ _VERB = (
     r"reindex|analyze)"
 )
 _FENCE = re.compile(r"```[ \t]*(?:(?:sqlite3|sqlite|sql)\b)?[ \t]*\n?(.*?)```", re.DOTALL | re.IGNORECASE)
+_TAGS = re.compile(r"<sql>(.*?)</sql>", re.DOTALL | re.IGNORECASE)
 _OPEN_FENCE = re.compile(
     r"```[ \t]*(?:(?:sqlite3|sqlite|sql)\b)?[ \t]*\n(?!.*```)(.*)", re.DOTALL | re.IGNORECASE
 )
@@ -201,7 +202,9 @@ def _candidates(text: str) -> list[str]:
         given = [str(value[name]) for name in ("query", "sql", "answer") if value.get(name) is not None]
         if given:
             return given[:1]
-    fenced = [each for each in _FENCE.findall(text) if each.strip()] or _OPEN_FENCE.findall(text)
+    tagged = [_FENCE.sub(r"\1", each) for each in _TAGS.findall(text)]
+    fenced = [each for each in (*tagged, *_FENCE.findall(_TAGS.sub("", text))) if each.strip()]
+    fenced = fenced or _OPEN_FENCE.findall(text)
     if fenced:
         return [each for each in fenced if _STARTS.match(each.strip()) or _ABSTAINS.fullmatch(each)]
     found = _STARTS.search(text)
