@@ -36,6 +36,31 @@ def test_gold_is_a_letter_or_the_text_of_a_choice(tmp_path: Path) -> None:
         assert found.items[0].gold == ("B",)
 
 
+def rows_of(folder: Path, benchmark: Benchmark, *golds: object, choices: object = ("a", "b", "c")) -> Loaded:
+    rows = [
+        {"id": str(number), "note": "n", "record": "r", "question": "q", "choices": choices, "gold": gold}
+        for number, gold in enumerate(golds)
+    ]
+    return load_items(benchmark, written(folder, *rows))
+
+
+@pytest.mark.parametrize(("golds", "letters"), [((0, 1, 2), "ABC"), ((1, 2, 3), "ABC"), (("0", "2"), "AC")])
+def test_gold_may_be_the_number_of_a_choice(tmp_path: Path, golds: tuple[object, ...], letters: str) -> None:
+    found = rows_of(tmp_path, OWN, *golds)
+    assert "".join(item.gold[0] for item in found.items) == letters
+
+
+def test_numbers_that_do_not_tell_where_they_count_from_are_refused(tmp_path: Path) -> None:
+    for golds, choices in (((1, 2), ("a", "b", "c")), ((0, 3), ("a", "b", "c")), ((1, 4), ("4", "5", "6"))):
+        with pytest.raises(MedjuryError, match="first_answer: 0"):
+            rows_of(tmp_path, OWN, *golds, choices=choices)
+    from_one = replace(OWN, options={**OWN.options, "first_answer": 1})
+    assert [each.gold for each in rows_of(tmp_path, from_one, 1, 2).items] == [("A",), ("B",)]
+    assert "number of no choice" in rows_of(tmp_path, from_one, 0, 4).problems[0]
+    texts = rows_of(tmp_path, OWN, 5, 4, choices=("4", "5", "6"))
+    assert [each.gold for each in texts.items] == [("B",), ("A",)]
+
+
 def test_gold_that_may_be_a_letter_or_another_text_is_refused(tmp_path: Path) -> None:
     found = read(tmp_path, OWN, choices=["B", "A", "AB", "O"], gold="B")
     assert "may be the letter B or the text of A" in found.problems[0]

@@ -25,7 +25,7 @@ _GOLDS = (
     "gold", "answer", "correctanswer", "rightanswer", "correct", "label", "target", "reference", "groundtruth",
     "expected", "expectedanswer", "truth", "solution", "answeridx", "answerletter",
 )  # fmt: skip
-_PATIENTS = ("patient", "patientid", "subject", "subjectid", "mrn")
+_PATIENTS = ("patient", "patientid", "subjectid", "mrn")  # `subject` is a subject of medicine as often
 _INPUTS = (
     "question", "prompt", "query", "instruction", "task", "vignette", "note", "notes", "context", "text", "message",
     "report", "record", "conversation", "dialogue", "passage", "abstract", "document", "input",

@@ -4,8 +4,10 @@ A JSON Lines, CSV, TSV, Excel or Parquet file with these columns:
 
     id        names the item; every one once
     NAME      one column for every {NAME} of the benchmark's prompt, such as note or question
-    gold      the right answer: a text, or a letter or the text of a choice; in JSON Lines also a list of texts that
-              all count as right; for code sets the codes, as a list or parted by ; or ,
+    gold      the right answer: a text, or a letter or the text of a choice; in JSON Lines also a list of texts
+              that all count as right; for code sets the codes, as a list or parted by a semicolon or a comma; or
+              the number of a choice, where it is one in every row: `options: {first_answer: 0}` (or 1) says where
+              the file counts from, if its rows do not tell
     choices   where items have choices of their own: an object or list in JSON Lines; in other tables an object or
               list as JSON, or a column for each choice (choice_A, choice_B …)
     patient   may be there: which items are of one patient
@@ -19,11 +21,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
+from medjury.foundation.errors import MedjuryError
 from medjury.suites._benchmark import Benchmark, Item, Loaded, inputs_of
 from medjury.suites._loaders._source_files import (
     Gathering,
@@ -50,14 +53,45 @@ def load_table(benchmark: Benchmark, path: Path) -> Loaded:
     if benchmark.gold:
         needed.append(columns.get("gold", "gold"))
     gathering = Gathering()
-    for row in gathering.rows(one_file(path, *_KINDS), needed):
+    rows = [*gathering.rows(one_file(path, *_KINDS), needed)]
+    first = _first_number(benchmark, rows, columns) if benchmark.gold else None
+    for row in rows:
         with gathering.row(row):
             texts = {name: row.text(column) for name, column in inputs.items()}
-            gathering.add(_item(benchmark, row, texts, columns), row.where)
+            gathering.add(_item(benchmark, row, texts, columns, first), row.where)
     return gathering.loaded()
 
 
-def _item(benchmark: Benchmark, row: Row, texts: Mapping[str, str], columns: Mapping[str, Any]) -> Item:
+def _first_number(benchmark: Benchmark, rows: Sequence[Row], columns: Mapping[str, Any]) -> int | None:
+    """Where a file counts its choices from, whose gold answers are their numbers; None where they are not."""
+    stated = benchmark.options.get("first_answer")
+    if stated in (0, 1):
+        return int(str(stated))
+    numbers, lasts, named = set(), set(), 0
+    for row in rows:
+        gold = str(row.values.get(columns.get("gold", "gold"), "")).strip()
+        try:
+            choices = _choices(benchmark, row, columns.get("choices", "choices"))
+        except RowError:
+            continue
+        if not choices or not gold.isdecimal():
+            return None
+        numbers.add(int(gold))
+        lasts |= {int(gold)} if int(gold) == len(choices) else set()
+        named += gold in choices.values()
+    if not numbers or named == len(rows):
+        return None
+    if named or (0 in numbers) == bool(lasts):
+        raise MedjuryError(
+            "the right answers are numbers, and nobody can tell whether they count the choices from 0, from 1, or "
+            "are their texts; say `options: {first_answer: 0}` (or 1) in the benchmark's file"
+        )
+    return 0 if 0 in numbers else 1
+
+
+def _item(
+    benchmark: Benchmark, row: Row, texts: Mapping[str, str], columns: Mapping[str, Any], first: int | None
+) -> Item:
     choices = _choices(benchmark, row, columns.get("choices", "choices"))
     facts: dict[str, Any] = {}
     gold: tuple[str, ...] = ()
@@ -66,7 +100,12 @@ def _item(benchmark: Benchmark, row: Row, texts: Mapping[str, str], columns: Map
         if _CODES in benchmark.metrics:
             facts["codes"], gold = gold, ("; ".join(gold),)
         elif choices:
-            letters = [right_letters(letter_of(each, choices), choices) for each in gold]
+            if first is not None:
+                gold = (_numbered(gold[0], first, choices),)
+            letters = [
+                right_letters(each if first is not None else letter_of(each, choices), choices)
+                for each in gold
+            ]
             gold = tuple(dict.fromkeys(each for group in letters for each in group))
         elif "yes_no_maybe" in benchmark.metrics:
             gold = (row.label(columns.get("gold", "gold"), _WORDS),)
@@ -74,6 +113,14 @@ def _item(benchmark: Benchmark, row: Row, texts: Mapping[str, str], columns: Map
     identifier = columns.get("id", "id")
     name = f"row-{row.number}" if identifier == ROW else row.text(identifier)
     return Item(name, texts, gold, choices, patient, facts)
+
+
+def _numbered(gold: str, first: int, choices: Mapping[str, str]) -> str:
+    """The letter of the choice with this number."""
+    place = int(gold) - first if gold.isdecimal() else -1
+    if not 0 <= place < len(choices):
+        raise RowError(f"the right answer, {gold!r}, is the number of no choice")
+    return list(choices)[place]
 
 
 def _gold(row: Row, column: str, *, codes: bool) -> tuple[str, ...]:
