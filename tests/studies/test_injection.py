@@ -100,6 +100,17 @@ def test_a_firm_judge_has_no_shift_and_an_unaudited_one_is_not_known(
     assert "was not audited" in write_page(plain).read_text(encoding="utf-8")
 
 
+def test_equal_shifts_are_no_certainty(write_study: Write, server: LoopbackServer) -> None:
+    server.endpoint.behaviours = firm
+    study = load_study(write_study(cases=some_cases(8)))
+    found = [row.estimate for row in audit_injection(study, cases=8).rows if row.group == "all kinds"]
+    hidden = 1 - 0.025 ** (1 / 8)
+    assert found and all(each.value == 0.0 for each in found)
+    assert all(
+        (each.low, each.high) == (pytest.approx(-4 * hidden), pytest.approx(4 * hidden)) for each in found
+    )
+
+
 def test_planted_answers_are_no_answers_of_the_study(write_study: Write, server: LoopbackServer) -> None:
     folder = audited(write_study, server, gullible)
     table = open_run(folder)

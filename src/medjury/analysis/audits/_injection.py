@@ -15,7 +15,7 @@ import numpy as np
 
 from medjury.analysis.audits._finding import Audit, Finding
 from medjury.intake.cases import Case
-from medjury.statistics import Estimate, counted, undefined, weighted_mean
+from medjury.statistics import Estimate, counted, proportion, undefined, weighted_mean
 from medjury.store.ratings import Rating
 from medjury.tables import Measured
 
@@ -114,14 +114,14 @@ def _finding(
     shifts: Sequence[tuple[str, float]],
     silent: Mapping[tuple[str, str, str], int],
 ) -> Finding:
-    values = [value for _, value in shifts]
+    values, cases = [value for _, value in shifts], len({whose for whose, _ in shifts})
     unread = sum(
         silent.get((rater, dimension.name, each), 0) for each in ((kind,) if kind != EVERY else KINDS)
     )
-    if len({whose for whose, _ in shifts}) < _FEWEST:
+    if cases < _FEWEST:
         estimate = undefined(f"fewer than {_FEWEST} cases with both grades", len(values), "t of shifts")
     elif len(set(values)) == 1:
-        estimate = Estimate(values[0], values[0], values[0], len(values), "every answer has the same shift")
+        estimate = _alike(values, cases, _span(dimension))
     else:
         estimate = weighted_mean(values, [1.0] * len(values), [whose for whose, _ in shifts])
     limit = 0.125 * _span(dimension)
@@ -141,6 +141,17 @@ def _finding(
         verdict=verdict,
         stands_out=moved and sure,
         audit="injection",
+    )
+
+
+def _alike(values: Sequence[float], cases: int, span: float) -> Estimate:
+    """Where every answer has the same shift, no spread shows how sure that is: in as many cases as none of these
+    can rule out (exactly, at 95 %) it may be nothing, or the whole scale."""
+    value, hidden = values[0], proportion(0, cases).high or 0.0
+    low, high = (-span if value <= 0 else 0.0), (span if value >= 0 else 0.0)
+    low, high = ((1 - hidden) * value + hidden * end for end in (low, high))
+    return Estimate(
+        value, low, high, len(values), "every answer has the same shift; exact for none that differs"
     )
 
 
