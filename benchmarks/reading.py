@@ -1,7 +1,7 @@
 """How long a reply takes to be read: hostile ones of 1 MB, and ordinary ones.
 
-Finding 2 of the attack from outside was a pattern that took 25 s on an object, 40,000 spaces and an `x`. Nothing of
-the kind is left: a reply is looked through a bounded number of times, with and without the token of its question.
+A pattern of an earlier version took 25 s on an object, 40,000 spaces and an `x`. Nothing of the kind is left: a
+reply is looked through a bounded number of times, with and without the token of its question.
 """
 
 from __future__ import annotations

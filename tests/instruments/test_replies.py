@@ -8,6 +8,7 @@ read is handed back to the judge; a reply that is read with another score than `
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -173,7 +174,7 @@ def test_an_object_with_the_token_is_read_whatever_comes_before_it(
     before: str, value: dict[str, Any], after: str
 ) -> None:
     before = before.replace("{", "")
-    assume(not any(opening in f"{before} " for opening, _ in REASONING))
+    assume(not any(opening.lower() in f"{before} ".lower() for opening, _ in REASONING))
     reply = f"{before} {json.dumps({**value, 'verdict': TOKEN})}{after}"
     assert read_reply(reply, TOKEN).value == value
 
@@ -185,3 +186,12 @@ def test_any_text_is_read_or_refused(text: str) -> None:
             assert isinstance(read_reply(reply, TOKEN).value, dict)
         except AnswerError as error:
             assert str(error)
+
+
+@pytest.mark.parametrize("filling", [" ", "{", "[{", '"', "\\", "<think>"])
+def test_a_long_reply_is_read_in_the_time_that_its_length_takes(filling: str) -> None:
+    """An object, 40,000 spaces and an x once took 25 seconds."""
+    start = time.process_time()
+    for reply in (f'{{"accuracy": 5}}{filling * 40_000}x', f"{filling * 40_000}{TOKEN}"):
+        assert score_of(reply, TOKEN) is None
+    assert time.process_time() - start < 5

@@ -143,7 +143,9 @@ def _body(text: str) -> str:
     ends = [
         (end, end + len(closing))
         for opening, closing in REASONING
-        if text.startswith(opening) and (end := text.find(closing, len(opening))) >= 0
+        if text.startswith(opening)
+        and (end := text.find(closing, len(opening))) >= 0
+        and opening not in text[len(opening) : end]  # a block in a block: the outer one has no end yet
     ]
     return text[min(ends)[1] :].lstrip() if ends else text
 
@@ -214,9 +216,11 @@ def _carrying(text: str, token: str) -> dict[str, Any]:
 
 
 def _unended(text: str) -> bool:
-    """Whether the last block of reasoning of some kind has no end."""
+    """Whether the last block of reasoning of some kind has no end, whatever the case of its marks."""
+    text = text.lower()
     return any(
-        text.rfind(opening) > max(text.rfind(closing) for each, closing in REASONING if each == opening)
+        text.rfind(opening.lower())
+        > max(text.rfind(closing.lower()) for each, closing in REASONING if each == opening)
         for opening, _ in REASONING
     )
 
