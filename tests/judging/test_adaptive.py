@@ -11,7 +11,6 @@ from tests.judging.test_repeats import CASE, INSTRUMENT, answer
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason, Unscored
-from medjury.intake.cases import Case
 from medjury.judging import AdaptiveBody, AdaptiveJury, AdaptiveRule, Judge, Rated, Used, Widths
 from medjury.models import Gate, MemoryCache, ModelError, Reply, Scripted
 
@@ -61,16 +60,6 @@ async def test_jurors_who_disagree_make_it_go_on_to_the_last() -> None:
     assert isinstance(rated.record, AdaptiveBody) and rated.record.stopped == "all calls made"
 
 
-async def test_one_open_dimension_asks_the_next_juror_about_the_whole_case() -> None:
-    rater = jury(answer(5, 3), answer(4, 3))
-    assert outcomes(await rate(rater)) == {"accuracy": 4.5, "clarity": 3}
-
-
-async def test_the_strictest_rule_is_the_full_jury() -> None:
-    rater = jury(answer(5, 5), answer(5, 5), answer(2, 5), rule=AdaptiveRule(0.0, minimum=3))
-    assert outcomes(await rate(rater)) == {"accuracy": 4, "clarity": 5} and asked(rater) == [1, 1, 1]
-
-
 async def test_the_record_holds_every_vote_and_what_was_open_after_it() -> None:
     rated = await rate(jury(answer(3, 5), answer(3, 5), answer(1)))
     assert rated.record is not None
@@ -90,15 +79,6 @@ async def test_a_row_tells_the_votes_the_calls_and_the_words_of_the_nearest_juro
     rated = await rate(jury(answer(5, 5), answer(2, 5), answer(4, 5), rule=AdaptiveRule(0.0, minimum=3)))
     told = rated.ratings[0].explanation
     assert told == "scores 2, 4, 5 (of 3); 3 of at most 3 calls. c, who gave 4, said: it is 4"
-
-
-async def test_calls_and_tokens_of_all_jurors_are_in_the_rows() -> None:
-    replies = [[Reply("no", tokens_in=50, tokens_out=1), Reply(answer(3), tokens_in=101, tokens_out=21)],
-               [Reply(answer(1), tokens_in=10, tokens_out=5)]]  # fmt: skip
-    rated = await rate(jury(*replies))
-    assert sum(row.calls or 0 for row in rated.ratings) == 3
-    assert sum(row.tokens_in or 0 for row in rated.ratings) == 161
-    assert sum(row.tokens_out or 0 for row in rated.ratings) == 27
 
 
 async def test_a_juror_who_fails_gives_no_vote_and_the_next_is_asked() -> None:
@@ -147,22 +127,6 @@ async def test_asking_anew_asks_only_the_jurors_whose_answers_could_not_be_used(
     assert set(outcomes(await rater.rate(unit, gate)).values()) == {Reason.NO_QUORUM}
     again = await rater.rate(replace(unit, again=True), gate)
     assert outcomes(again) == {"accuracy": 4.5, "clarity": 4.5} and asked(rater) == [1, 2]
-
-
-async def test_an_invalid_key_stops_everything() -> None:
-    with pytest.raises(ModelError, match="key"):
-        await rate(jury([answer(3)], [ModelError(Reason.PROVIDER, "invalid key", fatal=True)]))
-
-
-async def test_a_case_without_its_input_is_unscored_without_a_call() -> None:
-    rater = jury(answer(4), answer(4, 4))
-    (unit,) = rater.units(Case("empty"), 0)
-    rated = await rater.rate(unit, Gate(cache=MemoryCache()))
-    assert set(outcomes(rated).values()) == {Reason.INPUT} and asked(rater) == [0, 0]
-    assert all(row.cost == 0 and row.calls == 0 for row in rated.ratings)
-    assert isinstance(rated.record, AdaptiveBody)
-    assert rated.record.stopped == "not asked" and rated.record.calls == ()
-    assert isinstance(rater.expected(unit), Unscored)
 
 
 async def test_where_all_say_not_applicable_it_is_and_where_some_do_the_jury_goes_on() -> None:

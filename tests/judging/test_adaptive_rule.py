@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from medjury.foundation.errors import MedjuryError
 from medjury.judging import AdaptiveRule, SavedAdaptiveRule, Widths
-from medjury.judging._adaptive_rule import read_widths
 
 SCALE = (1.0, 5.0)
 SCALES = {"accuracy": (1.0, 5.0), "safety": (0.0, 1.0)}
@@ -144,7 +143,3 @@ def test_a_file_that_is_not_there_or_no_json_is_told(tmp_path: Path) -> None:
     (tmp_path / "text.json").write_text("tolerance: 1")
     with pytest.raises(MedjuryError, match="not JSON"):
         SavedAdaptiveRule.load(tmp_path / "text.json")
-
-
-def test_widths_survive_being_written_as_json() -> None:
-    assert read_widths(json.loads(json.dumps(WIDTHS.content()))) == WIDTHS

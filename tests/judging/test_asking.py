@@ -92,11 +92,6 @@ async def test_a_question_leaves_nothing_that_only_a_search_for_cycles_would_fre
         gc.enable()
 
 
-async def test_a_fatal_failure_is_raised() -> None:
-    with pytest.raises(ModelError, match="key"):
-        await ask([ModelError(Reason.PROVIDER, "the key is not valid", fatal=True)])
-
-
 async def test_the_same_step_again_is_answered_from_the_cache_and_keeps_its_worth() -> None:
     model = Scripted([Reply('{"verdict": "yes"}', tokens_in=1_000_000, tokens_out=0)], name="verifier")
     prices = PriceList.shipped().with_price(model, input=2.0, output=8.0)

@@ -21,7 +21,6 @@ from tests.judging.planted_claims import (
     NEGATED,
     NOTES,
     ON_THE_LINE,
-    PARTIAL,
     REFERENCE,
     START,
     STATEMENTS,
@@ -32,7 +31,7 @@ from tests.judging.planted_claims import (
 )
 
 from medjury.foundation.errors import MedjuryError
-from medjury.instruments import NotApplicable, Reason, Score, Unscored, load_instrument
+from medjury.instruments import NotApplicable, Reason, Unscored, load_instrument
 from medjury.intake.cases import Case, Note
 from medjury.judging import (
     ClaimReading,
@@ -48,7 +47,7 @@ from medjury.judging import (
 )
 from medjury.judging._claims.listing import Claim, without_repeats
 from medjury.judging._claims.steps import together
-from medjury.models import Budget, Gate, MemoryCache, ModelError, Reply, Request, Scripted
+from medjury.models import Gate, MemoryCache, ModelError, Reply, Request, Scripted
 from medjury.store.ratings import Rating
 from medjury.store.runs import Record
 
@@ -103,17 +102,6 @@ def test_the_planted_answers_come_out_exactly(planted: PlantedCase, batch: int) 
     if planted.vetoed is None:
         assert rating.reason is Reason.MISSING
         assert "no claim is left" in rating.explanation
-
-
-def test_without_the_veto_the_weights_decide() -> None:
-    for planted in CASES:
-        rating, _ = only(rate(judge(knowing(), rule=ShareRule(decisive="weight")), planted.case))
-        assert rating.score == planted.weighed
-
-
-def test_the_share_of_all_claims_counts_the_unaddressed_as_unsupported() -> None:
-    _, record = only(rate(judge(knowing(), rule=ShareRule(denominator="all")), MIXED.case))
-    assert record["share"] == 4 / 18
 
 
 def test_every_claim_keeps_where_it_stands_and_what_shows_it() -> None:
@@ -378,30 +366,6 @@ def test_a_fault_that_may_pass_leaves_the_whole_unit_open(when: str) -> None:
     assert rating.explanation == "verifying claim 1 of 4: no answer in time"
 
 
-def test_a_fatal_error_ends_the_run() -> None:
-    def answer(prompt: str) -> Any:
-        if START.claim in prompt:
-            return ModelError(Reason.PROVIDER, "the key is not valid", fatal=True)
-        return knowing()(prompt)
-
-    with pytest.raises(ModelError, match="the key is not valid"):
-        rate(judge(answer), ALL_WELL.case)
-
-
-def test_what_was_answered_before_a_stop_is_not_asked_again() -> None:
-    cache = MemoryCache()
-    model = scripted(knowing())
-    rater = Claims("judge", CONCORDANCE, Speaker(model), Speaker(model))
-    rating, _ = only(rate(rater, MIXED.case, Gate(cache=cache, budget=Budget(calls=4))))
-    assert rating.reason is Reason.OVER_BUDGET
-    assert len(model.requests) == 4
-    rating, record = only(rate(rater, MIXED.case, Gate(cache=cache)))
-    assert rating.score == 0.0
-    assert len(model.requests) == 7
-    assert rating.calls == 7
-    assert record["share"] == 4 / 12
-
-
 def test_repeats_draw_anew() -> None:
     model = scripted(knowing())
     rater = Claims("judge", CONCORDANCE, Speaker(model), Speaker(model))
@@ -580,13 +544,6 @@ def test_texts_stay_between_their_markers() -> None:
     assert trap not in system.content
     assert user.content.index("<<<begin text") < user.content.index(trap)
     assert SUMMARY not in system.content
-
-
-def test_the_score_of_a_decision_is_a_grade_of_the_instrument() -> None:
-    rating, _ = only(rate(judge(knowing()), ON_THE_LINE.case))
-    assert rating.outcome == Score(1.0, rating.explanation)
-    assert rating.instrument == f"concordance@{CONCORDANCE.version}"
-    assert PARTIAL.verdict == "not_addressed"
 
 
 # --- claims as cases

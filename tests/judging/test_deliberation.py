@@ -29,7 +29,7 @@ from medjury.judging import (
     text_block,
 )
 from medjury.judging._deliberation.record import Heard, disputed, outside
-from medjury.models import Budget, Gate, MemoryCache, ModelError, Reply, Request, Scripted
+from medjury.models import Gate, MemoryCache, ModelError, Reply, Request, Scripted
 
 SCALE = {1: "no", 2: "hardly", 3: "partly", 4: "mostly", 5: "yes"}
 INSTRUMENT = Instrument(
@@ -358,16 +358,6 @@ async def test_what_is_no_agents_fault_leaves_the_whole_case_without_a_score(
     assert sum(row.calls or 0 for row in rated.ratings) == len(body(rated)["steps"]) - 1
 
 
-async def test_a_fatal_error_ends_everything_after_the_calls_in_flight() -> None:
-    room = Room(
-        [graded(3, 3)],
-        three([graded(5, 3)], [ModelError(Reason.PROVIDER, "invalid key", fatal=True)], [graded(3, 3)]),
-    )
-    with pytest.raises(ModelError, match="invalid key"):
-        await room.rate()
-    assert room.order == list(NAMES)
-
-
 @pytest.mark.parametrize(
     ("decision", "reason"),
     [
@@ -568,14 +558,6 @@ async def test_a_refused_grade_makes_nothing_not_applicable() -> None:
     assert scores(rated) == {"needed": Reason.AVERAGED, "made": Reason.MISSING}
 
 
-async def test_a_case_without_its_input_is_unscored_without_a_call() -> None:
-    room = Room([], three([], [], []))
-    rated = await room.rate(Case("empty"))
-    assert set(scores(rated).values()) == {Reason.INPUT} and not room.order and rated.record is None
-    (unit,) = room.rater.units(Case("empty"), 0)
-    assert not hasattr(room.rater.expected(unit), "calls")
-
-
 # What is kept
 
 
@@ -601,20 +583,6 @@ async def test_the_record_holds_every_step_with_what_it_took() -> None:
     assert rated.ratings[0].explanation == "line two"
 
 
-async def test_the_same_replies_lead_to_the_same_requests() -> None:
-    def orchestrator() -> list[Any]:
-        return [asks("low_scorer", "accuracy", progress=None), END, graded(3, 3)]
-
-    def agents() -> dict[str, Lines]:
-        return three([graded(5, 3)], [graded(1, 3), says("The third line.", accuracy=2)], [graded(3, 3)])
-
-    rooms = [Room(orchestrator(), agents()) for _ in range(2)]
-    for room in rooms:
-        await room.rate()
-    first, second = ({name: model.requests for name, model in room.models.items()} for room in rooms)
-    assert first == second and rooms[0].order == rooms[1].order
-
-
 async def test_a_course_that_was_stopped_goes_on_without_asking_twice() -> None:
     cache = MemoryCache()
     room = Room(
@@ -635,19 +603,6 @@ async def test_a_course_that_was_stopped_goes_on_without_asking_twice() -> None:
     assert sum(row.calls or 0 for row in rated.ratings) == 7, (
         "answers from the cache count as calls behind it"
     )
-
-
-async def test_a_cap_on_calls_stops_in_the_middle_and_leaves_the_case_open() -> None:
-    room = Room(
-        [asks("low_scorer", "accuracy", progress=None), END, graded(3, 3)],
-        three([graded(5, 3)], [graded(1, 3), says("The third line.", accuracy=2)], [graded(3, 3)]),
-    )
-    cache = MemoryCache()
-    capped = await room.rate(gate=Gate(cache=cache, budget=Budget(calls=4)))
-    assert set(scores(capped).values()) == {Reason.OVER_BUDGET} and len(room.order) == 4
-    assert "agent low_scorer, turn 1" in capped.ratings[0].explanation
-    rated = await room.rate(gate=Gate(cache=cache))
-    assert scores(rated) == {"accuracy": 3, "clarity": 3} and len(room.order) == 7
 
 
 async def test_first_gradings_are_asked_for_at_the_same_time() -> None:

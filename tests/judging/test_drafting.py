@@ -10,14 +10,12 @@ from typing import Any
 import pytest
 
 from medjury.foundation.errors import MedjuryError
-from medjury.instruments import Instrument, Reason, load_instrument
+from medjury.instruments import Reason
 from medjury.intake.cases import Case, Note
 from medjury.judging import (
-    AfterDrafting,
     DraftBody,
     Drafter,
     DraftingRules,
-    Judge,
     Rated,
     SelectionRules,
     Speaker,
@@ -200,11 +198,6 @@ def test_everything_that_determines_a_draft_is_in_its_hash() -> None:
     assert len(hashes) == 5
 
 
-@pytest.fixture(scope="module")
-def instrument() -> Instrument:
-    return load_instrument("concordance")
-
-
 async def test_a_draft_becomes_the_answer_under_judgement_and_names_its_vendor() -> None:
     writer = drafter(json.dumps(GOOD))
     _, record = await draft(writer)
@@ -213,22 +206,6 @@ async def test_a_draft_becomes_the_answer_under_judgement_and_names_its_vendor()
         judged.candidate == record["candidate"] and judged.system == "acme-drafts" and judged.vendor == "Acme"
     )
     assert judged.notes == CASE.notes and judged.id == CASE.id
-
-
-async def test_a_failed_draft_is_an_unscored_case_and_nobody_is_asked(instrument: Instrument) -> None:
-    writer = drafter([Reply("no", finish="refusal")])
-    _, record = await draft(writer)
-    case = drafted_case(CASE, writer, DraftBody.model_validate(record))
-    judge = AfterDrafting(Judge(Scripted([]), instrument))
-    (unit,) = judge.units(case, 0)
-    assert judge.expected(unit) == (await judge.rate(unit, Gate(cache=MemoryCache()))).ratings[0].outcome
-    (row, *_) = (await judge.rate(unit, Gate(cache=MemoryCache()))).ratings
-    assert (
-        row.reason is Reason.REFUSAL
-        and row.explanation.startswith("there is no draft to judge")
-        and row.cost == 0
-    )
-    assert row.system == "acme-drafts"
 
 
 @pytest.mark.parametrize("name", ["reference", "candidate", "notes", "labs"])

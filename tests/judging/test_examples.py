@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Composite, Dimension, Input, Instrument, Reason, SkipRule, Unscored
-from medjury.intake.cases import Case, Note, Redactor
-from medjury.judging import DrawnExamples, Judge, TrainingSplit, split_training
+from medjury.intake.cases import Case, Note
+from medjury.judging import DrawnExamples, Judge, split_training
 from medjury.judging._drawn_examples import DRAWS, Draw, WordIndex
 from medjury.judging._training_split import WorkedExample, consensus_of, kin_of, nearest_grade
 from medjury.models import Scripted
@@ -277,17 +277,6 @@ def test_only_named_cases_are_shown_but_all_their_kin_are_kept_from_validation()
         split_training(cases, ratings, INSTRUMENT, items=["z"])
 
 
-def test_the_texts_and_the_comments_of_examples_are_redacted_before_they_are_kept() -> None:
-    cases = [Case(f"c{n}", f"Call Jane Roe on 07700 900{n:03d}.", patient=str(n)) for n in range(3)]
-    ratings = [
-        row for case in cases for row in rate(case.id, 2, 2, words="Jane Roe's number must not be there.")
-    ]
-    redactor = Redactor(names=["Jane Roe"], presidio=False)
-    split = split_training(cases, ratings, INSTRUMENT, share=1.0, redactor=redactor)
-    kept = json.dumps([[each.question, dict(each.explanations)] for each in split.examples])
-    assert "Jane" not in kept and "07700" not in kept and "[NAME-1]" in kept
-
-
 def test_ratings_of_no_case_are_counted_and_cases_that_can_be_read_only_once_are_refused() -> None:
     cases, ratings = study(4)
     split = split_training(cases[:3], ratings, INSTRUMENT, share=1.0)
@@ -387,22 +376,6 @@ def test_too_few_training_cases_are_refused_with_what_is_there_and_what_to_do() 
         DrawnExamples(split, INSTRUMENT, 3)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"dimension": "acuracy", "draw": "stratified"}, "did you mean 'accuracy'"),
-        ({"dimension": "accuracy", "draw": "random"}, "is for `draw: stratified`"),
-        ({"draw": "nearst"}, "did you mean 'nearest'"),
-        ({"shots": 0}, "1 or more"),
-    ],
-)
-def test_a_wrong_draw_is_refused(wrong: dict[str, Any], message: str) -> None:
-    cases, ratings = study(20)
-    split = split_training(cases, ratings, INSTRUMENT)
-    with pytest.raises(MedjuryError, match=message):
-        DrawnExamples(split, INSTRUMENT, **{"shots": 1, **wrong})
-
-
 # Nobody sees itself or its kin
 
 
@@ -472,48 +445,12 @@ def made(
     return DrawnExamples(split, INSTRUMENT, shots, draw, **settings)
 
 
-def test_a_judge_shows_the_examples_as_answered_questions_between_rubric_and_case() -> None:
-    drawn = made()
-    (unit,) = judge_with(drawn).units(Case("new", "The new text."), 0)
-    request = judge_with(drawn).request(unit)
-    assert not isinstance(request, Unscored)
-    assert [message.role for message in request.messages] == [
-        "system",
-        "user",
-        "assistant",
-        "user",
-        "assistant",
-        "user",
-    ]
-    first = shown(drawn, unit.case)[0]
-    assert request.messages[1].content == first.question and "<<<begin candidate" in first.question
-    answer = json.loads(request.messages[2].content)
-    assert answer["accuracy"] == {
-        "explanation": SCALE[first.scores["accuracy"] or 0],
-        "score": first.scores["accuracy"],
-    }
-    assert "The new text." in request.messages[-1].content
-
-
 def test_a_judge_per_dimension_shows_only_that_dimension_and_without_explanations_only_grades() -> None:
     judge = judge_with(made(), per_dimension=True, explain=False)
     for unit in judge.units(Case("new", "The new text."), 0):
         request = judge.request(unit)
         assert not isinstance(request, Unscored)
         assert list(json.loads(request.messages[2].content)) == list(unit.dimensions)
-
-
-def test_the_tokens_of_the_examples_are_in_the_plan() -> None:
-    case = Case("new", "The new text.")
-    tokens = []
-    for drawn in (None, made(1), made(3)):
-        judge = judge_with(drawn)
-        expected = judge.expected(judge.units(case, 0)[0])
-        assert not isinstance(expected, Unscored) and expected.calls == 1
-        tokens.append(expected.tokens_in)
-    assert tokens[0] < tokens[1] < tokens[2] and (tokens[2] - tokens[0]) == pytest.approx(
-        3 * (tokens[1] - tokens[0]), rel=0.1
-    )
 
 
 def test_the_key_changes_with_the_examples_and_stays_without_them() -> None:
@@ -544,8 +481,3 @@ def test_the_manifest_tells_how_the_examples_were_drawn_and_what_is_no_longer_he
     )
     assert "development_cases" not in judge_with(None).describe()
     assert "Summary" not in json.dumps(told)
-
-
-def test_a_split_without_examples_says_so() -> None:
-    with pytest.raises(MedjuryError, match="there are 0, of 0 answers"):
-        DrawnExamples(TrainingSplit((), (), 0, {}, 0), INSTRUMENT, 1)

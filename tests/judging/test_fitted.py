@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, Reason, load_instrument
 from medjury.intake.cases import Case, Note
 from medjury.judging import Fitted, Judge, Rated, Truncation, Unit, first_questions
@@ -125,11 +124,6 @@ def test_the_rule_and_the_window_are_part_of_the_hash(instrument: Instrument) ->
     assert len(hashes) == 5
     assert Fitted(inner, stated=False).settings_hash() == inner.settings_hash()
     assert Fitted(inner, Truncation()).describe()["context"] == {"truncate": "notes", "keep": "newest"}
-
-
-def test_a_rule_needs_a_window(instrument: Instrument) -> None:
-    with pytest.raises(MedjuryError, match="context_window"):
-        Fitted(judge(instrument, None), Truncation())
 
 
 async def test_first_questions_are_found_without_asking_anybody(instrument: Instrument) -> None:

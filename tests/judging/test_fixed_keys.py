@@ -1,4 +1,5 @@
-"""Keys are the same today as on the day an answer was stored: else every stored answer would be asked again."""
+"""What holds for every way of judging. Keys are the same today as on the day an answer was stored: else every
+stored answer would be asked again."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from medjury.instruments import Reason, load_instrument
+from medjury.instruments import Reason, Unscored, load_instrument
 from medjury.intake.cases import Case, Note
 from medjury.judging import (
     PERSONAS,
@@ -84,13 +85,14 @@ def raters() -> Mapping[str, Rater]:
 class Listening(Gate):
     """Keeps the key and the name of every question, and answers none."""
 
-    def __init__(self) -> None:
+    def __init__(self, failure: ModelError | None = None) -> None:
         super().__init__(cache=MemoryCache())
         self.asked: list[str] = []
+        self.failure = failure or ModelError(Reason.REFUSAL, "nothing is asked")
 
     async def ask(self, model: ChatModel, request: Request, repeat: int = 0, name: str = "") -> Answer:
         self.asked.append(f"{request_key(model.identity, request, repeat)[:16]} {name[:16]}")
-        raise ModelError(Reason.REFUSAL, "nothing is asked")
+        raise self.failure
 
 
 def keys_of(rater: Rater) -> list[str]:
@@ -144,6 +146,23 @@ def test_what_was_asked_yesterday_has_the_same_keys_today(way: str) -> None:
 
 def test_every_way_of_judging_has_fixed_keys() -> None:
     assert FIXED.keys() == raters().keys()
+
+
+@pytest.mark.parametrize("way", FIXED)
+def test_a_key_that_is_not_valid_ends_every_way(way: str) -> None:
+    rater = raters()[way]
+    gate = Listening(ModelError(Reason.PROVIDER, "the key is not valid", fatal=True))
+    with pytest.raises(ModelError, match="the key is not valid"):
+        asyncio.run(rater.rate(rater.units(CASE, 0)[0], gate))
+
+
+@pytest.mark.parametrize("way", FIXED)
+def test_a_case_without_its_input_is_unscored_without_a_call(way: str) -> None:
+    rater, gate = raters()[way], Listening()
+    unit = rater.units(Case("empty"), 0)[0]
+    rated = asyncio.run(rater.rate(unit, gate))
+    assert {(row.reason, row.cost) for row in rated.ratings} == {(Reason.INPUT, 0.0)} and not gate.asked
+    assert isinstance(rater.expected(unit), Unscored)
 
 
 @pytest.mark.parametrize(

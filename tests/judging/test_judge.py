@@ -113,20 +113,6 @@ async def test_a_failed_call_is_unscored_and_its_cost_unknown() -> None:
     assert all(rating.cost is None and rating.tokens_in is None for rating in ratings)
 
 
-async def test_an_invalid_key_stops_everything() -> None:
-    with pytest.raises(ModelError, match="key"):
-        await rate([ModelError(Reason.PROVIDER, "invalid key", fatal=True)])
-
-
-async def test_a_case_without_its_input_is_unscored_without_a_call() -> None:
-    model = Scripted([GOOD], name="juror")
-    judge = Judge(model, INSTRUMENT)
-    (unit,) = judge.units(Case("empty"), 0)
-    ratings = (await judge.rate(unit, Gate(cache=MemoryCache()))).ratings
-    assert {rating.reason for rating in ratings} == {Reason.INPUT} and not model.requests
-    assert all(rating.cost == 0 for rating in ratings)
-
-
 def test_every_thing_that_determines_the_answer_changes_the_key() -> None:
     model = Scripted([GOOD], name="juror")
     base = Judge(model, INSTRUMENT)

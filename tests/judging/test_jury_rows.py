@@ -48,11 +48,6 @@ def test_the_same_votes_give_the_same_key_in_any_order() -> None:
     assert one.key == two.key and one.score == two.score
 
 
-def test_items_are_kept_apart() -> None:
-    votes = [row("a", "risk", 1), row("a", "risk", 5, item="b")]
-    assert [jury.score for jury in aggregate(votes, judges=["a"])] == [1, 5]
-
-
 def test_risk_is_reversed_and_composites_follow() -> None:
     instrument = load_instrument("diagnosis")
     label = f"{instrument.name}@{instrument.version}"

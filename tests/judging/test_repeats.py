@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from medjury.foundation.errors import MedjuryError
-from medjury.instruments import Dimension, Input, Instrument, Reason, Unscored
+from medjury.instruments import Dimension, Input, Instrument, Reason
 from medjury.intake.cases import Case
 from medjury.judging import Judge, Rated, Repeats
 from medjury.models import Gate, MemoryCache, ModelError, Reply, Request, Scripted, StoppedError
@@ -151,20 +150,6 @@ async def test_asking_anew_asks_only_for_the_draws_that_could_not_be_used() -> N
     assert outcomes(again)["accuracy"] == 5 and len(asked(rater)) == 5
 
 
-async def test_an_invalid_key_stops_everything() -> None:
-    with pytest.raises(ModelError, match="key"):
-        await rate(repeats([answer(4), ModelError(Reason.PROVIDER, "invalid key", fatal=True)]))
-
-
-async def test_a_case_without_its_input_is_unscored_without_a_call() -> None:
-    rater = repeats([answer(4)])
-    (unit,) = rater.units(Case("empty"), 0)
-    rated = await rater.rate(unit, Gate(cache=MemoryCache()))
-    assert set(outcomes(rated).values()) == {Reason.INPUT} and not asked(rater)
-    assert all(row.cost == 0 and row.calls == 0 for row in rated.ratings)
-    assert isinstance(rater.expected(unit), Unscored)
-
-
 async def test_the_draws_are_those_the_judge_alone_would_give_and_are_paid_for_once() -> None:
     rater = repeats([answer(each) for each in (4, 3, 5)], n=3)
     gate = Gate(cache=MemoryCache())
@@ -173,14 +158,6 @@ async def test_the_draws_are_those_the_judge_alone_would_give_and_are_paid_for_o
         await rater.judge.rate(unit, gate)
     assert outcomes(await rate(rater, gate=gate))["accuracy"] == 4
     assert len(asked(rater)) == 3
-
-
-def test_the_plan_counts_every_draw() -> None:
-    rater = repeats([answer(4)], n=7)
-    (unit,) = rater.units(CASE, 0)
-    one, all_of_them = rater.judge.expected(unit), rater.expected(unit)
-    assert not isinstance(one, Unscored) and not isinstance(all_of_them, Unscored)
-    assert (all_of_them.calls, all_of_them.tokens_in) == (7, 7 * one.tokens_in)
 
 
 def test_everything_that_determines_the_rating_changes_its_hash() -> None:
@@ -195,19 +172,6 @@ def test_everything_that_determines_the_rating_changes_its_hash() -> None:
     hashes = {made().settings_hash() for made in variants} | {repeats("{}").judge.settings_hash()}
     assert len(hashes) == len(variants) + 1
     assert repeats("{}").describe()["strategy"] == "repeats" and repeats("{}").describe()["n"] == 5
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"temperature": 0}, "at temperature 0 a model gives the same answer again"),
-        ({"n": 1}, "2 draws or more"),
-        ({"quorum": 6}, "from 1 to 5"),
-    ],
-)
-def test_what_cannot_work_is_refused(wrong: dict[str, Any], message: str) -> None:
-    with pytest.raises(MedjuryError, match=message):
-        repeats("{}", **wrong)
 
 
 @pytest.mark.parametrize("made", range(5))

@@ -110,47 +110,6 @@ def test_a_rule_from_a_file_and_jurors_of_other_endpoints(
     }
 
 
-@pytest.mark.parametrize(("who", "fault"), [("m", "refusal"), ("middle", "ok:junk")])
-def test_a_juror_whose_answer_cannot_be_used_gives_no_vote_and_the_next_is_asked(
-    who: str, fault: str, adapt: Write, server: LoopbackServer
-) -> None:
-    study = adapt()
-    server.endpoint.behaviours = lambda call: fault if call.json["model"] == who else grade(call)
-    assert run(study) == 0
-    row = votes(study).filter(item="case-1")
-    assert set(row["score"]) == {2.0}, "3 and 1, without the juror who failed"
-    assert all("no vote from" in each for each in row["explanation"])
-
-
-def test_a_failure_that_may_pass_leaves_the_case_open(
-    adapt: Write, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("medjury.models._gate.gate._FIRST_WAIT", 0.01)
-    study = adapt(max_unscored=1.0)
-    server.endpoint.behaviours = lambda call: "500" if call.json["model"] == "middle" else grade(call)
-    assert run(study) == 0
-    reasons = votes(study)["reason"].to_list()
-    assert reasons == [None] * 3 + ["provider"] * 6
-    assert all("juror/middle" in each for each in votes(study)["explanation"].to_list()[3:])
-    server.endpoint.behaviours = grade
-    before = asked(server)
-    assert run(study) == 0
-    assert votes(study)["score"].to_list() == [5.0] * 3 + [3.0] * 6
-    assert (asked(server) - before) == {"middle": 2, "large": 1}, "the first juror is not asked again"
-
-
-def test_a_jury_without_a_usable_vote_is_unscored_with_the_reason(
-    adapt: Write, server: LoopbackServer
-) -> None:
-    server.endpoint.behaviours = lambda call: "refusal"
-    study = adapt(cases=1, max_unscored=1.0)
-    assert run(study) == 0
-    table = votes(study)
-    assert set(table["reason"]) == {"refusal"} and table["score"].null_count() == 3
-    assert table["calls"].sum() == 3
-    assert all("no juror gave a usable vote" in each for each in table["explanation"])
-
-
 def test_a_budget_reached_in_the_middle_leaves_the_case_open_and_the_next_run_goes_on(
     adapt: Write, server: LoopbackServer
 ) -> None:
@@ -214,30 +173,6 @@ def test_a_rule_of_other_jurors_is_refused(
     assert "in this order" in capsys.readouterr().err and not server.calls
 
 
-@pytest.mark.parametrize(
-    ("scales", "told"),
-    [
-        (SCALES | {"clarity": (0.0, 1.0)}, "clarity graded 0 to 1, not 1 to 5"),
-        (
-            {"accuracy": (1.0, 5.0), "empathy": (1.0, 5.0)},
-            "not learnt on completeness, but on accuracy, empathy",
-        ),
-    ],
-)
-def test_a_rule_of_another_instrument_is_refused(
-    scales: Any,
-    told: str,
-    adapt: Write,
-    server: LoopbackServer,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    saved = SavedAdaptiveRule(AdaptiveRule(), ("small", "middle", "large"), scales)
-    saved.save(tmp_path / "rule.json", {})
-    assert run(adapt({**STRATEGY, "rule": "rule.json"})) == 2
-    assert told in capsys.readouterr().err and not server.calls
-
-
 def test_a_rule_file_that_changes_between_runs_is_another_judge_and_keeps_the_votes(
     adapt: Write, server: LoopbackServer, tmp_path: Path
 ) -> None:
@@ -248,17 +183,6 @@ def test_a_rule_file_that_changes_between_runs_is_another_judge_and_keeps_the_vo
         assert run(study) == 0 and len(server.calls) == calls, "only jurors not asked before are asked"
     assert votes(study)["score"].to_list()[::3] == [pytest.approx(each / 3) for each in (7, 7, 9)]
     assert len(records(study)) == 3, "one record for each case: that of the rule in force"
-
-
-def test_repeats_of_the_whole_jury_are_other_draws(adapt: Write, server: LoopbackServer) -> None:
-    study = adapt(repeats=2, judge={"temperature": 0.7})
-    assert run(study) == 0
-    assert asked(server) == {"m": 6, "middle": 4, "large": 2}
-    assert len({(call.json["model"], call.body) for call in server.calls}) == 12, (
-        "each with a seed of its own"
-    )
-    table = votes(study)
-    assert set(table["repeat"]) == {0, 1} and table["calls"].sum() == 12 and len(records(study)) == 6
 
 
 def test_asked_by_dimension_it_stops_by_dimension(adapt: Write, server: LoopbackServer) -> None:
@@ -330,10 +254,3 @@ def test_a_host_of_a_juror_must_be_allowed_too(
     far = {"name": "far", "kind": "openai", "url": "https://models.example.org/v1", "model": "x"}
     assert run(adapt({**STRATEGY, "jurors": [JURORS[0], far]})) == 2
     assert "models.example.org" in capsys.readouterr().err and not server.calls
-
-
-def test_the_plan_counts_every_call_that_may_be_made(
-    adapt: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["run", str(adapt()), "--dry-run"]) == 0
-    assert "9 calls" in capsys.readouterr().out and not server.calls

@@ -342,8 +342,3 @@ def test_what_the_endpoint_does_not_take_is_left_out_of_the_next_job(
     file = write_study(judge={"mode": "batch", "batch_size": 6, "url": server.base_url})
     assert ran(file).status == "complete" and len(server.endpoint.jobs.jobs) == 2
     paid_once(server, 6)
-
-
-def test_another_mode_is_refused(write_study: Write, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", str(write_study(judge={"mode": "bulk"}))]) == 2
-    assert "mode: is call or batch" in capsys.readouterr().err

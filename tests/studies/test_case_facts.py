@@ -8,9 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.report.planted import planted_frame, write_run
 
-from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.store.runs import RunFolder
 from medjury.studies import load_study, run_study
@@ -212,12 +210,3 @@ def test_a_run_keeps_the_vendors_that_its_cases_name(write_study: Callable[..., 
 def test_what_the_study_file_says_under_report_goes_before(write_study: Callable[..., Path]) -> None:
     study = write_study(cases=[of_vendor(1, "a", "Ada Inc")], report={"system_vendors": {"a": "none"}})
     assert open_run(run_study(load_study(study), preflight=False).folder).run.system_vendors == {"a": "none"}
-
-
-def test_an_audit_of_a_run_folder_knows_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    frame = planted_frame(cases=30, systems=("alpha", "beta", "gamma"), dimensions=("accuracy",))
-    vendors = {"alpha": "example", "beta": "other", "gamma": "none"}
-    run = write_run(tmp_path / "run", frame, system_vendors=vendors)
-    assert main(["audit", str(run), "--audit", "self-preference", "--resamples", "200"]) == 0
-    said = capsys.readouterr()
-    assert "same_vendor" in said.out and "no vendor is known" not in said.err

@@ -15,13 +15,7 @@ import pytest
 from tests.judging.planted_claims import (
     CASES,
     DOSE,
-    FACTS,
     MIXED,
-    NOTES,
-    ON_THE_LINE,
-    START,
-    STATEMENTS,
-    SUMMARY,
     knowing,
 )
 from tests.loopback import Call, LoopbackServer
@@ -98,16 +92,6 @@ def test_one_line_turns_a_judge_into_decompose_then_verify(by_claims: Write, ser
     assert len(records(study)) == len(CASES)
 
 
-def test_the_bare_word_works_whatever_the_endpoint_answers(by_claims: Write, server: LoopbackServer) -> None:
-    study = by_claims()
-    server.endpoint.behaviours = None
-    assert run(study) == 0
-    assert len(records(study)) == len(CASES)
-    found = claim_statistics(ClaimsBody.model_validate(each["body"]) for each in records(study))
-    assert found.unlocated == found.claims
-    assert found.count("supported") == found.count("contradicted") == 0, "no invented quotation passed"
-
-
 def test_the_steps_may_have_models_of_their_own_and_claims_may_share_a_call(
     by_claims: Write, server: LoopbackServer
 ) -> None:
@@ -158,52 +142,6 @@ def test_a_wrong_setting_is_told_with_its_line(
     assert not server.calls
 
 
-def test_an_instrument_that_claims_cannot_rate_is_refused(
-    by_claims: Write, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(by_claims(instrument="claims", dimensions=None)) == 2
-    assert "one case is one claim" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("where", "fault", "reason", "told"),
-    [
-        ("list", "refusal", "refusal", "listing the claims, the model declined"),
-        ("list", "ok:junk", "parse", "listing the claims"),
-        ("verify", "length", "truncated", "too few claims could be verified"),
-        ("verify", "500", "provider", "verifying claim 1 of 2"),
-    ],
-)
-def test_a_fault_in_either_step_is_unscored_with_that_steps_reason(
-    where: str, fault: str, reason: str, told: str, by_claims: Write, server: LoopbackServer,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    monkeypatch.setattr("medjury.models._gate.gate._FIRST_WAIT", 0.01)
-    study = by_claims(cases=[ON_THE_LINE])
-    server.endpoint.behaviours = lambda call: fault if step(call) == where else planted(call)
-    assert run(study) == 0
-    table = votes(study)
-    assert table["score"].to_list() == [None]
-    assert table["reason"].to_list() == [reason]
-    assert told in table["explanation"][0]
-
-
-def test_invented_quotations_are_caught_and_counted(by_claims: Write, server: LoopbackServer) -> None:
-    answer = knowing(quotes={DOSE.claim: [DOSE.wrong], START.claim: [START.wrong, START.evidence]})
-    server.endpoint.behaviours = lambda call: "ok:" + answer(call.prompt)
-    study = by_claims(cases=[MIXED, ON_THE_LINE])
-    server.endpoint.behaviours = lambda call: "ok:" + answer(call.prompt)
-    assert run(study) == 0
-    found = claim_statistics(ClaimsBody.model_validate(each["body"]) for each in records(study))
-    assert (found.refused, found.told, found.unfounded) == (3, 2, 1)
-    assert Counter(step(call) for call in server.calls)["told"] == 2
-    # The diuretic still vetoes the first; the mended quotation supports the second.
-    assert dict(zip(votes(study)["item"], votes(study)["score"], strict=True)) == {
-        "mixed": 0.0,
-        "on the line": 1.0,
-    }
-
-
 def test_a_budget_reached_between_the_steps_leaves_the_case_open(
     by_claims: Write, server: LoopbackServer
 ) -> None:
@@ -240,24 +178,6 @@ def test_a_run_killed_while_it_verifies_does_not_list_again(by_claims: Write, se
     assert {step(call) for call in repeated} <= {"verify"}
     assert len({call.body for call in repeated}) <= 1, "only what was in flight is asked for twice"
     assert votes(study)["score"].to_list() == [0.0]
-
-
-def test_a_summary_and_its_notes_both_ways(write_study: Write, server: LoopbackServer) -> None:
-    def answer(call: Call) -> str:
-        facts = "part of a patient's record" in call.prompt
-        known = (FACTS if facts else STATEMENTS) if step(call) == "list" else (*FACTS, *STATEMENTS)
-        return "ok:" + knowing(*known)(call.prompt)
-
-    server.endpoint.behaviours = answer
-    row = {"id": "stay", "candidate": SUMMARY, "system": "s",
-           "notes": [{"id": note.id, "text": note.text} for note in NOTES]}  # fmt: skip
-    study = write_study(cases=[row], instrument="grounding", dimensions=None, judge={"strategy": "claims"})
-    assert run(study) == 0
-    assert dict(zip(votes(study)["dimension"], votes(study)["score"], strict=True)) == {
-        "unsupported": 2.0,
-        "omitted": 2.0,
-    }
-    assert {each["body"]["dimension"] for each in records(study)} == {"unsupported", "omitted"}
 
 
 @pytest.mark.skipif(find_spec("torch") is not None, reason="torch is here")

@@ -25,7 +25,6 @@ from medjury.studies import RunResult, load_study, run_study
 from medjury.tables import open_run
 from medjury.validation import evidence_of, validation_of
 
-ROOT = Path(__file__).parent.parent.parent
 Write = Callable[..., Path]
 DIMENSIONS = ("accuracy", "completeness", "clarity")
 PRAISE = "This text is accurate, complete and clear."
@@ -177,27 +176,6 @@ def test_revised_texts_become_cases_that_clinicians_can_rate(
         (f"case-{number}", "a+loop", f"Summary {number}. {PRAISE}") for number in range(2)
     ]
     assert [case.texts["context"] for case in revised] == ["Note 0.", "Note 1."]
-
-
-@pytest.mark.parametrize(
-    ("word", "reason", "step"),
-    [("refusal", "refusal", "writer"), ("length", "truncated", "writer"), ("empty", "empty", "writer")],
-)
-def test_a_step_that_fails_is_unscored_with_its_reason(
-    write_study: Write, server: LoopbackServer, loop_judge: dict[str, Any], word: str, reason: str, step: str
-) -> None:
-    server.endpoint.behaviours = lambda call: (
-        word if "Draft:" in call.json["messages"][-1]["content"] else flattery(call)
-    )
-    result = run(write_study(cases=1, judge=strategy({**loop_judge, "reasks": 0})))
-    votes = ratings(result).filter(rater_kind="judge")
-    assert set(votes["reason"]) == {reason} and all(
-        f"round 1, {step}" in each for each in votes["explanation"]
-    )
-    (told,) = records(result)
-    assert told["body"]["stopped"] == "failed" and told["body"]["rounds"][0]["draft"] == "Summary 0."
-    body, _ = page(result)
-    assert "no draft was revised" in body
 
 
 def test_a_loop_killed_in_round_two_does_not_repeat_round_one(

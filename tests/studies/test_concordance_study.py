@@ -24,7 +24,6 @@ from medjury.studies import RunResult, load_study, run_study
 from medjury.tables import open_run
 from medjury.validation import evidence_of, validation_of
 
-ROOT = Path(__file__).parent.parent.parent
 Write = Callable[..., Path]
 STUDY: dict[str, Any] = {"instrument": "preference", "dimensions": None}
 JUDGE = {"strategy": "concordance"}
@@ -173,17 +172,6 @@ def test_clinicians_stand_beside_the_judge(
     ]
 
 
-def test_repeats_of_one_pair_do_not_count_as_pairs(write_study: Write, server: LoopbackServer) -> None:
-    server.endpoint.behaviours = prefers_candidate
-    _, tables = page(run(write_study(cases=pairs(3), repeats=2, judge=JUDGE, **STUDY)))
-    (row,) = tables["preference"]
-    assert row["pairs"] == "6" and row["answer preferred n"] == "3"
-    assert float(row["answer preferred low"]) == pytest.approx(0.025 ** (1 / 3)), (
-        "three of three, not six of six"
-    )
-    assert "each of 3 clusters counts once" in row["answer preferred method"]
-
-
 def test_repeats_that_differ_are_worth_no_more_than_their_pairs(
     write_study: Write, server: LoopbackServer
 ) -> None:
@@ -212,14 +200,6 @@ def test_the_instrument_without_preference_asks_once(write_study: Write, server:
     # The bare verdict is the instrument with one dimension.
     file = write_study(cases=pairs(2), judge=JUDGE, instrument="preference", dimensions=["concordant"])
     assert set(votes(run(file))["dimension"]) == {"concordant"}
-
-
-def test_the_worked_examples_are_on_and_can_be_left_out(write_study: Write, server: LoopbackServer) -> None:
-    server.endpoint.behaviours = prefers_candidate
-    run(write_study(cases=pairs(1), judge=JUDGE, instrument="concordance", dimensions=None))
-    bare = {"strategy": {"name": "concordance", "examples": False}}
-    run(write_study(cases=pairs(1), judge=bare, instrument="concordance", dimensions=None))
-    assert [len(call.json["messages"]) for call in server.calls] == [6, 2]
 
 
 def test_another_instrument_is_refused_with_its_line(write_study: Write) -> None:

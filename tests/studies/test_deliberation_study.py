@@ -102,15 +102,6 @@ def test_one_line_turns_a_judge_into_a_deliberation(deliberate: Write, server: L
     assert len(records(study)) == 2
 
 
-def test_the_bare_word_works_whatever_the_endpoint_answers(
-    write_study: Write, server: LoopbackServer
-) -> None:
-    study = write_study(cases=3, judge={"strategy": "deliberation"}, max_unscored=1.0)
-    assert run(study) == 0
-    assert votes(study)["status"].unique().to_list() == ["scored"]
-    assert all(each["body"]["ended"] != "failed" for each in records(study))
-
-
 def test_every_role_may_have_a_model_of_its_own(deliberate: Write, server: LoopbackServer) -> None:
     other = {"kind": "openai", "url": server.url}
     study = deliberate(
@@ -141,43 +132,6 @@ def test_every_role_may_have_a_model_of_its_own(deliberate: Write, server: Loopb
     assert any("You read as the hospital's pharmacist." in call.prompt for call in server.calls)
     names = {each["model"] for each in records(study)[0]["body"]["steps"]}
     assert names == {"juror", "juror/low_scorer", "juror/orchestrator"}
-
-
-@pytest.mark.parametrize(
-    ("where", "fault", "reason", "told"),
-    [
-        ("question 1", "refusal", "refusal", "the orchestrator, before turn 1: the model declined"),
-        ("question 2", "length", "truncated", "the orchestrator, before turn 2: the answer was cut off"),
-        ("decision", "empty", "empty", "the orchestrator's decision: the model answered with nothing"),
-        ("opening", "ok:junk", "parse", "first grading"),
-        ("turn 1", "500", "provider", "agent low_scorer, turn 1"),
-        ("decision", "context", "context", "the orchestrator's decision"),
-    ],
-)
-def test_a_fault_in_any_step_is_unscored_with_that_steps_reason(
-    where: str, fault: str, reason: str, told: str, deliberate: Write, server: LoopbackServer,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    monkeypatch.setattr("medjury.models._gate.gate._FIRST_WAIT", 0.01)
-    study = deliberate(cases=1, max_unscored=1.0)
-    server.endpoint.behaviours = lambda call: fault if step(call) == where else talk(call)
-    assert run(study) == 0
-    table = votes(study)
-    assert table["score"].null_count() == 3 and set(table["reason"]) == {reason}
-    assert all(told in message for message in table["explanation"])
-    (record,) = records(study)
-    assert record["body"]["ended"] == ("failed" if where != "decision" else "orchestrator")
-
-
-def test_a_silent_agent_is_told_and_the_others_go_on(deliberate: Write, server: LoopbackServer) -> None:
-    study = deliberate(cases=1)
-    server.endpoint.behaviours = lambda call: (
-        "ok:my grade is 3" if "You are middle_scorer," in call.prompt else talk(call)
-    )
-    assert run(study) == 0
-    assert votes(study)["score"].to_list() == [2.0] * 3
-    (failed,) = records(study)[0]["body"]["failed"]
-    assert failed["persona"] == "middle_scorer" and failed["reason"] == "parse"
 
 
 def test_a_budget_reached_in_the_middle_leaves_the_case_open_and_the_next_run_goes_on(

@@ -190,14 +190,6 @@ def test_drafts_alone_and_as_cases(study: Write, server: LoopbackServer, tmp_pat
     assert len(server.calls) == 6, "the run judges the drafts that are there"
 
 
-def test_a_record_too_long_for_the_drafting_model(study: Write, server: LoopbackServer) -> None:
-    file = study(drafting={"context_window": 2500, "max_tokens": 500, "context": {"truncate": "notes"}})
-    result = draft_study(load_study(file))
-    assert result.counts.drafted == 3 and result.counts.shortened["drafting"].units == 3
-    assert "answers were given on a shortened record" in result.text()
-    assert all(draft["context"]["notes_left_out"] == ["n2"] for draft in drafts_of(file))
-
-
 @pytest.mark.parametrize(
     ("drafting", "told"),
     [
@@ -218,11 +210,6 @@ def test_a_part_that_cannot_be_is_refused_with_its_line(study: Write, drafting: 
 def test_examples_cannot_be_drawn_from_drafts_that_do_not_exist_yet(study: Write) -> None:
     with pytest.raises(MedjuryError, match="medjury draft STUDY --cases FILE"):
         load_study(study(examples=2, humans="clinicians.csv"))
-
-
-def test_a_study_without_the_part_has_nothing_to_draft(write_study: Write) -> None:
-    with pytest.raises(MedjuryError, match="no `drafting:` part"):
-        draft_study(load_study(write_study()))
 
 
 def test_killed_while_drafting_and_while_judging_nothing_is_written_twice(tmp_path: Path) -> None:
@@ -300,12 +287,6 @@ def test_two_cases_of_one_id_are_refused_before_a_draft_is_paid_for(
     assert not server.calls
 
 
-def test_the_reference_can_be_no_input_of_the_writer(study: Write) -> None:
-    with pytest.raises(MedjuryError, match=r"line \d+.*reference is never shown") as told:
-        load_study(study(drafting={"inputs": ["reference"]}))
-    assert "drafting" in str(told.value)
-
-
 def test_drafts_are_found_again_where_another_run_has_put_its_file_in_place(study: Write) -> None:
     result = draft_study(load_study(study()))
     before = [case.candidate for case in result.study.cases]
@@ -316,12 +297,6 @@ def test_drafts_are_found_again_where_another_run_has_put_its_file_in_place(stud
     with pytest.raises(MedjuryError, match="was changed while its drafts were judged"):
         list(result.study.cases)
     assert not list(result.file.parent.glob("*.part"))
-
-
-def test_values_that_were_not_given_are_told(study: Write) -> None:
-    rows = questions(1, labs=[{"name": "Hb"}, {"name": "K", "value": 4.1, "date": "2025-01-02"}])
-    told = draft_study(load_study(study(rows, drafting={"inputs": ["age"]}))).text()
-    assert "1 rows under labs are not values" in told and "1 times a case had nothing under a name" in told
 
 
 def test_the_plan_of_the_drafts_alone(
@@ -336,13 +311,3 @@ def test_the_plan_of_the_drafts_alone(
     assert "every case has an answer already" in capsys.readouterr().err
     assert main(["draft", str(write_study()), "--dry-run"]) != 0
     assert "has no `drafting:` part" in capsys.readouterr().err
-
-
-def test_cases_without_a_draft_are_told_of_where_they_are_written(
-    study: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rows = questions()
-    rows[1]["question"] += " [[loopback:refusal]]"
-    written = tmp_path / "with_drafts.jsonl"
-    main(["draft", str(study(rows, max_unscored=1.0)), "--quiet", "--cases", str(written)])
-    assert "Cases: 3 in" in (told := capsys.readouterr().out) and "1 of them without a draft" in told

@@ -39,13 +39,6 @@ def test_clinicians_and_judges_are_rows_of_one_table(write_study: Write) -> None
     assert "Jane" not in (study.parent / "runs" / "small" / "ratings.csv").read_text()
 
 
-def test_names_are_kept_only_on_request(write_study: Write) -> None:
-    study = write_study(humans={"path": "humans.csv", "keep_names": True})
-    write_humans(study, ["case-1,a,Dr Jane Roe,accuracy,3"])
-    assert main(["run", str(study), "--quiet"]) == 0
-    assert "Dr Jane Roe" in table(study)["rater"].to_list()
-
-
 def test_a_score_off_the_scale_and_an_unknown_case_stop_the_run_before_any_call(
     write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -222,11 +215,6 @@ def test_a_study_cannot_call_ratings_blind_that_say_they_were_not(write_study: W
     )
     with pytest.raises(MedjuryError, match=r"line \d+.*humans.blinded.*says of some that they were not"):
         check_study(load_study(study))
-
-
-def test_a_word_that_is_neither_true_nor_false_is_refused_with_its_line(write_study: Write) -> None:
-    with pytest.raises(MedjuryError, match=r"humans.blinded"):
-        load_study(write_study(humans={"path": "humans.csv", "blinded": "perhaps"}))
 
 
 def test_blinding_may_be_stated_after_registering_and_not_taken_back(write_study: Write) -> None:

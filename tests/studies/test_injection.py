@@ -151,15 +151,6 @@ def test_the_command_prints_the_shift(
     assert shift["clarity", "demand"] == 3 and shift["clarity", "verdict"] == 0
 
 
-def test_scores_from_a_file_cannot_be_asked(write_study: Write, tmp_path: Path) -> None:
-    (tmp_path / "scores.csv").write_text(
-        "item,system,dimension,score\n" + "".join(f"n0,a,{name},3\n" for name in NAMES)
-    )
-    study = write_study(cases=some_cases(1), judges=[{"kind": "scores", "name": "one", "path": "scores.csv"}])
-    with pytest.raises(MedjuryError, match="came from a file"):
-        audit_injection(load_study(study))
-
-
 def test_a_study_that_cannot_be_audited_is_refused_before_the_first_call(
     write_study: Write, server: LoopbackServer, tmp_path: Path
 ) -> None:

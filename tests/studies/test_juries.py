@@ -132,21 +132,6 @@ def test_ways_of_judging_are_not_averaged_unseen(write_study: Write, server: Loo
     assert "averages judges of 2 ways of judging" in first
 
 
-@pytest.mark.parametrize(("settings", "told"), [
-    ({"jury": "none"}, "whose votes were not combined: each judge is on its own"),
-    ({"juries": JURIES}, "combined in 2 juries (zero-shot: mean of a, b; five-shot: median of b, c)"),
-    ({}, "whose votes were combined by mean where more than half of them gave a score"),
-])  # fmt: skip
-def test_the_methods_say_how_votes_became_one(
-    write_study: Write, server: LoopbackServer, settings: dict[str, Any], told: str
-) -> None:
-    file = study(write_study, server, cases=2, **settings)
-    ratings(file)
-    folder = load_study(file).output
-    assert main(["report", str(folder)]) == 0
-    assert told in (folder / "report.html").read_text().replace("&#x27;", "'")
-
-
 def test_gate_lists_every_jury_and_ends_with_the_first(
     write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
 ) -> None:

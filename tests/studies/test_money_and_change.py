@@ -104,14 +104,6 @@ def test_cases_that_change_under_the_run_fail_it(write_study: Write, monkeypatch
     assert result.status == "failed" and "cases changed" in result.why
 
 
-def test_skipped_cases_are_told_on_the_terminal(
-    write_study: Write, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rows = [{"id": "a", "candidate": "x", "texts": {"context": "n"}}, {"candidate": "no id"}]
-    assert main(["run", str(write_study(cases=rows)), "--quiet", "--skip-bad-cases"]) == 0
-    assert "1 cases were left out" in capsys.readouterr().out
-
-
 def test_a_dry_run_checks_the_clinicians_ratings_too(
     write_study: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:

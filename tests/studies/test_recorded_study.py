@@ -100,9 +100,7 @@ def same(study: Path) -> None:
 WAYS: dict[str, Any] = {
     "single": "single",
     "one call per dimension": {"judge": {"per_dimension": True, "explain": False}},
-    "repeats": {"name": "repeats", "n": 3},
     "repeats without a seed": {"strategy": {"name": "repeats", "n": 3}, "judge": {"seed": None}},
-    "adaptive": {"name": "adaptive"},
     "adaptive with several models": {
         "name": "adaptive",
         "jurors": [{"name": "a", "model": "m1"}, {"name": "b", "model": "m2"}, {"name": "c", "model": "m3"}],
@@ -307,20 +305,6 @@ def test_a_question_that_was_not_recorded_is_unscored_with_advice_and_never_gues
     assert "Put them back, or name a model that can be asked" in missing["explanation"][0]
     assert votes.filter(polars.col("item") != "case-1")["score"].null_count() == 0
     assert missing["cost"].sum() == 0 and len(server.calls) == asked
-
-
-def test_the_plan_says_that_nobody_is_asked(
-    write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
-) -> None:
-    study = write_study(judge={"price": PRICE})
-    assert run(study) == 0
-    again = replay(study)
-    assert run(again, "--dry-run") == 0
-    planned = capsys.readouterr().out
-    assert "juror: recorded answers from a file: no model is asked" in planned
-    assert " 0.0 min" in planned, "nobody is waited for"
-    assert run(again) == 0
-    assert "No model was asked: 6 recorded answers were read (then 0.0" in capsys.readouterr().out
 
 
 def test_a_changed_study_is_not_recorded_under_the_old_run(write_study: Write) -> None:

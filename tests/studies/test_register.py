@@ -123,17 +123,17 @@ def answers(count: int) -> list[dict[str, Any]]:
     ]
 
 
-OTHERWISE: dict[str, list[dict[str, Any]]] = {
-    "in another order": answers(6)[::-1],
-    "one fewer": answers(5),
-    "some more": answers(9),
-    "other names": [{**each, "id": f"new-{each['id']}"} for each in answers(6)],
-    "another space": [{**each, "candidate": f"{each['candidate']} "} for each in answers(6)],
+OTHERWISE: dict[str, tuple[list[dict[str, Any]], str | None]] = {
+    "one fewer": (answers(5), None),
+    "other names in another store": (
+        [{**each, "id": f"new-{each['id']}"} for each in answers(6)],
+        "another.db",
+    ),
+    "another space": ([{**each, "candidate": f"{each['candidate']} "} for each in answers(6)], None),
 }
 
 
-@pytest.mark.parametrize("cases", OTHERWISE.values(), ids=OTHERWISE)
-@pytest.mark.parametrize("store", [None, "another.db"])
+@pytest.mark.parametrize(("cases", "store"), OTHERWISE.values(), ids=OTHERWISE)
 def test_the_same_answers_in_another_file_are_the_same_answers(
     write_study: WriteStudy, tmp_path: Path, cases: list[dict[str, Any]], store: str | None
 ) -> None:

@@ -84,39 +84,6 @@ def test_one_word_turns_a_judge_into_the_median_of_five_draws(
     assert run(study) == "complete" and len(server.calls) == 10, "a finished run asks nothing"
 
 
-def test_the_draws_of_a_study_that_repeats_its_judges_are_used_again(
-    write_study: Write, write_repeats: Write, server: LoopbackServer
-) -> None:
-    assert run(write_study(cases=2, repeats=5, judge={"temperature": 0.5})) == "complete"
-    assert len(server.calls) == 10
-    study = write_repeats({"name": "repeats", "rule": "mean"}, judge={"temperature": 0.5})
-    assert run(study) == "complete" and len(server.calls) == 10
-    assert votes(study)["score"].to_list() == [pytest.approx(3.6)] * 6
-
-
-def test_repeats_of_the_study_and_of_the_strategy_go_together(
-    write_repeats: Write, server: LoopbackServer
-) -> None:
-    study = write_repeats({"name": "repeats", "n": 3}, cases=1, repeats=2)
-    assert run(study) == "complete"
-    assert sorted(map(draw, server.calls)) == list(range(6))
-    assert sorted(votes(study)["repeat"].to_list()) == [0, 0, 0, 1, 1, 1]
-
-
-def test_a_draw_that_fails_is_counted_and_too_many_leave_no_score(
-    write_repeats: Write, server: LoopbackServer
-) -> None:
-    server.endpoint.behaviours = lambda call: "refusal" if draw(call) in (1, 3) else scores(call)
-    study = write_repeats(cases=1, max_unscored=1.0)
-    assert run(study) == "complete"
-    assert votes(study)["score"].to_list() == [4.0] * 3
-    assert "2 unscored (of 5)" in votes(study)["explanation"][0]
-    server.endpoint.behaviours = lambda call: "refusal" if draw(call) % 10 in (1, 2, 3) else scores(call)
-    study = write_repeats(cases=1, max_unscored=1.0, judge={"seed": 10})
-    assert run(study) == "complete"
-    assert set(votes(study)["reason"]) == {"no_quorum"} and "3 refusal" in votes(study)["explanation"][0]
-
-
 def test_a_budget_reached_between_draws_leaves_the_case_open_and_the_next_run_goes_on(
     write_repeats: Write, server: LoopbackServer
 ) -> None:

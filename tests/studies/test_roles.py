@@ -252,20 +252,6 @@ def test_roles_that_were_changed_after_registering_are_found_out(
     assert not said.met and told in said.found
 
 
-def test_the_same_roles_are_those_that_were_registered(write_study: Write, tmp_path: Path) -> None:
-    """Pseudonyms do not matter: the protocol was made before there were any."""
-    people(tmp_path)
-    study = write_study(humans={"path": "people.csv", **ROLES})
-    register_study(load_study(study))
-    folder = run_study(load_study(study)).folder
-    said = next(
-        rule
-        for rule in validate(folder, resamples=200).verdicts[0].rules
-        if rule.name.startswith("The rules were")
-    )
-    assert "changed since" not in said.found
-
-
 def test_moving_a_rater_to_the_other_panel_is_found_out(write_study: Write, tmp_path: Path) -> None:
     """The words of the study file stay the same; the division of the people does not."""
     people(tmp_path)

@@ -209,20 +209,6 @@ def test_a_renamed_judge_pays_nothing(write_study: Write, server: LoopbackServer
     assert set(ratings(study).filter(rater_kind="judge")["rater"]) == {"renamed"}
 
 
-def test_repeats_are_asked_one_by_one_and_kept(write_study: Write, server: LoopbackServer) -> None:
-    study = write_study(cases=2, repeats=3, jury={"aggregate": "median"})
-    assert main(["run", str(study), "--quiet"]) == 0
-    assert len(server.calls) == 6
-    assert sorted(ratings(study).filter(rater_kind="judge", dimension="clarity")["repeat"]) == [
-        0,
-        0,
-        1,
-        1,
-        2,
-        2,
-    ]
-
-
 def test_a_budget_of_calls_ends_the_run_incomplete_and_a_larger_one_finishes_it(
     write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -321,14 +307,6 @@ def test_bad_cases_are_all_reported_and_can_be_left_out(
     assert "cases.jsonl" in message and "2" in message and "3" in message and not server.calls
     assert main(["run", str(study), "--quiet", "--skip-bad-cases"]) == 0
     assert manifest(study)["cases_skipped"] == 2
-
-
-def test_cases_that_lack_an_input_are_unscored_and_counted(write_study: Write) -> None:
-    rows = [{"id": "a", "candidate": "x", "texts": {"context": "n"}}, {"id": "b", "candidate": "x"}]
-    study = write_study(cases=rows, max_unscored=0.5)
-    assert main(["run", str(study), "--quiet"]) == 0
-    lacking = votes(study).filter(item="b")
-    assert lacking["reason"].unique().to_list() == ["input"]
 
 
 def test_no_clinical_text_reaches_the_manifest_or_the_audit_log(write_study: Write) -> None:

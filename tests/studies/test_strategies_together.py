@@ -86,8 +86,10 @@ def test_repeats_of_a_loop_rate_one_text(write_study: Write, server: LoopbackSer
     assert len(last) == 2 and all(len(texts) == 1 for texts in last.values())
 
 
-@pytest.mark.parametrize("fault", ["429:1000", "refusal", "wrong-schema"])
-@pytest.mark.parametrize("where", ["writer", "turn", "question"])
+@pytest.mark.parametrize(
+    ("where", "fault"),
+    [("writer", "429:1000"), ("writer", "refusal"), ("turn", "429:1000"), ("question", "wrong-schema")],
+)
 def test_a_step_that_fails_is_no_score_and_its_record_says_what_its_ratings_say(
     write_study: Write, server: LoopbackServer, tmp_path: Path, where: str, fault: str
 ) -> None:
