@@ -105,7 +105,7 @@ def test_a_value_on_the_base_row_holds_for_the_rows_below(tmp_path: Path) -> Non
     assert [(each.item, each.system, each.rater, each.score) for each in found.ratings] == [
         ("case-a", "scribe", "ALEE", 4), ("case-a", "scribe", "SROY", 3), ("case-b", "scribe", "ALEE", 2),
     ]  # fmt: skip
-    assert "filled down from the base row of the record: case_code (3), vendor (3)" in found.report.text()
+    assert "filled down from a row above: case_code (3), vendor (3)" in found.report.text()
 
 
 def test_a_value_that_a_row_should_have_itself_is_not_filled_down(tmp_path: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import openpyxl
 import pytest
 
 from medjury.foundation.errors import MedjuryError
@@ -78,3 +80,80 @@ def test_the_instrument_is_found_beside_the_mapping(tmp_path: Path) -> None:
     (tmp_path / "m.yaml").write_text("instrument: own.yaml\nfiles: [{file: a.csv}]\n")
     with pytest.raises(MedjuryError, match=r"'2' is not on the scale \(0, 1\)"):
         read_ratings(tmp_path / "m.yaml")
+
+
+RATERS = "item,Ada,Sam,model\n1,4,5,m\n2,3,,m\n"
+WHOLE: dict[str, tuple[str, dict[str, Any], set[tuple[str, str, str, str, float]]]] = {
+    # a table, its mapping, and every score: item, system, rater, dimension, score
+    "a column for each rater": (
+        RATERS, {"item": "item", "system": "model", "raters": ["Ada", "Sam"], "fixed": {"dimension": "acc"}},
+        {("1", "m", "Ada", "acc", 4), ("1", "m", "Sam", "acc", 5), ("2", "m", "Ada", "acc", 3)}),
+    "a column for each case": (
+        "who,Case 1,Case 2,remark\nAda,4,5,x\nSam,2,,\n",
+        {"rater": "who", "items": {"1": "Case 1", "2": "Case 2"}, "fixed": {"dimension": "acc"}},
+        {("1", "", "Ada", "acc", 4), ("2", "", "Ada", "acc", 5), ("1", "", "Sam", "acc", 2)}),
+    "a column for each system, JSON in it": (
+        'id,alpha,beta\n1,"{""acc"": 4}","{""acc"": 2}"\n',
+        {"item": "id", "systems": ["alpha", "beta"], "cells": "json", "dimensions": ["acc"],
+         "fixed": {"rater": "Ada"}},
+        {("1", "alpha", "Ada", "acc", 4), ("1", "beta", "Ada", "acc", 2)}),
+    "a title and instructions above the header": (
+        '"Study, part; of\ntwo lines"\n\nGrade from 1 to 5\nid;acc\n7;4\n',
+        {"skip_rows": 3, "item": "id", "dimensions": ["acc"], "fixed": {"rater": "Ada"}},
+        {("7", "", "Ada", "acc", 4)}),
+    "an index without a name": (
+        ",acc\n0,4\n1,5\n", {"item": "Unnamed: 0", "dimensions": ["acc"], "fixed": {"rater": "Ada"}},
+        {("0", "", "Ada", "acc", 4), ("1", "", "Ada", "acc", 5)}),
+    "phrases that begin with their grade": (
+        'id,acc\n1,"5. Complete, not 4"\n2,Fair (3)\n3,Poor\n',
+        {"item": "id", "dimensions": ["acc"], "cells": "numbered", "labels": {"Poor": 1}, "scale": [1, 5],
+         "fixed": {"rater": "Ada"}},
+        {("1", "", "Ada", "acc", 5), ("2", "", "Ada", "acc", 3), ("3", "", "Ada", "acc", 1)}),
+    "rows of means below the cases": (
+        "id,acc\n1,4\nMean,4\n",
+        {"item": "id", "dimensions": ["acc"], "without": {"id": ["Mean", "SD"]}, "fixed": {"rater": "Ada"}},
+        {("1", "", "Ada", "acc", 4)}),
+    "a case named in its first row alone": (
+        "id,who,acc\n1,Ada,4\n,Sam,5\n2,Ada,3\n",
+        {"item": "id", "rater": "who", "dimensions": ["acc"], "fill_down": ["id"]},
+        {("1", "", "Ada", "acc", 4), ("1", "", "Sam", "acc", 5), ("2", "", "Ada", "acc", 3)}),
+    "cells with one of several fields": (
+        'id,acc\n1,"{""rating"": 4}"\n2,"[{""choices"": [""Good""]}]"\n',
+        {"item": "id", "dimensions": ["acc"], "take": ["rating", "choices"], "labels": {"Good": 5},
+         "fixed": {"rater": "Ada"}},
+        {("1", "", "Ada", "acc", 4), ("2", "", "Ada", "acc", 5)}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_every_shape_is_read_as_its_mapping_describes_it(name: str, tmp_path: Path) -> None:
+    text, mapping, scores = WHOLE[name]
+    (tmp_path / "t.csv").write_text(text)
+    found = read_ratings(tmp_path / "t.csv", mapping=mapping).ratings
+    assert {(each.item, each.system, each.rater, each.dimension, each.score) for each in found} == scores
+
+
+def test_sheets_are_dimensions_or_raters(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for name, grades in (("Accuracy", (4, 2)), ("Safety", (5, 3)), ("Legend", ("5", "good"))):
+        page = book.create_sheet(name)
+        page.append(["case", "who"] if name != "Legend" else ["grade", "means"])
+        page.append(["1", grades[0]])
+    del book["Sheet"]
+    book.save(tmp_path / "t.xlsx")
+    mapping: dict[str, Any] = {"item": "case", "raters": {"Ada": "who"}}
+    mapping["sheets"] = {"dimension": {"accuracy": "Accuracy", "safety": "Safety"}}
+    found = read_ratings(tmp_path / "t.xlsx", mapping=mapping).ratings
+    assert {(each.item, each.rater, each.dimension, each.score) for each in found} == {
+        ("1", "Ada", "accuracy", 4), ("1", "Ada", "safety", 5)
+    }  # fmt: skip
+    mapping["sheets"] = {"rater": ["Accuracy"], "dimension": ["Safety"]}
+    with pytest.raises(MedjuryError, match="say what the sheets are, once"):
+        read_ratings(tmp_path / "t.xlsx", mapping=mapping)
+
+
+def test_settings_that_exclude_each_other(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(RATERS)
+    for more in ({"items": ["model"]}, {"columns": "{rater}"}, {"score": "Ada"}):
+        with pytest.raises(MedjuryError, match="exclude each other"):
+            read_ratings(tmp_path / "t.csv", mapping={"item": "item", "raters": ["Ada"], **more})

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+from medjury.cli import main
 from medjury.intake import FileError
 from medjury.store.ratings import Pseudonyms, Store, import_ratings, open_store
 
@@ -86,3 +88,25 @@ def test_a_refused_import_stores_nothing(tmp_path: Path, table: Path) -> None:
             import_ratings(store, table)
         assert list(store.ratings()) == []
         assert store.runs() == []
+
+
+def test_an_import_that_fails_leaves_no_secret_behind(tmp_path: Path) -> None:
+    table = tmp_path / "bad.csv"
+    table.write_text("item,rater,dimension,score\n1,Dr Ada Lee,accuracy,four\n")
+    assert main(["runs", "ratings", "import", str(table), "--out", str(tmp_path / "out.csv")]) == 2
+    assert main(["runs", "ratings", "import", str(table), "--store", str(tmp_path / "s.sqlite")]) == 2
+    assert not list(tmp_path.glob("*names-key"))
+    table.write_text("item,rater,dimension,score\n1,Dr Ada Lee,accuracy,4\n")
+    for _ in range(2):
+        assert main(["runs", "ratings", "import", str(table), "--out", str(tmp_path / "out.csv")]) == 0
+        (row,) = pl.read_csv(tmp_path / "out.csv").rows(named=True)
+        (key,) = tmp_path.glob("*names-key")
+        assert row["rater"] == Pseudonyms.open(key).pseudonym("Dr Ada Lee")
+
+
+def test_of_two_imports_at_once_one_keeps_the_secret(tmp_path: Path) -> None:
+    first, second = (Pseudonyms.open(tmp_path / "key", later=True) for _ in range(2))
+    first.keep()
+    with pytest.raises(FileError, match="import this file again"):
+        second.keep()
+    assert Pseudonyms.open(tmp_path / "key").pseudonym("Ada") == first.pseudonym("Ada")

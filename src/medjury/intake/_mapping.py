@@ -28,6 +28,7 @@ class FilePart(Part):
     delimiter: str | None = Field(default=None, min_length=1, max_length=1)
     encoding: str | None = None
     header_rows: int = Field(default=1, ge=1, le=5)
+    skip_rows: int = Field(default=0, ge=0, le=1000)
     rows: str | None = None
 
     @field_validator("encoding")

@@ -84,6 +84,8 @@ def check_readable(path: Path, reading: Reading) -> None:
         raise FileError(f"{path}: is packed twice; unpack the outer .gz")
     if reading.rows is not None and not is_json(path):
         raise FileError(f"{path}: `rows` is for JSON; take it out of the mapping")
+    if reading.skip_rows and is_json(path):
+        raise FileError(f"{path}: `skip_rows` is for tables; take it out of the mapping")
     if reading.encoding is not None and kind not in _OF_TEXT:
         raise FileError(f"{path}: `encoding` is for text; take it out of the mapping")
 
@@ -94,7 +96,7 @@ def file_rows(path: Path, reading: Reading) -> Rows:
     check_readable(path, reading)
     rows = READERS[ending(path)](path, reading)
     try:
-        yield from limits.counted(path, rows, _width, above=reading.header_rows)
+        yield from limits.counted(path, rows, _width, above=reading.header_rows + reading.skip_rows)
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise FileError(
             f"{path}: not a gzip file that can be read; it is damaged or something else"
@@ -111,7 +113,11 @@ def _width(row: Row) -> int:
 
 
 def _of_cells(path: Path, rows: Rows, reading: Reading) -> tuple[list[str], Rows]:
+    for _ in range(reading.skip_rows):
+        next(rows, None)
     header = _header(path, rows, reading)
+    if reading.skip_rows:
+        reading.left_out["rows above the header, left out"] += reading.skip_rows
     found = _checked(path, header, _below(path, rows, reading), reading)
     if not may_lead_into_cells(header, reading):
         return header, found
@@ -133,7 +139,11 @@ def _header(path: Path, rows: Rows, reading: Reading) -> list[str]:
         names = [" ".join(filter(None, pair)) for pair in zip(upper, lower, strict=True)]
     while names and not names[-1]:
         names.pop()
-    return names
+    # An index without a name, as data frames write it, is called as they call it when they read it again.
+    asked = {reading.item, *reading.columns}
+    return [
+        name or (called if (called := f"Unnamed: {at}") in asked else "") for at, name in enumerate(names)
+    ]
 
 
 def _names(path: Path, rows: Rows) -> list[str]:

@@ -28,7 +28,7 @@ def read_delimited(path: Path, reading: Reading) -> Rows:
     # `surrogateescape` lets a row with a byte that is not of the encoding be named; else the file would end there.
     with open_text(path, reading, "surrogateescape") as file:
         try:
-            separator = reading.delimiter or separator_of(file, path, reading.item)
+            separator = reading.delimiter or separator_of(file, path, reading.item, reading.skip_rows)
             lines = lines_in(file, path) if is_packed(path) else file
             for number, cells in enumerate(csv.reader(lines, delimiter=separator, strict=True), 1):
                 yield Row(number, cells, wrong if looks and not _is_text(cells) else "")
@@ -54,15 +54,20 @@ def plain_header(path: Path) -> tuple[list[str], str] | None:
         return next(csv.reader(text, delimiter=separator), []), separator
 
 
-def separator_of(file: io.TextIOWrapper, path: Path, item: str) -> str:
-    """Go to the header and find the separator: the one that is stated, that of the ending, the one that makes the
-    item a column, or else the one that the header uses most, outside quotation marks."""
+def separator_of(file: io.TextIOWrapper, path: Path, item: str, skipped: int = 0) -> str:
+    """Go to the first row and find the separator: the one that is stated, that of the ending, the one that makes
+    the item a column, or else the one that the header uses most, outside quotation marks. Rows that are `skipped`
+    above the header do not count."""
     lines = lines_in(file, path)
     header = next(lines, "")
     if stated := _STATED.fullmatch(header.removeprefix("\ufeff")):
         return stated[1]
     while header.count('"') % 2 and (more := next(lines, "")):  # a cell of several lines
         header += more
+    for _ in range(skipped):
+        header = next(lines, "")
+        while header.count('"') % 2 and (more := next(lines, "")):
+            header += more
     file.seek(0)
     if ending(path) == ".tsv":
         return "\t"

@@ -56,6 +56,7 @@ class Reading:
     item: str = ""  # the column that names the item: a separator that does not part it off is not the one
     columns: tuple[str, ...] = ()  # names that the mapping uses; some may be paths into cells
     pattern: str | None = None
+    skip_rows: int = 0  # titles and instructions above the header
     by_row: bool = False
     reported: list[str] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)

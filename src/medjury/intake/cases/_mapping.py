@@ -47,6 +47,7 @@ class ColumnMapping:
     encoding: str | None = None
     header_rows: int = 1
     rows: str | None = None  # where the rows are in a nested JSON file
+    skip_rows: int = 0
     given: bool = False
     needs_id: bool = True  # false where rows are read for something else than cases
 
@@ -54,7 +55,7 @@ class ColumnMapping:
         """How the file is read, to be filled in one pass over it."""
         return Reading(
             self.sheet, self.delimiter, self.encoding, self.header_rows, self.rows, self.simple.get("id", "id"),
-            by_row=True,
+            skip_rows=self.skip_rows, by_row=True,
         )  # fmt: skip
 
     @property

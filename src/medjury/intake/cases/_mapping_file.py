@@ -74,5 +74,6 @@ def column_mapping(given: Given) -> ColumnMapping:
         encoding=part.encoding,
         header_rows=part.header_rows,
         rows=part.rows,
+        skip_rows=part.skip_rows,
         given=bool(simple or part.model_fields_set & {"notes", "texts", "metadata"}),
     )

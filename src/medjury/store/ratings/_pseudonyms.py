@@ -23,17 +23,25 @@ _PSEUDONYM = re.compile(r"clinician-[0-9a-f]{8}")
 class Pseudonyms:
     """Gives each name its pseudonym under one secret. `given` holds who got which, in memory only."""
 
-    def __init__(self, secret: bytes) -> None:
+    def __init__(self, secret: bytes, unkept: Path | None = None) -> None:
         self._secret = secret
+        self._unkept = unkept  # where a new secret is to be kept, once an import has succeeded
         self.given: dict[str, str] = {}
 
     @classmethod
     def open(
-        cls, key_file: str | os.PathLike[str], *, earlier: str | os.PathLike[str] | None = None
+        cls,
+        key_file: str | os.PathLike[str],
+        *,
+        earlier: str | os.PathLike[str] | None = None,
+        later: bool = False,
     ) -> Pseudonyms:
         """The pseudonyms of a study, whose secret is in `key_file`. Where it does not exist it is made, of the
-        secret that an `earlier` version kept elsewhere if there is one: that file is then taken away."""
+        secret that an `earlier` version kept elsewhere if there is one: that file is then taken away. With `later`
+        a new secret is written by `keep` alone, so that an import that fails leaves none behind."""
         path = Path(key_file)
+        if later and not path.exists() and not (earlier is not None and Path(earlier).is_file()):
+            return cls(secrets.token_bytes(_SECRET_BYTES), path)
         if earlier is not None and not path.exists() and Path(earlier).is_file():
             secret = _read(Path(earlier))
             _write(path, secret)
@@ -42,6 +50,15 @@ class Pseudonyms:
         else:
             _write(path, secrets.token_bytes(_SECRET_BYTES))
         return cls(_read(path))
+
+    def keep(self) -> None:
+        """Write a new secret down; whoever wrote one meanwhile was first, and this import is to be made again."""
+        if self._unkept is None:
+            return
+        _write(self._unkept, self._secret)
+        if _read(self._unkept) != self._secret:
+            raise FileError(f"{self._unkept} was written by another import meanwhile; import this file again")
+        self._unkept = None
 
     def pseudonym(self, name: str) -> str:
         """`clinician-` and eight hexadecimal digits; a name that is such a pseudonym already stays."""

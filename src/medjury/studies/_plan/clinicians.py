@@ -134,7 +134,7 @@ def _read(study: Study, rehearse: bool) -> Humans | None:
     if not part.keep_names and not rehearse:
         # Beside the study file, as the same study may have several run folders.
         key = folder / f"{study.name}.names-key"
-        pseudonyms = Pseudonyms.open(key, earlier=study.output / files.NAMES_KEY)
+        pseudonyms = Pseudonyms.open(key, earlier=study.output / files.NAMES_KEY, later=True)
     imported = read_ratings(
         path,
         mapping=mapping_in(folder, part.mapping),
@@ -146,6 +146,8 @@ def _read(study: Study, rehearse: bool) -> Humans | None:
         labels=part.labels,
         advice=correction(study.file, part),
     )
+    if pseudonyms is not None:
+        pseudonyms.keep()
     report = imported.report
     given = _said(imported.ratings)
     jury = study.jury

@@ -47,6 +47,7 @@ class Codes:
     not_applicable: Collection[str]
     not_rated: Collection[str]
     decimal: str = "."
+    is_numbered: bool = False  # cells begin with their grade: "5. Complete"
 
 
 def read_cell(cell: Any, scale: GradeRange | None, codes: Codes) -> Outcome | None:
@@ -68,6 +69,8 @@ def read_cell(cell: Any, scale: GradeRange | None, codes: Codes) -> Outcome | No
         )
     if number is None:
         number = _number(cell, codes.decimal)
+    if number is None and codes.is_numbered:
+        number = numbered(word, codes.decimal)
     if number is None:
         comma = codes.decimal == "." and _number(cell, ",") is not None
         cure = '; where the comma is the decimal sign, say `decimal: ","` in the mapping' if comma else ""
@@ -75,6 +78,26 @@ def read_cell(cell: Any, scale: GradeRange | None, codes: Codes) -> Outcome | No
     if scale is not None and not scale.holds(number):
         return Unscored(Reason.OUT_OF_RANGE, f"is not on the scale ({scale})")
     return Score(number)
+
+
+_NUMBERED = re.compile(
+    r"(?P<start>[+-]?\d+([.,]\d+)?)(?!\d)"
+    r"(\s*%|\s*(/|of|out of)\s*\d+|\s*[.:)=\-\u2013\u2014]+\s*\D.*|\s+[^\d\s].*)|"
+    r"\D*[(\[](?P<end>\d+)[)\]]|\D*[=:]\s*(?P<last>\d+)",
+    re.DOTALL | re.I,
+)
+
+
+def numbered(word: str, decimal: str = ".") -> float | None:
+    """The grade that a phrase begins with, or ends with in brackets; None for what has no number there, or two.
+
+    >>> [numbered(each) for each in ("5. Complete, not 4", "4/5", "Good (4)", "2 - Poor", "80 %")]
+    [5.0, 4.0, 4.0, 2.0, 80.0]
+    >>> [numbered(each) for each in ("Complete", "2024-03-01", "12:30", "3-4")]
+    [None, None, None, None]
+    """
+    found = _NUMBERED.fullmatch(word.strip())
+    return None if found is None else _number(found["start"] or found["end"] or found["last"], decimal)
 
 
 def positive_number(text: str, decimal: str = ".") -> float | None:

@@ -48,7 +48,14 @@ def read_entries(table: Table, layout: Layout, report: ImportReport, empty: Empt
 
 
 def _wanted(table: Table, layout: Layout, report: ImportReport) -> Iterator[tuple[int, list[Any]]]:
+    above: dict[str, Any] = {}
     for number, cells in redcap_rows(table, layout, report):
+        for name in layout.source.fill_down:
+            at = layout.index[name.strip()]
+            if is_blank(cells[at]) and name in above:
+                cells = [*cells[:at], above[name], *cells[at + 1 :]]
+                report.filled_down[name] += 1
+            above[name] = cells[at]
         if _is_wanted(cells, layout):
             yield number, cells
         else:
@@ -56,7 +63,10 @@ def _wanted(table: Table, layout: Layout, report: ImportReport) -> Iterator[tupl
 
 
 def _is_wanted(cells: Sequence[Any], layout: Layout) -> bool:
-    return all(_text(cells[layout.index[name]]) in allowed for name, allowed in layout.source.only.items())
+    source = layout.source
+    return all(_text(cells[layout.index[name]]) in words for name, words in source.only.items()) and not any(
+        _text(cells[layout.index[name]]) in words for name, words in source.without.items()
+    )
 
 
 def _row(
@@ -103,10 +113,10 @@ def _row(
 def _score_entry(entry: Entry, column: ScoreColumn, cells: Sequence[Any], layout: Layout) -> Entry:
     if column.explanation is not None:
         entry = replace(entry, explanation=_text(cells[layout.index[column.explanation]]))
-    if layout.source.take is None or is_blank(entry.cell):
+    if not layout.source.taken or is_blank(entry.cell):
         return entry
     try:
-        return replace(entry, cell=_taken(entry.cell, layout.source.take))
+        return replace(entry, cell=_taken(entry.cell, layout.source.taken))
     except ValueError as error:
         return replace(entry, failure=Unscored(Reason.PARSE, str(error)))
 
@@ -155,7 +165,7 @@ def _json_object(cell: Any, expected: Collection[str]) -> Mapping[str, Any]:
     return found
 
 
-def _taken(cell: Any, name: str) -> Any:
+def _taken(cell: Any, names: Sequence[str]) -> Any:
     """The score in a cell such as `[{"rating": 4}]`: some programs export the answer so."""
     value = cell
     if isinstance(cell, str) and cell.lstrip()[:1] in ("[", "{"):
@@ -166,9 +176,10 @@ def _taken(cell: Any, name: str) -> Any:
     while isinstance(value, list) and len(value) == 1:
         value = value[0]
     if isinstance(value, dict):
-        if name not in value:
-            raise ValueError(f"has no field {name!r}")
-        value = value[name]
+        found = [name for name in names if name in value]
+        if not found:
+            raise ValueError(f"has no field {' or '.join(map(repr, names))}")
+        value = value[found[0]]
     while isinstance(value, list) and len(value) == 1:
         value = value[0]
     if isinstance(value, list | dict):

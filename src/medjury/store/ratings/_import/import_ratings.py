@@ -153,6 +153,8 @@ def import_ratings(
         path, mapping=mapping, instrument=instrument, cases=cases, pseudonyms=pseudonyms, on_bad=on_bad,
         on_unknown=on_unknown,
     )  # fmt: skip
+    if pseudonyms is not None:
+        pseudonyms.keep()
     name = run or f"import of {Path(path).name}"
     store.put_run(
         name, {"kind": "import", "files": _hashes(path, mapping), "ratings": imported.report.ratings}
@@ -171,7 +173,7 @@ def open_pseudonyms(store: Store, names_key: Location | None = None) -> Pseudony
                 "--keep-names)"
             )
         names_key = key_file_beside(store.path)
-    return Pseudonyms.open(names_key)
+    return Pseudonyms.open(names_key, later=True)
 
 
 def _plan(data: Location | polars.DataFrame, mapping: Given | None) -> RatingMapping:
@@ -296,8 +298,10 @@ def import_into_file(
     **settings: Any,
 ) -> FileImport:
     """Read and check ratings and write them to a file; `settings` are those of `read_ratings`."""
-    names = None if keep_names else Pseudonyms.open(names_key or key_file_beside(out))
+    names = None if keep_names else Pseudonyms.open(names_key or key_file_beside(out), later=True)
     imported = read_ratings(source, pseudonyms=names, **settings)
+    if names is not None:
+        names.keep()
     write_ratings(imported.ratings, out)
     return FileImport(imported, str(out), names)
 

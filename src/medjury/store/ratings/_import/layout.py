@@ -44,7 +44,8 @@ class Layout:
     @property
     def unused(self) -> list[str]:
         """Columns that nothing reads."""
-        used = {*self.fields.values(), *self.source.only, self.source.content, *self.labels.values()}
+        used = {*self.fields.values(), *self.source.only, *self.source.without, self.source.content}
+        used |= {*self.labels.values()}
         used |= {name for each in self.scores for name in (each.name, each.explanation)}
         return [name for name in self.index if name not in used]
 
@@ -72,9 +73,14 @@ def find_layout(
             )
         source = source.model_copy(update={"dimensions": {name: name for name in dimensions}})
     fields = _fields(file, index, source)
-    named = source.columns or source.score or (source.dimensions and not source.json_cells)
+    named = source.columns or source.score or source.wide or (source.dimensions and not source.json_cells)
     scores = _score_columns(file, index, source, fields) if named or "score" in index else ()
-    for name in (*source.only, *([source.content] if source.content else ())):
+    for name in (
+        *source.only,
+        *source.without,
+        *source.fill_down,
+        *([source.content] if source.content else ()),
+    ):
         _need(file, index, name)
     given = {*fields, *source.for_all(), *(place for each in scores for place in each.says)}
     given |= {"score"} if scores else set()
@@ -95,7 +101,8 @@ def find_layout(
 
 
 def _fields(file: str, index: Mapping[str, int], source: SourcePart) -> dict[str, str]:
-    long = source.columns is None and (source.dimensions is None or source.dimension is not None)
+    is_long = source.columns is None and source.wide is None
+    long = is_long and (source.dimensions is None or source.dimension is not None)
     fields = {}
     for name in (*_ALWAYS, *_LONG_ONLY):
         if name == "explanation" and source.json_cells:
@@ -115,6 +122,9 @@ def _score_columns(
         column = source.explanations.get(dimension or "")
         return None if column is None else _need(file, index, column)
 
+    if source.wide is not None:
+        place, columns = source.wide
+        return tuple(ScoreColumn(_need(file, index, each), {place: name}) for name, each in columns.items())
     if source.columns is not None:
         taken = {*fields.values(), *source.only, *source.explanations.values(), source.content}
         free = {name: at for name, at in index.items() if name not in taken}

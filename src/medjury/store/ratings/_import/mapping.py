@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
 
 from pydantic import AliasChoices, BeforeValidator, Field, field_validator, model_validator
 
@@ -18,6 +18,8 @@ from medjury.store.ratings._rating import RaterKind
 
 Kept = TypeVar("Kept")
 _PLACES = ("item", "system", "rater", "dimension", "repeat")
+# Settings of wide tables: by their names, the columns of the items, of the raters or of the systems.
+WIDE = {"items": "item", "raters": "rater", "systems": "system"}
 _PLACE = re.compile(r"\{(\w+)\}")
 # Settings that name a column of the table.
 _COLUMNS = (
@@ -84,6 +86,31 @@ class RangePart(Part):
 ScalePart = list[int] | RangePart
 
 
+Names = Annotated[dict[str, str], BeforeValidator(_named), Field(min_length=1)]
+
+
+class SheetsPart(Part):
+    """The sheets of a workbook that are one table each: what differs between them, by name the sheet."""
+
+    dimension: Names | None = None
+    rater: Names | None = None
+    system: Names | None = None
+
+    @model_validator(mode="after")
+    def _one_place(self) -> SheetsPart:
+        if len(self.model_fields_set) != 1:
+            raise ValueError(
+                "say what the sheets are, once: `dimension`, `rater` or `system`, with their names"
+            )
+        return self
+
+    def named(self) -> Iterator[tuple[str, str, str]]:
+        """What a sheet is, its name in the ratings, and its name in the workbook."""
+        for place, sheets in self:
+            for name, sheet in (sheets or {}).items():
+                yield place, name, sheet
+
+
 class FixedPart(Part):
     """What holds for every row of a file."""
 
@@ -117,10 +144,15 @@ class SourcePart(FilePart):
     content: str | None = None
     content_hash: str | None = None
     # By its name, a dimension's column, JSON field or word in the file.
-    dimensions: Annotated[dict[str, str], BeforeValidator(_named), Field(min_length=1)] | None = None
+    dimensions: Names | None = None
+    raters: Names | None = None
+    systems: Names | None = None
+    items: Names | None = None
     columns: str | None = None
-    cells: Literal["score", "json"] = "score"
-    take: str | None = None
+    cells: Literal["score", "numbered", "json"] = "score"
+    take: str | list[str] | None = None
+    sheets: SheetsPart | None = None
+    fill_down: list[str] = []
     decimal: Literal[".", ","] = "."
     forms: Literal["started", "all"] = "started"
     fixed: FixedPart = Field(default=FixedPart(), validation_alias=AliasChoices("fixed", "constants"))
@@ -129,6 +161,7 @@ class SourcePart(FilePart):
     na: Annotated[frozenset[str], _with_words(_codes)] = frozenset()
     blank: Annotated[frozenset[str], _with_words(_codes)] = frozenset()
     only: Annotated[dict[str, frozenset[str]], _with_words(_wanted)] = {}
+    without: Annotated[dict[str, frozenset[str]], _with_words(_wanted)] = {}
     scale: ScalePart | dict[str, ScalePart] | None = None
 
     @field_validator("columns")
@@ -157,6 +190,16 @@ class SourcePart(FilePart):
         return self.cells == "json"
 
     @property
+    def wide(self) -> tuple[str, Mapping[str, str]] | None:
+        """What the columns of a wide table are, and by its name each column; None where they are dimensions."""
+        return next(((place, found) for name, place in WIDE.items() if (found := getattr(self, name))), None)
+
+    @property
+    def taken(self) -> tuple[str, ...]:
+        """The fields of which one holds the score in a cell of JSON."""
+        return (self.take,) if isinstance(self.take, str) else tuple(self.take or ())
+
+    @property
     def explanations(self) -> Mapping[str, str]:
         """By dimension, the column that explains its score."""
         return self.explanation if isinstance(self.explanation, dict) else {}
@@ -170,24 +213,25 @@ class SourcePart(FilePart):
         """What is fixed for every row."""
         return {name: str(value) for name, value in self.fixed if value is not None}
 
-    def with_fixed(self, **values: str) -> SourcePart:
+    def with_fixed(self, **values: str) -> Self:
         return self.model_copy(update={"fixed": self.fixed.model_copy(update=values)})
 
     def reading(self) -> Reading:
         """How the table in the file is read."""
         names = [getattr(self, name) for name in _COLUMNS]
-        names += [self.column("explanation"), *self.explanations.values(), *self.only]
+        names += [self.column("explanation"), *self.explanations.values(), *self.only, *self.without]
+        names += self.wide[1].values() if self.wide else ()
         if self.dimension is None and self.columns is None and not self.json_cells:
             names += (self.dimensions or {}).values()
         columns = tuple(dict.fromkeys(name.strip() for name in names if name))
         return Reading(
             self.sheet, self.delimiter, self.encoding, self.header_rows, self.rows, (self.item or "").strip(),
-            columns, self.columns,
+            columns, self.columns, skip_rows=self.skip_rows,
         )  # fmt: skip
 
     def codes(self, dimension: str) -> Codes:
         labels = {**self.labels.get("", {}), **self.labels.get(dimension, {})}
-        return Codes(labels, self.na, self.blank, self.decimal)
+        return Codes(labels, self.na, self.blank, self.decimal, is_numbered=self.cells == "numbered")
 
     @cached_property
     def scales(self) -> Mapping[str, GradeRange]:
@@ -245,6 +289,7 @@ def rating_mapping(given: Given, data: Path | None = None) -> RatingMapping:
         sources = [_with_shared(each, shared, folder) for each in part.files or ()]
     for each in sources:
         _check(each, f"{place}: {each.file}")
+    sources = [sheet for each in sources for sheet in _by_sheet(each)]
     return RatingMapping(tuple(sources), instrument, described=True)
 
 
@@ -257,7 +302,24 @@ def _with_shared(source: Source, shared: Mapping[str, Any], folder: Path) -> Sou
     return source.model_copy(update={**more, "file": folder / source.file})
 
 
+def _by_sheet(source: Source) -> Iterator[Source]:
+    """A workbook whose sheets are one table each, as several files."""
+    if source.sheets is None:
+        yield source
+        return
+    for place, name, sheet in source.sheets.named():
+        yield source.with_fixed(**{place: name}).model_copy(update={"sheet": sheet, "sheets": None})
+
+
 def _check(source: Source, place: str) -> None:
+    wide = [name for name in (*WIDE, "columns", "score") if getattr(source, name)]
+    if len(wide) > 1 and wide != ["columns", "score"]:
+        raise FileError(
+            f"{place}: `{wide[0]}` and `{wide[1]}` exclude each other: scores are in one column, in columns named "
+            "after a pattern, or in a column for each item, rater or system"
+        )
+    if source.sheet and source.sheets:
+        raise FileError(f"{place}: `sheet` and `sheets` exclude each other; keep one of them")
     if source.columns and source.score:
         raise FileError(
             f"{place}: `columns` and `score` exclude each other: scores are in one column, or in columns named "

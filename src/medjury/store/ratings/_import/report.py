@@ -109,7 +109,7 @@ class ImportReport:
         lines += [f"  {what}: {count:,}" for what, count in self.left_out.items() if what not in _NAMED]
         if self.filled_down:
             filled = ", ".join(f"{name} ({count:,})" for name, count in self.filled_down.items())
-            lines.append(f"  filled down from the base row of the record: {filled}")
+            lines.append(f"  filled down from a row above: {filled}")
         lines += [
             f"  {file}: columns not used: {', '.join(names)}" for file, names in self.unused_columns.items()
         ]
