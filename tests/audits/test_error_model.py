@@ -12,7 +12,7 @@ import pytest
 from tests.report.planted import planted_frame, write_run
 
 from medjury.analysis.audits import error_model
-from medjury.analysis.audits._length_and_format import case_features
+from medjury.analysis.audits._text_effects import case_features
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case, Note

@@ -73,7 +73,7 @@ def test_the_json_has_the_words_and_numbers_of_the_report(
         (rule.id, rule.state, rule.value, rule.found) for rule in verdict.rules
     ]
     page = html.unescape(page_of(good))
-    assert verdict.numbers in page
+    assert verdict.beside_colleague in page
     others = [rule["found"] for rule in said["rules"] if rule["id"] not in LINE_IDS]
     assert all(found.split("(")[0].strip() in page for found in others if "`" not in found)
 

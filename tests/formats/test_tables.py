@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import gzip
-import importlib.util
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
 import openpyxl
+import pandas
+import pyreadstat
 import pytest
 from tests.formats.readable import reads
 
@@ -289,9 +291,11 @@ def test_a_pattern_takes_no_column_that_has_another_part(tmp_path: Path) -> None
     assert [(each.item, each.rater, each.dimension) for each in found.ratings] == [("7", "3", "accuracy")]
 
 
-@pytest.mark.skipif(importlib.util.find_spec("pyreadstat") is not None, reason="pyreadstat is installed")
 @pytest.mark.parametrize("name", ["t.sav", "t.zsav", "t.por", "t.dta"])
-def test_without_pyreadstat_its_files_are_refused_with_the_way_to_get_it(name: str, tmp_path: Path) -> None:
+def test_without_pyreadstat_its_files_are_refused_with_the_way_to_get_it(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyreadstat", None)
     (tmp_path / name).write_bytes(b"$FL2")
     with pytest.raises(
         MedjuryError, match=r'need pyreadstat; install it with: pip install "medjury\[spss\]"'
@@ -305,13 +309,11 @@ def test_without_pyreadstat_its_files_are_refused_with_the_way_to_get_it(name: s
     "Ratings",
     "SPSS, Stata",
     ".sav, .zsav, .por, .dta",
-    "codes, not their labels, with the extra `medjury[spss]` (tested where it is installed)",
+    "codes, not their labels, with the extra `medjury[spss]`",
     "codes that the file declares as missing, until the mapping names them; without the extra",
 )
 @pytest.mark.parametrize("name", ["t.sav", "t.dta"])
 def test_spss_and_stata_are_read_as_codes(name: str, tmp_path: Path) -> None:
-    pyreadstat = pytest.importorskip("pyreadstat")
-    pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"item": ["007", "case-2"], "rater": "Ada", "accuracy": [4.0, -9.0]})
     write = pyreadstat.write_sav if name == "t.sav" else pyreadstat.write_dta
     write(frame, str(tmp_path / name), variable_value_labels={"accuracy": {4: "good"}})
@@ -321,6 +323,19 @@ def test_spss_and_stata_are_read_as_codes(name: str, tmp_path: Path) -> None:
         ("007", 4, "scored"), ("case-2", None, "not_applicable"),
     ]  # fmt: skip
     assert "read as codes, not as their labels: accuracy" in found.report.text()
+
+
+@pytest.mark.parametrize("name", ["t.sav", "t.dta"])
+def test_a_code_declared_as_missing_is_a_score_on_no_way_in(name: str, tmp_path: Path) -> None:
+    frame = pandas.DataFrame({"item": ["1", "2"], "rater": "Ada", "dimension": "accuracy", "score": [4.0, 3.0]})
+    if name == "t.sav":
+        declared = {"score": [{"lo": 3, "hi": 3}]}
+        pyreadstat.write_sav(frame, str(tmp_path / name), missing_ranges=declared)
+    else:
+        frame["score"] = [4, "a"]
+        pyreadstat.write_dta(frame, str(tmp_path / name), missing_user_values={"score": ["a"]})
+    with pytest.raises(MedjuryError, match=r"row 3, column 'score': (3|a) is a code that the file declares as missing"):
+        open_panel(tmp_path / name, "clinician", named={})
 
 
 def test_a_changed_id_is_refused_from_every_spreadsheet_on_every_way_in(tmp_path: Path) -> None:

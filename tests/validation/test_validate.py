@@ -40,7 +40,7 @@ def test_a_jury_as_good_as_the_clinicians_is_validated_and_the_page_says_by_whic
 ) -> None:
     assert word(tmp_path, good()) == "VALIDATED"
     page = page_of(tmp_path)
-    assert "VALIDATED" in page and "NOT VALIDATED" not in page and found(tmp_path).numbers in page
+    assert "VALIDATED" in page and "NOT VALIDATED" not in page and found(tmp_path).beside_colleague in page
 
 
 def test_a_jury_that_guesses_is_not_validated_and_the_reason_names_its_agreement(tmp_path: Path) -> None:

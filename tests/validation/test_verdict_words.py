@@ -74,19 +74,19 @@ def test_every_sentence_is_made_from_the_numbers() -> None:
     world = World(1)
     found = verdict(world.frame(good(world)))
     agreement, missed = found.rule("agreement"), found.rule("missed_danger")
-    assert found.numbers == (
+    assert found.beside_colleague == (
         f"A colleague agrees {agreement.colleague:.3f} with a clinician, the jury {agreement.jury:.3f}; a "
         f"colleague misses {100 * (missed.colleague or 0):.1f} % of what a clinician calls dangerous (graded 2 or "
         f"lower), the jury {100 * (missed.jury or 0):.1f} %."
     )
-    assert found.numbers in found.meaning
+    assert found.beside_colleague in found.meaning
     assert found.meaning.startswith("On cases like these, nobody would notice")
 
 
 def test_no_danger_is_claimed_where_neither_study_nor_instrument_marks_a_dimension() -> None:
     world = World(1)
     found = verdict(world.frame(good(world)), safety=False)
-    assert found.danger == "" and found.numbers.endswith("; no danger is claimed on this dimension.")
+    assert found.danger == "" and found.beside_colleague.endswith("; no danger is claimed on this dimension.")
     assert {found.rule(name).state for name in ("missed_danger", "consensus_danger")} == {"does not apply"}
     stated = verdict(world.frame(good(world)), safety=False, rules={"severe_dimensions": ("accuracy",)})
     assert stated.danger == "graded 2 or lower" and stated.rule("missed_danger").state == "holds"
@@ -230,7 +230,7 @@ def test_one_clinician_or_none_is_no_colleague(clinicians: int, word: str) -> No
     kept = ["jury", "clinician 0"][: clinicians + 1]
     found = verdict(world.frame(good(world)).filter(pl.col("rater").is_in(kept)))
     assert found.word == word and found.rule("clinicians").state == "fails"
-    assert found.numbers == "" and found.rule("agreement").state == "not known"
+    assert found.beside_colleague == "" and found.rule("agreement").state == "not known"
 
 
 def test_a_jury_that_left_too_much_out_is_not_validated_and_silence_about_bad_answers_is_seen() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import os
@@ -88,6 +89,13 @@ def test_a_growing_folder_is_judged_and_each_crossing_is_told_once(
     asked = len(server.calls)
     assert watch(study).counts["cases"] == 170 and len(server.calls) == asked, "nothing is judged twice"
     assert "alarm: score" in (study.parent / "runs" / "watched-watch" / "status.html").read_text()
+
+
+def test_a_packed_file_in_the_folder_is_read_too(study: Path, server: LoopbackServer) -> None:
+    inbox = study.parent / "inbox"
+    write_rows(inbox / "one.jsonl", [row(1)])
+    (inbox / "two.jsonl.gz").write_bytes(gzip.compress((json.dumps(row(2)) + "\n").encode()))
+    assert watch(study).counts["cases"] == 2
 
 
 def test_coverage_and_case_mix_are_watched_too(study: Path, server: LoopbackServer) -> None:

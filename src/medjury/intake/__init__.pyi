@@ -1,3 +1,4 @@
+from ._files.any_file import READERS as READERS
 from ._files.any_file import TYPED as TYPED
 from ._files.any_file import Table as Table
 from ._files.any_file import read_table as read_table
@@ -14,6 +15,7 @@ from ._files.reading import FileError as FileError
 from ._files.reading import NoRowsError as NoRowsError
 from ._files.reading import Reading as Reading
 from ._files.reading import Row as Row
+from ._files.text import ending as ending
 from ._mapping import FilePart as FilePart
 from ._mapping import Given as Given
 from ._mapping import mapping_in as mapping_in

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
-from medjury.intake import Reading, read_table, shown_of
+from medjury.intake import TYPED, Reading, read_table, shown_of
 from medjury.tables._case_columns import CASE_PARTS, tells_groups
 from medjury.tables._read import read_plain_table, read_rating_table
 
 if TYPE_CHECKING:
     import polars
 
-_SHEETS = (".xlsx", ".ods")
 _CHANGED = re.compile(r"True|False|\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d)?")  # as cells with a type are written
 Role = Literal["clinician", "judge"]
 Meaning = Literal["raters", "dimensions"]
@@ -90,7 +89,7 @@ def open_panel(
         scores, meaning = listed
         panel = replace(panel, meaning=meaning)
     panel = _without_nested(panel, scores or ())
-    if place.suffix.lower() in _SHEETS:
+    if place.suffix.lower() in TYPED:
         _refuse_changed_ids(panel)
         panel = panel.saying(*read_table(place).reported)
     if not panel.frame.height:

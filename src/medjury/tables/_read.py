@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from medjury.foundation import limits
 from medjury.foundation.errors import MedjuryError, no_such
-from medjury.intake import TYPED, plain_header, read_table, shown_of
+from medjury.intake import TYPED, DeclaredMissing, plain_header, read_table, shown_of
 from medjury.store.runs import files
 from medjury.tables._clean import REQUIRED, whose
 
@@ -61,7 +61,15 @@ def _read_cells(place: Path) -> polars.DataFrame:
 
     table = read_table(place)
     kept = [at for at, name in enumerate(table.header) if name]
-    cells = [[shown_of(row[at]) or None for at in kept] for _, row, *_ in table.rows]
+    cells = []
+    for number, row, *_ in table.rows:
+        if missing := [at for at in kept if isinstance(row[at], DeclaredMissing)]:
+            raise MedjuryError(
+                f"{place.name}, row {number}, column {table.header[missing[0]]!r}: {row[missing[0]]} is a code that "
+                "the file declares as missing; name it in a mapping, under `blank` where it means not rated, or "
+                "under `na` where it means not applicable"
+            )
+        cells.append([shown_of(row[at]) or None for at in kept])
     return pl.DataFrame(
         cells, schema=dict.fromkeys((table.header[at] for at in kept), pl.String), orient="row"
     )

@@ -27,7 +27,7 @@ _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """The word on one rater and one dimension, the rules behind it, the scope for which it is earned, and
-    `numbers`: what a colleague does and what the jury does, in one sentence."""
+    `beside_colleague`: what a colleague does and what the jury does, in one sentence."""
 
     rater: str
     dimension: str
@@ -35,7 +35,7 @@ class Verdict:
     word: Word
     rules: tuple[Rule, ...]
     scope: Scope
-    numbers: str = ""
+    beside_colleague: str = ""
     danger: str = ""  # what is called dangerous; "" where no danger is claimed
     doubly: int = 0  # answers that two clinicians rated
     clusters: int = 0  # patients or cases behind them
@@ -54,7 +54,7 @@ class Verdict:
     @property
     def meaning(self) -> str:
         """What the word means here, made of the numbers."""
-        stated = f"{MEANING[self.word]} {self.numbers}".strip()
+        stated = f"{MEANING[self.word]} {self.beside_colleague}".strip()
         return (
             f"{stated} Scope: {scope}."
             if (scope := self.scope.text()) and self.word != "INCOMPLETE"

@@ -1,7 +1,8 @@
 """Audits: what moves a judge's scores besides the quality of the answer?
 
-Most read a rating table: one file, and one entry in `_every_audit.py`. `_injection.py` asks the judges again, so
-it is also a part of the study (`audits:`), of its plan, its run and its manifest."""
+Most read a rating table: one file, its name, import and maker in `_every_audit.py`, and a function in
+`report/_sections/audits.py`, which draws only what the run folder has (texts are not in it). `_injection.py` asks
+the judges again, so it is also a part of the study (`audits:`), of its plan, its run and its manifest."""
 
 import lazy_loader
 

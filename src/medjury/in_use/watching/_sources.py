@@ -12,10 +12,9 @@ from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import write_whole
 from medjury.in_use.watching._settings import SourcePart, WatchStudy
 from medjury.in_use.watching._state import State
+from medjury.intake import READERS, ending
 from medjury.intake.cases import Case, read_cases
 from medjury.studies import check_store_host
-
-_ENDINGS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".xlsx", ".parquet")
 
 
 @dataclass
@@ -42,7 +41,7 @@ def _from_folder(study: WatchStudy, state: State) -> Taken:
     if not place.is_dir():
         raise MedjuryError(f"watch: the folder {place} is not there")
     taken, left = Taken(), study.settings.batch
-    for file in sorted(each for each in place.iterdir() if each.suffix.lower() in _ENDINGS):
+    for file in sorted(each for each in place.iterdir() if ending(each) in READERS):
         found = file.stat()
         mark = f"{found.st_size} {found.st_mtime_ns}"
         if state.mark(f"file {file.name}") == mark:

@@ -27,6 +27,7 @@ from string import ascii_uppercase
 from typing import Any
 
 from medjury.foundation.errors import MedjuryError
+from medjury.intake import READERS
 from medjury.suites._benchmark import Benchmark, Item, Loaded, inputs_of
 from medjury.suites._loaders._source_files import (
     Gathering,
@@ -42,7 +43,7 @@ from medjury.suites._loaders._source_files import (
 ROW = "@row"
 _CODES = "code_f1"
 _WORDS = ("yes", "no", "maybe")
-_KINDS = ("*.jsonl", "*.csv", "*.tsv", "*.xlsx", "*.parquet")
+_KINDS = tuple(f"*{ending}" for ending in READERS)
 
 
 def load_table(benchmark: Benchmark, path: Path) -> Loaded:

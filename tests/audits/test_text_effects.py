@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from medjury.analysis.audits import text_effects
-from medjury.analysis.audits._length_and_format import case_features, text_features
+from medjury.analysis.audits._text_effects import case_features, text_features
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case
 
