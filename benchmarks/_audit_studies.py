@@ -24,10 +24,10 @@ from medjury.analysis.agreement import cronbach_alpha
 from medjury.analysis.audits import position
 from medjury.analysis.audits._consistency import _correlations as correlations
 from medjury.analysis.audits._groups import welch
-from medjury.analysis.audits._text_effects import slopes
 from medjury.analysis.audits._same_vendor_model import Vendors, model_findings
 from medjury.analysis.audits._self_preference import contrast_findings
 from medjury.analysis.audits._stability import repeats_needed, steadiness, sums_of
+from medjury.analysis.audits._text_effects import slopes
 from medjury.statistics import fit_mixed_model, replicates
 from medjury.tables import SCORED, Grid
 

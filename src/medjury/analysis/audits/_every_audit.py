@@ -11,10 +11,10 @@ from medjury.analysis.audits._drift import drift
 from medjury.analysis.audits._error_model import error_model
 from medjury.analysis.audits._finding import Adjustment, Audit, Finding, Findings
 from medjury.analysis.audits._groups import group_differences
-from medjury.analysis.audits._text_effects import case_features, text_effects
 from medjury.analysis.audits._position import position
 from medjury.analysis.audits._self_preference import self_preference
 from medjury.analysis.audits._stability import stability
+from medjury.analysis.audits._text_effects import case_features, text_effects
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case
 from medjury.tables import Names, rating_table

@@ -266,7 +266,9 @@ def _meanings(material: Material, words: Sequence[Word], rater: str = "") -> Htm
 def _earned(material: Material, verdicts: Sequence[Verdict], rater: str) -> Html:
     """What a colleague does and what the jury does, in numbers, where one dimension is judged; the scope of the
     word; and what nobody stated."""
-    stated = [each.beside_colleague for each in verdicts if each.beside_colleague] if len(verdicts) == 1 else []
+    stated = (
+        [each.beside_colleague for each in verdicts if each.beside_colleague] if len(verdicts) == 1 else []
+    )
     scopes = {each.scope.text() for each in verdicts} - {""}
     stated += (
         [f"Scope: {scopes.pop()}." if len(scopes) == 1 else "The scope of each dimension is in the evidence."]
