@@ -66,8 +66,8 @@ def _read_cells(place: Path) -> polars.DataFrame:
         if missing := [at for at in kept if isinstance(row[at], DeclaredMissing)]:
             raise MedjuryError(
                 f"{place.name}, row {number}, column {table.header[missing[0]]!r}: {row[missing[0]]} is a code "
-                "that the file declares as missing; name it in a mapping, under `blank` where it means not rated, or "
-                "under `na` where it means not applicable"
+                "that the file declares as missing; name it in a mapping, under `blank` where it means not rated, "
+                "or under `na` where it means not applicable"
             )
         cells.append([shown_of(row[at]) or None for at in kept])
     return pl.DataFrame(
