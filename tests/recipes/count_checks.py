@@ -54,7 +54,11 @@ def counts_are_right(
             wanted["% at lowest grade"] = 100 * np.mean(scores == min(grades[name]))
             wanted["% at highest grade"] = 100 * np.mean(scores == max(grades[name]))
         assert all(near(row[column], float(value)) for column, value in wanted.items()), (wanted, row)
+    clinicians = {row["rater"] for row in raw if row["rater_kind"] == "clinician"}
     for row in rated.table("rater-kappas"):
+        if not str(row["who"]).startswith("with the "):
+            among = sum(row[each] in clinicians for each in ("rater", "with"))
+            assert row["who"] == ("judge with judge", "judge with human", "human with human")[among], row
         name = names[row["dimension"]]
         x, y = shared(*(rated.scores.get((row[each], name), {}) for each in ("rater", "with")))
         assert amount(row["answers"]) == len(x)

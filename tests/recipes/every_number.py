@@ -21,14 +21,14 @@ def _read(lines: str) -> dict[str, dict[str, str]]:
 
 
 RECOMPUTED = _read("""
-agreement / test_agreement_and_coefficients_beyond_chance: ICC(2,1)
-agreement / test_diagnosis_jury.test_every_interval_of_agreement_a_second_time: ICC(2,1) ends | RMSE ends
-agreement / test_diagnosis_jury.test_every_interval_of_agreement_a_second_time: Spearman's rho ends
-agreement / test_diagnosis_jury.test_every_interval_of_agreement_a_second_time: offset ends
-agreement / test_diagnosis_jury.test_every_interval_of_agreement_a_second_time: weighted kappa ends
+agreement / test_agreement_with_its_ends: ICC(2,1)
+agreement / test_agreement_with_its_ends: ICC(2,1) ends | RMSE ends
+agreement / test_agreement_with_its_ends: Spearman's rho ends
+agreement / test_agreement_with_its_ends: offset ends
+agreement / test_agreement_with_its_ends: weighted kappa ends
 agreement / test_every_interval_that_follows_from_two_counts: same grade ends
-agreement / test_offset_error_order_and_kappa_of_every_rater: RMSE | Spearman's rho | n | offset | same grade
-agreement / test_offset_error_order_and_kappa_of_every_rater: weighted kappa
+agreement / test_agreement_with_its_ends: RMSE | Spearman's rho | n | offset | same grade
+agreement / test_agreement_with_its_ends: weighted kappa
 agreement / test_what_is_left_out_listed_and_put_in_order: unscored
 agreement-by-system / test_agreement_between_systems_and_within_them_with_its_ends: all answers
 agreement-by-system / test_agreement_between_systems_and_within_them_with_its_ends: all answers ends
@@ -42,7 +42,7 @@ agreement-other-coefficients / test_alpha_and_ac2_with_their_ends: Krippendorff'
 agreement-other-coefficients / test_alpha_and_ac2_with_their_ends: Krippendorff's alpha ends
 answering-models / test_what_is_counted: ratings
 attributes / test_attribute_by_attribute: ICC(3,k) | median difference | n | signed-rank p
-attributes / test_diagnosis_jury.test_every_interval_of_agreement_a_second_time: ICC(3,k) ends
+attributes / test_agreement_with_its_ends: ICC(3,k) ends
 calibration / test_before_and_after_calibration_with_their_ends: as scored | as scored ends | calibrated
 calibration / test_before_and_after_calibration_with_their_ends: calibrated ends | change | change ends | n
 calibration-curves / test_every_point_of_the_calibration_curves: answers | calibrated
@@ -60,21 +60,22 @@ claims-thresholds / test_how_well_the_supported_share_tells_drafts_apart: F1 | a
 claims-thresholds / test_how_well_the_supported_share_tells_drafts_apart: sensitivity | specificity
 claims-verdicts / test_claims_and_orders_record_by_record: claims | contradicted (%) | not addressed (%)
 claims-verdicts / test_claims_and_orders_record_by_record: not verified (%) | supported (%)
-classes / test_accuracy_f1_and_kappa_of_every_judge: Cohen's kappa | F1 of -1 | F1 of 0 | F1 of 1 | accuracy
-classes / test_accuracy_f1_and_kappa_of_every_judge: macro F1
-classes / test_accuracy_f1_and_kappa_of_judges_and_clinicians: F1 of 2 | n | unscored
+classes / test_agreement_with_its_ends: Cohen's kappa | F1 of -1 | F1 of 0 | F1 of 1 | accuracy
+classes / test_agreement_with_its_ends: macro F1
+classes / test_agreement_with_its_ends: F1 of 2 | n
+classes / test_what_is_left_out_listed_and_put_in_order: unscored
 classes / test_an_adjudicator_of_disagreements_alone_does_not_make_clinicians_look_worse: F1 of 2 ends
-classes / test_econsult.test_every_interval_of_agreement_a_second_time: Cohen's kappa ends | macro F1 ends
+classes / test_agreement_with_its_ends: Cohen's kappa ends | macro F1 ends
 classes / test_every_interval_that_follows_from_two_counts: F1 of -1 ends | F1 of 0 ends | F1 of 1 ends
 classes / test_every_interval_that_follows_from_two_counts: accuracy ends
 classes-clinicians / test_clinicians_among_themselves_with_their_ends: Fleiss' kappa | Fleiss' kappa ends | clinicians
 classes-clinicians / test_clinicians_among_themselves_with_their_ends: rated by all | rated by two
 classes-clinicians / test_every_interval_that_follows_from_two_counts: all say the same ends
-classes-clinicians / test_the_physicians_among_themselves: all say the same
+classes-clinicians / test_clinicians_among_themselves_with_their_ends: all say the same
 clinicians-together / test_clinicians_among_themselves_with_their_ends: all clinicians | all clinicians ends
 clinicians-together / test_clinicians_among_themselves_with_their_ends: rated by two
-confusion / test_confusion_of_every_rater: answers
-confusion-by-rater / test_confusion_of_every_rater: answers
+confusion / test_what_is_counted: answers
+confusion-by-rater / test_what_is_counted: answers
 corpus / test_the_answers_that_were_rated: all | atlas | borea | cirrus | delta | development | east-flash
 corpus / test_the_answers_that_were_rated: east-pro | held out | north-large | north-small | p | south-think | ward
 corpus / test_the_answers_that_were_rated: west-fast
@@ -86,10 +87,10 @@ deliberation-endings / test_deliberations_record_by_record: by the orchestrator 
 deliberation-endings / test_deliberations_record_by_record: ended agreed | failed | turns each
 deliberation-personas / test_deliberations_record_by_record: decided as it held (%) | grades changed | turns
 deliberation-personas / test_deliberations_record_by_record: its grade less the decision | left without an answer
-differences / test_diagnosis_jury.test_every_interval_of_agreement_a_second_time: lower limit | lower limit ends
-differences / test_diagnosis_jury.test_every_interval_of_agreement_a_second_time: mean difference
-differences / test_diagnosis_jury.test_every_interval_of_agreement_a_second_time: mean difference ends
-differences / test_diagnosis_jury.test_every_interval_of_agreement_a_second_time: upper limit | upper limit ends
+differences / test_agreement_with_its_ends: lower limit | lower limit ends
+differences / test_agreement_with_its_ends: mean difference
+differences / test_agreement_with_its_ends: mean difference ends
+differences / test_agreement_with_its_ends: upper limit | upper limit ends
 differences / test_what_is_left_out_listed_and_put_in_order: n
 dimension-correlations / test_what_is_left_out_listed_and_put_in_order: answers | clinicians | jury
 dimension-correlations / test_what_is_left_out_listed_and_put_in_order: reasoner-zero-shot
@@ -160,7 +161,7 @@ stability-people / test_spreads_of_repeats_with_their_ends: two repeats differ |
 stability-people / test_what_is_left_out_listed_and_put_in_order: repeats for a mean within ±0.25
 standardised / test_iccs_of_z_scores_with_their_ends: averaged first | averaged first ends | each rater first
 standardised / test_iccs_of_z_scores_with_their_ends: each rater first ends
-standardised / test_the_icc_on_z_scores_in_both_orders: n
+standardised / test_iccs_of_z_scores_with_their_ends: n
 text-metrics / test_how_a_metric_rises_with_harm: clinicians differ | metric undefined
 text-metrics / test_metrics_beside_labels_with_their_ends: Kendall's tau-b | Kendall's tau-b ends | answers
 text-metrics / test_metrics_beside_labels_with_their_ends: enrichment (2 − 0) | enrichment (2 − 0) ends
@@ -180,7 +181,7 @@ verdicts / test_the_numbers_behind_the_verdicts: judge with clinician | jury wit
 verdicts / test_the_numbers_behind_the_verdicts: share missed by a colleague | share of danger missed
 ways-of-judging / test_calls_tokens_time_and_money: calls | cost (USD) | seconds
 ways-of-judging / test_every_interval_that_follows_from_two_counts: rate ends
-ways-of-judging / test_the_ways_of_judging_on_the_same_answers: errors | rate
+ways-of-judging / test_ways_of_judging_with_their_ends: errors | rate
 ways-of-judging / test_ways_of_judging_with_their_ends: agreement | agreement ends | difference
 ways-of-judging / test_ways_of_judging_with_their_ends: difference ends
 ways-of-judging-by-dimension / test_every_interval_that_follows_from_two_counts: rate ends

@@ -46,7 +46,7 @@ def fleiss(table: Numbers, grades: Sequence[float]) -> Statistic:
 def fleiss_is_right(
     rated: Rated, labels: Mapping[str, str], grades: Mapping[str, Sequence[float]], people: Sequence[str]
 ) -> int:
-    """The table `classes-clinicians`, less how often all say the same, which follows from two counts."""
+    """The table `classes-clinicians`; the ends of how often all say the same follow from two counts."""
     names, compared = {label: name for name, label in labels.items()}, 0
     rows = rated.table("classes-clinicians")
     for row in rows:
@@ -55,7 +55,11 @@ def fleiss_is_right(
         many = (~np.isnan(table)).sum(axis=1)
         assert amount(row["clinicians"]) == len(people)
         assert amount(row["rated by two"]) == (many > 1).sum()
-        assert amount(row["rated by all"]) == (many == len(people)).sum()
+        whole = table[many == len(people)]
+        assert amount(row["rated by all"]) == len(whole)
+        if len(whole):
+            same = np.mean(whole.min(axis=1) == whole.max(axis=1))
+            assert amount(row["all say the same"]) == pytest.approx(same, abs=1e-9), row
         # Who gave a grade does not matter, so rows are told apart by the grades alone.
         draws = same_draws(np.sort(table, axis=1), whose, resamples_of(rows))
         kappa = fleiss(table, grades[name])

@@ -125,6 +125,7 @@ def standardised_is_right(rated: Rated, labels: Mapping[str, str], people: Seque
             with_one_another(row, *rated_twice(rated, name, people), len(people), times)
             continue
         x, y, draws = pair_draws(rated, row["rater"], name, times)
+        assert amount(row["n"]) == len(x)
         assert equals(row, "averaged first", icc_of_z(x, y), draws, "of means")
         everybody = sorted(
             {each for (_, own), scores in rated.scores.items() if own == name for each in scores}

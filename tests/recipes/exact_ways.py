@@ -59,7 +59,14 @@ def ways_are_right(rated: Rated, labels: Mapping[str, str], grading: Grading, tu
             errors = sum(gap >= 2 - 1e-9 for gap in apart)
             assert (amount(row["dangerous"]), amount(row["errors"])) == (len(danger), errors), row
             assert amount(row["rate"]) == pytest.approx(errors / len(danger), abs=1e-9)
+    seen = rated.reference(turned)
     for row in whole:
+        own = rated.scores.get((row["rater"], turned), {})
+        gaps = [own[each] - grade for each, grade in seen.items() if grade <= 2 and each in own]
+        if row["rate"]:
+            errors = sum(gap >= 2 - 1e-9 for gap in gaps)
+            assert amount(row["errors"]) == errors
+            assert amount(row["rate"]) == pytest.approx(errors / len(gaps), abs=1e-9)
         means = {who: _mean([statistics[name, who] for name in dimensions]) for who in raters}
         compared += equals(row, "agreement", means[str(row["rater"])], draws, "coefficient")
         if row["rater"] != raters[0]:

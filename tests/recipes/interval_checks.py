@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+from tests.recipes.compared import amount
 from tests.recipes.rated import Numbers, Rated
 from tests.recipes.second_opinion import Statistic, class_rates, holds, limit, pair_statistics
 
@@ -34,6 +35,7 @@ def agreement_is_right(rated: Rated, labels: Mapping[str, str], grading: Grading
             name = names[row["dimension"]]
             x, y, whose = rated.both(row.get("rater", first), name)
             made = pair_statistics(x, y, grading(name))
+            assert amount(row["n"]) == len(x), row
             made["mean difference"] = made["offset"]
             made["lower limit"] = (limit(x, y, -1), "as it is")
             made["upper limit"] = (limit(x, y, 1), "as it is")
@@ -48,6 +50,7 @@ def classes_are_right(rated: Rated, labels: Mapping[str, str], grades: Mapping[s
     for row in rated.table("classes"):
         name = names[row["dimension"]]
         x, y, whose = rated.both(row["rater"], name)
+        assert amount(row["n"]) == len(x), row
         if len(x):
             apart += _all(row, class_rates(x, np.floor(y + 0.5), grades[name]), whose)
     _as_wide_as_ours(apart, 20)

@@ -15,10 +15,10 @@ from tests.recipes.second_opinion import spearman
 
 
 def unscored_are_right(rated: Rated, labels: Mapping[str, str], first: str) -> None:
-    """`unscored` of the table `agreement`: answers that both were asked about where the rater failed, or where the
-    clinicians who gave a score have none in common. And `n` of the table `differences`."""
+    """`unscored` of the tables `agreement` and `classes`: answers that both were asked about where
+    the rater failed, or where the clinicians who gave a score have none in common. And `n` of `differences`."""
     names = {label: name for name, label in labels.items()}
-    for row in rated.table("agreement"):
+    for row in (*rated.table("agreement"), *rated.table("classes")):
         if row["dimension"] not in names:
             assert "pooled" in row["dimension"]
             continue

@@ -8,10 +8,11 @@ from collections.abc import Callable
 import pytest
 from tests.recipes import test_diagnosis_jury as diagnosis
 from tests.recipes.danger_checks import panel_errors_are_right, severe_errors_are_right
-from tests.recipes.designs import RUNS, TURNED, design, ends_of_scale, people, ranked
+from tests.recipes.designs import RUNS, TURNED, design, ends_of_scale, grading, people, ranked
 from tests.recipes.exact_people import fleiss_is_right, together_is_right
 from tests.recipes.exact_reference import reference_ranks_are_right
 from tests.recipes.exact_vendors import self_preference_is_right
+from tests.recipes.interval_checks import agreement_is_right, classes_are_right
 from tests.recipes.rated import Rated
 from tests.recipes.triage_checks import triage_is_right
 
@@ -33,6 +34,14 @@ JURORS = {f"juror-{place.lower()}": f"Example {place}" for place in ("East", "No
 READERS = {
     name: "Example Birch" if name == "small-zero-shot" else "Example Aster" for name in sorted(pdsqi9.JUDGES)
 }
+
+
+@pytest.mark.parametrize("run", sorted(set(RUNS.values())))
+def test_agreement_with_its_ends(rated: Callable[[str], Rated], run: str) -> None:
+    how = design(run)
+    agreement_is_right(rated(run), how.labels, grading(run), how.first)
+    if rated(run).table("classes"):
+        classes_are_right(rated(run), how.labels, how.grades)
 
 
 @pytest.mark.parametrize("run", RUNS)

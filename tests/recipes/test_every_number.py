@@ -6,7 +6,6 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,7 +20,8 @@ from tests.recipes import (
 )
 from tests.recipes.compared import numeric_columns
 from tests.recipes.count_checks import counts_are_right
-from tests.recipes.designs import RUNS, design, grading, people
+from tests.recipes.curve_checks import Calibrated
+from tests.recipes.designs import COMPOSITES, RUNS, design, grading, people
 from tests.recipes.every_number import CHECKED_BY, NOT_STATISTICS, RECOMPUTED
 from tests.recipes.exact_baseline import baseline_is_right
 from tests.recipes.exact_checks import (
@@ -117,8 +117,9 @@ def test_iccs_of_z_scores_with_their_ends(rated: Callable[[str], Rated], run: st
 
 @pytest.mark.parametrize("run", ["stability", "diagnosis-jury"])
 def test_win_rates_against_the_second_panel_with_their_ends(rated: Callable[[str], Rated], run: str) -> None:
-    calibrated = {who: by_answer(scores) for who, scores in diagnosis.calibrated_scores(Path()).items()}
-    second_panel_is_right(rated(run), diagnosis.LABELS, grading(run), diagnosis.PANEL, calibrated)
+    made, raters = calibrated(rated(run)), (*diagnosis.JUDGES, "jury", "jury_of_calibrated")
+    after = {(who, name): by_answer(made, who, name) for who in raters for name in diagnosis.GRADED[:4]}
+    second_panel_is_right(rated(run), diagnosis.LABELS, grading(run), diagnosis.PANEL, after)
 
 
 @pytest.mark.parametrize("run", ["stability", "transcripts"])
@@ -127,26 +128,26 @@ def test_spreads_of_repeats_with_their_ends(rated: Callable[[str], Rated], run: 
         stability_is_right(rated(run), design(run).labels, table, who, scores_again(rated(run)))
 
 
-def by_answer(scores: np.ndarray) -> dict[tuple[str, str], float]:
-    """Scores in the order of the recipe's answers, by case and system; a missing one is left out."""
-    named = zip(diagnosis.ANSWERS, scores, strict=True)
-    return {
-        (f"case-{number + 1:02d}", system): float(score)
-        for (number, system), score in named
-        if not np.isnan(score)
-    }
+def calibrated(run: Rated) -> Calibrated:
+    return Calibrated(run, COMPOSITES["diagnosis-jury"], [*diagnosis.JUDGES])
+
+
+def by_answer(made: Calibrated, who: str, name: str) -> dict[tuple[str, str], float]:
+    """Scores out of fold by case and system; a missing one is left out."""
+    scores = zip(made.answers, made.out_of_fold(who, name), strict=True)
+    return {answer: float(score) for answer, score in scores if not np.isnan(score)}
 
 
 def test_before_and_after_calibration_with_their_ends(rated: Callable[[str], Rated]) -> None:
-    def made(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[int]]:
-        single = name in diagnosis.GRADED[:4]
-        after = (diagnosis.out_of_fold if single else diagnosis.calibrated_composite)("jury", name)
-        known = ~np.isnan(after)
-        panel, jury = (diagnosis.scores(who, name)[known] for who in ("primary panel", "jury"))
-        whose = [number for (number, _), here in zip(diagnosis.ANSWERS, known, strict=True) if here]
-        return diagnosis.folds()[known], panel, jury, after[known], whose
+    run = rated("diagnosis-jury")
+    made = calibrated(run)
 
-    calibration_is_right(rated("diagnosis-jury"), diagnosis.LABELS, whole_grades(1, 5), made)
+    def sides(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[str]]:
+        jury, panel, known = made.labelled("jury", name)
+        whose = [item for (item, _), here in zip(made.answers, known, strict=True) if here]
+        return made.fold[known], panel[known], jury[known], made.out_of_fold("jury", name)[known], whose
+
+    calibration_is_right(run, diagnosis.LABELS, whole_grades(1, 5), sides)
 
 
 def test_the_ranking_and_its_agreement_with_the_panel_with_their_ends(rated: Callable[[str], Rated]) -> None:
@@ -155,8 +156,8 @@ def test_the_ranking_and_its_agreement_with_the_panel_with_their_ends(rated: Cal
     raters, panel = (*diagnosis.JUDGES, "jury"), run.reference("quality")
     as_scored = {who: run.scores[who, "quality"] for who in raters}
     orders_are_right(run, "ranking-agreement", panel, as_scored)
-    calibrated = {who: by_answer(diagnosis.calibrated_composite(who, "quality")) for who in raters}
-    orders_are_right(run, "ranking-agreement-calibrated", panel, calibrated)
+    after = {who: by_answer(calibrated(run), who, "quality") for who in raters}
+    orders_are_right(run, "ranking-agreement-calibrated", panel, after)
 
 
 def test_metrics_beside_labels_with_their_ends(rated: Callable[[str], Rated]) -> None:

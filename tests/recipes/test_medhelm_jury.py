@@ -1,14 +1,12 @@
-"""The recipe `medhelm-jury`: every planted number is in the report, computed here from the planted scores alone."""
+"""The recipe `medhelm-jury`: what its report has beyond the tables that `every_number` makes a second time."""
 
 from __future__ import annotations
 
 import csv
 import gzip
 import json
-import re
 from collections import defaultdict
-from html import unescape
-from itertools import combinations, product
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -16,18 +14,14 @@ import pytest
 from recipes._medhelm_texts import ITEMS, NOTES, name_of, reference
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import CHRF
-from scipy.stats import norm, spearmanr
+from scipy.stats import norm
 from tests.recipes.compared import amount, read_table
-from tests.recipes.interval_checks import agreement_is_right, whole_grades
 from tests.recipes.offline import run_recipe
-from tests.recipes.rated import Rated
 
 from medjury.cli import main
 from medjury.texts.transcripts import normalise
 from recipes import medhelm_jury as planted
 
-ROOT = Path(__file__).parent.parent.parent
-PAGE = ROOT / "docs" / "recipes" / "medhelm-jury.md"
 LABELS = {"accuracy": "Accuracy", "completeness": "Completeness", "clarity": "Clarity"}
 OVERALL = "Mean of accuracy, completeness and clarity"
 READ = [(number, planted.read_system(number)) for number in range(len(ITEMS))]
@@ -49,23 +43,6 @@ def row(rows: list[dict[str, str]], **wanted: str) -> dict[str, str]:
     return found
 
 
-def clinicians(folder: Path) -> dict[str, np.ndarray]:
-    """What each clinician said of each item, from the file: axes by name, and `overall`, the mean of the three."""
-    said: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
-    with (folder / "clinicians.csv").open(encoding="utf-8", newline="") as file:
-        for each in csv.DictReader(file):
-            said[each["rater"], each["item"]][each["dimension"]] = float(each["score"])
-    names = sorted({rater for rater, _ in said})
-    assert len(names) == 12
-    tables = {axis: np.full((len(ITEMS), len(names)), np.nan) for axis in (*planted.AXES, "overall")}
-    for (rater, item), scores in said.items():
-        place = next(n for n in range(len(ITEMS)) if name_of(n) == item), names.index(rater)
-        for axis in planted.AXES:
-            tables[axis][place] = scores[axis]
-        tables["overall"][place] = sum(scores.values()) / 3
-    return tables
-
-
 def judges(answers: list[tuple[int, str]], axis: str) -> dict[str, np.ndarray]:
     """Each judge's planted scores of these answers, and the jury's: the mean of three, or of nine."""
     found = {}
@@ -75,190 +52,6 @@ def judges(answers: list[tuple[int, str]], axis: str) -> dict[str, np.ndarray]:
             [np.mean(list(each.values())) if axis == "overall" else each[axis] for each in scores]
         )
     return found | {"jury": np.mean(list(found.values()), axis=0)}
-
-
-def rouge_l(number: int, system: str) -> float:
-    """F1 of the longest common subsequence of words."""
-    said, heard = (
-        re.findall("[a-z0-9]+", normalise(text))
-        for text in (reference(number), planted.TEXTS[number, system])
-    )
-    lengths = [0] * (len(heard) + 1)
-    for word in said:
-        before = lengths[:]
-        for place, other in enumerate(heard, start=1):
-            lengths[place] = (
-                before[place - 1] + 1 if word == other else max(before[place], lengths[place - 1])
-            )
-    return 2 * lengths[-1] / (len(said) + len(heard))
-
-
-def icc_3_2(one: np.ndarray, other: np.ndarray) -> float:
-    """(MS items − MS error) / MS items of two columns, by the textbook's sums."""
-    both = np.column_stack([one, other])
-    both = both[~np.isnan(both).any(axis=1)]
-    items, raters, grand = both.mean(axis=1), both.mean(axis=0), both.mean()
-    between = 2 * ((items - grand) ** 2).sum() / (len(both) - 1)
-    rest = ((both - items[:, None] - raters[None, :] + grand) ** 2).sum() / (len(both) - 1)
-    return float((between - rest) / between)
-
-
-def icc_2_1(one: np.ndarray, other: np.ndarray) -> float:
-    """Absolute agreement of single ratings, by the textbook's mean squares of two columns."""
-    both = np.column_stack([one, other])
-    n, items, raters, grand = len(both), both.mean(axis=1), both.mean(axis=0), both.mean()
-    between = 2 * ((items - grand) ** 2).sum() / (n - 1)
-    columns = n * ((raters - grand) ** 2).sum()
-    rest = ((both - items[:, None] - raters[None, :] + grand) ** 2).sum() / (n - 1)
-    return float((between - rest) / (between + rest + 2 * (columns - rest) / n))
-
-
-def z(column: np.ndarray) -> np.ndarray:
-    return (column - np.nanmean(column)) / np.nanstd(column, ddof=1)
-
-
-def mean_by_item(scores: np.ndarray) -> np.ndarray:
-    with np.errstate(invalid="ignore"):
-        return np.nansum(scores, axis=1) / (~np.isnan(scores)).sum(axis=1)
-
-
-@pytest.mark.parametrize(
-    ("run", "items"),
-    [("medhelm-jury", slice(0, 56)), ("medhelm-notes", slice(0, 31)), ("medhelm-replies", slice(31, 56))],
-)
-def test_the_icc_on_z_scores_in_both_orders(folder: Path, run: str, items: slice) -> None:
-    """Table 2: jury, judges and ROUGE-L with the clinicians, and the clinicians with one another."""
-    answers = EVERYTHING if run == "medhelm-jury" else READ[items]
-    human = clinicians(folder)["overall"][items]
-    said = np.column_stack([z(column) for column in human.T])
-    raters = judges(answers, "overall") | {"rouge_l": np.array([rouge_l(*each) for each in answers])}
-    where = [answers.index(each) for each in READ[items]]
-    found = table(folder, "standardised", run)
-    for name, scores in raters.items():
-        shown = row(found, rater=name, dimension=OVERALL)
-        assert amount(shown["n"]) == len(human)
-        first = icc_3_2(mean_by_item(said), z(scores)[where])
-        assert amount(shown["each rater first"]) == pytest.approx(first, abs=1e-6), name
-        averaged = icc_3_2(z(mean_by_item(human)), z(scores[where]))
-        assert amount(shown["averaged first"]) == pytest.approx(averaged, abs=1e-6), name
-    pairs = [
-        icc_3_2(said[:, one], said[:, other])
-        for one, other in combinations(range(12), 2)
-        if (~np.isnan(said[:, [one, other]]).any(axis=1)).sum() > 1
-    ]
-    shown = row(found, rater="clinicians with one another", dimension=OVERALL)
-    assert amount(shown["each rater first"]) == pytest.approx(np.mean(pairs), abs=1e-6)
-    assert shown["pairs"] == f"{len(pairs)} of 66 pairs of raters"
-    assert f"resamples of {len(pairs)} pairs of raters" in shown["each rater first method"]
-    assert -10 < float(shown["each rater first low"]) < float(shown["each rater first high"]) <= 1
-
-
-def test_offset_order_and_distance_of_each_rater(folder: Path) -> None:
-    found, apart, human = table(folder, "agreement"), table(folder, "differences"), clinicians(folder)
-    for axis in (*planted.AXES, "overall"):
-        label = LABELS.get(axis, OVERALL)
-        wanted = mean_by_item(human[axis])
-        for rater, scores in judges(READ, axis).items():
-            shown = row(found, dimension=label, rater=rater)
-            gap = scores - wanted
-            assert amount(shown["offset"]) == pytest.approx(gap.mean(), abs=1e-6)
-            assert amount(shown["RMSE"]) == pytest.approx(np.sqrt((gap**2).mean()), abs=1e-6)
-            if axis != "overall":  # equal means may differ in the last digit, which ranks see
-                assert amount(shown["Spearman's rho"]) == pytest.approx(
-                    spearmanr(scores, wanted)[0], abs=1e-6
-                )
-        gap = judges(READ, axis)["jury"] - wanted
-        shown = row(apart, dimension=label)
-        assert amount(shown["mean difference"]) == pytest.approx(gap.mean(), abs=1e-6)
-        for name, side in (("lower limit", -1), ("upper limit", 1)):
-            assert amount(shown[name]) == pytest.approx(
-                gap.mean() + side * 1.959964 * gap.std(ddof=1), abs=1e-5
-            )
-    offsets = {judge: float(row(found, dimension=OVERALL, rater=judge)["offset"]) for judge in planted.JUDGES}
-    assert offsets["juror-east"] > offsets["juror-north"] > offsets["juror-south"]
-
-
-def test_severe_errors_and_which_judges_share_them(folder: Path) -> None:
-    """Dangerous: a clinician gave 2 or less. Severe: two grades or more above the lowest of them."""
-    human = clinicians(folder)["accuracy"]
-    dangerous = (human <= 2).any(axis=1)
-    wanted = np.nanmin(human, axis=1)
-    found = table(folder, "severe-errors")
-    errors = {}
-    for rater, scores in judges(READ, "accuracy").items():
-        errors[rater] = dangerous & (scores - wanted >= 2 - 1e-9)
-        shown = row(found, rater=rater)
-        assert amount(shown["dangerous answers"]) == dangerous.sum()
-        assert amount(shown["errors"]) == errors[rater].sum()
-        assert amount(shown["rate"]) == pytest.approx(errors[rater].sum() / dangerous.sum())
-    assert {name_of(n) for n in np.flatnonzero(errors["jury"])} == set(planted.OVERLOOKED)
-    together = np.column_stack([errors[judge] for judge in planted.JUDGES])
-    shared = row(table(folder, "severe-error-overlap"), judges="3")
-    assert amount(shared["answers"]) == together.all(axis=1).sum() == 2
-
-
-def test_the_scores_and_how_many_there_are(folder: Path) -> None:
-    found, coverage = table(folder, "distributions"), table(folder, "coverage")
-    for axis in planted.AXES:
-        for rater, scores in judges(EVERYTHING, axis).items():
-            shown = row(found, dimension=LABELS[axis], rater=rater)
-            assert amount(shown["n"]) == 224
-            assert amount(shown["mean"]) == pytest.approx(scores.mean(), abs=1e-6)
-            assert amount(shown["SD"]) == pytest.approx(scores.std(ddof=1), abs=1e-6)
-            assert amount(shown["median"]) == pytest.approx(np.median(scores), abs=1e-6)
-    read = (~np.isnan(clinicians(folder)["overall"])).sum(axis=0)
-    for place, (name, *_) in enumerate(planted.CLINICIANS):
-        assert amount(row(coverage, rater=name)["scored"]) == 4 * read[place]  # three axes and their mean
-    for rater in (*planted.JUDGES, "jury", "rouge_l", "chrf"):
-        assert amount(row(coverage, rater=rater)["scored"]) == 4 * 224
-    people = table(folder, "raters")
-    assert [(each["rater"], each["specialty"], amount(each["years"])) for each in people] == [
-        each[:3] for each in planted.CLINICIANS
-    ]
-
-
-def test_grades_of_jury_and_clinicians_counted(folder: Path) -> None:
-    found, human = table(folder, "confusion"), clinicians(folder)
-    for axis in planted.AXES:
-        pairs = np.column_stack([mean_by_item(human[axis]), judges(READ, axis)["jury"]])
-        grades = np.floor(pairs + 0.5 + 1e-9).astype(int)
-        for said, given in product(range(1, 6), range(1, 6)):
-            shown = row(found, dimension=LABELS[axis], clinicians=f"{said}.0", jury=f"{given}.0")
-            assert amount(shown["answers"]) == ((grades[:, 0] == said) & (grades[:, 1] == given)).sum()
-        same = row(table(folder, "agreement"), dimension=LABELS[axis], rater="jury")["same grade"]
-        assert amount(same) == pytest.approx((grades[:, 0] == grades[:, 1]).mean())
-
-
-def test_intraclass_correlations_and_medians_of_each_axis(folder: Path) -> None:
-    found, agreement, human = table(folder, "attributes"), table(folder, "agreement"), clinicians(folder)
-    for axis in (*planted.AXES, "overall"):
-        wanted = mean_by_item(human[axis])
-        for rater, scores in judges(READ, axis).items():
-            shown = row(found, dimension=LABELS.get(axis, OVERALL), rater=rater)
-            assert amount(shown["ICC(3,k)"]) == pytest.approx(icc_3_2(wanted, scores), abs=1e-6)
-            assert amount(shown["median difference"]) == pytest.approx(np.median(scores - wanted), abs=1e-6)
-            single = row(agreement, dimension=LABELS.get(axis, OVERALL), rater=rater)["ICC(2,1)"]
-            assert amount(single) == pytest.approx(icc_2_1(wanted, scores), abs=1e-6)
-
-
-def test_the_order_of_systems_on_the_answers_that_were_read(folder: Path) -> None:
-    """Means as shares of the scale, over three axes, of the answers that both sides scored."""
-    human = clinicians(folder)
-    for system in planted.SYSTEMS:
-        mine = [number for number, own in READ if own == system]
-        shown = row(table(folder, "ranking-beside-clinicians"), system=system)
-        theirs = np.mean([mean_by_item(human[axis])[mine].mean() for axis in planted.AXES])
-        given = np.mean([judges(READ, axis)["jury"][mine].mean() for axis in planted.AXES])
-        assert amount(shown["clinicians' mean"]) == pytest.approx((theirs - 1) / 4, abs=1e-6)
-        assert amount(shown["jury's mean"]) == pytest.approx((given - 1) / 4, abs=1e-6)
-
-
-def test_how_far_the_axes_go_together(folder: Path) -> None:
-    found = table(folder, "dimension-correlations")
-    for one, other in combinations(planted.AXES, 2):
-        shown = row(found, dimension=LABELS[one], **{"with": LABELS[other]})
-        pair = [np.round(judges(EVERYTHING, axis)["jury"], 9) for axis in (one, other)]
-        assert amount(shown["jury"]) == pytest.approx(spearmanr(*pair)[0], abs=1e-6)
 
 
 def benchmark_means() -> dict[str, list[float]]:
@@ -389,50 +182,6 @@ def test_tokens_and_money_are_those_of_the_recording(folder: Path) -> None:
 def test_the_figure_of_agreement_shows_the_coefficient_whose_floor_it_draws(folder: Path) -> None:
     drawn = (folder / "runs" / "medhelm-jury" / "figures" / "agreement.svg").read_text(encoding="utf-8")
     assert "Accuracy (intraclass correlation)" in drawn and "kappa" not in drawn
-
-
-def test_the_gate_says_that_made_up_ratings_prove_nothing(folder: Path) -> None:
-    for label in LABELS.values():
-        shown = row(table(folder, "verdicts"), dimension=label)
-        assert shown["verdict"] == "NOT VALIDATED" and shown["cases rated by two"] == "56"
-
-
-def test_the_dry_run_tells_what_the_study_can_show(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", str(folder / "study.yaml"), "--dry-run"]) == 0
-    told = capsys.readouterr().out
-    assert (
-        "224 cases, 4 systems" in told and "no model is asked" in told and "In all 672 calls expected" in told
-    )
-    assert "56 cases rated, 56 of them by two clinicians or more; cases that every clinician calls" in told
-
-
-def test_everything_that_the_page_names_is_in_the_report(folder: Path) -> None:
-    """Tables of the page have the heads of their CSV; figures have their name as id."""
-    words = PAGE.read_text(encoding="utf-8")
-    named: dict[str, set[str]] = {"table": set(), "figure": set()}
-    for kind, names in re.findall(r"\b(table|figure)s?\s+((?:`[a-z-]+`(?:\s+and\s+)?)+)", words):
-        named[kind] |= set(re.findall("`([a-z-]+)`", names))
-    assert {"standardised", "ranking", "cost", "raters"} <= named["table"] and len(named["figure"]) > 3
-    for run in ("medhelm-jury", "medhelm-notes", "medhelm-replies"):
-        page = (folder / "runs" / run / "report.html").read_text(encoding="utf-8")
-        heads = [
-            [
-                re.sub("<[^>]+>", "", head)
-                for head in re.findall("<th[^>]*>(.*?)</th>", part.split("</thead>")[0])
-            ]
-            for part in page.split("<thead>")[1:]
-        ]
-        for name in named["table"] if run == "medhelm-jury" else {"standardised"}:
-            columns = set(table(folder, name, run)[0])
-            assert any(set(map(unescape, each)) <= columns and len(each) > 2 for each in heads), name
-        for name in named["figure"] if run == "medhelm-jury" else ():
-            assert f'id="figure-{name}"' in page, name
-
-
-def test_every_interval_of_agreement_a_second_time(folder: Path) -> None:
-    people = tuple(name for name, *_ in planted.CLINICIANS)
-    rated = Rated(folder / "runs" / "medhelm-jury", people, lambda votes: float(np.mean(votes)))
-    agreement_is_right(rated, LABELS | {"overall": OVERALL}, whole_grades(1, 5), "jury")
 
 
 def test_the_metrics_beside_the_jury_are_those_of_their_libraries(folder: Path) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import re
 import subprocess
 import sys
 import tarfile
 import zipfile
+from html import unescape
 from pathlib import Path
 
 import pytest
 from recipes._recording import PACKAGED, write_recipe_files
+from tests.recipes.compared import read_table
 from tests.recipes.offline import run_recipe
 
 from medjury.cli import main
@@ -52,6 +55,73 @@ def test_a_recipe_runs_offline_to_its_end(
 def test_what_ships_is_what_the_generator_makes(name: str, tmp_path: Path) -> None:
     made = importlib.import_module(f"recipes.{name.replace('-', '_')}").make()
     assert files_in(write_recipe_files(made, tmp_path / name)) == files_in(PACKAGED / name)
+
+
+def named_by(page: str) -> set[tuple[str, str, str]]:
+    """Run, kind and name of every exhibit; pages write `RUN: table NAME`, table `NAME` or `tables/NAME.csv`."""
+    lists = re.findall(r"\b(table|figure)s?\s+((?:`[a-z-]+`(?:\s+and\s+)?)+)", page)
+    return {
+        *re.findall(r"`(?:([a-z-]+): )?(table|figure) ([a-z-]+)`", page),
+        *(("", kind, name) for kind, names in lists for name in re.findall("`([a-z-]+)`", names)),
+        *(("", *found) for found in re.findall(r"`(table|figure)s/([a-z0-9-]+)\.(?:csv|svg)`", page)),
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_exhibit_and_section_that_the_page_names_is_in_its_report(
+    name: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    page = (ROOT / "docs" / "recipes" / f"{name}.md").read_text(encoding="utf-8")
+    runs = run_recipe(tmp_path_factory, name) / "runs"
+    named = named_by(page)
+    assert len(named) >= 12
+    for run, kind, exhibit in sorted(named):
+        place = runs / (run or name)
+        report = (place / "report.html").read_text(encoding="utf-8")
+        if kind == "figure":
+            assert f'id="figure-{exhibit}"' in report and (place / "figures" / f"{exhibit}.svg").is_file()
+        else:
+            assert f'id="table-{exhibit}"' in report or f"tables/{exhibit}.csv" in report, exhibit
+            assert read_table(place / "tables" / f"{exhibit}.csv"), exhibit
+    report = unescape((runs / name / "report.html").read_text(encoding="utf-8"))
+    assert all(f'id="{each}"' in report for each in re.findall("`#([a-z0-9-]+)`", page))
+    assert all(f">{title}</h2>" in report for title in re.findall(r"section \*([^*]+)\*", page))
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "calls", "rated", "twice"),
+    [
+        ("diagnosis-jury", "378 cases, 7 systems", "1,134", 54, 0),
+        ("econsult", "40 cases", "757", 27, 20),
+        ("medhelm-jury", "224 cases, 4 systems", "672", 56, 56),
+        ("pdsqi9", "48 cases, 3 systems", "1,728", 29, 29),
+        ("transcripts", "60 cases, 2 systems", "900", 50, 50),
+    ],
+)
+def test_a_dry_run_tells_what_a_study_can_show_before_anything_is_spent(
+    name: str,
+    size: str,
+    calls: str,
+    rated: int,
+    twice: int,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Of the dimension with the fewest cases that clinicians rated; development cases do not count."""
+    assert main(["init", str(tmp_path / "mine"), "--recipe", name]) == 0
+    capsys.readouterr()
+    assert main(["run", str(tmp_path / "mine" / "study.yaml"), "--dry-run"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith(size) and f"In all {calls} calls expected" in told
+    assert f"{rated} cases rated, {twice} of them by two clinicians" in told
+    assert not (tmp_path / "mine" / "runs").exists()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_made_up_ratings_validate_nothing(name: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    runs = run_recipe(tmp_path_factory, name) / "runs"
+    verdicts = [row for file in runs.glob("*/tables/verdicts.csv") for row in read_table(file)]
+    assert verdicts and {row["verdict"] for row in verdicts} == {"NOT VALIDATED"}
 
 
 def test_the_list_has_one_line_for_each_recipe(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,4 @@
-"""The recipe `transcripts`, after Ellis et al. (2025): every planted number is in the report, and so is everything
-that its page names."""
+"""The recipe `transcripts`, after Ellis et al. (2025): calls, alignment, runs one by one and text metrics."""
 
 from __future__ import annotations
 
@@ -8,8 +7,6 @@ import json
 import re
 import statistics
 from collections.abc import Iterator
-from html.parser import HTMLParser
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +20,10 @@ from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import CHRF
 from scipy import stats
 from tests.recipes.compared import amount, read_table
-from tests.recipes.interval_checks import agreement_is_right, classes_are_right, whole_grades
 from tests.recipes.offline import nobody_reached, run_recipe
-from tests.recipes.rated import Rated
 
 from medjury.cli import main
 
-PAGE = Path(__file__).parent.parent.parent / "docs" / "recipes" / "transcripts.md"
 HELD_OUT = [name for name in impacts() if name.rsplit("-", 1)[0] not in DEVELOPMENT]
 TRUTH = np.array([impacts()[name] for name in HELD_OUT], dtype=float)
 PEOPLE = {who: np.array([wrong.get(name, impacts()[name]) for name in HELD_OUT], dtype=float)
@@ -82,11 +76,6 @@ def rates(truth: np.ndarray, given: np.ndarray) -> dict[str, float]:
     }
 
 
-def weighted_kappa(first: np.ndarray, second: np.ndarray) -> float:
-    spread = (first[:, None] - second[None, :]) ** 2
-    return float(1 - np.mean((first - second) ** 2) / spread.mean())
-
-
 def test_the_cases_are_what_the_command_makes_of_the_calls(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -128,30 +117,6 @@ def test_every_call_is_aligned_as_by_hand(
     assert main(["align", *files, "--truth", str(folder / "truth" / f"{call.name}.json")]) == 0
     told = capsys.readouterr().out
     assert len(re.findall(r"^(?:structural|classification).* 100\.0 %$", told, re.M)) == 3
-
-
-def test_accuracy_f1_and_kappa_of_judges_and_clinicians(folder: Path) -> None:
-    raters = {judge: grade(merged(judge)) for judge in JUDGES} | PEOPLE
-    assert [each["rater"] for each in lines(folder, "classes")] == list(raters)
-    for rater, given in raters.items():
-        found = line(folder, "classes", rater=rater)
-        assert (found["n"], found["unscored"]) == ("50", "0")
-        for title, value in rates(TRUTH, given).items():
-            assert amount(found[title]) == pytest.approx(value), (rater, title)
-            # Eight pairs have a minimal impact: too few for an interval. So is a class with a single miss.
-            single = title == "F1 of 2" and ((TRUTH == 2) != (given == 2)).sum() == 1
-            assert bool(found[f"{title} low"]) == (title != "F1 of 1" and not single), (rater, title)
-
-
-def test_how_far_the_two_clinicians_agree(folder: Path) -> None:
-    """Of two raters Fleiss' kappa is Scott's pi: chance by the labels of both together."""
-    first, second = PEOPLE.values()
-    same, both = np.mean(first == second), np.concatenate([first, second])
-    chance = sum(np.mean(both == level) ** 2 for level in (0, 1, 2))
-    (found,) = lines(folder, "classes-clinicians")
-    assert (found["rated by two"], found["rated by all"]) == ("50", "50")
-    assert amount(found["all say the same"]) == pytest.approx(same) == pytest.approx(37 / 50)
-    assert amount(found["Fleiss' kappa"]) == pytest.approx((same - chance) / (1 - chance))
 
 
 def test_an_adjudicator_of_disagreements_alone_does_not_make_clinicians_look_worse(
@@ -236,52 +201,6 @@ def test_the_plain_word_error_rate_does_not_see_harm_and_the_semantic_one_does(f
     assert "the plain word error rate does not; `semantic_wer`" in (folder / "README.md").read_text()
 
 
-def test_which_grade_became_which(folder: Path) -> None:
-    first, *others = JUDGES
-    for name, judges in (("confusion", [first]), ("confusion-by-rater", others)):
-        rows = lines(folder, name)
-        assert len(rows) == 9 * len(judges)
-        for row in rows:
-            judge = row.get("rater", first)
-            at, became = float(row["clinicians"]), float(row.get("grade") or row[first])
-            assert amount(row["answers"]) == np.sum((at == TRUTH) & (grade(merged(judge)) == became))
-
-
-def test_significant_errors_that_were_called_harmless(folder: Path) -> None:
-    for judge in JUDGES:
-        found = line(folder, "severe-errors", rater=judge)
-        missed = int(np.sum((TRUTH == 2) & (merged(judge) <= 0.5)))
-        assert (found["errors"], found["dangerous answers"]) == (str(missed), str(int(np.sum(TRUTH == 2))))
-        assert amount(found["rate"]) == pytest.approx(missed / np.sum(TRUTH == 2))
-    assert line(folder, "severe-errors", rater="judge-small")["errors"] == "4"
-
-
-def test_who_agrees_with_whom(folder: Path) -> None:
-    scores = {**PEOPLE, ADJUDICATOR: TRUTH, **{judge: merged(judge) for judge in JUDGES}}
-    found = {frozenset((each["rater"], each["with"])): each for each in lines(folder, "rater-kappas")}
-    assert set(found) == {frozenset(pair) for pair in combinations(scores, 2)}
-    for (one, first), (two, second) in combinations(scores.items(), 2):
-        row = found[frozenset((one, two))]
-        kinds = ("judge with judge", "judge with human", "human with human")
-        group = kinds[(one in PEOPLE) + (two in PEOPLE)]
-        assert row["who"] == ("with the adjudicator" if ADJUDICATOR in (one, two) else group)
-        assert amount(row["weighted kappa"]) == pytest.approx(weighted_kappa(grade(first), grade(second)))
-        assert amount(row["Spearman's rho"]) == pytest.approx(stats.spearmanr(first, second).statistic)
-
-
-def test_judges_beside_clinicians(folder: Path) -> None:
-    first, second = PEOPLE.values()
-    for judge in JUDGES:
-        mean = np.mean([weighted_kappa(grade(merged(judge)), each) for each in (first, second)])
-        found = line(folder, "human-baseline", rater=judge, coefficient="weighted kappa")
-        assert amount(found["rater with clinician"]) == pytest.approx(mean)
-        assert amount(found["clinician with clinician"]) == pytest.approx(weighted_kappa(first, second))
-        told = line(folder, "agreement", rater=judge)
-        assert amount(told["same grade"]) == pytest.approx(rates(TRUTH, grade(merged(judge)))["accuracy"])
-        assert amount(told["offset"]) == pytest.approx(np.mean(merged(judge) - TRUTH))
-        assert amount(told["weighted kappa"]) == pytest.approx(weighted_kappa(TRUTH, grade(merged(judge))))
-
-
 def test_the_table_of_kappas_without_weights_is_a_command(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -301,66 +220,9 @@ def test_the_table_of_kappas_without_weights_is_a_command(
         assert told["kappa"] == pytest.approx(expected["Cohen's kappa"])
 
 
-def test_how_much_runs_differ(folder: Path) -> None:
-    for judge in JUDGES:
-        runs = said(judge)
-        found = line(folder, "stability", judge=judge)
-        assert amount(found["SD within an answer"]) == pytest.approx(np.sqrt(runs.var(axis=1, ddof=1).mean()))
-        differ = [np.mean([a != b for a, b in combinations(row, 2)]) for row in runs]
-        assert amount(found["two repeats differ"]) == pytest.approx(np.mean(differ))
-        assert amount(found["answers that change"]) == pytest.approx(
-            np.mean([len(set(row)) > 1 for row in runs])
-        )
-    # Two clinicians differ where either departs from the truth; the adjudicator is no third opinion.
-    first, second = PEOPLE.values()
-    people = line(folder, "stability-people", who="clinicians among themselves")
-    assert amount(people["two repeats differ"]) == pytest.approx(np.mean(first != second))
-
-
-def test_labels_distributions_people_and_cases(folder: Path) -> None:
-    for who, scores in {**PEOPLE, **{judge: merged(judge) for judge in JUDGES}}.items():
-        found = line(folder, "distributions", rater=who)
-        assert (amount(found["mean"]), amount(found["SD"])) == pytest.approx(
-            (scores.mean(), scores.std(ddof=1))
-        )
-        assert amount(found["% at lowest grade"]) == pytest.approx(100 * np.mean(scores == 0))
-        assert amount(found["% at highest grade"]) == pytest.approx(100 * np.mean(scores == 2))
-    assert [(row["rater"], row["years"], row["specialty"]) for row in lines(folder, "raters")] == [
-        ("Clinician A", "8", "ophthalmology"),
-        ("Clinician B", "7", "ophthalmology"),
-    ]
-    held = {row["characteristic"]: (row["development"], row["held out"]) for row in lines(folder, "corpus")}
-    assert held["answers"] == ("10", "50") and held["system: recogniser-a"] == ("5 (50 %)", "25 (50 %)")
-    covered = {row["rater"]: (row["ratings"], row["scored"]) for row in lines(folder, "coverage")}
-    assert covered == {
-        **dict.fromkeys((*PEOPLE, ADJUDICATOR, *METRICS), ("60", "60")),
-        **dict.fromkeys(JUDGES, (str(60 * RUNS), str(60 * RUNS))),
-    }
-
-
 def test_metrics_with_like_names_are_no_slip_of_the_pen(folder: Path) -> None:
     page = (folder / "runs" / "transcripts" / "report.html").read_text(encoding="utf-8")
     assert "chrf++" in page and "spelled two ways" not in page
-
-
-def test_the_recognisers_one_beside_the_other(folder: Path) -> None:
-    systems = np.array([name.startswith("eye") for name in HELD_OUT])
-    for system, own in (("recogniser-a", systems), ("recogniser-b", ~systems)):
-        found = line(folder, "ranking", system=system)
-        assert found["scores"] == "25"
-        assert amount(found["mean score"]) == pytest.approx(2 - merged("judge-large")[own].mean())
-
-
-def test_the_plan_says_what_the_study_can_show(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", str(folder / "study.yaml"), "--dry-run"]) == 0
-    told = capsys.readouterr().out
-    assert "60 cases, 2 systems" in told and "In all 900 calls expected" in told
-    assert "recorded answers from a file: no model is asked" in told
-    assert "What this study can show: 50 cases rated, 50 of them by two clinicians or more" in told
-    dangerous = int(np.sum(TRUTH == 2))  # by the settled label: a clinician called one more significant
-    assert np.sum((TRUTH == 2) | (PEOPLE["Clinician A"] == 2)) == dangerous + 1
-    assert "cases that every clinician calls dangerous to expect: about " in told
-    assert f"impact 50 cases, 50 by two clinicians or more, {dangerous} dangerous" in told
 
 
 def test_a_plan_tells_no_danger_that_nobody_has_settled(
@@ -380,64 +242,6 @@ def test_a_plan_tells_no_danger_that_nobody_has_settled(
         "impact 50 cases, 50 by two clinicians or more, 15 dangerous.",
         "impact 50 cases, 50 by two clinicians or more.",
     ]
-
-
-class Shown(HTMLParser):
-    """Ids of the page, and the head of every table in it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.ids: set[str] = set()
-        self.heads: list[tuple[str, ...]] = []
-        self._head: list[str] | None = None
-        self._cell = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.ids |= {value for name, value in attrs if name == "id" and value}
-        if tag == "thead":
-            self._head = []
-        if tag == "th" and self._head is not None:
-            self._cell = True
-            self._head.append("")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "th":
-            self._cell = False
-        if tag == "thead" and self._head is not None:
-            self.heads.append(tuple(self._head))
-            self._head = None
-
-    def handle_data(self, data: str) -> None:
-        if self._cell and self._head:
-            self._head[-1] += data
-
-
-def test_what_the_page_of_the_recipe_names_is_in_the_report(folder: Path) -> None:
-    run = folder / "runs" / "transcripts"
-    shown = Shown()
-    shown.feed((run / "report.html").read_text(encoding="utf-8"))
-    heads = {tuple(re.sub(r"\s*[↕▲▼]?\s*$", "", title) for title in head) for head in shown.heads}
-    page = PAGE.read_text(encoding="utf-8")
-    sections, figures, tables = (
-        set(re.findall(rf"`{kind}([a-z0-9-]+){end}`", page))
-        for kind, end in (("#", ""), ("figures/", r"\.svg"), ("tables/", r"\.csv"))
-    )
-    assert len(sections) > 5 and len(figures) > 4 and len(tables) > 6
-    assert sections <= shown.ids
-    for figure in figures:
-        assert f"figure-{figure}" in shown.ids and (run / "figures" / f"{figure}.svg").is_file()
-    for table in tables:
-        names = list(lines(folder, table)[0])
-        ends = tuple(f"{name}{end}" for name in names for end in (" low", " high", " n", " method"))
-        head = {name for name in names if name not in ends}
-        assert any(set(each) <= head and len(each) > 1 for each in heads), table
-
-
-def test_every_interval_of_agreement_a_second_time(folder: Path) -> None:
-    aside = frozenset(name for name in impacts() if name not in HELD_OUT)
-    rated = Rated(folder / "runs" / "transcripts", (ADJUDICATOR,), lambda votes: votes[0], aside)
-    agreement_is_right(rated, {"impact": "Clinical impact"}, whole_grades(0, 2), next(iter(JUDGES)))
-    classes_are_right(rated, {"impact": "Clinical impact"}, {"impact": (0, 1, 2)})
 
 
 def test_a_judge_whose_name_says_that_it_is_one_is_not_called_so_twice(folder: Path) -> None:
