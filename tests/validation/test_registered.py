@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Any
 
 import polars as pl
+import pytest
 from tests.report.planted import registered, rules
 from tests.tables.run_folders import rows_of
 
 from medjury.store.runs import GateRules, Manifest, Protocol
 from medjury.tables import RatingTable, RunDetails, rating_table
 from medjury.validation._registered import (
-    Standing,
     changed_since,
     differences,
     first_rating,
@@ -57,94 +56,69 @@ def table_of(*, rated_at: str | None = "2026-01-01T09:00:00+00:00", **changes: A
     )
 
 
-def words(found: Standing) -> tuple[bool | None, str, str, bool]:
-    """What a reader sees of a standing; the hash of a protocol is that of all it holds."""
-    return found.met, re.sub(r"protocol [0-9a-f]{16}\b", "protocol HASH", found.text), found.why, found.moved
-
-
 def protocol(**changes: Any) -> dict[str, Any]:
     return registered(STUDY, **changes)
 
 
-def test_rules_that_were_registered_before_the_first_rating_stand() -> None:
-    assert words(standing(table_of(**protocol()))) == (
-        True,
-        ("protocol HASH, registered 2025-12-31 23:30 UTC, before the first rating (2026-01-01 09:00 UTC)"),
-        "",
-        False,
-    )
+EARLIER = {**rules(), "earlier": [rules(floor=0.5)]}
 
 
-def test_rules_that_nobody_registered_are_only_recorded() -> None:
-    assert words(standing(table_of())) == (
-        False,
-        "recorded 2025-12-31 23:00 UTC, not registered",
+@pytest.mark.parametrize(
+    ("manifest", "met", "moved", "shown", "why"),
+    [
+        (protocol(), True, False, "before the first rating (2026-01-01 09:00 UTC)", ""),
+        ({}, False, False, "recorded 2025-12-31 23:00 UTC, not registered", "medjury register STUDY"),
+        ({"gate": None}, False, False, "these are the defaults", "default ones are shown"),
         (
-            "Nobody registered the rules before the run: they may have been chosen after scores of the "
-            "same cases had been seen. Register the next study first: `medjury register STUDY`."
+            protocol(registered_at="2026-01-01T09:00:01+00:00"),
+            *(False, False, "after the first rating", "registered after the first rating"),
         ),
-        False,
-    )
-
-
-def test_a_run_that_states_no_rules_shows_the_defaults() -> None:
-    assert words(standing(table_of(gate=None))) == (
-        False,
-        "not stated: these are the defaults",
         (
-            "No rules were stated before the run, so the default ones are shown. Rules that are "
-            "chosen after the scores are known prove nothing."
+            {**protocol(), "protocol_hash": "ab" * 32},
+            *(False, True, "registered 2025-12-31 23:30 UTC: changed", "its hash is different"),
         ),
-        False,
-    )
-
-
-def test_ratings_of_no_run_have_no_registered_rules() -> None:
-    assert words(standing(rating_table(rows_of(SCORES)))) == (
-        False,
-        "not registered",
         (
-            "Nobody registered these rules before the scores were made. Rules that are chosen "
-            "after the scores are known prove nothing."
+            {**protocol(), "gate": rules(floor=0.3)},
+            *(False, True, "changed since: rule floor: 0.4 -> 0.3", "rule floor: 0.4 -> 0.3"),
         ),
-        False,
-    )
+        (
+            {**protocol(), "prompt_version": "4", "cases": 1201},
+            *(False, False, "answers: 1,200 -> 1,201; prompt: 3 -> 4", "for another study"),
+        ),
+        (
+            protocol(seen=[{"run": "pilot@1", "ratings": 12000}, {"run": "other", "ratings": 1}]),
+            *(False, False, "after pilot@1 had judged the same data", "12,000 ratings"),
+        ),
+        (
+            protocol(seen=[{"run": "pilot@1", "ratings": 2}], earlier=[{"hash": "a", "registered_at": "b"}]),
+            *(False, True, "pilot@1", "2 ratings"),
+        ),
+        (
+            {"gate": EARLIER},
+            *(False, True, "changed after the first run, 2025-12-31 23:00 UTC", "changed after scores"),
+        ),
+        ({**protocol(), "gate": EARLIER}, True, False, "before the first rating", ""),
+    ],
+    ids=[
+        *("in time", "nobody", "no rules", "too late", "edited", "a rule changed", "another study"),
+        *("data seen before", "registered anew", "changed after a run", "registered after a change"),
+    ],
+)
+def test_where_rules_stand_with_what_a_reader_sees(
+    manifest: dict[str, Any], met: bool, moved: bool, shown: str, why: str
+) -> None:
+    found = standing(table_of(**manifest))
+    assert (found.met, found.moved) == (met, moved)
+    assert shown in found.text and why in found.why and bool(found.why) is not met
 
 
 def test_ratings_of_no_run_may_have_a_protocol_of_their_own() -> None:
     own = Protocol.model_validate({"registered_at": "2025-12-31T23:30:00+00:00"})
-    frame = rows_of(SCORES).with_columns(created_at=pl.lit("2026-01-01T09:00:00+00:00"))
-    assert words(standing(replace(rating_table(frame), run=RunDetails(protocol=own)))) == (
-        True,
-        ("protocol HASH, registered 2025-12-31 23:30 UTC, before the first rating (2026-01-01 09:00 UTC)"),
-        "",
-        False,
-    )
-
-
-def test_without_a_moment_of_rating_nobody_knows_which_came_first() -> None:
-    own = Protocol.model_validate({"registered_at": "2025-12-31T23:30:00+00:00"})
-    assert words(standing(replace(rating_table(rows_of(SCORES)), run=RunDetails(protocol=own)))) == (
-        None,
-        ("protocol HASH, registered 2025-12-31 23:30 UTC; when the scores were made is not known"),
-        (
-            "Nobody recorded when the scores were made, so nobody knows whether the rules were "
-            "stated before them."
-        ),
-        False,
-    )
-
-
-def test_rules_registered_after_the_first_rating_prove_nothing() -> None:
-    assert words(standing(table_of(**protocol(registered_at="2026-01-01T09:00:01+00:00")))) == (
-        False,
-        ("protocol HASH, registered 2026-01-01 09:00 UTC, after the first rating (2026-01-01 09:00 UTC)"),
-        (
-            "The rules were registered after the first rating (2026-01-01 09:00 UTC); rules that "
-            "are chosen after the scores are known prove nothing."
-        ),
-        False,
-    )
+    timed = rows_of(SCORES).with_columns(created_at=pl.lit("2026-01-01T09:00:00+00:00"))
+    assert standing(rating_table(rows_of(SCORES))).met is False
+    assert standing(replace(rating_table(timed), run=RunDetails(protocol=own))).met is True
+    unknown = standing(replace(rating_table(rows_of(SCORES)), run=RunDetails(protocol=own)))
+    assert (unknown.met, unknown.moved) == (None, False) and "nobody knows" in unknown.why
 
 
 def test_rules_registered_at_the_very_moment_of_the_first_rating_stand() -> None:
@@ -163,89 +137,6 @@ def test_a_moment_without_a_zone_is_meant_in_utc_and_a_moment_that_is_none_is_no
         standing(table_of(rated_at=at, **protocol())).met
         for at in ("2025-12-31T23:30:00", "2025-12-31T23:29:59", "yesterday")
     ] == [True, False, None]
-
-
-def test_a_protocol_that_was_edited_afterwards_is_found_by_its_hash() -> None:
-    assert words(standing(table_of(**{**protocol(), "protocol_hash": "ab" * 32}))) == (
-        False,
-        "protocol HASH, registered 2025-12-31 23:30 UTC: changed",
-        ("The protocol in the manifest is not the one that was registered: its hash is different."),
-        True,
-    )
-
-
-def test_a_rule_that_was_changed_since_is_named_and_forbids_everything() -> None:
-    assert words(standing(table_of(**{**protocol(), "gate": rules(floor=0.3)}))) == (
-        False,
-        ("protocol HASH, registered 2025-12-31 23:30 UTC; changed since: rule floor: 0.4 -> 0.3"),
-        (
-            "The rules are not those that were registered (rule floor: 0.4 -> 0.3); only rules "
-            "stated beforehand can validate a jury."
-        ),
-        True,
-    )
-
-
-def test_another_study_than_was_registered_is_named_and_forbids_validation_alone() -> None:
-    assert words(standing(table_of(**{**protocol(), "prompt_version": "4", "cases": 1201}))) == (
-        False,
-        (
-            "protocol HASH, registered 2025-12-31 23:30 UTC; changed since: answers: 1,200 -> "
-            "1,201; prompt: 3 -> 4"
-        ),
-        (
-            "The rules were registered for another study than was run: answers: 1,200 -> 1,201; "
-            "prompt: 3 -> 4."
-        ),
-        False,
-    )
-
-
-def test_data_that_had_been_judged_before_are_told_with_the_number_of_ratings() -> None:
-    assert words(
-        standing(
-            table_of(**protocol(seen=[{"run": "pilot@1", "ratings": 12000}, {"run": "other", "ratings": 1}]))
-        )
-    ) == (
-        False,
-        ("protocol HASH, registered 2025-12-31 23:30 UTC, after pilot@1 had judged the same data"),
-        (
-            "The rules were registered when 12,000 ratings of the same data existed already "
-            "(pilot@1): whoever stated them could have seen the scores."
-        ),
-        False,
-    )
-
-
-def test_rules_that_were_registered_anew_when_scores_were_there_were_moved() -> None:
-    assert (
-        standing(
-            table_of(
-                **protocol(
-                    seen=[{"run": "pilot@1", "ratings": 2}], earlier=[{"hash": "a", "registered_at": "b"}]
-                )
-            )
-        ).moved
-        is True
-    )
-
-
-def test_rules_that_were_changed_after_the_first_run_are_told_with_their_moment() -> None:
-    earlier = {**rules(), "earlier": [rules(floor=0.5)]}
-    assert words(standing(table_of(gate=earlier))) == (
-        False,
-        "changed after the first run, 2025-12-31 23:00 UTC",
-        (
-            "The rules were changed after scores had been seen; only rules stated beforehand can "
-            "validate a jury."
-        ),
-        True,
-    )
-
-
-def test_rules_that_stand_are_not_reproached_for_what_came_before_them() -> None:
-    earlier = {**rules(), "earlier": [rules(floor=0.5)]}
-    assert standing(table_of(**{**protocol(), "gate": earlier})).met is True
 
 
 def test_everything_that_a_protocol_fixes_has_a_name_and_a_few_characters() -> None:

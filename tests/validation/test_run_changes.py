@@ -284,6 +284,7 @@ def test_an_answer_on_which_clinicians_changed_their_mind_counts_for_no_agreemen
         ("RMSE against clinicians", 39),
         ("offset against clinicians", 39),
     ]
+    assert any("rate 1 answers differently" in each for each in found.warnings)
 
 
 def test_development_cases_of_either_run_are_in_no_change() -> None:
