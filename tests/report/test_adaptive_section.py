@@ -96,13 +96,6 @@ def test_what_was_asked_and_why_it_stopped_is_counted(tmp_path: Path) -> None:
     assert [row[1:3] for row in told["adaptive-asked"][1:]] == [["1", "1"], ["2", "1"], ["3", "2"]]
 
 
-def test_votes_and_failures_are_counted_by_juror(tmp_path: Path) -> None:
-    rows = {row[1]: row[2:] for row in tables(folder(tmp_path, lines(stories())))["adaptive-jurors"][1:]}
-    assert rows["a"] == ["5", "8", "0", "2", "1", "refusal 2"]
-    assert rows["b"] == ["4", "5", "1", "2", "1", "provider 2"]
-    assert rows["c"] == ["2", "3", "1", "0", "0", ""]
-
-
 def test_units_broken_off_are_no_saving_and_jurors_who_fail_are_named(tmp_path: Path) -> None:
     section = section_of(page_of(folder(tmp_path, lines(stories()))), "adaptive")
     assert "9 of at most 12 questions to jurors were asked about 4 units, 25 % less" in section

@@ -181,22 +181,6 @@ def shares(folder: Path, cases: int) -> tuple[Path, list[float], list[float]]:
     return made, truth, found
 
 
-def test_the_curve_of_the_share_is_that_of_its_pairs(tmp_path: Path) -> None:
-    folder, truth, found = shares(tmp_path, 40)
-    page = page_of(folder)
-    pairs = [(t, s) for n, (t, s) in enumerate(zip(truth, found, strict=True)) if n != 3]
-    high, low = [s for t, s in pairs if t == 1], [s for t, s in pairs if t == 0]
-    wins = sum((a > b) + (a == b) / 2 for a in high for b in low) / (len(high) * len(low))
-    [row] = cells(page, "How well the supported share alone")
-    assert row[:5] == ["checker", "39", str(len(high)), "1", "0"]
-    assert row[5].startswith(f"{wins:.3f} (")
-    assert row[6] == "0.800"
-    at = {line[1]: line[2:] for line in cells(page, "The same answers at other thresholds")}
-    called = [s >= 0.8 for s in high]
-    assert at["0.800"][1] == f"{sum(called) / len(called):.3f}"
-    assert at["0.800"][2] == f"{sum(s < 0.8 for s in low) / len(low):.3f}"
-
-
 def test_an_answer_that_could_not_be_decided_has_no_share_on_the_curve(tmp_path: Path) -> None:
     body = story(ON_THE_LINE)
     undecided = {**body, "share": 1.0, "outcome": {**body["outcome"], "score": None, "status": "unscored"}}
@@ -228,29 +212,3 @@ def test_the_curve_is_drawn(tmp_path: Path) -> None:
     assert "claims-roc" in exhibits.figures
     assert 'id="figure-claims-roc"' in page
     assert "claims-area" in exhibits.tables
-
-
-def test_answers_of_one_case_are_resampled_together_and_ties_left_out(tmp_path: Path) -> None:
-    ratings = planted_frame(
-        cases=15, systems=("a", "b"), dimensions=("concordant",), grades=(0, 1),
-        clinicians={"c1": 0.0, "c2": 0.7}, judges={"checker": 0.4},
-    )  # fmt: skip
-    folder = write_run(tmp_path, ratings, instrument=INSTRUMENT)
-    evidence = evidence_of(open_run(folder, resamples=200))
-    grid = evidence.grid("concordant")
-    mean = evidence.reference(grid)
-    known = {
-        (str(item), str(system)): [0.3 + 0.02 * n]
-        for n, (item, system) in enumerate(zip(grid.items, grid.systems, strict=True))
-    }
-    curve = share_curve(evidence, "checker", "concordant", known, 0.8)
-    assert curve is not None
-    assert curve.tied == int((mean == 0.5).sum()) > 0
-    assert len(curve.truth) + curve.tied == 30
-    assert "bootstrap" in curve.area.method.casefold() or "bca" in curve.area.method.casefold()
-
-
-def test_no_clinician_no_curve(tmp_path: Path) -> None:
-    ratings = frame(12).filter(pl.col("rater_kind") != "clinician")
-    folder = write_run(tmp_path, ratings, records=lines([story(ON_THE_LINE)]), instrument=INSTRUMENT)
-    assert "How well the supported share alone" not in page_of(folder)

@@ -8,19 +8,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
-import pytest
 from tests.report.planted import planted_frame, write_run
 
 from medjury.report._exhibits import Exhibits
 from medjury.report._material import Material
-from medjury.report._sections.closed_loop import Gain, closed_loop
-from medjury.statistics import Estimate
-from medjury.tables import Grades, Measured, open_run
+from medjury.report._sections.closed_loop import closed_loop
+from medjury.tables import open_run
 from medjury.validation import evidence_of, validation_of
-
-ACCURACY = Measured("accuracy", "Accuracy", Grades((1.0, 2.0, 3.0, 4.0, 5.0), "test"))
 
 
 def scores(**grades: float | None) -> dict[str, Any]:
@@ -91,60 +86,6 @@ def table(exhibits: Exhibits, name: str) -> list[dict[str, str]]:
 
 def test_a_run_without_loops_has_no_such_section(tmp_path: Path) -> None:
     assert page(tmp_path, []) == ("", Exhibits())
-
-
-@pytest.mark.parametrize(
-    ("loop_gain", "final_gain", "difference", "cases", "word"),
-    [
-        ((1, 2), (0.5, 1.5), (-0.5, 1), 20, "confirmed"),
-        ((1, 2), (0.1, 0.5), (0.5, 1.5), 20, "confirmed, but smaller than the loop claims"),
-        ((1, 2), (-0.2, 0.3), (0.9, 1.6), 20, "NOT CONFIRMED: the final juror does not find it"),
-        ((1, 2), (-0.9, -0.3), (1.9, 2.6), 20, "WORSE by the final juror, NOT CONFIRMED"),
-        ((-1, 1), (-0.9, -0.3), (-0.1, 2), 20, "WORSE by the final juror"),
-        ((0.1, 2), (-0.2, 1.3), (-0.5, 1), 20, "not confirmed: too uncertain to tell"),
-        ((-1, 1), (-1, 1), (-1, 1), 20, "the loop claims no gain"),
-        ((-1, 1), (0.2, 1), (-1, 1), 20, "gain by the final juror alone"),
-        ((1, 2), (-0.2, 0.3), (0.9, 1.6), 9, "too few cases to tell (fewer than 10)"),
-    ],
-)
-def test_what_two_intervals_mean(
-    loop_gain: tuple[float, float],
-    final_gain: tuple[float, float],
-    difference: tuple[float, float],
-    cases: int,
-    word: str,
-) -> None:
-    each = [Estimate(sum(ends) / 2, *ends, cases, "test") for ends in (loop_gain, final_gain, difference)]
-    gain = Gain("judge-a", ACCURACY, cases, cases, 0, each[0], each[1], each[2])
-    assert gain.word == word
-    assert gain.refuted == ("NOT CONFIRMED" in word) and gain.worse == ("WORSE" in word)
-
-
-def test_the_gains_are_means_over_cases_towards_the_better_end(tmp_path: Path) -> None:
-    draw = np.random.default_rng(1)
-    records, expected = [], []
-    for number in range(12):
-        first, last = draw.integers(1, 6, 2), draw.integers(1, 6, 2)
-        records.append(
-            loop(
-                number,
-                [scores(accuracy=2, harm=int(first[0])), scores(accuracy=4, harm=int(last[0]))],
-                scores(accuracy=2, harm=int(first[1])),
-                scores(accuracy=3, harm=int(last[1])),
-            )
-        )
-        expected.append(first - last)  # less harm is better
-    dimensions = [
-        {"name": name, "label": name.title(), "grades": [1, 2, 3, 4, 5], "higher_is_better": name != "harm"}
-        for name in ("accuracy", "harm")
-    ]
-    _, exhibits = page(tmp_path, records, instrument={"name": "x", "version": "1", "dimensions": dimensions})
-    accuracy, harm = table(exhibits, "closed-loop-gains")
-    assert (float(accuracy["gain, loop judge"]), float(accuracy["gain, final juror"])) == (2, 1)
-    loop_mean, final_mean = np.mean(expected, axis=0)
-    assert float(harm["gain, loop judge"]) == pytest.approx(loop_mean)
-    assert float(harm["gain, final juror"]) == pytest.approx(final_mean)
-    assert float(harm["loop less final"]) == pytest.approx(loop_mean - final_mean)
 
 
 def test_missing_scores_are_left_out_and_counted_and_unrevised_drafts_have_no_gain(tmp_path: Path) -> None:

@@ -18,10 +18,6 @@ from tests.report.planted import page_of, record_lines, run_with_records, sectio
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case
 from medjury.report import write_page
-from medjury.report._exhibits import Exhibits
-from medjury.report._page import compose
-from medjury.tables import open_run
-from medjury.validation import evidence_of
 
 OWN_CHECK = (Path(__file__).parent / "accessibility.js").read_text()
 HOSTILE = "<script>alert(1)</script> & <b>the potassium of 6.1</b>"
@@ -74,22 +70,6 @@ def test_every_word_is_there_and_none_of_it_is_markup(tmp_path: Path) -> None:
     assert "Turn 1: the orchestrator asks low_scorer about Accuracy" in section
     assert "5 → 4" in section, "a grade that changed is shown with what it was"
     assert "no usable answer (parse)" in section
-
-
-def test_how_they_ended_is_counted(tmp_path: Path) -> None:
-    exhibits = Exhibits()
-    compose(evidence_of(open_run(folder(tmp_path, lines(stories())), resamples=200)), exhibits)
-    endings = exhibits.tables["deliberation-endings"].splitlines()
-    told = dict(zip(endings[0].split(","), endings[1].split(","), strict=True))
-    assert told["deliberations"] == "3" and told["agreed at once"] == "2"
-    assert told["ended agreed"] == "2" and told["by the orchestrator"] == "1"
-    assert told["decided outside"] == "1"
-    personas = exhibits.tables["deliberation-personas"].splitlines()
-    assert [line.split(",")[:5] for line in personas[1:]] == [
-        ["judge-a", "high_scorer", "1", "1", "0"],
-        ["judge-a", "low_scorer", "1", "0", "1"],
-        ["judge-a", "middle_scorer", "0", "0", "0"],
-    ]
 
 
 def test_what_deserves_a_look_comes_first(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ import pytest
 from scipy import stats
 from tests.report.planted import planted_frame, write_run
 
-from medjury.analysis.agreement import classification, cohen_kappa, icc
 from medjury.cli import main
 from medjury.report import write_page
 from medjury.report._html import table_html
@@ -89,18 +88,6 @@ def sides(rater: str, dimension: str) -> tuple[np.ndarray, np.ndarray]:
     return both["score_people"].to_numpy(), both["score"].to_numpy()
 
 
-def test_attributes_have_icc_median_quartiles_and_signed_rank(run: Path) -> None:
-    found = line(run, "attributes", dimension="Clarity", rater="judge-a")
-    people, judge = sides("judge-a", "clarity")
-    gap = judge - people
-    assert float(found["ICC(3,k)"]) == pytest.approx(icc(np.column_stack([people, judge]), "icc_3_k").value)
-    assert float(found["median difference"]) == pytest.approx(np.median(gap))
-    quartiles = [f"{end:.2f}".replace("-", "−") for end in np.quantile(gap, [0.25, 0.75])]
-    assert found["IQR"] == " to ".join(quartiles)
-    exact = stats.wilcoxon(gap[gap != 0], method="approx", correction=False).pvalue
-    assert float(found["signed-rank p"]) == pytest.approx(exact, abs=0.03)
-
-
 def test_attributes_are_pooled_without_the_question(run: Path) -> None:
     found = line(run, "attributes", dimension="all graded dimensions, pooled", rater="judge-a")
     assert int(found["n"]) == len(GRADED) * CASES
@@ -109,50 +96,6 @@ def test_attributes_are_pooled_without_the_question(run: Path) -> None:
     said = told(run, "agreement", "--by", "all", "--statistics", "icc_3_k")
     row = next(row for row in said if (row["rater"], row["reference"]) == ("judge-a", "consensus"))
     assert (float(found["ICC(3,k)"]), float(found["ICC(3,k) low"])) == (row["value"], row["low"])
-
-
-def test_a_question_has_accuracy_and_f1_by_class(run: Path) -> None:
-    found = line(run, "classes", dimension="Referral", rater="judge-b")
-    people, judge = (np.floor(side + 0.5) for side in sides("judge-b", "referral"))
-    rates = classification(people, judge, classes=[0.0, 1.0], interval="none")
-    kappa = cohen_kappa(people, judge, scale=[0, 1], interval="none").value
-    titles = {
-        "accuracy": "accuracy",
-        "macro F1": "macro_f1",
-        "F1 of 0": "f1_class_0",
-        "F1 of 1": "f1_class_1",
-    }
-    for title, name in titles.items():
-        assert float(found[title]) == pytest.approx(rates[name].value), title
-    assert float(found["Cohen's kappa"]) == pytest.approx(kappa)
-    said = told(run, "agreement", "--dimensions", "referral", "--statistics", "macro_f1")
-    row = next(row for row in said if (row["rater"], row["reference"]) == ("judge-b", "consensus"))
-    assert (float(found["macro F1 low"]), float(found["macro F1 high"])) == (row["low"], row["high"])
-    assert {each["dimension"] for each in lines(run, "classes")} == {"Referral"}
-
-
-def test_the_clinicians_stand_together_on_a_question(run: Path) -> None:
-    found = line(run, "classes-clinicians", dimension="Referral")
-    said = ratings().filter(pl.col("dimension") == "referral", pl.col("rater_kind") == "clinician")
-    table = said.group_by("item", "system", "rater").agg(pl.col("score").mean())
-    wide = table.pivot("rater", index=["item", "system"], values="score").drop("item", "system").to_numpy()
-    twice, whole = (~np.isnan(wide)).sum(axis=1) > 1, ~np.isnan(wide).any(axis=1)
-    ones, rated = np.nansum(wide[twice], axis=1), (~np.isnan(wide[twice])).sum(axis=1)
-    agreed = ((ones * (ones - 1) + (rated - ones) * (rated - ones - 1)) / (rated * (rated - 1))).mean()
-    share = (np.nansum(wide[twice], axis=1) / rated).mean()
-    chance = share**2 + (1 - share) ** 2
-    assert float(found["Fleiss' kappa"]) == pytest.approx((agreed - chance) / (1 - chance))
-    assert (int(found["rated by two"]), int(found["rated by all"])) == (twice.sum(), whole.sum())
-    assert float(found["all say the same"]) == pytest.approx((np.ptp(wide[whole], axis=1) == 0).mean())
-    (row,) = [
-        row
-        for row in told(run, "agreement", "--dimensions", "referral", "--statistics", "fleiss_kappa")
-        if row["rater"] == "among references"
-    ]
-    assert (float(found["Fleiss' kappa low"]), float(found["Fleiss' kappa high"])) == (
-        row["low"],
-        row["high"],
-    )
 
 
 def test_the_reason_for_no_number_may_break_into_lines() -> None:
@@ -188,53 +131,6 @@ def test_a_text_metric_stands_beside_the_jury_by_its_order(run: Path) -> None:
         row["value"],
         row["low"],
     )
-
-
-def test_confusion_of_every_judge(run: Path) -> None:
-    counted = [
-        each
-        for each in lines(run, "confusion-by-rater")
-        if (each["rater"], each["dimension"]) == ("judge-c", "Clarity")
-    ]
-    people, judge = (np.floor(side + 0.5) for side in sides("judge-c", "clarity"))
-    for each in counted:
-        here = (people == float(each["clinicians"])) & (judge == float(each["grade"]))
-        assert int(each["answers"]) == here.sum()
-    assert sum(int(each["answers"]) for each in counted) == CASES
-
-
-def test_every_two_raters_in_three_groups(run: Path) -> None:
-    found = lines(run, "rater-kappas")
-    groups = {(each["rater"], each["with"]): each["who"] for each in found if each["dimension"] == "Accuracy"}
-    assert groups["clinician-1", "clinician-2"] == "human with human"
-    assert groups["clinician-1", "judge-a"] == "judge with human"
-    assert groups["judge-a", "judge-b"] == "judge with judge"
-    assert {who for pair, who in groups.items() if "jury" in pair} == {"with the jury"}
-    said = told(run, "agreement", "--pairs")
-    assert [float(each["weighted kappa"]) for each in found] == [row["kappa_quadratic"] for row in said]
-    assert (run / "figures" / "rater-pairs.svg").exists()
-
-
-def test_curves_of_every_rater(run: Path) -> None:
-    found = lines(run, "calibration-curves")
-    assert {each["rater"] for each in found} >= {"judge-a", "judge-b", "judge-c", "jury"}
-    maps = {each["map"] for each in found if each["rater"] == "judge-a"}
-    assert maps == {"final", *(f"without fold {number}" for number in range(1, 6))}
-    said = told(run, "calibrate", "report", "--curves")["points"]
-    assert [float(each["calibrated"]) for each in found] == pytest.approx([row["calibrated"] for row in said])
-
-
-def test_people_stand_beside_the_judges_in_stability(run: Path) -> None:
-    again = line(run, "stability-people", dimension="Accuracy", who="clinician-1")
-    first = ratings().filter(
-        pl.col("rater") == "clinician-1", pl.col("dimension") == "accuracy", pl.col("item") < "case-0010"
-    )
-    pairs = first.group_by("item").agg(pl.col("score").var(), pl.col("score").mean().alias("mean"))
-    assert int(again["answers"]) == 10
-    assert float(again["SD within an answer"]) == pytest.approx(np.sqrt(pairs["score"].mean()))
-    assert float(again["mean CV"]) == pytest.approx((pairs["score"].sqrt() / pairs["mean"]).mean())
-    assert line(run, "stability-people", dimension="Clarity", who="clinicians among themselves")
-    assert {each["judge"] for each in lines(run, "stability")} == {"judge-a", "judge-b", "judge-c"}
 
 
 def test_a_study_without_these_data_has_none_of_these_sections(tmp_path: Path) -> None:

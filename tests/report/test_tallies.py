@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from medjury.judging import AdaptiveBody, DeliberationBody, RecordedOrder
-from medjury.report._sections.adaptive import STOPPED, AdaptiveTally
-from medjury.report._sections.deliberations import ENDINGS, DeliberationTally
+from medjury.report._sections.adaptive import AdaptiveTally
+from medjury.report._sections.deliberations import DeliberationTally
 from medjury.report._sections.preference import OrderTally
 from medjury.statistics import proportion
 
@@ -121,16 +121,6 @@ def test_what_was_broken_off_saved_nothing_and_what_was_not_asked_asked_nobody()
     assert (tally.finished, tally.made, tally.most, tally.saved) == (0, 0, 0, None)
     assert list(tally.jurors) == ["anna", "ben", "cleo"], "a juror who was never asked is shown with nothing"
     assert [each.asked for each in tally.jurors.values()] == [0, 1, 0]
-
-
-def test_every_way_to_stop_and_to_end_has_words() -> None:
-    assert STOPPED == {
-        "settled": "nothing open",
-        "all calls made": "open after all",
-        "not asked": "could not be asked",
-        "failed for now": "broken off",
-    }
-    assert list(ENDINGS) == ["agreed", "orchestrator", "max_turns", "max_stalls", "failed"]
 
 
 def talk(ended: str = "agreed", **changes: Any) -> DeliberationBody:
