@@ -84,23 +84,6 @@ def test_the_order_of_averaging_and_standardising_matters() -> None:
     assert abs(average_first.value - standardise_first.value) > 0.01
 
 
-def test_missing_cells_use_the_raters_present() -> None:
-    first, second = panel()
-    first[:5, 0] = np.nan
-    first[7] = np.nan
-    found = icc_3_k_z(first, second, order="standardise_first", resamples=300)
-    assert found.n == 39
-    assert "1 of 40 items not scored by every group" in found.method
-    z = (first - np.nanmean(first, axis=0)) / np.nanstd(first, axis=0, ddof=1)
-    # The second group is standardised over all of its items, the one that the first lacks among them.
-    z_other = (second - second.mean(axis=0)) / second.std(axis=0, ddof=1)
-    both = np.delete(np.arange(40), 7)
-    expected = icc(
-        np.column_stack([np.nanmean(z[both], axis=1), z_other[both].mean(axis=1)]), "icc_3_k"
-    ).value
-    assert found.value == pytest.approx(expected, abs=1e-12)
-
-
 def test_the_bootstrap_standardises_anew_in_every_resample() -> None:
     """Otherwise a resample's z-scores would not be z-scores, and the interval would not be that of 2r/(1 + r)."""
     z = icc_3_k_z(CLINICIANS, JURY, interval="percentile", resamples=2000)

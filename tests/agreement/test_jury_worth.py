@@ -169,6 +169,7 @@ def test_one_judge_is_no_jury() -> None:
         jury_worth(table_of(said, people))
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("n", "world"),
     [
@@ -191,6 +192,7 @@ def test_the_interval_of_the_votes_holds_in_about_95_of_100_studies(n: int, worl
     assert 0.92 <= held / 100 <= 1.0
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("own", [(0.6, 0.6, 0.6), (0.3, 0.8, 0.9)])
 def test_the_interval_beside_the_best_judge_holds_although_the_best_is_found_on_the_same_answers(
     own: tuple[float, ...],

@@ -51,6 +51,7 @@ def run_of(jury: Floats, people: Floats) -> pl.DataFrame:
     )
 
 
+@pytest.mark.simulation
 def test_the_planned_number_notices_anchoring_of_the_stated_size_about_as_often_as_promised() -> None:
     jury, seen, blind = world(np.random.default_rng(1), 60_000, 0.35)
     anchoring = mean_kappa(jury, seen) - mean_kappa(jury, blind)

@@ -7,18 +7,13 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
-from sklearn import metrics
 
-from medjury.analysis.agreement import agreement
 from medjury.cli import main
-from medjury.tables import rating_table
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data"
 JUDGES = DATA / "mental_health_judges"
-PRIMOCK = DATA / "transcript_impact" / "primock_dev.csv"
 
 
 @pytest.mark.skipif(not JUDGES.is_dir(), reason="the mental-health ratings are not on this machine")
@@ -78,47 +73,3 @@ def test_four_judges_per_attribute_and_level_come_from_one_command(
     assert jury["spearman"].mean() == pytest.approx(0.39, abs=0.005)
     assert jury["spearman_within_systems"].mean() == pytest.approx(0.17, abs=0.01)
     assert (jury["spearman_system_mean_baseline"] > jury["spearman"]).all()
-
-
-@pytest.mark.skipif(not PRIMOCK.is_file(), reason="the transcript ratings are not on this machine")
-def test_each_clinician_against_the_reconciled_label() -> None:
-    wide = pl.read_csv(PRIMOCK)
-    labels = ["clinician_a", "clinician_b", "final_outcome"]
-    frame = wide.select(
-        pl.col("composite_key").alias("item"), pl.col("call_id").alias("patient"), *labels
-    ).unpivot(labels, index=["item", "patient"], variable_name="rater", value_name="score")
-    frame = frame.with_columns(dimension=pl.lit("impact"))
-    table = agreement(rating_table(frame, scale=(0, 2)), reference="final_outcome", resamples=2000)
-    truth = wide["final_outcome"].to_numpy()
-    for clinician in ("clinician_a", "clinician_b"):
-        said = wide[clinician].to_numpy()
-        expected = {
-            "accuracy": metrics.accuracy_score(truth, said),
-            "kappa": metrics.cohen_kappa_score(truth, said),
-            "macro_f1": metrics.f1_score(truth, said, average="macro"),
-        }
-        expected |= {
-            f"f1_class_{label}": value
-            for label, value in enumerate(metrics.f1_score(truth, said, average=None))
-        }
-        for name, value in expected.items():
-            estimate = table.find(name, rater=clinician).estimate
-            assert estimate.value == pytest.approx(value, abs=1e-12)
-            assert estimate.n == 104
-            if (clinician, name) == ("clinician_b", "f1_class_1"):
-                # 15 answers, most of them of five calls.
-                assert estimate.low is None and "spread as over 4.8 cases of equal size" in estimate.method
-                continue
-            assert estimate.low <= estimate.value <= estimate.high
-            assert "12 clusters" in estimate.method
-
-
-@pytest.mark.skipif(not PRIMOCK.is_file(), reason="the transcript ratings are not on this machine")
-def test_the_reconciled_label_is_what_adjudication_gives() -> None:
-    """Where the two clinicians agree their label stands; where they differ the resolved label decides."""
-    from medjury.tables import adjudicated
-
-    wide = pl.read_csv(PRIMOCK)
-    both = wide.select("clinician_a", "clinician_b").to_numpy()
-    settled = wide["resolved_label"].cast(pl.Float64).to_numpy()
-    assert np.array_equal(adjudicated(both, settled), wide["final_outcome"].to_numpy())

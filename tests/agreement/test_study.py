@@ -89,16 +89,6 @@ def test_json_has_stable_names_first_and_never_a_nan() -> None:
     assert all(row["reason"] for row in rows if row["value"] is None)
 
 
-def test_rating_objects_and_frames_give_the_same_table() -> None:
-    scores = {"human": [1, 2, 3, 4, 5, 2], "judge": [1, 3, 3, 4, 4, 2]}
-    objects = [rating(f"item {i}", who, s) for who, some in scores.items() for i, s in enumerate(some)]
-    options = {"reference": "human", "raters": "judge", "resamples": 200}
-    first, second = (
-        agreement(rating_table(each, scale=(1, 5)), **options) for each in (objects, long_table(scores))
-    )
-    assert first.to_json() == second.to_json()
-
-
 def test_n_unscored_coverage_and_absent_rows_are_counted_apart() -> None:
     frame = long_table({"human": [1, 2, 3, 4, 5, 1], "judge": [1, 2, 3, None, None, 2]})
     frame = frame.filter(~((pl.col("rater") == "judge") & (pl.col("item") == "item 5")))
@@ -283,23 +273,6 @@ def test_a_rater_compared_with_a_consensus_that_contains_it_is_marked() -> None:
         resamples=0,
     )
     assert "contains this rater" in table.find("kappa", reference="consensus", rater="a").estimate.method
-
-
-def test_the_jury_is_scored_where_more_than_half_are_and_leaves_out_panel_and_clinicians() -> None:
-    scores = {"human": [1, 2, 3, 4], "a": [1, 2, 4, 4], "b": [2, 2, None, 5], "panel": [1, 1, 1, 1]}
-    frame = long_table(scores).with_columns(
-        pl.when(pl.col("rater").is_in(["a", "b"]))
-        .then(pl.lit("judge"))
-        .otherwise(pl.lit("clinician"))
-        .alias("rater_kind")
-    )
-    table = agreement(
-        rating_table(frame, jury="mean", scale=(1, 5)), reference="human", panel="panel", resamples=0
-    )
-    row = table.find("offset", rater="jury")
-    assert row.estimate.value == pytest.approx((0.5 + 0 + 0.5) / 3)
-    assert row.counts.n_unscored == 1
-    assert "jury: mean of a, b, where more than half of them scored" in table.notes
 
 
 def test_a_second_panel_brings_win_rates_and_severe_errors_with_counts_and_two_priors() -> None:
@@ -499,49 +472,6 @@ def test_all_missing_is_undefined_and_counted() -> None:
     assert table.rows[0].counts.n_unscored == 3
 
 
-def test_scores_off_the_scale_are_unscored_and_warned_of() -> None:
-    table = agreement(
-        rating_table(long_table({"human": [1, 2, 3, 4, 6], "judge": [1, 2, 3, 4, 5]}), scale=(1, 5)),
-        reference="human",
-        resamples=0,
-    )
-    assert table.unscored == {"human": {"out_of_range": 1}}
-    assert table.find("rmse").estimate.n == 4
-    assert any("off the scale 1 to 5" in warning for warning in table.warnings)
-
-
-def test_most_scores_off_the_scale_means_the_scale_is_wrong() -> None:
-    frame = long_table({"human": [10, 20, 30], "judge": [10, 20, 40]})
-    with pytest.raises(MedjuryError, match=r"probably wrong. Scores run from 10 to 40"):
-        agreement(rating_table(frame, scale=(1, 5)), reference="human")
-
-
-def test_duplicate_rows_are_refused_with_their_place() -> None:
-    frame = long_table({"human": [1, 2], "judge": [1, 2]})
-    with pytest.raises(MedjuryError, match="in rows 1, 5"):
-        agreement(rating_table(pl.concat([frame, frame[:1]]), scale=(1, 5)), reference="human")
-
-
-def test_nan_and_text_in_the_score_column_are_unscored_with_their_reason() -> None:
-    frame = pl.DataFrame(
-        {
-            "item": ["1", "2", "3", "4", "1", "2", "3", "4"],
-            "rater": ["human"] * 4 + ["judge"] * 4,
-            "dimension": ["quality"] * 8,
-            "score": ["1", "2", "3", "4", "1", "NaN", "four", ""],
-        }
-    )
-    table = agreement(rating_table(frame, scale=(1, 5)), reference="human", resamples=0)
-    assert table.unscored == {"judge": {"missing": 2, "parse": 1}}
-    assert table.find("rmse").estimate.n == 1
-
-
-def test_a_rater_spelled_two_ways_is_warned_of() -> None:
-    frame = long_table({"human": [1, 2, 3], "GPT-4o": [1, 2, 3], "gpt4o": [1, 2, 3]})
-    table = agreement(rating_table(frame, scale=(1, 5)), reference="human", resamples=0)
-    assert any("'GPT-4o' and 'gpt4o'" in warning for warning in table.warnings)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -568,45 +498,6 @@ def test_what_cannot_be_meant_is_refused(options: dict[str, object], message: st
         ready = {"scale": (1, 5)} | {name: options[name] for name in ("scale", "jury") if name in options}
         table = rating_table(frame, **ready)
         agreement(table, **{name: value for name, value in options.items() if name not in ready})
-
-
-def test_missing_columns_empty_names_and_empty_tables_are_refused() -> None:
-    frame = long_table({"human": [1, 2], "judge": [1, 2]})
-    with pytest.raises(MedjuryError, match="lack the column rater"):
-        agreement(frame.drop("rater"), reference="human")
-    with pytest.raises(MedjuryError, match="no rows"):
-        agreement(frame[:0], reference="human")
-    with pytest.raises(MedjuryError, match="no item, first in row 1"):
-        agreement(frame.with_columns(item=pl.lit(" ")), reference="human")
-    with pytest.raises(MedjuryError, match="not int"):
-        agreement(7, reference="human")
-    with pytest.raises(MedjuryError, match="not a name or text"):
-        agreement(frame.with_columns(item=pl.Series([[1]] * 4)), reference="human")
-    with pytest.raises(MedjuryError, match="not whole numbers"):
-        agreement(frame.with_columns(repeat=pl.Series([[1]] * 4)), reference="human")
-
-
-def test_columns_that_nobody_asked_for_do_no_harm() -> None:
-    frame = long_table({"human": [1, 2, 3], "judge": [1, 2, 3]}).with_columns(
-        row=pl.lit(1), cluster=pl.lit("x"), of=pl.lit(2), odd=pl.lit(3), unit=pl.lit(4)
-    )
-    assert (
-        agreement(rating_table(frame, scale=(1, 5)), reference="human", resamples=0).find("rmse").estimate.n
-        == 3
-    )
-
-
-def test_a_group_without_a_score_says_why() -> None:
-    frame = long_table({"human": [1, 2, 3, 4], "a": [1, None, 2, None], "b": [1, 2, 3, None]})
-    frame = frame.with_columns(
-        status=pl.when(pl.col("score").is_null() & (pl.col("item") == "item 3")).then(
-            pl.lit("not_applicable")
-        )
-    )
-    table = agreement(rating_table(frame, jury="majority", scale=(1, 5)), reference="human", resamples=0)
-    counts = table.find("rmse", rater="jury").counts
-    assert (counts.n, counts.n_unscored, counts.n_not_applicable) == (1, 2, 1)
-    assert table.unscored["jury"] == {"no_quorum": 1, "tie": 1}
 
 
 def test_clinicians_who_tie_have_no_consensus_also_where_a_third_has_nothing_to_rate() -> None:
@@ -640,17 +531,3 @@ def test_pooled_dimensions_with_different_scales_have_none_and_say_so() -> None:
     )
     assert table.find("gwet_ac1").estimate.reason == "needs the full scale, and none was given"
     assert any("no common scale" in note for note in table.notes)
-
-
-def test_a_status_that_contradicts_the_score_is_refused() -> None:
-    frame = long_table({"human": [1, 2], "judge": [1, 2]})
-    with pytest.raises(MedjuryError, match="there is a score"):
-        agreement(frame.with_columns(status=pl.lit("unscored")), reference="human")
-    with pytest.raises(MedjuryError, match="status 'ok' is unknown"):
-        agreement(frame.with_columns(status=pl.lit("ok")), reference="human")
-
-
-def test_an_item_of_two_patients_is_refused() -> None:
-    frame = long_table({"human": [1], "judge": [1]}).with_columns(patient=pl.Series(["p1", "p2"]))
-    with pytest.raises(MedjuryError, match="2 patients"):
-        agreement(rating_table(frame, scale=(1, 5)), reference="human")

@@ -71,40 +71,6 @@ def test_a_patient_of_spaces_is_nobody_and_joins_no_cases(nobody: str | None) ->
     assert cleaned["cluster"].to_list() == ["item 1", "item 2"]
 
 
-def test_kinds_are_read_whatever_their_case_and_spaces() -> None:
-    cleaned = clean_rows(frame(rater=["a", "b"], rater_kind=[" Clinician", "JUDGE"]))
-    assert cleaned["rater_kind"].to_list() == ["clinician", "judge"]
-    assert clean_rows(frame(rater_kind=["", " "]))["rater_kind"].to_list() == [None, None]
-
-
-@pytest.mark.parametrize(
-    ("score", "reason"),
-    [("four", "parse"), ("NaN", "missing"), ("", "missing"), ("n/a", "missing"), ("inf", "out_of_range")],
-)
-def test_what_is_no_number_is_unscored_with_its_reason(score: str, reason: str) -> None:
-    row = clean_rows(frame(score=[" 1 ", score])).row(1, named=True)
-    assert (row["score"], row["status"], row["reason"]) == (None, "unscored", reason)
-
-
-def test_words_for_yes_and_no_and_whole_numbers_are_scores() -> None:
-    assert clean_rows(frame(score=[True, False]))["score"].to_list() == [1.0, 0.0]
-    assert clean_rows(frame(score=[3, 4]))["score"].to_list() == [3.0, 4.0]
-    assert clean_rows(frame(score=[None, None]))["reason"].to_list() == ["missing", "missing"]
-
-
-def test_repeats_are_whole_numbers_and_the_first_is_0() -> None:
-    assert clean_rows(frame(repeat=[None, "2"]))["repeat"].to_list() == [0, 2]
-    with pytest.raises(MedjuryError, match="row 2: the repeat 'x' is not a whole number"):
-        clean_rows(frame(repeat=["0", "x"]))
-
-
-def test_an_id_of_two_contents_is_compared_with_nobody() -> None:
-    given = frame(item=["1", "1"], rater=["a", "b"], content_hash=["h", "k"])
-    assert clean_rows(given)["reason"].to_list() == ["misaligned", "misaligned"]
-    agreed = frame(item=["1", "1"], rater=["a", "b"], content_hash=["h", ""])
-    assert clean_rows(agreed)["status"].to_list() == ["scored", "scored"]
-
-
 def test_no_rows_are_allowed_only_where_it_is_said() -> None:
     with pytest.raises(MedjuryError, match="no rows"):
         clean_rows(frame()[:0])

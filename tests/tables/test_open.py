@@ -295,19 +295,3 @@ def test_cases_bring_patients_and_vendors_to_every_kind_of_table(run: Path) -> N
         assert table.by_patient
     named = [Case("case 2", "notes", "answer", patient="p1")]
     assert rating_table(run, cases=named).grid("accuracy").clusters.tolist()[:3] == ["patient p1"] * 3
-
-
-def test_a_quorum_is_a_number_of_judges() -> None:
-    with pytest.raises(MedjuryError, match="from 1 on, not 0"):
-        rating_table(long_table(SCORES), quorum=0)
-
-
-def test_a_rater_of_two_kinds_is_refused() -> None:
-    frame = long_table({"a": [1, 2]}).with_columns(rater_kind=pl.Series(["judge", "clinician"]))
-    with pytest.raises(MedjuryError, match="the rater 'a' is called both clinician and judge"):
-        rating_table(frame)
-
-
-def test_a_run_is_chosen_from_a_store_only() -> None:
-    with pytest.raises(MedjuryError, match="a run is chosen from a store"):
-        rating_table(long_table(SCORES), run="study@1")

@@ -11,9 +11,8 @@ import polars as pl
 import pytest
 
 from medjury.foundation.errors import MedjuryError
-from medjury.tables import rating_table
 from medjury.tables._clean import clean_rows
-from medjury.tables._read import read_plain_table, read_rating_table
+from medjury.tables._read import read_plain_table
 
 
 def refused(call: Callable[[], object]) -> str:
@@ -99,14 +98,6 @@ def test_what_is_missing_keeps_its_row_and_its_place() -> None:
     ]
 
 
-def test_columns_that_are_added_do_not_overwrite_those_of_the_file() -> None:
-    rows = clean_rows(frame(row=["mine", "yours"], cluster=["c", "d"]))
-    assert (
-        rows.select("row", "own row", "cluster", "own cluster").rows(),
-        clean_rows(rows).columns == rows.columns,
-    ) == ([(1, "mine", "item 0", "c"), (2, "yours", "item 1", "d")], True)
-
-
 def test_what_cannot_be_read_is_refused_with_its_row() -> None:
     assert [
         refused(lambda given=given: clean_rows(given))
@@ -190,41 +181,6 @@ def test_contents_that_differ_under_one_id_are_misaligned_and_others_are_not() -
     ]
 
 
-def test_the_warnings_say_what_lies_off_the_scale_and_which_ids_differ() -> None:
-    rows = frame(
-        item=["1", "1", "2", "3", "4"],
-        rater=["a", "b", "a", "a", "a"],
-        system=["s", "s", "", "", ""],
-        content_hash=["x", "y", None, None, None],
-        score=[1, 2, 9, 3, 4],
-    )
-    assert rating_table(rows, scale=(1, 5)).warnings == (
-        ("dimension 'd': 1 scores lie off the scale 1 to 5 and count as unscored (out_of_range): given by a"),
-        (
-            "1 ids name different contents in different rows (first: 1 s); their scores count as "
-            "unscored (misaligned)"
-        ),
-    )
-
-
-def test_most_scores_off_the_scale_is_a_wrong_scale() -> None:
-    assert refused(lambda: rating_table(frame(score=[7, 8, 1]), scale=(1, 5))) == (
-        "dimension 'd': 2 of 3 scores lie off the scale 1 to 5 (given); the scale is "
-        "probably wrong. Scores run from 1 to 8."
-    )
-
-
-def test_what_lies_off_the_scale_is_kept_apart_and_read_again_on_another() -> None:
-    rows = rating_table(frame(score=[1, 9, 3]), scale=(1, 5))
-    assert (
-        rows.rows.select("score", "status", "reason", "off_scale").rows(),
-        rating_table(rows, scale=(1, 9)).rows.select("score", "status", "reason", "off_scale").rows(),
-    ) == (
-        [(1.0, "scored", None, None), (None, "unscored", "out_of_range", 9.0), (3.0, "scored", None, None)],
-        [(1.0, "scored", None, None), (9.0, "scored", None, None), (3.0, "scored", None, None)],
-    )
-
-
 def test_files_are_read_by_their_ending_and_their_separator() -> None:
     assert [
         file_of(*each)
@@ -255,11 +211,4 @@ def test_columns_of_one_name_and_empty_files_are_refused() -> None:
     ] == [
         "two columns are named x, y; rename one of them",
         "the file is empty; its first row must name the columns",
-    ]
-
-
-def test_a_folder_without_ratings_and_a_place_without_a_file_say_so() -> None:
-    assert [refused(lambda place=place: read_rating_table(place)) for place in ("/nowhere/at/all.csv",)] == [
-        "/nowhere/at/all.csv: there is no such file or run folder; the folder /nowhere/at does not exist either, "
-        "check the path"
     ]

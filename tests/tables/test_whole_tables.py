@@ -12,9 +12,8 @@ import pytest
 from tests.tables.run_folders import rows_of
 
 from medjury.foundation.errors import MedjuryError
-from medjury.instruments import load_instrument
 from medjury.store.runs import GateRules
-from medjury.tables import open_run, rating_table, with_rules
+from medjury.tables import rating_table, with_rules
 
 
 def refused(call: Callable[[], object]) -> str:
@@ -25,51 +24,6 @@ def refused(call: Callable[[], object]) -> str:
 
 def nans(values: Any) -> list[Any]:
     return [None if np.isnan(each) else float(each) for each in np.asarray(values).tolist()]
-
-
-def test_dimensions_of_one_scale_are_pooled_on_it_and_of_two_on_none() -> None:
-    rows = pl.concat(
-        [
-            rows_of({"clinician a": [1, 2], "judge b": [1, 3]}),
-            rows_of({"clinician a": [1, 2], "judge b": [1, 3]}, dimension="zeal"),
-        ]
-    )
-    tables = [
-        rating_table(rows, scale=scale)
-        for scale in ((1, 5), {"accuracy": (1, 5), "zeal": (1, 9)}, None, {"accuracy": (1, 5)})
-    ]
-    assert [
-        (
-            lambda grid: (
-                grid.dimension,
-                grid.scale and grid.scale.highest,
-                grid.items.tolist(),
-                grid.scores["judge b"].tolist(),
-            )
-        )(table.pooled(table.dimensions))
-        for table in tables
-    ] == [
-        ("all", 5, ["case 0", "case 1", "case 0", "case 1"], [1.0, 3.0, 1.0, 3.0]),
-        ("all", None, ["case 0", "case 1", "case 0", "case 1"], [1.0, 3.0, 1.0, 3.0]),
-        ("all", None, ["case 0", "case 1", "case 0", "case 1"], [1.0, 3.0, 1.0, 3.0]),
-        ("all", None, ["case 0", "case 1", "case 0", "case 1"], [1.0, 3.0, 1.0, 3.0]),
-    ]
-
-
-def test_what_cannot_be_pooled_is_refused() -> None:
-    table = rating_table(rows_of({"clinician a": [1, 2], "judge b": [1, 3]}), scale=(1, 5))
-    derived = [replace(table.dimensions[0], name=name, derived=True) for name in ("one", "two")]
-    assert [refused(lambda chosen=chosen: table.pooled(chosen)) for chosen in ([], derived[:1], derived)] == [
-        ("nothing can be pooled: no dimension is named; name dimensions that raters gave themselves."),
-        (
-            "nothing can be pooled: one follows from other dimensions; name dimensions that "
-            "raters gave themselves."
-        ),
-        (
-            "nothing can be pooled: one, two follow from other dimensions; name dimensions that "
-            "raters gave themselves."
-        ),
-    ]
 
 
 def test_roles_are_passed_on_as_they_are_asked_for() -> None:
@@ -106,17 +60,6 @@ def test_roles_are_passed_on_as_they_are_asked_for() -> None:
         (("clinician a", "clinician b"), ("judge b", "judge c", "jury"), "jury", ("judge b", "judge c")),
         (("clinician b",), ("judge b",), "judge b", ()),
     ]
-
-
-def test_a_jury_that_was_asked_for_needs_two_judges() -> None:
-    assert (
-        refused(
-            lambda: rating_table(
-                rows_of({"clinician a": [1, 2], "judge b": [1, 3]}), scale=(1, 5), jury="mean"
-            ).roles()
-        )
-        == "a jury needs two or more compared raters that are judges."
-    )
 
 
 def test_without_a_reference_it_is_asked_for_unless_it_need_not_be() -> None:
@@ -193,23 +136,3 @@ def test_rules_set_their_development_cases_aside_and_bring_them_back() -> None:
         with_rules(aside, GateRules()).rows.height,
         aside.everything.height,
     ) == (1, ["case 0", "case 2"], ["case 1"], ("case 1", "case 7"), 3, 3)
-
-
-def test_ratings_name_a_built_in_instrument_with_its_version_or_without() -> None:
-    name = load_instrument("note_quality")
-    tables = [
-        rating_table(rows_of({"judge b": [1, 3]}).with_columns(instrument=pl.lit(said)))
-        for said in ("note_quality", f"note_quality@{name.version}", "note_quality@0.0", "nobody's")
-    ]
-    assert [each.instrument and each.instrument.name for each in tables] == [
-        "note_quality",
-        "note_quality",
-        None,
-        None,
-    ]
-
-
-def test_a_folder_that_is_no_run_says_so() -> None:
-    assert refused(lambda: open_run("/nowhere/at/all")) == (
-        "/nowhere/at/all: not a finished run folder (manifest.json is missing); run the study first"
-    )
