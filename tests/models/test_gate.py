@@ -35,7 +35,6 @@ from medjury.models._gate.limits import FIRST_CONCURRENCY
 from medjury.models._gate.sending import Sending
 from medjury.models._openai.openai import OpenAIModel
 
-BUSY = ModelError(Reason.RATE_LIMIT, "busy", retry=True)
 BROKEN = ModelError(Reason.PROVIDER, "broken", retry=True)
 
 
@@ -172,19 +171,6 @@ async def test_nothing_that_was_never_sent_is_counted(
     with pytest.raises(ModelError, match="allow_hosts"):
         await the_gate.ask(model_at("openai", "https://gateway.example/v1"), request())
     assert the_gate.calls == budget.spent_calls == 0 and not (tmp_path / "audit.jsonl").exists()
-
-
-async def test_a_retry_after_date_is_honoured_over_http() -> None:
-    from datetime import UTC, datetime, timedelta
-    from email.utils import format_datetime
-
-    clock = HandClock()
-    when = format_datetime(datetime.now(UTC) + timedelta(seconds=500), usegmt=True)
-    with LoopbackServer([f"429:{when}"]) as server:
-        model = model_at("openai", server.base_url)
-        answer = await gate(clock).ask(model, request())
-        await model.close()
-    assert answer.attempts == 2 and 400 <= sum(clock.slept) <= 501
 
 
 async def test_concurrency_never_exceeds_what_was_stated() -> None:
@@ -413,18 +399,6 @@ async def test_a_call_cancelled_before_its_turn_gives_its_room_in_the_budget_bac
     assert (await gate(budget=budget).ask(model, request("three"))).reply.text == "fine"
 
 
-async def test_a_lost_answer_counts_against_the_cap_but_is_not_reported_as_spent() -> None:
-    with LoopbackServer("slow:9") as server:
-        model = model_at("openai", server.base_url, timeout=1)
-        prices = PriceList.shipped().with_price(model, input=1000.0, output=1000.0)
-        budget = Budget(money=50.0)
-        the_gate = gate(prices=prices, budget=budget, attempts=1)
-        with pytest.raises(ModelError):
-            await the_gate.ask(model, request(max_tokens=10))
-        await model.close()
-    assert budget.spent_money == 0 and budget.perhaps_spent > 0 and the_gate.money == 0
-
-
 def test_a_budget_in_money_needs_prices_before_the_first_call() -> None:
     model = make_model("openai", url="http://127.0.0.1:1", model="home-made")
     with pytest.raises(MedjuryError, match="price of model home-made is not known"):
@@ -491,7 +465,7 @@ async def test_a_reply_is_in_the_log_before_it_is_in_the_store(tmp_path: Path) -
 async def test_the_next_run_still_sets_aside_what_a_lost_answer_may_cost(tmp_path: Path) -> None:
     log = tmp_path / "audit.jsonl"
     with LoopbackServer("slow:9") as server:
-        model = model_at("openai", server.base_url, timeout=1)
+        model = model_at("openai", server.base_url, timeout=0.3)
         prices = PriceList.shipped().with_price(model, input=1000.0, output=2000.0)
         first = Budget(money=500.0)
         with pytest.raises(ModelError):

@@ -18,7 +18,7 @@ from tests.models.raw_server import Caller, answer, client_at, echo, on_both_loo
 from tests.models.samples import model_at, request
 
 from medjury.models._faults import NotSentError
-from medjury.models._http import BrokenError, ConnectError, UntrustedError
+from medjury.models._http import UntrustedError
 
 
 def certificate(folder: Path, *names: x509.GeneralName) -> tuple[Path, ssl.SSLContext]:
@@ -73,17 +73,6 @@ async def test_a_server_whose_certificate_is_trusted_is_asked(
     assert len(callers) == 6 and set(spoken) == {"http/1.1"}
 
 
-@on_both_loops
-async def test_a_body_may_end_with_the_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shown, context = certificate(tmp_path, LOCAL)
-    monkeypatch.setenv("SSL_CERT_FILE", str(shown))
-    said = told(b"HTTP/1.1 200 OK\r\n\r\n", b"all of it", then_close=True)
-    async with serving(said, ssl=context) as (address, _):
-        secure = address.replace("http:", "https:")
-        async with client_at(secure) as client:
-            assert (await client.post(secure, b"")).body == b"all of it"
-
-
 @pytest.mark.parametrize("wrong", ["authority", "name"])
 @on_both_loops
 async def test_a_server_that_cannot_be_trusted_is_told_nothing(
@@ -118,43 +107,3 @@ async def test_a_server_without_tls_is_no_connection() -> None:
             await model.ask(request())
         await model.close()
     assert not [head for caller in callers for head in caller.heads]
-
-
-@on_both_loops
-async def test_one_who_gives_up_during_the_greeting_takes_no_later_call_along(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shown, context = certificate(tmp_path, LOCAL)
-    monkeypatch.setenv("SSL_CERT_FILE", str(shown))
-    async with serving(echo, ssl=context) as (address, _):
-        secure = address.replace("http:", "https:")
-        async with client_at(secure) as client:
-            for turns in range(40):
-                asking = asyncio.ensure_future(client.post(secure, b"first"))
-                for _ in range(turns):
-                    await asyncio.sleep(0)
-                asking.cancel()
-                await asyncio.gather(asking, return_exceptions=True)
-            bodies = [b"%d" % number for number in range(10)]
-            replies = await asyncio.gather(*(client.post(secure, body) for body in bodies))
-            assert [reply.body for reply in replies] == bodies
-
-
-@on_both_loops
-async def test_a_server_that_speaks_before_it_is_asked_is_not_called_again_and_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shown, context = certificate(tmp_path, LOCAL)
-    context.maximum_version = ssl.TLSVersion.TLSv1_2  # the server ends the greeting, and goes on at once
-    monkeypatch.setenv("SSL_CERT_FILE", str(shown))
-
-    async def greet(caller: Caller) -> None:
-        await caller.say(b"220 mail.example ready\r\n")
-        await caller.ended()
-
-    async with serving(greet, ssl=context) as (address, callers):
-        secure = address.replace("http:", "https:")
-        async with client_at(secure) as client:
-            with pytest.raises((ConnectError, BrokenError)):
-                await client.post(secure, b"")
-    assert len(callers) == 1

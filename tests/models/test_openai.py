@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.loopback import Call, LoopbackServer
+from tests.loopback import LoopbackServer
 from tests.models.samples import KEY, SCHEMA, VARIABLE, model_at, request
 
 from medjury.foundation.errors import MedjuryError
@@ -130,20 +130,6 @@ async def test_many_calls_that_learn_at_the_same_time_all_succeed() -> None:
         replies = await asyncio.gather(*(model.ask(request(f"{n}")) for n in range(30)))
         await model.close()
     assert {reply.finish for reply in replies} == {"stop"}
-
-
-def moved(call: Call) -> str | None:
-    old = call.path.startswith("/old")
-    return f"redirect:http://{call.headers['Host']}/v1/chat/completions" if old else None
-
-
-async def test_a_redirect_within_the_same_server_is_followed() -> None:
-    with LoopbackServer(moved) as server:
-        model = model_at("openai", f"{server.url}/old")
-        reply = await model.ask(request())
-        await model.close()
-        assert [call.path for call in server.calls] == ["/old/chat/completions", "/v1/chat/completions"]
-    assert reply.finish == "stop"
 
 
 @pytest.mark.parametrize(
