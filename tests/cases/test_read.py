@@ -30,7 +30,6 @@ ROWS: list[dict[str, Any]] = [
     },
     {"id": "2", "system": "a", "candidate": "כרגיל, ¿verdad? 😀", "question": "How?", "age": "7"},
 ]
-COLUMNS = ["id", "system", "candidate", "question", "age"]
 
 
 def write_jsonl(file: Path, rows: list[dict[str, Any]]) -> None:
@@ -124,13 +123,6 @@ def test_all_bad_rows_are_refused_at_once_or_skipped_and_counted(form: str, tmp_
     reader = read_cases(file, on_bad="skip")
     assert [case.id for case in reader] == ["1", "2"]
     assert (reader.count, reader.skipped, len(reader.bad)) == (2, 3, 3)
-
-
-def test_no_case_is_yielded_before_all_are_known_to_be_good(tmp_path: Path) -> None:
-    file = tmp_path / "cases.jsonl"
-    write_jsonl(file, [ROWS[0], {"id": ""}])
-    with pytest.raises(FileError):
-        next(iter(read_cases(file)))
 
 
 def test_a_file_that_goes_bad_after_it_was_checked_is_refused(tmp_path: Path) -> None:
@@ -229,21 +221,6 @@ class TestCsv:
         file.write_bytes(content.encode() if isinstance(content, str) else content)
         return file
 
-    @pytest.mark.parametrize(
-        ("content", "name"),
-        [
-            ("id;candidate\n1;a,b\n", "cases.csv"),
-            ("id\tcandidate\n1\ta,b\n", "cases.csv"),
-            ("id\tcandidate\n1\ta,b\n", "cases.tsv"),
-            ("id|candidate\n1|a,b\n", "cases.csv"),
-            ('"id","candidate"\n"1","a,b"\n', "cases.csv"),
-            ("\ufeffid,candidate\r\n1,'a,b'\r\n".replace("'", '"'), "cases.csv"),
-            ('id,candidate\n1,"a,b"\n'.encode("utf-16"), "cases.csv"),
-        ],
-    )
-    def test_separator_and_encoding_are_found(self, content: str | bytes, name: str, tmp_path: Path) -> None:
-        assert [case.candidate for case in read_cases(self.write(tmp_path, content, name))] == ["a,b"]
-
     def test_ragged_rows_are_named(self, tmp_path: Path) -> None:
         file = self.write(tmp_path, "id,candidate\n1,a\n2\n3,b,c\n\n,\n ,,\n4,d\n")
         reader = read_cases(file, on_bad="skip")
@@ -252,21 +229,6 @@ class TestCsv:
             "cases.csv, row 4, row: has 3 cells; the header has 2",
         ]
         assert [case.id for case in reader] == ["1", "4"]
-
-    def test_a_byte_that_is_not_utf8_is_named_by_row_and_field(self, tmp_path: Path) -> None:
-        file = self.write(tmp_path, b"id,candidate\n1,good\n2,caf\xe9\n3,good\n")
-        reader = read_cases(file, on_bad="skip")
-        assert [str(each) for each in reader.bad] == [
-            "cases.csv, row 3, candidate: is not valid UTF-8; save the file as UTF-8, or name its encoding in the "
-            "mapping (encoding: cp1252)"
-        ]
-        assert reader.count == 2
-
-    def test_a_note_of_200_000_characters_fits(self, tmp_path: Path) -> None:
-        note = "a long note, with $ and {braces} " * 7_000
-        file = tmp_path / "cases.csv"
-        write_csv(file, [{"id": "1", "candidate": "x", "notes": note}])
-        assert next(iter(read_cases(file))).notes == (Note("1", note),)
 
     @pytest.mark.parametrize(
         ("content", "problem"),
@@ -330,11 +292,6 @@ class TestParquet:
         write_parquet(tmp_path / "cases[1]*.parquet", ROWS)
         assert read_cases(tmp_path / "cases[1]*.parquet").count == 3
 
-    def test_a_mapped_column_must_be_there(self, tmp_path: Path) -> None:
-        write_parquet(tmp_path / "cases.parquet", ROWS)
-        message = refusal(tmp_path / "cases.parquet", mapping={"candidate": "summary"})
-        assert "there is no such column; the file has 5 columns" in message
-
 
 class TestExcel:
     def book(self, folder: Path, *rows: tuple[object, ...]) -> Path:
@@ -362,13 +319,6 @@ class TestExcel:
         assert dict(first.metadata) == {"seen": "2024-01-02T00:00:00", "age": 54}
         assert second.origin is not None
         assert second.origin.row == 4
-
-    def test_another_sheet_is_named_in_the_mapping(self, tmp_path: Path) -> None:
-        file = self.book(tmp_path, ("id",), (1,))
-        assert [case.id for case in read_cases(file, mapping={"sheet": "other"})] == ["9"]
-        assert "there is no sheet 'third'; its sheets are Sheet, other" in refusal(
-            file, mapping={"sheet": "third"}
-        )
 
     def test_spreadsheet_errors_and_stray_cells_are_named(self, tmp_path: Path) -> None:
         file = self.book(tmp_path, ("id", "candidate"), (1, "#N/A"), (2, "x", "stray"), (3, "ok"))
@@ -406,13 +356,6 @@ class TestFrame:
         write_parquet(tmp_path / "cases.parquet", ROWS)
         frame = polars.DataFrame(ROWS)
         assert list(cases_from_frame(frame)) == list(read_cases(tmp_path / "cases.parquet"))
-
-    def test_its_problems_are_named_by_row(self) -> None:
-        frame = polars.DataFrame({"id": ["1", "1"], "candidate": ["a", "b"]})
-        with pytest.raises(FileError, match="frame, row 2, id"):
-            list(cases_from_frame(frame))
-        with pytest.raises(FileError, match="no such column"):
-            cases_from_frame(frame, mapping={"reference": "gold"})
 
 
 # A text has something to see in it; a name is also free of lines and tabs, of blanks at its ends and of blanks that

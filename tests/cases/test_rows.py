@@ -142,13 +142,6 @@ def test_long_and_right_to_left_texts_are_kept_to_the_letter() -> None:
     assert case_from_row({"id": "مريض ١", "candidate": long}).candidate == long
 
 
-def test_blank_texts_are_absent() -> None:
-    case = case_from_row(
-        {"id": "a", "candidate": " ", "reference": "", "texts": {"q": "\n"}, "metadata": {"m": " "}}
-    )
-    assert (case.candidate, case.reference, dict(case.texts), dict(case.metadata)) == (None, None, {}, {})
-
-
 def test_numbers_from_tables_are_kept_as_facts() -> None:
     case = case_from_row({"id": "a", "x": Decimal("1.5"), "y": float("nan"), "z": datetime.date(2024, 1, 2)})
     assert dict(case.metadata) == {"x": 1.5, "z": "2024-01-02"}
@@ -178,10 +171,6 @@ class TestMapping:
         row = {"id": 1, "admission": "A.", "progress": "", "discharge": "D."}
         mapping = {"notes": ["admission", "progress", "discharge"]}
         assert case_from_row(row, mapping=mapping).notes == (Note("admission", "A."), Note("discharge", "D."))
-
-    def test_a_dot_reaches_into_an_object(self) -> None:
-        row = {"id": 1, "output": {"text": "S."}}
-        assert case_from_row(row, mapping={"candidate": "output.text"}).candidate == "S."
 
     def test_every_mistake_is_told_at_once(self) -> None:
         mapping = {

@@ -267,11 +267,6 @@ def test_a_path_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
         )
 
 
-def test_a_path_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"the path 'samples\[' cannot be read"):
-        read(tmp_path, "log.json", INSPECT, INSPECT_MAPPING.replace("samples[]", "samples["))
-
-
 def test_a_row_that_failed_takes_no_score_and_no_text_from_around_it(tmp_path: Path) -> None:
     """Other rows have the key themselves: what is outside is a summary, not this row's."""
     log = {

@@ -340,24 +340,10 @@ def test_a_code_declared_as_missing_is_a_score_on_no_way_in(name: str, tmp_path:
         open_panel(tmp_path / name, "clinician", named={})
 
 
-def test_a_changed_id_is_refused_from_every_spreadsheet_on_every_way_in(tmp_path: Path) -> None:
-    file = open_document(tmp_path / "t.ods", A=[HEADER, [True, "Ada", "accuracy", 4]])
-    with pytest.raises(MedjuryError, match="row 2, column 'item': True is TRUE, not an id"):
-        rating_table(file)
-
-
 def test_the_first_line_says_the_separator_in_a_named_encoding_too(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(text("|", "\n", "sep=|\n").encode("utf-8-sig"))
     (tmp_path / "m.yaml").write_text("encoding: utf-8\n")
     assert read(read_ratings(tmp_path / "t.csv", mapping=tmp_path / "m.yaml")) == READ
-
-
-def test_a_packed_file_that_swells_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"item,rater,dimension,score\n" + b" " * 60_000_000))
-    with pytest.raises(
-        FileLimitError, match=r"t\.csv\.gz: unpacks from 0\.1 MB to 20 MB or more; at most 250 times"
-    ):
-        read_ratings(tmp_path / "t.csv.gz")
 
 
 def test_an_open_document_that_swells_is_refused(tmp_path: Path) -> None:

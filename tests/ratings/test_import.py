@@ -149,29 +149,6 @@ def test_a_spreadsheets_cells_are_taken_for_what_they_are(tmp_path: Path) -> Non
     ]
 
 
-def test_a_formula_without_its_result_is_refused(tmp_path: Path) -> None:
-    book = openpyxl.Workbook()
-    book.active.append(["item", "rater", "dimension", "score"])
-    book.active.append([1, "Lee", "accuracy", "=2+2"])
-    book.save(tmp_path / "r.xlsx")
-    with pytest.raises(FileError, match=r"r\.xlsx, row 2: holds a formula"):
-        read_ratings(tmp_path / "r.xlsx")
-
-
-def test_a_sheet_is_chosen_by_name(tmp_path: Path, write: Write) -> None:
-    book = openpyxl.Workbook()
-    book.active.append(["nothing here"])
-    sheet = book.create_sheet("Ratings")
-    sheet.append(["item", "rater", "dimension", "score"])
-    sheet.append([1, "Lee", "accuracy", 4])
-    book.save(tmp_path / "r.xlsx")
-    mapping = write("m.yaml", "sheet: Ratings\nscale: [1, 5]\n")
-    assert len(read_ratings(tmp_path / "r.xlsx", mapping=mapping).ratings) == 1
-    mapping = write("m.yaml", "sheet: Rating\nscale: [1, 5]\n")
-    with pytest.raises(FileError, match="no sheet 'Rating'; its sheets are Sheet, Ratings"):
-        read_ratings(tmp_path / "r.xlsx", mapping=mapping)
-
-
 def test_status_and_reason_columns(write: Write) -> None:
     path = write(
         "r.csv",
@@ -448,24 +425,10 @@ def test_files_that_are_not_tables_of_ratings(write: Write, text: str, message: 
         read_ratings(write("r.csv", text))
 
 
-def test_other_encodings_are_named_not_guessed(write: Write) -> None:
-    path = write("r.csv", "item,rater,dimension,score\n1,Lée,a,4\n", "cp1252")
-    with pytest.raises(FileError, match="save it as 'CSV UTF-8', or name its encoding"):
-        read_ratings(path)
-    mapping = write("m.yaml", "encoding: cp1252\nscale: [1, 5]\n")
-    assert read_ratings(path, mapping=mapping).ratings[0].rater == "Lée"
-
-
 @pytest.mark.parametrize("name", ["r.docx", "missing.csv"])
 def test_files_that_cannot_be_read(tmp_path: Path, name: str) -> None:
     with pytest.raises(FileError, match=r"are read from|no such file"):
         read_ratings(tmp_path / name)
-
-
-@pytest.mark.parametrize("name", ["r.xlsx", "r.parquet", "r.json", "r.jsonl"])
-def test_damaged_files_are_named(write: Write, name: str) -> None:
-    with pytest.raises(FileError, match=rf"{name}.*not"):
-        read_ratings(write(name, "certainly not"))
 
 
 NUMBERS = st.integers(1, 5).flatmap(

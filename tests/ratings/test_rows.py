@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import polars
 import pytest
-from tests.ratings.samples import drop_later_tables, rating, unscored
+from tests.ratings.samples import rating, unscored
 
 from medjury.instruments import Reason, Score
 from medjury.intake import FileError
@@ -20,7 +19,6 @@ from medjury.store.ratings import (
     RatingColumns,
     Store,
     StoreDesk,
-    open_store,
     rating_blocks,
     rating_frame,
     read_ratings,
@@ -102,18 +100,6 @@ def test_a_probability_that_was_corrected_is_a_new_row_and_the_same_one_is_not(s
     assert [each.probability for each in store.ratings("first")] == [0.25]
 
 
-def test_a_store_from_before_probabilities_is_brought_up_to_date(tmp_path: Path) -> None:
-    with open_store(tmp_path / "old.sqlite") as store:
-        store.write_ratings("first", [rating()])
-    old = sqlite3.connect(tmp_path / "old.sqlite", isolation_level=None)
-    drop_later_tables(old)
-    old.execute("ALTER TABLE ratings DROP COLUMN probability")
-    old.execute("DELETE FROM schema_version WHERE version >= 5")
-    old.close()
-    with open_store(tmp_path / "old.sqlite") as store:
-        assert list(store.ratings("first")) == [rating()]
-
-
 @pytest.mark.parametrize("ending", [".parquet", ".csv", ".jsonl"])
 def test_every_export_holds_the_probability(tmp_path: Path, ending: str) -> None:
     rows = [rating(probability=0.1), rating(key="key-2", item="second")]
@@ -181,20 +167,6 @@ def test_replies_and_outcomes_are_found_by_their_keys(store: Store) -> None:
     )
     assert store.replies(["call-1", "call-2"]) == {"call-1": Reply("yes", cost=0.1)}
     assert store.outcomes(["key-1", "key-2"]) == {("key-1", rating().dimension): Score(4.0, "so")}
-
-
-def test_a_store_of_the_second_schema_is_brought_up_to_date(tmp_path: Path) -> None:
-    with open_store(tmp_path / "old.sqlite") as store:
-        store.write_ratings("first", [rating()])
-    old = sqlite3.connect(tmp_path / "old.sqlite", isolation_level=None)
-    drop_later_tables(old)
-    old.execute("DROP TABLE questions")
-    for later in ("model_asked", "model_answered", "probability"):
-        old.execute(f"ALTER TABLE ratings DROP COLUMN {later}")
-    old.execute("DELETE FROM schema_version WHERE version >= 3")
-    old.close()
-    with open_store(tmp_path / "old.sqlite") as store:
-        assert list(store.ratings("first")) == [rating()] and store.questions(["key-1"]) == []
 
 
 def test_the_models_asked_for_and_answering_come_back_exactly(store: Store) -> None:

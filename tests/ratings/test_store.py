@@ -230,13 +230,6 @@ def test_a_transaction_is_all_or_nothing(store: Store) -> None:
     assert list(store.ratings()) == []
 
 
-def test_a_store_can_be_opened_again(store_address: str) -> None:
-    with open_store(store_address) as store:
-        store.write(ratings=[rating()])
-    with open_store(store_address, create=False) as store:
-        assert list(store.ratings()) == [rating()]
-
-
 def test_a_store_of_a_newer_version_is_refused(store_address: str) -> None:
     with open_store(store_address) as store, store._connection.transaction(write=True) as cursor:
         cursor.execute("INSERT INTO schema_version VALUES (99)")
