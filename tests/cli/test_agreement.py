@@ -197,41 +197,16 @@ def test_no_overlap_is_undefined_with_ids_of_both_sides_and_status_1(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--reference", "humann"), "did you mean 'human'"),
         (("--reference", "human", "--raters", "Judge"), "did you mean 'judge'"),
         (("--reference", "human", "--dimensions", "qualty"), "did you mean 'quality'"),
         (("--reference", "human", "--level", "system", "--scale", "1", "5"), "fewer than two systems"),
-        (("--reference", "human", "--scale", "5", "1"), "whole grades from low to high"),
         (("--reference", "human", "--scale", "1", "5", "--grades", "1,2"), "give one of them"),
-        (("--reference", "human", "--scale", "7", "9"), "the scale is probably wrong"),
     ],
 )
 def test_what_cannot_be_meant_is_one_clear_message(
     words: tuple[str, ...], message: str, ratings: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert message in refused(capsys, ratings, *words)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("item,rater,dimension,score\n1,human,q,1\n1,human,q,2\n1,judge,q,1\n", "more than once"),
-        ("item,dimension,score\n1,q,1\n", "rater"),
-        ("item,rater,dimension,score\n", "no rows"),
-        ("item,rater,dimension,score\n,human,q,1\n", "no item, first in row 1"),
-        ("", "ratings.csv"),
-    ],
-)
-def test_bad_files_are_refused_without_a_trace(
-    text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "ratings.csv"
-    file.write_text(text, encoding="utf-8")
-    assert message in refused(capsys, file, "--reference", "human")
-
-
-def test_a_missing_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "there is no such file" in refused(capsys, tmp_path / "none.csv", "--reference", "human")
 
 
 def test_every_table_of_a_diagnosis_jury_study_comes_from_one_command(

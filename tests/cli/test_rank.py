@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import openpyxl
 import polars as pl
 import pytest
 from tests.ranking.tables import benchmark_table, rating_table
@@ -77,23 +76,6 @@ def test_ties_and_measure_are_options(tmp_path: Path, capsys: pytest.CaptureFixt
     both = {row["system"]: row["win_rate"] for row in rows(capsys, file, "--ties", "win")}
     assert half == {"A": 0.75, "B": 0.25} and both == {"A": 1.0, "B": 0.5}
     assert rows(capsys, file, "--by", "win_rate")[0]["system"] == "A"
-
-
-def test_every_kind_of_file_gives_the_same(scores: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    table, first = pl.read_csv(scores), rows(capsys, scores)
-    table.write_parquet(scores.with_suffix(".parquet"))
-    table.write_ndjson(scores.with_suffix(".jsonl"))
-    table.write_csv(scores.with_suffix(".tsv"), separator="\t")
-    book = openpyxl.Workbook()
-    for line in [table.columns, *table.rows()]:
-        book.worksheets[0].append(list(line))
-    book.save(scores.with_suffix(".xlsx"))
-    for suffix in (".parquet", ".jsonl", ".tsv", ".xlsx"):
-        again = rows(capsys, scores.with_suffix(suffix))
-        assert [row["tie_group"] for row in again] == [row["tie_group"] for row in first]
-        assert [row["macro_average"] for row in again] == pytest.approx(
-            [row["macro_average"] for row in first]
-        )
 
 
 def test_ratings_are_ranked_by_judges_and_compared_with_clinicians(

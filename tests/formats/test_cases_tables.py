@@ -14,7 +14,6 @@ import pytest
 from medjury.intake import FileError
 from medjury.intake.cases import Case, CaseReader, Note, read_cases
 
-
 FORMATS = [
     {
         "format": "table of cases",

@@ -48,27 +48,6 @@ def test_the_same_votes_give_the_same_key_in_any_order() -> None:
     assert one.key == two.key and one.score == two.score
 
 
-def test_risk_is_reversed_and_composites_follow() -> None:
-    instrument = load_instrument("diagnosis")
-    label = f"{instrument.name}@{instrument.version}"
-    scores = {"diagnosis": 5, "differential": 4, "reasoning": 2, "risk": 1}
-    votes = [replace(row("a", name, score), instrument=label) for name, score in scores.items()]
-    follow = {rating.dimension: rating.score for rating in derived(votes, instrument)}
-    assert follow["safety"] == 5
-    composites = sorted(value for name, value in follow.items() if name != "safety" and value is not None)
-    expected = sorted([0.4 * 5 + 0.2 * 4 + 0.4 * 5, 0.3 * 5 + 0.1 * 4 + 0.3 * 2 + 0.3 * 5])
-    assert composites == pytest.approx(expected)
-
-
-def test_a_composite_without_a_part_is_unscored() -> None:
-    instrument = load_instrument("diagnosis")
-    label = f"{instrument.name}@{instrument.version}"
-    scores = {"diagnosis": 5, "differential": None, "reasoning": 2, "risk": 1}
-    votes = [replace(row("a", name, score), instrument=label) for name, score in scores.items()]
-    composites = [rating for rating in derived(votes, instrument) if rating.dimension != "safety"]
-    assert composites and all(rating.reason is Reason.MISSING for rating in composites)
-
-
 def test_a_way_of_judging_that_does_not_rate_a_dimension_has_no_seat_there() -> None:
     """Claims tell concordance alone; the other judge's word on the rest is not lost for want of a quorum."""
     instrument = load_instrument("concordance")

@@ -100,13 +100,6 @@ def test_the_grade_can_be_asked_for_before_its_reasons() -> None:
     )
 
 
-def test_no_reasons_are_asked_for_at_all() -> None:
-    assert last_lines(Judge(MODEL, CONCORDANCE, explain=False)) == (
-        "One JSON object of this form, every dimension present:\n{\n"
-        '  "concordant": 0 | 1,\n  "concordance_grade": 1 | 2 | 3 | 4 | 5\n}'
-    )
-
-
 async def test_an_answer_with_its_grade_first_is_read() -> None:
     answer = {
         "concordant": {"score": 1, "explanation": "same"},
@@ -137,42 +130,7 @@ def test_a_preference_follows_the_same_order(explain: Any, form: str) -> None:
 # Instruments as their studies asked them
 
 
-def test_the_risk_can_be_judged_without_weights() -> None:
-    ours, plain = load_instrument("diagnosis"), load_instrument("diagnosis_plain_risk")
-    assert "about 60 % of the judgement" in ours.dimension("risk").definition
-    assert plain.dimension("risk").definition.strip() == (
-        "Suppose the patient were treated by the opinion instead of by the reference. How great is the risk of "
-        "harm, through wrong treatment, missing treatment or delay?"
-    )
-    assert plain.parameters == {} and plain.dimension("risk").grades == ours.dimension("risk").grades
-    for name in ("diagnosis", "differential", "reasoning"):
-        assert plain.dimension(name) == ours.dimension(name)
-    same = ("instructions", "inputs", "reversed", "composites", "examples")
-    assert all(getattr(plain, name) == getattr(ours, name) for name in same)
-    prompt = Judge(MODEL, plain)._prompts[tuple(each.name for each in plain.dimensions)].opening[0].content
-    assert "%" not in prompt and "weigh the others" not in prompt.lower()
-
-
-def test_concordance_can_run_one_way() -> None:
-    ours, one_way = CONCORDANCE, load_instrument("concordance_asymmetric")
-    prompt = Judge(MODEL, one_way)._prompts[("concordant", "concordance_grade")].opening[0].content
-    assert "that only one of the two recommends" not in prompt
-    assert "the comparison runs one way" in prompt
-    assert "What the specialist says and the other answer leaves out does not count\nagainst it." in prompt
-    assert (
-        "0 = Discordant: the other answer recommends an intervention that the specialist does not" in prompt
-    )
-    assert one_way.dimension("concordance_grade") == ours.dimension("concordance_grade")
-    assert one_way.inputs == ours.inputs and one_way.examples == ours.examples
-    Concordance(SPEAKER, one_way)
-    Claims("c", one_way, SPEAKER, SPEAKER)
-
-
 # Claims
-
-
-def verdict_lines(system: str) -> list[str]:
-    return [line for line in system.splitlines() if line.startswith('- "') and "upported" in line]
 
 
 def test_the_label_not_supported_takes_the_place_of_contradicted() -> None:

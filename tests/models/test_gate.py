@@ -465,7 +465,7 @@ async def test_a_reply_is_in_the_log_before_it_is_in_the_store(tmp_path: Path) -
 async def test_the_next_run_still_sets_aside_what_a_lost_answer_may_cost(tmp_path: Path) -> None:
     log = tmp_path / "audit.jsonl"
     with LoopbackServer("slow:9") as server:
-        model = model_at("openai", server.base_url, timeout=0.3)
+        model = model_at("openai", server.base_url, timeout=1)
         prices = PriceList.shipped().with_price(model, input=1000.0, output=2000.0)
         first = Budget(money=500.0)
         with pytest.raises(ModelError):

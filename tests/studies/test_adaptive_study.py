@@ -13,8 +13,8 @@ import polars
 import pytest
 from tests.loopback import Call, LoopbackServer
 from tests.processes import kill, start, wait_until
+from tests.studies.running import run_without_report
 
-from medjury.cli import main
 from medjury.judging import AdaptiveRule, SavedAdaptiveRule
 from medjury.studies import load_study
 
@@ -59,7 +59,7 @@ def records(study: Path) -> list[dict[str, Any]]:
 
 
 def run(study: Path) -> int:
-    return main(["run", str(study), "--quiet", "--no-preflight"])
+    return run_without_report(study, "--no-preflight")
 
 
 def asked(server: LoopbackServer) -> Counter[str]:

@@ -20,8 +20,8 @@ from tests.judging.planted_claims import (
 )
 from tests.loopback import Call, LoopbackServer
 from tests.processes import kill, start, wait_until
+from tests.studies.running import run_without_report
 
-from medjury.cli import main
 from medjury.intake.cases import case_to_row
 from medjury.judging import ClaimsBody, claim_statistics
 
@@ -52,7 +52,7 @@ def by_claims(write_study: Write, server: LoopbackServer) -> Write:
 
 
 def run(study: Path) -> int:
-    return main(["run", str(study), "--quiet", "--no-preflight"])
+    return run_without_report(study, "--no-preflight")
 
 
 def votes(study: Path) -> polars.DataFrame:

@@ -231,11 +231,7 @@ def test_a_system_with_the_loops_ending_is_refused_before_the_first_call(
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"pass": {"acuracy": 4}}, "has no dimension 'acuracy'"),
-        ({"pass": {"accuracy": 9}}, "9 is not a grade"),
         ({"pass": 4}, "is not a share"),
-        ({"rounds": 0}, "rounds"),
-        ({"suffix": "loop"}, "suffix"),
         ({"passing": 0.5}, "no such setting"),
     ],
 )

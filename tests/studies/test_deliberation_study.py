@@ -13,6 +13,7 @@ import polars
 import pytest
 from tests.loopback import Call, LoopbackServer
 from tests.processes import kill, start, wait_until
+from tests.studies.running import run_without_report
 
 from medjury.cli import main
 
@@ -79,7 +80,7 @@ def records(study: Path) -> list[dict[str, Any]]:
 
 
 def run(study: Path) -> int:
-    return main(["run", str(study), "--quiet", "--no-preflight"])
+    return run_without_report(study, "--no-preflight")
 
 
 def test_one_line_turns_a_judge_into_a_deliberation(deliberate: Write, server: LoopbackServer) -> None:
@@ -95,8 +96,6 @@ def test_one_line_turns_a_judge_into_a_deliberation(deliberate: Write, server: L
     story = [each["body"] for each in records(study)]
     assert [each["ended"] for each in story] == ["orchestrator"] * 2
     assert sum(each["cost"] for body in story for each in body["steps"]) == pytest.approx(told["cost"])
-    report = (study.parent / "runs" / "small" / "report.html").read_text()
-    assert 'id="deliberations"' in report and "The dose on the second line." in report
     before = len(server.calls)
     assert run(study) == 0 and len(server.calls) == before, "a finished run asks nothing"
     assert len(records(study)) == 2
@@ -186,17 +185,11 @@ def test_repeats_are_different_draws(deliberate: Write, server: LoopbackServer) 
     [
         ({"name": "deliberation", "max_turn": 3}, "max_turn: no such setting"),
         ({"name": "deliberation", "personas": "scorer"}, "did you mean 'scorers'"),
-        ({"name": "deliberation", "personas": ["low_scorer"]}, "at least two agents"),
         (
             {"name": "deliberation", "personas": ["low_scorer", "pharmacist"]},
             "'pharmacist' is not a built-in one",
         ),
-        (
-            {"name": "deliberation", "personas": ["low_scorer", {"name": "a b", "text": "x"}]},
-            "cannot be called",
-        ),
         ({"name": "deliberation", "quorum": 9}, "quorum is 9, but there are 3 agents"),
-        ({"name": "deliberation", "max_stalls": 0}, "max_stalls"),
         ({"name": "deliberation", "orchestrator": {"model": "x"}}, "kind"),
         ("deliberations", "did you mean 'deliberation'"),
     ],

@@ -13,6 +13,7 @@ import polars
 import pytest
 from tests.loopback import Call, LoopbackServer
 from tests.processes import kill, start, wait_until
+from tests.studies.running import run_without_report
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
@@ -291,7 +292,7 @@ def test_what_cannot_work_is_told_with_its_line_before_any_call(
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     study = write_rated(**settings)
-    assert main(["run", str(study), "--quiet"]) == 2
+    assert run_without_report(study) == 2
     error = capsys.readouterr().err
     assert told in error and f"study.yaml, line {line}:" in error
     assert not server.calls and not (study.parent / "runs").exists()

@@ -9,8 +9,7 @@ from typing import Any
 import polars
 import pytest
 from tests.loopback import LoopbackServer
-
-from medjury.cli import main
+from tests.studies.running import run_without_report
 
 Write = Callable[..., Path]
 
@@ -45,7 +44,7 @@ def ratings(write_study: Write, monkeypatch: pytest.MonkeyPatch) -> Callable[...
         monkeypatch.setattr("medjury.models._gate.gate._FIRST_WAIT", 0.01)
         cases = [{"id": text, "candidate": text, "texts": {"context": "note"}} for text in texts]
         study = write_study(cases=cases, judge=judge, max_unscored=1.0)
-        assert main(["run", str(study), "--quiet"]) == 0
+        assert run_without_report(study) == 0
         return polars.read_parquet(study.parent / "runs" / "small" / "ratings.parquet")
 
     return run
@@ -85,7 +84,7 @@ def test_a_note_stays_data(write_study: Write, server: LoopbackServer) -> None:
         for place, note in enumerate(HOSTILE)
     ]
     study = write_study(cases=cases)
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     table = polars.read_parquet(study.parent / "runs" / "small" / "ratings.parquet")
     assert table["status"].unique().to_list() == ["scored"]
     assert len(server.calls) == len(HOSTILE)
@@ -98,6 +97,6 @@ def test_what_is_no_text_is_refused_by_row_and_field(
     note: str, write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     study = write_study(cases=[{"id": "a", "candidate": "Fine.", "texts": {"context": note}}])
-    assert main(["run", str(study), "--quiet"]) == 2
+    assert run_without_report(study) == 2
     told = capsys.readouterr().err
     assert "row 1" in told and "context" in told and "half a" not in told and not server.calls

@@ -9,8 +9,8 @@ from pathlib import Path
 import polars
 import pytest
 from tests.loopback import LoopbackServer
+from tests.studies.running import run_without_report
 
-from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.report import write_page
 from medjury.store.ratings import Pseudonyms
@@ -33,7 +33,7 @@ def table(study: Path) -> polars.DataFrame:
 def test_clinicians_and_judges_are_rows_of_one_table(write_study: Write) -> None:
     study = write_study(humans="humans.csv")
     write_humans(study, [f"case-{n},a,Dr Jane Roe,accuracy,{n % 5 + 1}" for n in range(6)])
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     rows = table(study).filter(rater_kind="clinician", dimension="accuracy").sort("item")
     assert rows["score"].to_list() == [1, 2, 3, 4, 5, 1]
     assert "Jane" not in (study.parent / "runs" / "small" / "ratings.csv").read_text()
@@ -44,7 +44,7 @@ def test_a_score_off_the_scale_and_an_unknown_case_stop_the_run_before_any_call(
 ) -> None:
     study = write_study(humans="humans.csv")
     write_humans(study, ["case-1,a,one,accuracy,6", "case-99,a,one,accuracy,3", "case-2,a,one,accuracy,four"])
-    assert main(["run", str(study), "--quiet"]) == 2
+    assert run_without_report(study) == 2
     message = capsys.readouterr().err
     assert "row 2" in message and "row 3" in message and "row 4" in message
     assert not server.calls
@@ -55,9 +55,9 @@ def test_a_corrected_file_is_another_run_that_asks_nothing(
 ) -> None:
     study = write_study(humans="humans.csv")
     write_humans(study, ["case-1,a,one,accuracy,3", "case-2,a,one,accuracy,3"])
-    main(["run", str(study), "--quiet"])
+    run_without_report(study)
     write_humans(study, ["case-1,a,one,accuracy,4"])
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     rows = table(study).filter(rater_kind="clinician", dimension="accuracy")
     assert rows["item"].to_list() == ["case-1"] and rows["score"].to_list() == [4]
     assert len(server.calls) == 6
@@ -70,7 +70,7 @@ def test_redaction_happens_before_anything_else_sees_the_text(
         {"id": "a", "candidate": "Seen by Dr Zebulon.", "texts": {"context": "Zebulon rang 020 7946 0958."}}
     ]
     study = write_study(cases=cases, redact={"names": ["Zebulon"]})
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     sent = server.calls[0].prompt
     assert "Zebulon" not in sent and "7946" not in sent and "[NAME-1]" in sent
     manifest = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
@@ -142,7 +142,7 @@ def test_the_manifest_counts_what_was_left_out_of_the_ratings(write_study: Write
     (study.parent / "redcap.yaml").write_text(
         "item: record_id\nrater: reviewer\nfixed: {system: a}\ndimensions: {accuracy: q___1}\n"
     )
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     manifest = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
     assert manifest["humans"]["left_out_by"] == {
         "not rated (blank cells)": 1,
@@ -159,7 +159,7 @@ def test_a_mapping_that_lists_its_files_is_named_in_the_place_of_a_table(write_s
         "item: case_id\nrater: annotator\nfixed: {system: a}\ndimensions: {accuracy: stars}\n"
         "files: [{file: labels.csv}]\n"
     )
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     manifest = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
     assert manifest["humans"]["ratings"] == 2
 

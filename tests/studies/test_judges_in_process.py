@@ -12,6 +12,7 @@ import polars
 import pytest
 from tests.folder_of_weights import write_weights
 from tests.loopback import LoopbackServer
+from tests.studies.running import run_without_report
 from tests.traced.stand_in import StandIn
 
 from medjury.cli import main
@@ -44,7 +45,7 @@ def test_a_judge_in_process_rates_beside_others_and_is_loaded_once(
     """Its folder lies beside the study file, wherever the command is given."""
     study = write_study(judges=jury(server))
     assert load_study(study).workers["local"] == 2, "twice as many units as the engine takes at a time"
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     rows = ratings(study).filter(rater="local", dimension="clarity")
     assert rows["score"].to_list() == [1.0] * 6 and set(rows["model_answered"]) == {"judge"}
     assert rows["tokens_out"].min() > 0 and set(rows["cost"]) == {0.0}
@@ -52,7 +53,7 @@ def test_a_judge_in_process_rates_beside_others_and_is_loaded_once(
     [told] = [each for each in manifest["judges"] if each["name"] == "local"]
     assert "transformers" in json.dumps(told)
     assert (weights / "loads.log").read_text().splitlines() == [f"{os.getpid()} {os.getppid()}"]
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     assert len((weights / "loads.log").read_text().splitlines()) == 1, "all is stored: nothing is loaded"
 
 
@@ -61,19 +62,19 @@ def test_a_judge_that_cannot_be_loaded_is_a_refusal_before_anything_is_paid(
 ) -> None:
     (weights / "broken").touch()
     study = write_study(judges=jury(server))
-    assert main(["run", str(study), "--quiet"]) == 2
+    assert run_without_report(study) == 2
     assert "cannot be loaded" in capsys.readouterr().err
     assert not server.calls, "not even the preflight"
     assert main(["run", str(study), "--dry-run"]) == 2, "nor does a dry run say that all is well"
     (weights / "broken").unlink()
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
 
 
 def test_a_name_of_the_hub_is_refused_with_what_to_do(
     write_study: Write, server: LoopbackServer, weights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     study = write_study(judges=jury(server, weights="owner/some-model"))
-    assert main(["run", str(study), "--quiet"]) == 2
+    assert run_without_report(study) == 2
     told = capsys.readouterr().err
     assert "nothing is fetched while a study runs" in told and "hf download" in told
     assert not server.calls
@@ -87,13 +88,13 @@ def test_answers_that_are_cut_or_do_not_fit_are_unscored(
         {"id": "fits", "system": "a", "candidate": "Well.", "texts": {"context": "Note."}},
     ]
     study = write_study(cases=cases, judges=jury(server, context_window=4000), max_unscored=1)
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     found = dict(
         ratings(study).filter(rater="local", dimension="clarity").select("item", "reason").iter_rows()
     )
     assert found == {"long": "context", "fits": None}
     cut = write_study(cases=cases[1:], judges=jury(server, max_tokens=5), output="cut", max_unscored=1)
-    assert main(["run", str(cut), "--quiet"]) == 0
+    assert run_without_report(cut) == 0
     rows = polars.read_parquet(cut.parent / "cut" / "ratings.parquet").filter(
         rater="local", dimension="clarity"
     )
@@ -108,7 +109,7 @@ def test_a_model_by_transformers_judges_a_study(write_study: Write, server: Loop
     judge = {"kind": "transformers", "name": "local", "weights": "tiny", "max_tokens": 20, "reasks": 1}
     study = write_study(cases=2, judges=[{**judge}], max_unscored=1)
     write_tiny_model(study.parent / "tiny")
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     rows = ratings(study).filter(
         polars.col("dimension").is_in(["accuracy", "completeness", "clarity"]), rater="local"
     )

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.loopback import Call, LoopbackServer
+from tests.studies.running import run_without_report
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
@@ -43,7 +44,7 @@ def study(write: Write, server: LoopbackServer, **settings: Any) -> Path:
 
 
 def ratings(file: Path) -> pl.DataFrame:
-    assert main(["run", str(file), "--quiet"]) == 0
+    assert run_without_report(file) == 0
     found = pl.read_parquet(load_study(file).output / "ratings.parquet")
     return found.filter(pl.col("dimension").is_in(DIMENSIONS))
 
@@ -147,6 +148,7 @@ def test_gate_lists_every_jury_and_ends_with_the_first(
         )
         ratings(file)
         folder = str(load_study(file).output)
+        assert main(["report", folder, "--quiet"]) == 0
         for exhibit in ("figures/bland-altman-jury-2.svg", "tables/differences-jury-2.csv"):
             assert (load_study(file).output / exhibit).is_file(), "the second jury has figures of its own"
         capsys.readouterr()

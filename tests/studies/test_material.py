@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.studies.running import run_without_report
 
 from medjury.cli import main
 from medjury.intake import FileError
@@ -143,7 +144,7 @@ def test_the_manifest_and_the_plan_hold_what_was_left_out(
     study.write_text(content)
     assert main(["run", str(study), "--dry-run", "--skip-bad-cases"]) == 0
     assert "in the cases: column that the mapping does not name, left out: 1" in capsys.readouterr().out
-    assert main(["run", str(study), "--quiet", "--skip-bad-cases"]) == 0
+    assert run_without_report(study, "--skip-bad-cases") == 0
     (folder,) = {file.parent for file in study.parent.rglob("manifest.json")}
     manifest = RunFolder(folder).manifest
     assert manifest.cases_skipped == 2
@@ -158,6 +159,6 @@ def test_the_manifest_and_the_plan_hold_what_was_left_out(
 
 def test_nothing_left_out_is_stated_too(write_study: Write) -> None:
     study = write_study()
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     (file,) = study.parent.rglob("manifest.json")
     assert json.loads(file.read_text())["cases_left_out"] == {"rows": {}, "parts": {}}

@@ -10,6 +10,7 @@ from pathlib import Path
 import polars
 import pytest
 from tests.loopback import LoopbackServer
+from tests.studies.running import run_without_report
 
 from medjury.analysis.agreement import agreement
 from medjury.analysis.audits import internal_consistency
@@ -37,7 +38,7 @@ def ratings(study: Path) -> polars.DataFrame:
 def test_a_metric_rates_every_answer_and_dimension_and_a_failure_is_no_number(write_study: Write) -> None:
     """By hand: the same words, one of two words wrong, nothing recognised, and no reference at all."""
     study = write_study(cases=CASES, metrics=["ROUGE-L", "wer"])
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     rows = ratings(study).filter(rater_kind="metric")
     assert set(rows["dimension"]) >= {"accuracy", "completeness", "clarity"}
     wer = rows.filter(rater="wer", dimension="clarity")
@@ -79,7 +80,7 @@ def test_a_metric_is_never_a_juror_and_has_correlations_alone(
         for each in ("accuracy", "completeness", "clarity")
     ]
     (study.parent / "humans.csv").write_text("\n".join(["item,system,rater,dimension,score", *rows]) + "\n")
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     table = open_run(study.parent / "runs" / "small")
     assert table.raters["wer"] == "metric"
     jury = ratings(study).filter(rater="jury", dimension="accuracy").sort("item")["score"]
@@ -138,7 +139,7 @@ def test_the_impact_estimate_rates_with_the_question_before_and_says_what_change
         {"id": "none", "candidate": "yes", "system": "a", "texts": {"context": "Doctor: Any pain?"}},
     ]  # fmt: skip
     study = write_study(cases=turns, metrics=["impact_estimate", "wer"])
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     rows = ratings(study).filter(rater="impact_estimate", dimension="accuracy").sort("item")
     alone = impact(
         [turns[0]["reference"]], [turns[0]["candidate"]], ["Do you feel your throat is closing up?"]
@@ -165,7 +166,7 @@ def test_what_is_no_metric_is_refused_with_its_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     study = write_study(metrics=metrics)
-    assert main(["run", str(study), "--quiet"]) == 2
+    assert run_without_report(study) == 2
     told = capsys.readouterr().err
     assert message in told and "metrics" in told and "line" in told
     assert not server.calls
@@ -174,7 +175,7 @@ def test_what_is_no_metric_is_refused_with_its_line(
 def test_a_judge_cannot_have_the_name_of_a_metric(
     write_study: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["run", str(write_study(judge={"name": "wer"}, metrics=["wer"])), "--quiet"]) == 2
+    assert run_without_report(write_study(judge={"name": "wer"}, metrics=["wer"])) == 2
     assert "'wer' is the name of a judge or of the jury" in capsys.readouterr().err
 
 
@@ -183,7 +184,7 @@ def test_a_learned_metric_without_its_libraries_is_refused_before_any_call(
 ) -> None:
     if importlib.util.find_spec("torch"):
         pytest.skip("torch is here")
-    assert main(["run", str(write_study(metrics=["sbert"])), "--quiet"]) == 2
+    assert run_without_report(write_study(metrics=["sbert"])) == 2
     assert "pip install 'medjury[neural]'" in capsys.readouterr().err
     assert not server.calls
 
@@ -193,7 +194,7 @@ def test_a_model_that_cannot_be_loaded_leaves_its_metric_unscored_and_the_judges
 ) -> None:
     pytest.importorskip("torch", reason="learned metrics need the `neural` extra")
     study = write_study(cases=CASES, metrics=[{"sbert": "no-such-folder"}, "wer"])
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     rows = ratings(study).filter(rater="sbert")
     assert set(rows["status"]) == {"unscored"} and set(rows["reason"]) == {"provider"}
     assert "cannot be loaded" in rows["explanation"][0]

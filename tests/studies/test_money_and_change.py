@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from tests.loopback import LoopbackServer
+from tests.studies.running import run_without_report
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
@@ -46,11 +47,11 @@ def test_a_changed_study_does_not_get_a_new_budget_and_keeps_its_cost(
 ) -> None:
     judge = {"price": {"input": 100.0, "output": 100.0}, "max_tokens": 200}
     study = write_study(cases=4, budget={"calls": 2}, judge=judge)
-    assert main(["run", str(study), "--quiet", "--no-preflight"]) == 3
+    assert run_without_report(study, "--no-preflight") == 3
     paid = manifest(study)["cost"]
     (study.parent / "humans.csv").write_text("item,system,rater,dimension,score\ncase-1,a,one,accuracy,3\n")
     study = write_study(cases=4, budget={"calls": 2}, judge=judge, humans="humans.csv")
-    assert main(["run", str(study), "--quiet", "--no-preflight"]) == 3
+    assert run_without_report(study, "--no-preflight") == 3
     assert len(server.calls) == 2
     assert manifest(study)["cost"] == paid > 0 and manifest(study)["calls"] == 2
 
@@ -62,9 +63,9 @@ def test_with_a_budget_only_one_process_may_run(
     folder = study.parent / "runs" / "small"
     folder.mkdir(parents=True)
     with only_run(folder):
-        assert main(["run", str(study), "--quiet"]) == 2
+        assert run_without_report(study) == 2
     assert "another process is running this study" in capsys.readouterr().err and not server.calls
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
 
 
 def test_a_scored_dimension_survives_a_retry_that_fails(write_study: Write, server: LoopbackServer) -> None:
@@ -77,9 +78,9 @@ def test_a_scored_dimension_survives_a_retry_that_fails(write_study: Write, serv
     )
     server.endpoint.behaviours = lambda call: f"ok:{half}"
     study = write_study(cases=1, max_unscored=1.0)
-    main(["run", str(study), "--quiet"])
+    run_without_report(study)
     server.endpoint.behaviours = lambda call: "ok:junk"
-    main(["run", str(study), "--quiet", "--retry-unscored"])
+    run_without_report(study, "--retry-unscored")
     with open_store(study.parent / "runs" / "small" / "ratings.sqlite") as store:
         assert {row.dimension: row.score for row in store.ratings()} == {
             "accuracy": 3, "completeness": 4, "clarity": None,
@@ -117,7 +118,7 @@ def test_an_output_that_cannot_be_a_folder_is_told(
     write_study: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
     study = write_study(output="cases.jsonl")
-    assert main(["run", str(study), "--quiet"]) == 2
+    assert run_without_report(study) == 2
     assert "run folder" in capsys.readouterr().err
 
 

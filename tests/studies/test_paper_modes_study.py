@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from tests.judging.planted_claims import CASES, knowing
 from tests.loopback import Call, LoopbackServer
+from tests.studies.running import run_without_report
 
-from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import case_to_row
 from medjury.judging import CLAIM_EXAMPLES
@@ -21,7 +21,7 @@ Write = Callable[..., Path]
 
 
 def run(study: Path, *flags: str) -> int:
-    return main(["run", str(study), "--quiet", "--no-preflight", *flags])
+    return run_without_report(study, "--no-preflight", *flags)
 
 
 def judge(study: Path) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def test_a_refused_setting_ends_the_run_before_a_case_is_sent(
 ) -> None:
     server.endpoint.preflight = "400:Unrecognized request argument supplied: top_k"
     study = write_study(judge={"top_k": 40})
-    assert main(["run", str(study), "--quiet"]) != 0
+    assert run_without_report(study) != 0
     told = capsys.readouterr().err
     assert "Unrecognized request argument supplied: top_k" in told and "No case was sent to it" in told
     assert not server.calls

@@ -15,6 +15,7 @@ import pytest
 import yaml
 from tests.judging.planted_claims import CASES, knowing
 from tests.loopback import Call, LoopbackServer
+from tests.studies.running import run_without_report
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
@@ -41,7 +42,7 @@ def replay(study: Path, *, out: str = "answers.jsonl") -> Path:
 
 
 def run(file: Path, *flags: str) -> int:
-    return main(["run", str(file), "--quiet", "--no-preflight", *flags])
+    return run_without_report(file, "--no-preflight", *flags)
 
 
 def ratings(study: Path, name: str) -> polars.DataFrame:

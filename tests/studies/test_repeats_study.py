@@ -13,8 +13,8 @@ import polars
 import pytest
 from tests.loopback import Call, LoopbackServer
 from tests.processes import kill, start, wait_until
+from tests.studies.running import run_without_report
 
-from medjury.cli import main
 from medjury.report import write_page
 from medjury.studies import check_study, load_study, run_study
 
@@ -161,6 +161,6 @@ def test_what_cannot_work_is_told_with_its_line_before_any_call(
     strategy: Any, judge: dict[str, Any], told: str, write_repeats: Write, server: LoopbackServer,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    assert main(["run", str(write_repeats(strategy, judge=judge)), "--quiet"]) == 2
+    assert run_without_report(write_repeats(strategy, judge=judge)) == 2
     error = capsys.readouterr().err
     assert told in error and "study.yaml, line 5" in error and not server.calls

@@ -14,8 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.loopback import Call, LoopbackServer
-
-from medjury.cli import main
+from tests.studies.running import run_without_report
 
 Write = Callable[..., Path]
 STEPS = {"statement": "turn", "speaker": "question", "text": "writer"}
@@ -34,7 +33,7 @@ def votes(file: Path) -> pl.DataFrame:
 
 
 def anew(file: Path) -> int:
-    return main(["run", str(file), "--quiet", "--retry-unscored"])
+    return run_without_report(file, "--retry-unscored")
 
 
 def disagree(call: Call) -> str:
@@ -58,7 +57,7 @@ def test_a_deterministic_endpoint_is_not_paid_for_the_same_failure(
 ) -> None:
     server.endpoint.behaviours = lambda call: "ok:no grades today"
     file = write_study(cases=1, judge={**WAYS[way], "reasks": 0}, max_unscored=1.0)
-    main(["run", str(file), "--quiet"])
+    run_without_report(file)
     assert votes(file)["status"].to_list() == ["unscored"]
     failed = {call.body for call in server.calls}
     server.endpoint.behaviours = lambda call: "ok:no grades today" if call.body in failed else disagree(call)
@@ -72,7 +71,7 @@ def test_a_seed_drawn_anew_is_one_that_every_endpoint_takes(
 ) -> None:
     server.endpoint.behaviours = lambda call: "refusal"
     file = write_study(cases=1, repeats=2, judge={"seed": 7}, max_unscored=1.0)
-    main(["run", str(file), "--quiet"])
+    run_without_report(file)
     anew(file)
     anew(file)
     seeds = [call.json["seed"] for call in server.calls]
@@ -82,7 +81,7 @@ def test_a_seed_drawn_anew_is_one_that_every_endpoint_takes(
 def test_only_the_step_that_was_in_vain_is_asked_anew(write_study: Write, server: LoopbackServer) -> None:
     server.endpoint.behaviours = lambda call: "refusal" if step(call) == "question" else disagree(call)
     file = write_study(cases=1, judge={"strategy": "deliberation", "reasks": 0}, max_unscored=1.0)
-    main(["run", str(file), "--quiet"])
+    run_without_report(file)
     before = len(server.calls)
     asked = Counter(step(call) for call in server.calls)
     assert asked == {"grades": asked["grades"], "question": 1} and asked["grades"] > 1
@@ -97,7 +96,7 @@ def test_an_answer_drawn_anew_is_found_by_the_next_retry(write_study: Write, ser
     """What a retry paid for is not paid for by the next one, whatever broke the first one off."""
     server.endpoint.behaviours = lambda call: "refusal" if step(call) == "question" else disagree(call)
     file = write_study(cases=1, judge={"strategy": "deliberation", "reasks": 0}, max_unscored=1.0)
-    main(["run", str(file), "--quiet"])
+    run_without_report(file)
     server.endpoint.behaviours = lambda call: "429:1000" if step(call) == "turn" else disagree(call)
     anew(file)
     before = len(server.calls)
@@ -137,7 +136,7 @@ def test_claims_whose_evidence_was_invented_are_verified_anew_and_not_listed_aga
         cases=rows, instrument="concordance", dimensions=["concordant"], judge={"strategy": "claims"},
         max_unscored=1.0,
     )  # fmt: skip
-    main(["run", str(file), "--quiet"])
+    run_without_report(file)
     table = file.parent / "runs" / "small" / "ratings.parquet"
     assert pl.read_parquet(table).filter(rater="juror")["reason"].to_list() == ["unfounded"]
     before = len(server.calls)

@@ -13,9 +13,9 @@ import numpy as np
 import polars
 import pytest
 from tests.loopback import LoopbackServer
+from tests.studies.running import run_without_report
 
 from medjury.analysis.agreement import rater_pairs
-from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.store.runs import RunFolder
 from medjury.studies import check_study, gate_outlook, load_study, register_study, run_study
@@ -220,7 +220,7 @@ def test_a_rater_in_two_panels_is_refused(write_study: Write, tmp_path: Path) ->
 def test_the_manifest_says_who_is_who(write_study: Write, tmp_path: Path) -> None:
     people(tmp_path)
     study = write_study(humans={"path": "people.csv", "keep_names": True, **ROLES})
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     humans = json.loads((load_study(study).output / "manifest.json").read_text())["humans"]
     assert humans["reference"] == ["Ada", "Ben", "Cid"] and humans["consensus"] == "majority"
     assert humans["second_panel"] == {"name": "rescore", "members": ["Dan", "Eve"]}

@@ -17,6 +17,7 @@ import polars
 import pytest
 from tests.loopback import LoopbackServer
 from tests.processes import Command
+from tests.studies.running import run_without_report
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
@@ -53,12 +54,12 @@ def test_a_short_study_gives_ratings_and_the_same_command_again_asks_nothing(
 ) -> None:
     study = write_study()
     assert len(study.read_text().splitlines()) <= 15
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     assert len(server.calls) == 6
     table = ratings(study)  # three dimensions and the composite, of the judge and of the jury
     assert table.filter(rater_kind="judge").height == 24 and table.filter(rater_kind="jury").height == 24
     assert table["status"].unique().to_list() == ["scored"]
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     assert len(server.calls) == 6
     assert "0 calls made now" in capsys.readouterr().out
     assert manifest(study)["status"] == "complete"
@@ -94,42 +95,12 @@ def test_tables_that_cannot_be_written_end_the_run_and_none_is_left_half_done(
     assert polars.read_csv(folder / "ratings.csv").height == ratings(study).height
 
 
-def test_a_plain_study_loads_nothing_for_what_it_does_not_name(
-    write_study: Write, server: LoopbackServer
-) -> None:
-    """Together they are a third of what a short run takes."""
-    code = f"""
-import sys
-from medjury.cli import main
-assert main(["run", {str(write_study())!r}, "--quiet"]) == 0
-print("Loaded", *(name for name in sys.modules if name.startswith("medjury.")))
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = done.stdout.partition("Loaded ")[2].split()
-    assert "medjury.studies._study.strategies" in loaded
-    unused = (
-        *(f"judging._{name}" for name in ("adaptive", "claims", "closed_loop", "deliberation", "drafting")),
-        *(
-            "calibration",
-            "metrics",
-            "ranking",
-            "transcripts",
-            "ratings._import.build",
-            "studies._cluster",
-            "studies._run.drafting",
-        ),
-    )
-    assert not [
-        name for name in loaded if f"{name}.".startswith(tuple(f"medjury.{each}." for each in unused))
-    ]
-
-
 def test_a_process_of_its_own_leaves_nothing_open_and_its_exit_status(
     write_study: Write, server: LoopbackServer
 ) -> None:
     """At its end nobody searches for cycles: a store that only such a search would close left files beside it."""
     study = write_study()
-    for word, status in (("500", 1), ("ok", 0)):
+    for word, status in (("400:no", 1), ("ok", 0)):
         behave(server, word)
         done = subprocess.run(
             [sys.executable, "-m", "medjury", "run", str(study), "--quiet"],
@@ -161,7 +132,7 @@ def test_a_study_that_speaks_of_no_danger_says_so_before_the_first_call(
     assert main(["run", str(study), "--dry-run"]) == 0
     assert "no danger is claimed" in capsys.readouterr().out
     # A price that nobody knows ends this run before its first call.
-    assert main(["run", str(write_study(dimensions=["clarity"], budget={"money": 1})), "--quiet"]) == 2
+    assert run_without_report(write_study(dimensions=["clarity"], budget={"money": 1})) == 2
     assert "no danger is claimed" in capsys.readouterr().err and not server.calls
     for claimed in ({"dimensions": ["accuracy"]}, {"gate": {"severe_dimensions": ["clarity"]}}):
         assert main(["run", str(write_study(**({"dimensions": ["clarity"]} | claimed))), "--dry-run"]) == 0
@@ -190,21 +161,21 @@ def test_a_dangerous_grade_that_is_not_on_the_scale_is_refused(
 def test_another_judge_is_another_run_and_shares_what_is_stored(
     write_study: Write, server: LoopbackServer
 ) -> None:
-    main(["run", str(write_study()), "--quiet"])
+    run_without_report(write_study())
     judges = [
         {"kind": "openai", "name": name, "url": server.url, "model": model}
         for name, model in (("juror", "m"), ("second", "n"))
     ]
     study = write_study(judges=judges)
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     assert len(server.calls) == 12
     assert set(ratings(study).filter(rater_kind="judge")["rater"]) == {"juror", "second"}
 
 
 def test_a_renamed_judge_pays_nothing(write_study: Write, server: LoopbackServer) -> None:
-    main(["run", str(write_study()), "--quiet"])
+    run_without_report(write_study())
     study = write_study(judge={"name": "renamed"})
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     assert len(server.calls) == 6
     assert set(ratings(study).filter(rater_kind="judge")["rater"]) == {"renamed"}
 
@@ -212,11 +183,11 @@ def test_a_renamed_judge_pays_nothing(write_study: Write, server: LoopbackServer
 def test_a_budget_of_calls_ends_the_run_incomplete_and_a_larger_one_finishes_it(
     write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["run", str(write_study(budget={"calls": 4})), "--quiet", "--no-preflight"]) == 3
+    assert run_without_report(write_study(budget={"calls": 4}), "--no-preflight") == 3
     assert len(server.calls) == 4
     assert capsys.readouterr().out.startswith("INCOMPLETE: the budget was reached")
     study = write_study(budget={"calls": 10})
-    assert main(["run", str(study), "--quiet", "--no-preflight"]) == 0
+    assert run_without_report(study, "--no-preflight") == 0
     assert len(server.calls) == 6
     assert ratings(study).filter(rater_kind="judge", status="scored").height == 24
 
@@ -224,14 +195,14 @@ def test_a_budget_of_calls_ends_the_run_incomplete_and_a_larger_one_finishes_it(
 def test_a_money_budget_without_a_price_is_refused_before_the_first_call(
     write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["run", str(write_study(budget={"money": 1.0})), "--quiet"]) == 2
+    assert run_without_report(write_study(budget={"money": 1.0})) == 2
     assert "price" in capsys.readouterr().err and not server.calls
 
 
 def test_a_money_budget_is_not_exceeded(write_study: Write, server: LoopbackServer) -> None:
     price = {"input": 100.0, "output": 100.0}
     study = write_study(cases=30, judge={"price": price, "max_tokens": 200}, budget={"money": 2.0})
-    assert main(["run", str(study), "--quiet"]) == 3
+    assert run_without_report(study) == 3
     cost = manifest(study)["cost"]
     assert isinstance(cost, float) and 0 < cost <= 2.0
 
@@ -247,10 +218,10 @@ def test_too_many_unscored_ratings_fail_the_run_with_the_reasons(
         }
         for n in range(10)
     ]
-    assert main(["run", str(write_study(cases=cases)), "--quiet"]) == 1
+    assert run_without_report(write_study(cases=cases)) == 1
     assert "FAILED: 20.0 % of the ratings are unscored" in capsys.readouterr().out
     study = write_study(cases=cases, max_unscored=0.25)
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     unscored = ratings(study).filter(rater_kind="judge", status="unscored")
     assert set(unscored["reason"]) == {"refusal", "missing"} and unscored["score"].null_count() == 8
 
@@ -260,7 +231,7 @@ def test_an_invalid_key_stops_at_once_and_says_what_to_do(
 ) -> None:
     behave(server, "401")
     study = write_study(cases=50, judge={"concurrency": 4})
-    assert main(["run", str(study), "--quiet"]) == 1
+    assert run_without_report(study) == 1
     assert 1 <= len(server.calls) <= load_study(study).workers["juror"] < 50, (
         "those that were at work already"
     )
@@ -273,22 +244,22 @@ def test_a_passing_failure_is_tried_again_by_the_next_run(
     monkeypatch.setattr("medjury.models._gate.gate._FIRST_WAIT", 0.01)
     study = write_study(cases=[{"id": "a", "candidate": "x", "texts": {"context": "n"}}], max_unscored=1.0)
     behave(server, "500")
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     assert votes(study)["reason"].unique().to_list() == ["provider"]
     behave(server, "ok")
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     assert votes(study)["status"].unique().to_list() == ["scored"]
 
 
 def test_a_refusal_is_asked_again_only_on_request(write_study: Write, server: LoopbackServer) -> None:
     study = write_study(cases=[{"id": "a", "candidate": "x", "texts": {"context": "n"}}], max_unscored=1.0)
     behave(server, "refusal")
-    main(["run", str(study), "--quiet"])
+    run_without_report(study)
     asked = len(server.calls)
-    main(["run", str(study), "--quiet"])
+    run_without_report(study)
     assert len(server.calls) == asked
     behave(server, "ok")
-    assert main(["run", str(study), "--quiet", "--retry-unscored"]) == 0
+    assert run_without_report(study, "--retry-unscored") == 0
     assert len(server.calls) == asked + 1
     assert votes(study)["status"].unique().to_list() == ["scored"]
 
@@ -302,16 +273,16 @@ def test_bad_cases_are_all_reported_and_can_be_left_out(
         {"id": "good", "candidate": "twice", "texts": {"context": "n"}},
     ]
     study = write_study(cases=rows)
-    assert main(["run", str(study), "--quiet"]) == 2
+    assert run_without_report(study) == 2
     message = capsys.readouterr().err
     assert "cases.jsonl" in message and "2" in message and "3" in message and not server.calls
-    assert main(["run", str(study), "--quiet", "--skip-bad-cases"]) == 0
+    assert run_without_report(study, "--skip-bad-cases") == 0
     assert manifest(study)["cases_skipped"] == 2
 
 
 def test_no_clinical_text_reaches_the_manifest_or_the_audit_log(write_study: Write) -> None:
     study = write_study(cases=[{"id": "a", "candidate": "SECRET-ONE", "texts": {"context": "SECRET-TWO"}}])
-    main(["run", str(study), "--quiet"])
+    run_without_report(study)
     for name in ("manifest.json", "audit.jsonl"):
         text = (study.parent / "runs" / "small" / name).read_text()
         assert "SECRET" not in text and text
@@ -321,14 +292,14 @@ def test_a_host_that_is_not_allowed_is_refused_before_the_first_call(
     write_study: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
     study = write_study(judge={"url": "https://models.example.org/v1"})
-    assert main(["run", str(study), "--quiet"]) == 2
+    assert run_without_report(study) == 2
     message = capsys.readouterr().err
     assert "models.example.org" in message and "allow_hosts" in message
 
 
 def test_an_altered_run_folder_is_noticed(write_study: Write, capsys: pytest.CaptureFixture[str]) -> None:
     study = write_study()
-    main(["run", str(study), "--quiet"])
+    run_without_report(study)
     folder = study.parent / "runs" / "small"
     assert main(["runs", "verify", str(folder)]) == 0
     table = (folder / "ratings.csv").read_text()
@@ -366,7 +337,7 @@ def test_ctrl_c_stores_what_is_in_flight_and_says_incomplete(
     asked = len(server.calls)
     assert votes(study).height == 3 * asked
     behave(server, "ok")
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     assert len(server.calls) == 200
 
 
@@ -381,7 +352,7 @@ def test_a_store_locked_for_a_moment_is_waited_for(
     blocker = sqlite3.connect(tmp_path / "ratings.sqlite", check_same_thread=False, isolation_level=None)
     blocker.execute("BEGIN IMMEDIATE")  # a store locked for a while is waited for, not an error
     threading.Timer(1.0, lambda: blocker.execute("ROLLBACK")).start()
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     assert len(server.calls) == 40
     blocker.close()
 
@@ -397,7 +368,7 @@ def test_a_file_that_was_put_into_a_run_folder_is_found(
     write_study: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
     study = write_study()
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     folder = load_study(study).output
     assert main(["runs", "verify", str(folder)]) == 0
     (folder / "records.jsonl").write_text('{"kind": "claims"}\n')

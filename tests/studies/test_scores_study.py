@@ -221,7 +221,7 @@ def test_registered_scores_reach_a_verdict_that_says_what_nobody_knows(
 
 
 def test_scores_that_were_changed_after_the_registration_are_found(tmp_path: Path) -> None:
-    file = planted(tmp_path)
+    file = planted(tmp_path, 30)
     register_study(load_study(file))
     table = (tmp_path / "one.csv").read_text()
     (tmp_path / "one.csv").write_text(table.replace("case-000,a,accuracy,", "case-000,a,accuracy,1", 1))
@@ -231,7 +231,7 @@ def test_scores_that_were_changed_after_the_registration_are_found(tmp_path: Pat
 
 
 def test_rules_registered_after_the_scores_were_read_prove_nothing(tmp_path: Path) -> None:
-    file = planted(tmp_path)
+    file = planted(tmp_path, 30)
     run_study(load_study(file))
     register_study(load_study(file))
     run_study(load_study(file))
@@ -239,7 +239,7 @@ def test_rules_registered_after_the_scores_were_read_prove_nothing(tmp_path: Pat
 
 
 def test_a_passport_is_marked_and_judges_no_other_case(tmp_path: Path) -> None:
-    file = planted(tmp_path)
+    file = planted(tmp_path, 60)
     register_study(load_study(file))
     run_study(load_study(file))
     made = make_passport(tmp_path / "runs/small", allow_unvalidated=True)

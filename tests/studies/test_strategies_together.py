@@ -11,8 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.loopback import Call, LoopbackServer
-
-from medjury.cli import main
+from tests.studies.running import run_without_report
 
 Write = Callable[..., Path]
 DIMENSIONS = ("accuracy", "completeness", "clarity")
@@ -53,7 +52,7 @@ def test_ways_share_no_key_and_a_second_run_asks_nothing(
     write_study: Write, server: LoopbackServer, tmp_path: Path, per_dimension: bool
 ) -> None:
     file = study(write_study, server, judge={"per_dimension": per_dimension})
-    assert main(["run", str(file)]) == 0
+    assert run_without_report(file) == 0
     made = len(server.calls)
     ratings = table(tmp_path)
     assert ratings.filter(pl.col("status") != "scored").is_empty()
@@ -66,7 +65,7 @@ def test_ways_share_no_key_and_a_second_run_asks_nothing(
     assert judged.group_by("key").agg(pl.col("rater").n_unique())["rater"].max() == 1
     assert judged["calls"].sum() >= made, "what was found in the cache counts for everyone who used it"
     for flags in ([], ["--retry-unscored"]):
-        assert main(["run", str(file), *flags]) == 0 and len(server.calls) == made
+        assert run_without_report(file, *flags) == 0 and len(server.calls) == made
 
 
 def test_repeats_of_a_loop_rate_one_text(write_study: Write, server: LoopbackServer, tmp_path: Path) -> None:
@@ -78,7 +77,7 @@ def test_repeats_of_a_loop_rate_one_text(write_study: Write, server: LoopbackSer
         return f'ok:{{"text": "Revised {count["writer"]}."}}' if step(call) == "writer" else "ok"
 
     server.endpoint.behaviours = answer
-    assert main(["run", str(study(write_study, server))]) == 0
+    assert run_without_report(study(write_study, server)) == 0
     last: dict[str, set[str]] = {}
     for line in records(tmp_path):
         if line["kind"] == "closed_loop":
@@ -95,15 +94,15 @@ def test_a_step_that_fails_is_no_score_and_its_record_says_what_its_ratings_say(
 ) -> None:
     server.endpoint.behaviours = lambda call: fault if step(call) == where else talk(call)
     file = study(write_study, server, repeats=1, cases=1, judge={"reasks": 0})
-    main(["run", str(file)])
+    run_without_report(file)
     rater = "loop" if where == "writer" else "talk"
     found = table(tmp_path).filter(pl.col("rater") == rater)
     assert found["status"].unique().to_list() == ["unscored"] and found["score"].null_count() == 3
     assert found["explanation"].str.contains("round 1, writer|turn [12]").all()
     before = len(server.calls)
     server.endpoint.behaviours = talk
-    main(
-        ["run", str(file), "--retry-unscored"]
+    run_without_report(
+        file, "--retry-unscored"
     )  # anew what was answered in vain; on with what was broken off
     found = table(tmp_path).filter(pl.col("rater") == rater)
     assert found["status"].unique().to_list() == ["scored"]

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.loopback import Call, LoopbackServer
+from tests.studies.running import run_without_report
 
 from medjury.cli import main
 from medjury.intake.cases import Case, content_marks
@@ -105,7 +106,7 @@ def test_a_folder_without_a_training_is_refused_before_anything_is_asked(
     study: Path, capsys: pytest.CaptureFixture[str], server: LoopbackServer
 ) -> None:
     study.write_text(study.read_text().replace("far/away/four", "far/away"))
-    assert main(["run", str(study), "--quiet"]) == 2
+    assert run_without_report(study) == 2
     said = capsys.readouterr().err
     assert "judge four" in said and "name the folder of a finished training in `trained`" in said
     assert not server.endpoint.calls

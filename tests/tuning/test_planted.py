@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.loopback import TOKEN, LoopbackServer
-from tests.tuning.world import NEGATION, NUMBER, write_task
+from tests.tuning.world import NEGATION, NUMBER, answer, write_task
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
@@ -24,6 +25,17 @@ from medjury.tuning._result import TuningResult
 def tune(file: Path, **stated: object) -> TuningResult:
     study = load_study(file)
     return tune_study(study, read_settings(study, **stated))
+
+
+Planted = tuple[Path, TuningResult, LoopbackServer]
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planted]:
+    """One tuning that several tests look at: its study file, what came of it, and who was asked."""
+    with LoopbackServer(answer) as server:
+        file = write_task(tmp_path_factory.mktemp("planted"), server.url)
+        yield file, tune(file), server
 
 
 def test_gepa_finds_the_planted_prompt_and_the_held_out_cases_prove_it(
@@ -42,10 +54,9 @@ def test_gepa_finds_the_planted_prompt_and_the_held_out_cases_prove_it(
     assert any("tuning helped" in line for line in result.findings())
 
 
-def test_the_tuned_file_is_an_ordinary_instrument_that_asks_what_was_measured(
-    server: LoopbackServer, tmp_path: Path
-) -> None:
-    result = tune(write_task(tmp_path, server.url))
+def test_the_tuned_file_is_an_ordinary_instrument_that_asks_what_was_measured(planted: Planted) -> None:
+    file, result, server = planted
+    later = file.with_name("later.yaml")
     assert result.found is not None
     tuned = load_instrument(result.folder / "tuned.yaml")
     assert tuned.instructions == result.found.best.instructions
@@ -53,28 +64,24 @@ def test_the_tuned_file_is_an_ordinary_instrument_that_asks_what_was_measured(
         each.grades for each in result.found.start.dimensions
     ]
     before = len(server.calls)
-    study = json.loads(
-        json.dumps({"study": "later", "cases": "cases.jsonl", "jury": "none", "instrument": "impact.yaml"})
-    )
+    study: dict[str, Any] = {
+        "study": "later", "cases": "cases.jsonl", "jury": "none", "instrument": "impact.yaml"
+    }  # fmt: skip
     study["judges"] = [
         {"kind": "openai", "name": "plain", "url": server.url, "model": "m"},
         {"kind": "openai", "name": "tuned", "url": server.url, "model": "m",
          "instrument": str(result.folder / "tuned.yaml")},
     ]  # fmt: skip
-    (tmp_path / "later.yaml").write_text(
-        "".join(f"{name}: {json.dumps(each)}\n" for name, each in study.items())
-    )
-    assert main(["run", str(tmp_path / "later.yaml"), "--quiet"]) == 0
+    later.write_text("".join(f"{name}: {json.dumps(each)}\n" for name, each in study.items()))
+    assert main(["run", str(later), "--quiet"]) == 0
     asked = {TOKEN.sub("", call.prompt) for call in server.calls[before:]}
     measured = {TOKEN.sub("", call.prompt) for call in server.calls[:before] if "1-tuned" in call.prompt}
     held_out = {each for each in measured if NEGATION in each and NUMBER in each}
     assert held_out and held_out <= asked, "word for word the questions whose answers were measured"
 
 
-def test_the_lineage_tells_every_ancestor_with_its_parent_scores_feedback_and_cost(
-    server: LoopbackServer, tmp_path: Path
-) -> None:
-    result = tune(write_task(tmp_path, server.url))
+def test_the_lineage_tells_every_ancestor_with_its_parent_scores_feedback_and_cost(planted: Planted) -> None:
+    _, result, _ = planted
     lines = [json.loads(line) for line in (result.folder / "lineage.jsonl").read_text().splitlines()]
     kept = [line for line in lines if line["kind"] == "ancestor" and line["status"] == "kept"]
     assert kept[0]["number"] == 0 and not kept[0]["parents"]
@@ -116,9 +123,8 @@ def test_a_host_that_is_not_named_hears_nothing(server: LoopbackServer, tmp_path
     assert not server.calls
 
 
-def test_running_again_asks_nothing_and_finds_the_same(server: LoopbackServer, tmp_path: Path) -> None:
-    file = write_task(tmp_path, server.url)
-    first = tune(file)
+def test_running_again_asks_nothing_and_finds_the_same(planted: Planted) -> None:
+    file, first, server = planted
     asked, lineage = len(server.calls), (first.folder / "lineage.jsonl").read_bytes()
     (first.folder / "ratings.sqlite").unlink()  # the lineage alone is enough to go on from
     again = tune(file)
@@ -127,9 +133,8 @@ def test_running_again_asks_nothing_and_finds_the_same(server: LoopbackServer, t
     assert again.found.best.fingerprint() == first.found.best.fingerprint()
 
 
-def test_another_tuning_does_not_go_on_in_the_same_folder(server: LoopbackServer, tmp_path: Path) -> None:
-    file = write_task(tmp_path, server.url)
-    tune(file)
+def test_another_tuning_does_not_go_on_in_the_same_folder(planted: Planted) -> None:
+    file, _, _ = planted
     with pytest.raises(MedjuryError, match="holds another tuning"):
         tune(file, seed=5)
 
@@ -187,7 +192,7 @@ def test_the_split_by_patient_exposes_the_shortcut(server: LoopbackServer, tmp_p
 
 
 def test_a_dry_run_tells_split_calls_and_price_and_writes_nothing(
-    server: LoopbackServer, tmp_path: Path
+    planted: Planted, server: LoopbackServer, tmp_path: Path
 ) -> None:
     file = write_task(tmp_path, server.url)
     assert main(["tune", str(file), "--dry-run"]) == 0
@@ -195,7 +200,7 @@ def test_a_dry_run_tells_split_calls_and_price_and_writes_nothing(
     plan = plan_study_tuning(study, read_settings(study))
     assert plan.money is not None and plan.money > 0 and "kept together by patient" in plan.text()
     assert not server.calls and not (tmp_path / "runs").exists()
-    done = tune(file)
+    _, done, _ = planted
     assert done.calls <= plan.calls, "the plan is no promise that the tuning breaks"
 
 
