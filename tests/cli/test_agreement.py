@@ -79,9 +79,83 @@ def test_the_table_is_readable_and_is_the_default(ratings: Path, capsys: pytest.
         == 0
     )
     text = capsys.readouterr().out
-    assert "quality · reference human · level item" in text
-    assert "at ceiling, reference and rater" in text
+    assert text.startswith("Agreement with human\n") and "colleagues" not in text
+    assert re.search(r"^quality +judge +other\nkappa_quadratic +0\.", text, re.M)
     assert not re.search(r"\bnan\b", text.lower())
+
+
+def clinicians(folder: Path, kind: str = "clinician", **spreads: float) -> Path:
+    """A table of people alone; those who spread little agree well."""
+    file = folder / "clinicians.csv"
+    scores = likert(3, 60, **(spreads or {"anna": 0.4, "ben": 0.5, "carl": 0.4}))
+    long_table(scores).with_columns(rater_kind=pl.lit(kind)).write_csv(file)
+    return file
+
+
+@pytest.mark.parametrize("kind", ["clinician", ""])
+def test_clinicians_alone_are_compared_with_one_another(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = clinicians(tmp_path, kind)
+    words = (file, "--scale", "1", "5", "--resamples", "200")
+    found = rows(capsys, *words)
+    kappas = {(row["reference"], row["rater"]) for row in found if row["statistic"] == "kappa_quadratic"}
+    assert kappas >= {
+        ("anna", "ben"),
+        ("anna", "carl"),
+        ("ben", "carl"),
+        ("each reference", "the other references"),
+    }
+    enough = next(row for row in found if row["statistic"] == "colleagues")
+    assert enough["n"] == 60 and 0.4 < enough["low"] < enough["value"] < enough["high"]
+    assert main(["agreement", *map(str, words)]) == 0
+    text = capsys.readouterr().out
+    for label in ("all 3 together", "anna, ben", "anna, carl", "ben, carl"):
+        assert re.search(rf"^{label} +0\.\d+ \(0\.", text, re.M), label
+    assert re.search(rf"quality: yes\. {enough['value']:.3f}, at worst {enough['low']:.3f}", text)
+    assert ("so all are compared as equals" in text) == (not kind)
+
+
+def test_clinicians_who_do_not_agree_are_not_good_enough(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = clinicians(tmp_path, anna=3.0, ben=3.0)
+    assert main(["agreement", str(file), "--scale", "1", "5", "--resamples", "200"]) == 0
+    assert "quality: no. Clinicians agree with one another too little" in capsys.readouterr().out
+
+
+def test_every_pair_of_clinicians_alone_is_listed_also_without_a_scale(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = clinicians(tmp_path)
+    with_scale = rows(capsys, file, "--pairs", "--scale", "1", "5")
+    assert [(row["first"], row["second"]) for row in with_scale] == [
+        ("anna", "ben"), ("anna", "carl"), ("ben", "carl"),
+    ]  # fmt: skip
+    assert all(row["group"] == "human with human" and row["kappa_quadratic"] > 0.5 for row in with_scale)
+    assert rows(capsys, file, "--pairs") == with_scale
+
+
+def test_many_pairs_are_shown_by_the_lowest_and_the_highest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = clinicians(tmp_path, **{f"rater {place}": 0.2 * place for place in range(1, 7)})
+    assert main(["agreement", str(file), "--scale", "1", "5", "--resamples", "50"]) == 0
+    text = capsys.readouterr().out
+    assert "lowest of 15 pairs: " in text and "highest of 15 pairs: rater 1, rater 2" in text
+    assert len(text.splitlines()) < 20
+
+
+def test_a_mapping_reads_a_file_with_other_columns(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, mapping = tmp_path / "grades.csv", tmp_path / "mapping.yaml"
+    pl.read_csv(clinicians(tmp_path)).rename({"item": "Case No.", "rater": "Who"}).write_csv(file)
+    mapping.write_text(
+        "item: Case No.\nrater: Who\ndimension: dimension\nscore: score\nscale: [1, 5]\n", "utf-8"
+    )
+    found = rows(capsys, file, "--mapping", mapping, "--scale", "1", "5", "--resamples", "50")
+    assert {row["reference"] for row in found} >= {"anna", "ben", "consensus without anna"}
 
 
 def test_the_same_seed_gives_the_same_bytes(ratings: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from tests.report.planted import planted_frame, write_run
 
 from medjury.cli import main
 from medjury.cli._screen import fold
+from medjury.validation import validate
 
 
 class Reader:
@@ -53,14 +55,32 @@ def test_the_screen_is_asked_for_by_a_variable_and_refused_by_wide(reader: Reade
     assert reader.told("agreement", "--json", width="80") == reader.told("agreement", "--json")
 
 
-def test_agreement_answers_the_question_in_a_dozen_lines(reader: Reader) -> None:
-    assert "icc_1_1" in reader.told("agreement"), "in a pipe everything"
-    short = reader.told("agreement", width="80")
-    assert short.startswith("jury beside the consensus of ")
-    assert len(short.splitlines()) < 20 and widest(short) <= 80
-    for shown in ("kappa_quadratic", "offset", "among clinicians", "difference", "--all shows all "):
-        assert shown in short
-    assert "icc_1_1" in reader.told("agreement", "--all", width="80")
+def test_agreement_answers_the_question_in_six_rows_a_dimension(reader: Reader) -> None:
+    piped = reader.told("agreement").splitlines()
+    start = piped.index(next(line for line in piped if line.startswith("accuracy")))
+    assert piped[start].split() == ["accuracy", "jury", "colleagues", "judge-a", "judge-b", "judge-c"]
+    rows = [line.split("  ")[0] for line in piped[start + 1 : start + 7]]
+    assert rows == ["kappa_quadratic", "icc_2_1", "exact_match", "offset", "missed danger", "n"]
+    short = reader.told("agreement", width="100")
+    assert widest(short) <= 100 and "--all shows all " in short and "icc_1_1" not in short
+    assert "icc_1_1" in reader.told("agreement", "--all")
+
+
+def test_the_short_table_holds_the_numbers_of_the_json_and_of_the_gate(reader: Reader) -> None:
+    found = {
+        (row["dimension"], row["reference"], row["rater"], row["statistic"]): row
+        for row in json.loads(reader.told("agreement", "--json"))
+        if row["level"] == "item"
+    }
+    short = reader.told("agreement")
+    for rater in ("jury", "the other references"):
+        row = found["accuracy", "each reference", rater, "kappa_quadratic"]
+        assert f"{row['value']:.3f} ({row['low']:.3f} to {row['high']:.3f})".replace("-", "−") in short
+    rule = validate(reader.folder).verdicts[0].rule("missed_danger")
+    line = next(line for line in short.splitlines() if line.startswith("missed danger "))
+    shares = re.findall(r"(\d+\.\d) %", line)
+    assert rule.jury is not None and rule.colleague is not None
+    assert shares[:2] == [f"{100 * rule.jury:.1f}", f"{100 * rule.colleague:.1f}"]
 
 
 def test_the_rate_of_severe_errors_says_of_how_many_answers_it_is(reader: Reader) -> None:
@@ -72,12 +92,12 @@ def test_the_rate_of_severe_errors_says_of_how_many_answers_it_is(reader: Reader
     ]
     of = ", ".join(f"{row['dimension']} {row['n']}" for row in rows)
     short = " ".join(reader.told("agreement", width="80").split())
-    assert rows and f"severe_error_rate is a share of the dangerous answers alone: {of}" in short
+    assert rows and f"of the answers that a clinician called dangerous ({of})" in short
 
 
 def test_numbers_on_a_screen_are_those_of_the_pipe_rounded(reader: Reader) -> None:
-    short = reader.told("agreement", width="80")
-    wanted = ("jury", "consensus", "kappa_quadratic", "item")
+    short = reader.told("agreement", width="100")
+    wanted = ("jury", "each reference", "kappa_quadratic", "item")
     rows = [
         row
         for row in json.loads(reader.told("agreement", "--json"))

@@ -47,6 +47,7 @@ def add_table_options(parser: argparse.ArgumentParser, *, name: str = "ratings",
         help="every grade, where they are not consecutive whole numbers",
     )
     add("--instrument", metavar="NAME", help="a built-in instrument or your .yaml file: scales, composites")
+    add("--mapping", metavar="FILE", help="how a file with other columns is read (.yaml)")
     add("--cases", metavar="CASES", help="the cases that were judged: their patients and vendors")
     add("--jury", choices=("mean", "median", "majority"), help="form the jury of the judges by this rule")
     add("--repeats", choices=("mean", "median"), help="how a rater's repeats become one score (mean)")
@@ -73,6 +74,7 @@ def table_from(options: argparse.Namespace, *, name: str = "ratings", **others: 
         jury=options.jury,
         repeats=options.repeats,
         run=options.run,
+        mapping=options.mapping,
         **others,
     )
     show_notes(table.notes)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from medjury.cli._table_options import add_table_options, names, shared, show_notes, table_from
-from medjury.foundation.screen import screen_columns
 
 _ABOUT = """
 --json prints a list of objects with dimension, reference, rater, statistic, value, low, high, n, n_unscored,
@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of non-inferiority to the references' own agreement (default: the run's)",
     )
     add("--pairs", action="store_true", help="instead: weighted kappa and Spearman's rho of every two raters")
-    add("--all", action="store_true", help="on a terminal too, every rater, reference and statistic")
+    add("--all", action="store_true", help="every rater, reference and statistic")
     add("--statistics", metavar="S[,S2...]", type=names, help="only these statistics")
 
 
@@ -64,13 +64,21 @@ def run(options: argparse.Namespace) -> int:
         every = rater_pairs(table_from(options), **named)
         print(every.to_json() if options.json else every.text())
         return 0 if every.rows else 1
-    found = agreement(
-        table_from(options), **shared(options), **{name: getattr(options, name) for name in _OWN}
-    )
+    table = table_from(options)
+    found = agreement(table, **shared(options), **{name: getattr(options, name) for name in _OWN})
+    asked = found.roles.reference if not found.roles.raters and options.by != "all" else ()
+    if asked:  # clinicians alone
+        from medjury.validation import own_agreement
+
+        who = {name: getattr(options, name) for name in ("dimensions", "resamples", "seed")}
+        enough = own_agreement(table, reference=asked, **who)
+        found = replace(found, rows=(*found.rows, *enough.rows))
     if options.json:
         show_notes(found.remarks())
     # Whoever names statistics, levels or systems asks for their rows.
     whole = options.all or options.statistics or options.by != "dimension" or options.level != "item"
-    text = found.text if whole or screen_columns() is None else found.short_text
+    text = found.text if whole else found.short_text
     print(found.to_json() if options.json else text())
+    if asked and not options.json:
+        print(f"\n{enough.text()}")
     return 0 if any(row.estimate.defined for row in found.rows) else 1

@@ -50,6 +50,7 @@ from ._roles import Names as Names
 from ._roles import People as People
 from ._roles import Roles as Roles
 from ._roles import named as named
+from ._two_panels import IN_DOUBT as IN_DOUBT
 from ._two_panels import UnclearColumnsError as UnclearColumnsError
 from ._two_panels import read_panels as read_panels
 from ._two_panels import table_of as table_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -122,6 +122,7 @@ def rating_table(
     quorum: int | None = None,
     repeats: RepeatRule | None = None,
     run: Names | None = None,
+    mapping: Mapping[str, Any] | str | os.PathLike[str] | None = None,
 ) -> RatingTable:
     """Ratings made ready for every analysis.
 
@@ -138,6 +139,7 @@ def rating_table(
       What is not given stays as the run has it: its quorum, or more than half.
     - `repeats`: how a rater's repeats on one unit become one score, "mean" (the default) or "median".
     - `run`: the run, or the runs, to read from a store.
+    - `mapping`: how a file, or a frame, with other columns is read: a mapping file, or its lines as a dict.
 
     >>> import polars as pl
     >>> frame = pl.DataFrame({"item": ["1", "2"], "rater": "a", "dimension": "accuracy", "score": [4, 9]})
@@ -148,7 +150,12 @@ def rating_table(
     place = os.fspath(source) if isinstance(source, str | os.PathLike) else None
     if run is not None and (place is None or not is_store(place)):
         raise MedjuryError("a run is chosen from a store; these ratings are in no store. Leave `run` out.")
-    if isinstance(source, RatingTable):
+    if mapping is not None:
+        from medjury.tables._read import read_mapped
+
+        frame, notes = read_mapped(source, mapping)
+        table = replace(_made(frame), notes=notes)
+    elif isinstance(source, RatingTable):
         # An analysis that weights says so itself; that another one did is no leave for this one.
         table = replace(source, weighted=False) if source.weighted else source
     elif place is None:

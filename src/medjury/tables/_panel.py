@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
+from medjury.foundation.frames import FORMS, as_polars
 from medjury.intake import TYPED, Reading, read_table, shown_of
 from medjury.tables._case_columns import CASE_PARTS, tells_groups
 from medjury.tables._read import read_plain_table, read_rating_table
@@ -56,16 +57,21 @@ class Panel:
 
 
 def open_panel(
-    path: str | os.PathLike[str],
+    path: object,
     role: Role,
     *,
     named: dict[str, str],
     scores: Sequence[str] | None = None,
     mapping: Mapping[str, Any] | None = None,
 ) -> Panel:
-    """The table in a file; `named` says which of its columns is the item, the system or the patient, `scores` which
-    columns of a wide table hold scores, and `mapping` both, for this table. What is not a score column is reported,
-    and what is not clear is refused."""
+    """The table in a file, or a frame; `named` says which of its columns is the item, the system or the patient,
+    `scores` which columns of a wide table hold scores, and `mapping` both, for this table. What is not a score
+    column is reported, and what is not clear is refused."""
+    if not isinstance(path, str | os.PathLike):
+        given = as_polars(path)
+        if given is None:
+            raise MedjuryError(f"two tables are files, or {FORMS} each, not {type(path).__name__}")
+        return _long_or_wide(Panel("table", role, given), named, scores, mapping or {})
     place = Path(path)
     if mapping and needs_import(mapping):
         ready, words = imported_frame(place, role, mapping)
@@ -84,14 +90,28 @@ def open_panel(
             kinds = ["judge" if kind == "clinician" else str(kind) for kind in frame["rater_kind"]]
             frame = frame.with_columns(_kinds(kinds))
         return _of_role(Panel(place.name, role, _without_empty_system(frame)).saying(*notes))
-    panel = _under_our_names(Panel(place.name, role, frame), named, mapping or {})
-    if mapping and (listed := wide_columns(mapping)):
+    panel = Panel(place.name, role, frame)
+    if place.suffix.lower() in TYPED:
+        panel = panel.saying(*read_table(place).reported)
+    return _long_or_wide(panel, named, scores, mapping or {}, sheet=place.suffix.lower() in TYPED)
+
+
+def _long_or_wide(
+    panel: Panel,
+    named: dict[str, str],
+    scores: Sequence[str] | None,
+    mapping: Mapping[str, Any],
+    *,
+    sheet: bool = False,
+) -> Panel:
+    """The table under our names, a long one by its kinds of raters, a wide one with its columns of scores."""
+    panel = _under_our_names(panel, named, mapping)
+    if listed := wide_columns(mapping):
         scores, meaning = listed
         panel = replace(panel, meaning=meaning)
     panel = _without_nested(panel, scores or ())
-    if place.suffix.lower() in TYPED:
+    if sheet:
         _refuse_changed_ids(panel)
-        panel = panel.saying(*read_table(place).reported)
     if not panel.frame.height:
         raise MedjuryError(f"{panel.title}: the table has no rows")
     if panel.has("score") and scores is None:

@@ -21,7 +21,7 @@ from medjury.tables._dimensions import Measured, Numbers
 from medjury.tables._grid import Grid, RepeatRule, count_unscored, joined, make_grids
 from medjury.tables._jury import JuryRule, JuryVotes, jury_votes
 from medjury.tables._probability import refuse_unequal, unequal_raters, weights_of
-from medjury.tables._roles import MACHINES, Names, People, Roles, assign
+from medjury.tables._roles import MACHINES, Names, People, Roles, among_themselves, assign
 
 if TYPE_CHECKING:
     import polars
@@ -224,8 +224,14 @@ class RatingTable:
         aside: Sequence[str] = (),
         jury: bool = False,
         need_reference: bool = True,
+        themselves: bool = False,
     ) -> Roles:
-        """Who is compared with whom (see `assign`); `jury` forms one even of judges that are named."""
+        """Who is compared with whom (see `assign`); `jury` forms one even of judges that are named. Where raters
+        may be compared among `themselves`, clinicians alone are all the reference, with nobody beside them."""
+        who = {"raters": raters, "reference": reference, "people": self.people, "aside": aside}
+        if themselves and (alone := among_themselves(self.raters, **who)) is not None:  # type: ignore[arg-type]
+            self._refuse_unweighted(alone.reference)
+            return alone
         found = assign(
             {**self.raters, **({panel: "panel"} if (panel := self.people.panel) else {})},
             raters=raters,

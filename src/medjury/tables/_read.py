@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from medjury.foundation import limits
 from medjury.foundation.errors import MedjuryError, no_such
+from medjury.foundation.frames import FORMS, as_polars
 from medjury.intake import TYPED, DeclaredMissing, plain_header, read_table, shown_of
 from medjury.store.runs import files
 from medjury.tables._clean import REQUIRED, whose
@@ -100,9 +102,25 @@ def read_rating_table(path: str | os.PathLike[str]) -> tuple[polars.DataFrame, t
     frame = _long_table(place)
     if frame is not None:
         return frame, ()
+    return _imported(place, None)
+
+
+def read_mapped(
+    source: object, mapping: Mapping[str, Any] | str | os.PathLike[str]
+) -> tuple[polars.DataFrame, tuple[str, ...]]:
+    """The ratings of a file or a frame, read by a mapping, and what the reader should know of that."""
+    frame = None if isinstance(source, str | os.PathLike) else as_polars(source)
+    if frame is None and not isinstance(source, str | os.PathLike):
+        raise MedjuryError(f"a mapping reads a file, or {FORMS}, not {type(source).__name__}")
+    return _imported(frame if frame is not None else Path(str(source)), mapping)
+
+
+def _imported(
+    source: polars.DataFrame | Path, mapping: Mapping[str, Any] | str | os.PathLike[str] | None
+) -> tuple[polars.DataFrame, tuple[str, ...]]:
     from medjury.store.ratings import rating_frame, read_ratings  # most tables need no import
 
-    imported = read_ratings(place, on_bad="unscored")
+    imported = read_ratings(source, mapping=mapping, on_bad="unscored")
     notes = [line.strip() for line in imported.report.text().splitlines() if not line.startswith("warning:")]
     by_reason: dict[str, list[str]] = {}
     for each in imported.ratings:

@@ -144,6 +144,33 @@ def assign(
     return Roles(humans, chosen, judges[0] if len(judges) == 1 else "")
 
 
+def among_themselves(
+    kinds: Mapping[str, str],
+    *,
+    raters: Names | None,
+    reference: Names | None,
+    people: People,
+    aside: Sequence[str] = (),
+) -> Roles | None:
+    """Raters who are compared with one another, as no judge, jury or metric is among them: all, or those who are
+    named. None where one of them is named as the yardstick of the others, or there are no two."""
+    if any(kind in MACHINES for kind in kinds.values()) or (raters is not None and reference is not None):
+        return None
+    free = tuple(name for name in kinds if name not in (*aside, *people.aside))
+    wanted = raters if reference is None else reference
+    everybody = wanted is None or (
+        wanted in (CLINICIANS, CONSENSUS) or tuple(wanted) in ((CLINICIANS,), (CONSENSUS,))
+    )
+    if everybody and not {CLINICIANS, CONSENSUS} & kinds.keys():
+        found = tuple(name for name in people.reference if name not in aside) or free
+    else:
+        assert wanted is not None
+        found = named(wanted, kinds, "compared rater" if reference is None else "reference")
+        if reference is not None and set(found) != set(free):
+            return None
+    return Roles(found, ()) if len(found) > 1 else None
+
+
 def named(
     wanted: Names, kinds: Mapping[str, str], role: str, *, aside: Sequence[str] = ()
 ) -> tuple[str, ...]:

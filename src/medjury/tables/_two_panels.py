@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     import polars
 
 DIMENSION = "score"
+IN_DOUBT = "in doubt: "
 _UNIT = ["item", "system", "dimension"]
 # Names that people give to raters; in both tables they say nothing of what the columns are.
 _A_RATER = re.compile(
@@ -45,8 +45,8 @@ class UnclearColumnsError(MedjuryError):
 
 
 def two_panels(
-    humans: str | os.PathLike[str],
-    judges: str | os.PathLike[str],
+    humans: object,
+    judges: object,
     *,
     item: str | None = None,
     system: str | None = None,
@@ -60,8 +60,9 @@ def two_panels(
     rules: GateRules | None = None,
     protocol: Protocol | None = None,
 ) -> RatingTable:
-    """The rating table of two files, long (item, rater, dimension, score) or wide (a column for each rater, or for
-    each dimension), each as it comes. `notes` says how every column was read, and what is on one side only.
+    """The rating table of two files, or frames, long (item, rater, dimension, score) or wide (a column for each
+    rater, or for each dimension), each as it comes. `notes` says how every column was read, and what is on one
+    side only.
 
     `columns` says what the columns of wide tables are. Where it is not given: dimensions, where both tables have
     the same columns or a column names the rater; raters, where the tables share none. Anything between is refused.
@@ -86,12 +87,12 @@ def _in_doubt(sides: Sequence[Panel], table: RatingTable) -> list[str]:
 
     doubts = [id_doubt(sides, name) for name in MATCHED]
     doubts += [scale_doubt(sides, known, {}), reversed_doubt(sides, known, None, None)]
-    return [f"in doubt: {each.question}" for each in doubts if each is not None]
+    return [f"{IN_DOUBT}{each.question}" for each in doubts if each is not None]
 
 
 def read_panels(
-    humans: str | os.PathLike[str],
-    judges: str | os.PathLike[str],
+    humans: object,
+    judges: object,
     *,
     item: str | None = None,
     system: str | None = None,

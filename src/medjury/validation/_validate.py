@@ -7,11 +7,11 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 from xml.etree import ElementTree
 
 from medjury.statistics import Printable, Result
-from medjury.tables import Measured, Names
+from medjury.tables import IN_DOUBT, Measured, Names, rating_table, two_panels
 from medjury.validation._evidence import Evidence, gate_evidence
 from medjury.validation._preconditions import preconditions, silence_warning
 from medjury.validation._rule import Rule
@@ -218,6 +218,7 @@ def _clean(text: str) -> str:
 
 def validate(
     table: object,
+    judges: object = None,
     *,
     raters: Names | None = None,
     reference: Names | None = None,
@@ -225,10 +226,29 @@ def validate(
     confidence: float = 0.95,
     resamples: int | None = None,
     seed: int | None = None,
+    scale: Any = None,
+    columns: Literal["raters", "dimensions"] | None = None,
 ) -> Validation:
     """The verdict on every jury of a run folder (on every judge, where it forms none), or on the jury of any rating
     table, dimension by dimension, the first-named first; where `raters` are named, on each of them. The rules are
-    those that the study file stated before the run."""
+    those that the study file stated before the run.
+
+    With `judges` the first table is the clinicians' and the second the judges': files or frames, long or wide
+    (`columns` says what the columns of wide ones are, `scale` the lowest and the highest grade). What the command
+    line would ask of them is in `warnings`.
+
+    >>> import polars as pl
+    >>> humans = pl.DataFrame({"item": ["a", "b", "c"], "anna": [1, 3, 5], "ben": [2, 3, 5]})
+    >>> judges = pl.DataFrame({"item": ["a", "b", "c"], "gpt": [1, 3, 4]})
+    >>> validate(humans, judges, scale=(1, 5), columns="raters", resamples=50).worst()
+    'NOT VALIDATED'
+    """
+    doubts: tuple[str, ...] = ()
+    if judges is not None:
+        table = two_panels(table, judges, scale=scale, columns=columns)
+        doubts = tuple(note for note in table.notes if note.startswith(IN_DOUBT))
+    elif scale is not None:
+        table = rating_table(table, scale=scale)
     how = {
         "raters": raters,
         "reference": reference,
@@ -237,9 +257,8 @@ def validate(
         "seed": seed,
     }
     measured, evidence = gate_evidence(table, dimensions, **how)
-    if raters is None:
-        return validation_of(evidence, measured)
-    return validation_of(evidence, measured, evidence.roles.raters)
+    found = validation_of(evidence, measured, () if raters is None else evidence.roles.raters)
+    return replace(found, warnings=(*doubts, *found.warnings)) if doubts else found
 
 
 def validation_of(

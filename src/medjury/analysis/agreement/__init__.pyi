@@ -55,6 +55,7 @@ from ._roc import area_statistics as area_statistics
 from ._roc import area_under_curve as area_under_curve
 from ._roc import roc_curve as roc_curve
 from ._row import AgreementRow as AgreementRow
+from ._row import Counts as Counts
 from ._row import reading as reading
 from ._sample_size import plan_f1 as plan_f1
 from ._sample_size import plan_icc as plan_icc

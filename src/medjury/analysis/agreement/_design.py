@@ -112,7 +112,8 @@ def make_design(
     for name, part in ((adjudicator, "adjudicator"), (panel, "second panel")):
         if name is not None:
             named(name, table.raters, part)
-    roles = table.roles(raters, reference, aside=[name for name in (adjudicator, panel) if name])
+    aside = [name for name in (adjudicator, panel) if name]
+    roles = table.roles(raters, reference, aside=aside, themselves=panel is None)
     if len(roles.reference) < 2:
         consensus, adjudicator = "mean", None  # one rater's scores are nobody's consensus
     if panel is None:

@@ -98,11 +98,16 @@ def counted(pair: Pair) -> Counted:
     if grades is not None:
         between = int((grades.grade(rows) != rows).any(axis=1).sum())
         return Counted(grades, True, f"; {between} scores between grades rounded half up" if between else "")
-    if (rows != np.floor(rows)).any() or np.ptp(rows) > 1000:
-        return Counted(None)
-    low, high = int(rows.min()), int(rows.max())
-    levels = tuple(float(level) for level in range(low, max(high, low + 1) + 1))
-    return Counted(Grades(levels, "whole numbers seen"), False, "; no scale given, grades one apart assumed")
+    seen = whole_numbers(rows)
+    return Counted(seen, False, "" if seen is None else "; no scale given, grades one apart assumed")
+
+
+def whole_numbers(scores: Floats) -> Grades | None:
+    """The whole numbers between the lowest and the highest score; None where scores are no whole numbers."""
+    if not scores.size or (scores != np.floor(scores)).any() or np.ptp(scores) > 1000:
+        return None
+    low, high = int(scores.min()), int(scores.max())
+    return Grades(tuple(float(level) for level in range(low, max(high, low + 1) + 1)), "whole numbers seen")
 
 
 # Which statistics a pair of raters gets, in the order of the table, ready for one bootstrap.

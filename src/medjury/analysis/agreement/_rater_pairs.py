@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from medjury.analysis.agreement._correlation import correlation_statistics
 from medjury.analysis.agreement._kappa import kappa_statistics
+from medjury.analysis.agreement._pair_statistics import whole_numbers
 from medjury.analysis.agreement._scores import read_scale
 from medjury.statistics import Floats, Read, Result, Row, Statistics
-from medjury.tables import Grid, Measured, Names, RatingTable, Roles, rating_table
+from medjury.tables import Grades, Grid, Names, RatingTable, Roles, rating_table
 
 JUDGES, MIXED, HUMANS, WITH_JURY = "judge with judge", "judge with human", "human with human", "with the jury"
 WITH_ADJUDICATOR = "with the adjudicator"
@@ -23,7 +24,8 @@ _FEW_VALUES = 64
 @dataclass(frozen=True, slots=True)
 class RaterPair(Row):
     """Two raters on one dimension: how many answers both scored, quadratic weighted kappa on the full scale (scores
-    between grades rounded half up) and Spearman's rho of the scores as they are; None where one does not exist."""
+    between grades rounded half up; without a scale, of whole-number scores) and Spearman's rho of the scores as
+    they are; None where one does not exist."""
 
     dimension: str
     first: str
@@ -36,7 +38,7 @@ class RaterPair(Row):
 
 @dataclass(frozen=True, slots=True)
 class RaterPairs(Result[RaterPair]):
-    """Every two raters on every dimension that has a scale; `raters` in the order of the table."""
+    """Every two raters on every dimension; `raters` in the order of the table."""
 
     rows: tuple[RaterPair, ...]
     raters: tuple[str, ...]
@@ -67,7 +69,7 @@ def rater_pairs(
     (0.909, 0.925)
     """
     ratings = rating_table(table)
-    roles = ratings.roles(raters, reference, need_reference=False)
+    roles = ratings.roles(raters, reference, need_reference=False, themselves=True)
     humans = tuple(dict.fromkeys((*roles.reference, *(() if raters else ratings.clinicians))))
     listed = tuple(
         name
@@ -78,8 +80,7 @@ def rater_pairs(
     rows = [
         row
         for each in ratings.chosen(dimensions, derived=False)
-        if each.grades is not None
-        for row in _rows(ratings.grid(each.name, roles), each, groups)
+        for row in _rows(ratings.grid(each.name, roles), each.grades, groups)
     ]
     return RaterPairs(tuple(rows), listed, ratings.warnings)
 
@@ -93,20 +94,22 @@ def _group(table: RatingTable, roles: Roles, humans: tuple[str, ...], first: str
     return (JUDGES, MIXED, HUMANS)[(first in humans) + (second in humans)]
 
 
-def _rows(grid: Grid, dimension: Measured, groups: Mapping[tuple[str, str], str]) -> list[RaterPair]:
-    assert dimension.grades is not None
+def _rows(grid: Grid, grades: Grades | None, groups: Mapping[tuple[str, str], str]) -> list[RaterPair]:
     if not groups:
         return []
     names = list(dict.fromkeys(name for pair in groups for name in pair))
     scores = np.column_stack([grid.scores[name] for name in names])
     pairs = np.array([[names.index(name) for name in pair] for pair in groups])
-    kappa = kappa_statistics(read_scale(dimension.grades.values), ["quadratic"])
-    kappas = _values(kappa, dimension.grades.grade(scores), pairs)
+    counted = grades or whole_numbers(scores[~np.isnan(scores)])
+    kappas: list[float | None] = [None] * len(pairs)
+    if counted is not None:
+        kappa = kappa_statistics(read_scale(counted.values), ["quadratic"])
+        kappas = _values(kappa, counted.grade(scores), pairs)
     rhos = _values(correlation_statistics(["spearman"]), scores, pairs)
     known = (~np.isnan(scores)).astype(np.int64)
     shared = (known.T @ known)[pairs[:, 0], pairs[:, 1]].tolist()
     return [
-        RaterPair(dimension.name, first, second, group, items, *found)
+        RaterPair(grid.dimension, first, second, group, items, *found)
         for ((first, second), group), items, *found in zip(groups.items(), shared, kappas, rhos, strict=True)
     ]
 

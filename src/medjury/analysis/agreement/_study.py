@@ -52,10 +52,8 @@ from medjury.tables import (
 
 def nothing_in_common(grids: Sequence[Grid], design: Design) -> str:
     """Why no statistic exists, with ids from both sides where they never meet."""
-    first, second = (
-        design.reference[0],
-        next(each for each in design.roles.raters if each != design.reference[0]),
-    )
+    first = design.reference[0]
+    second = next(each for each in (*design.roles.raters, *design.reference) if each != first)
     for grid in grids:
         ids = [
             sorted({str(item) for item in grid.items[grid.states[name] != ABSENT]})[:3]
@@ -155,7 +153,7 @@ def agreement(
     singles: bool = True,
     groups: bool = True,
 ) -> AgreementTable:
-    """Compare raters with references.
+    """Compare raters with references; clinicians alone, or raters of whom none is called a judge, one with another.
 
     `table` is anything that `medjury.tables.rating_table` takes: a run folder, a file, a polars frame, `Rating`
     objects; scale, jury and repeats are settled there. The unit is one system's answer to one item; intervals

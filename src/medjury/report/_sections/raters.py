@@ -61,9 +61,16 @@ def who_agrees(material: Material) -> Section | None:
     only = Section("raters", "The raters", people) if people else None
     if not evidence.roles.raters and len(evidence.clinicians) < 3:
         return only
-    found = rater_pairs(evidence.table, raters=evidence.named[0], reference=evidence.named[1])
     scaled = [each for each in evidence.table.counted if each.grades]
-    if len(found.raters) < 3 or not scaled:
+    if not scaled:
+        return only
+    found = rater_pairs(
+        evidence.table,
+        raters=evidence.named[0],
+        reference=evidence.named[1],
+        dimensions=[each.name for each in scaled],
+    )
+    if len(found.raters) < 3:
         return only
     rows: list[dict[str, Cell]] = [
         {
