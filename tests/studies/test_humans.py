@@ -191,6 +191,10 @@ def test_whether_clinicians_were_blind_is_what_the_study_file_states(
         None: "it is not stated whether they saw the judges&#x27; scores before they rated",
     }
     assert [words in page for words in said.values()] == [each is stated for each in said]
+    summary = page[: page.index("The evidence</h")]
+    assert ("Whether the clinicians had seen" in summary) is (stated is None), (
+        "page one says what nobody stated"
+    )
 
 
 @pytest.mark.parametrize(
