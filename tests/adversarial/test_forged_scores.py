@@ -18,7 +18,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.in_use.passports import make_passport
 from medjury.report import write_page
 from medjury.store.ratings import Selection, erase, open_store
-from medjury.store.runs import RunFolder, files
+from medjury.store.runs import RunFolder, file_hash, files
 from medjury.studies import check_scores, load_study, run_study
 
 Write = Callable[..., Path]
@@ -123,19 +123,52 @@ def test_what_was_erased_by_its_own_command_is_counted_and_is_no_finding(
     assert checks[files.RATINGS].sound and "not in the store, which has a log" in checks[files.RATINGS].detail
 
 
+def test_an_erasure_does_not_account_for_replies_that_somebody_else_took_out(folder: Path) -> None:
+    """Who erases one case by the command, and takes the replies to others out by hand, could rewrite these."""
+    with open_store(folder / files.STORE) as store:
+        erase(store, Selection("case", ("case-3",), frozenset({"case-3"})))
+    of_two = "SELECT key FROM ratings WHERE item IN ('case-1', 'case-2')"
+    rewritten(
+        folder / files.STORE,
+        f"DELETE FROM replies WHERE key IN (SELECT reply FROM questions WHERE unit IN ({of_two}))",
+    )
+    assert "6 not: no reply to the question is stored; none" in found(folder)["scores"]
+    assert "not in the store [case-3" in found(folder)[files.RATINGS]
+
+
+@pytest.mark.parametrize(
+    "judge",
+    [
+        "kind: scores, name: juror, path: x.csv",
+        'kind: openai, name: other, url: "http://127.0.0.1:9/v1", model: m',
+    ],
+)
+def test_a_judge_that_the_study_file_has_no_longer_is_not_excused(
+    folder: Path, study: Path, judge: str
+) -> None:
+    """A judge whose scores come from a file has no replies. Whoever edits the study file cannot make one of it."""
+    rows = [f"case-{n},a,{name},3" for n in range(4) for name in ("accuracy", "completeness", "clarity")]
+    (study.parent / "x.csv").write_text("\n".join(["item,system,dimension,score", *rows]) + "\n")
+    lines = study.read_text().splitlines()
+    study.write_text("\n".join(f"judges: [{{{judge}}}]" if "judges" in each else each for each in lines))
+    assert "12 not: the study file has no such judge that is asked" in found(folder)["scores"]
+
+
+def test_clinicians_ratings_that_were_rewritten_in_the_folder_are_found(validated: Path) -> None:
+    place = validated / files.RATINGS
+    kinder = pl.when(pl.col("rater_kind") == "clinician").then(6 - pl.col("score")).otherwise(pl.col("score"))
+    pl.read_parquet(place).with_columns(kinder.alias("score")).write_parquet(place)
+    manifest = RunFolder(validated).manifest
+    manifest.replaced(files={**manifest.files, files.RATINGS: file_hash(place)}).write(validated)
+    assert re.search(r"not what follows from the store \[.*clinician", found(validated)[files.RATINGS])
+
+
 def test_ratings_of_the_folder_that_the_store_does_not_have_are_found(folder: Path) -> None:
     """The file's hash in the manifest may be made anew by whoever owns the folder."""
-    import polars
-
-    from medjury.store.runs import file_hash
-
     place = folder / files.RATINGS
-    table = polars.read_parquet(place)
+    table = pl.read_parquet(place)
     table.with_columns(
-        polars.when(polars.col("rater_kind") == "jury")
-        .then(5.0)
-        .otherwise(polars.col("score"))
-        .alias("score")
+        pl.when(pl.col("rater_kind") == "jury").then(5.0).otherwise(pl.col("score")).alias("score")
     ).write_parquet(place)
     manifest = RunFolder(folder).manifest
     manifest.replaced(files={**manifest.files, files.RATINGS: file_hash(place)}).write(folder)

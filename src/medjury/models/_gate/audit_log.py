@@ -127,13 +127,16 @@ def audit_totals(path: str | Path) -> AuditTotals:
 
 
 def audit_replies(path: str | Path) -> dict[str, set[str]]:
-    """The hashes of the replies that a log tells of, by the keys of their calls."""
+    """The hashes of the replies that a log tells of, by the keys of their calls; a preflight question has none that
+    is kept."""
     found: dict[str, set[str]] = {}
     try:
         with Path(path).open("rb") as file:
             for line in file:
                 entry = entry_of(line.rstrip(b"\n")) if _CALL in line and b'"reply":' in line else None
-                if entry is not None and isinstance(entry.get("reply"), str):
+                if entry is None or entry.get("preflight") is True:
+                    continue
+                if isinstance(entry.get("reply"), str):
                     found.setdefault(str(entry.get("key")), set()).add(entry["reply"])
     except OSError as error:
         raise AuditError(f"{path}: the audit log cannot be read ({error.strerror})") from None

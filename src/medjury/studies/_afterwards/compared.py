@@ -26,10 +26,12 @@ from medjury.version import __version__
 
 SCORES, REPLIES = "scores", "replies"
 _SHOWN = 5
+_KINDS = ("judge", "jury", "clinician")
 _AT_ONCE = 500
 _FROM_FILE = "scores from a file, which has no replies"
 _NO_REPLY = "no reply to the question is stored"
 _ERASED = "no reply to the question is stored, and the store has a log of erasures"
+_NO_JUDGE = "the study file has no such judge that is asked, and the run had"
 Place = tuple[str, str, str, str, int]  # item, system, rater, dimension, repeat
 Outcome = tuple[str, float | None]  # status and score
 
@@ -72,10 +74,23 @@ def _compared(folder: Path, manifest: Manifest, study: Study, store: Store) -> I
     prices, earlier = study.prices, EarlierRun(store, run)
     judges = [Reread(judge, f"{run}-compared", earlier, prices) for judge in asked]
     run_async(read_again(study, judges, ledger, run, Progress()))
-    erased = bool(erasures(store))
+    logged = audit_replies(folder / files.AUDIT_LOG)
+    erased = _were_erased(store, logged)
     yield _scores(stored, names, ledger.ratings, erased, manifest)
-    yield from _replies(store, ledger.replies, audit_replies(folder / files.AUDIT_LOG))
+    yield from _replies(store, ledger.replies, logged)
     yield from _exported(folder, study.jury.blocks(store.blocks(run)), erased, manifest.status == "complete")
+
+
+def _were_erased(store: Store, logged: Iterable[str]) -> bool:
+    """Whether the log of erasures accounts for what the store lacks: no more replies are gone than it counts."""
+    entries = erasures(store)
+    if not entries:
+        return False
+    keys = iter(logged)
+    gone = 0
+    while some := list(islice(keys, _AT_ONCE)):
+        gone += len(some) - len(store.replies(some))
+    return gone <= sum(each.rows.get("replies", 0) for each in entries)
 
 
 class _Ledger:
@@ -111,10 +126,13 @@ def _scores(
     """What is stored beside what was read. Unscored for another reason is no other score."""
     without: Counter[str] = Counter()
     differ: list[Place] = []
+    had_replies = {
+        judge.name for judge in manifest.judges if any(each.scores is None for each in judge.models)
+    }
     for place, outcome in stored.items():
         now = read.get(place)
         if place[2] not in asked:
-            without[_FROM_FILE] += 1
+            without[_NO_JUDGE if place[2] in had_replies else _FROM_FILE] += 1
         elif now is None or now.reason in TRANSIENT:
             if outcome[0] != "unscored":
                 without[_ERASED if erased else _NO_REPLY] += 1
@@ -129,7 +147,8 @@ def _scores(
             text += f" (the run was made by Medjury {manifest.medjury}, which may have read them differently)"
     if stored and not compared and not without[_FROM_FILE]:
         return Check(SCORES, False, text, known=bool(differ))
-    return Check(SCORES, not differ and not without[_NO_REPLY], text if differ else f"{text}; none differs")
+    sound = not differ and not without[_NO_REPLY] and not without[_NO_JUDGE]
+    return Check(SCORES, sound, text if differ else f"{text}; none differs")
 
 
 def _replies(store: Store, keys: Iterable[str], logged: dict[str, set[str]]) -> Iterator[Check]:
@@ -155,21 +174,21 @@ def _replies(store: Store, keys: Iterable[str], logged: dict[str, set[str]]) -> 
 
 
 def _exported(folder: Path, blocks: Iterable[RatingColumns], erased: bool, complete: bool) -> Iterator[Check]:
-    """The ratings in the run folder beside those that follow from the store: votes, juries, composites. A run that
-    was stopped may not have written all of them."""
+    """The ratings in the run folder beside those that follow from the store: votes, juries, composites, and what
+    clinicians gave. A run that was stopped may not have written all of them."""
     table = read_parquet(folder / files.RATINGS, times=OWN)
     columns = ("item", "system", "rater", "dimension", "repeat", "rater_kind", "status", "score")
     written = {
         (item, system, rater, dimension, repeat): (status, score)
         for item, system, rater, dimension, repeat, kind, status, score in table.select(columns).iter_rows()
-        if kind in ("judge", "jury")
+        if kind in _KINDS
     }
     differ, lacking, missing = list[Place](), list[Place](), set(written)
     for block in blocks:
         for row in block.ratings():
             place = _place(row)
             missing.discard(place)
-            if row.rater_kind not in ("judge", "jury"):
+            if row.rater_kind not in _KINDS:
                 continue
             if place not in written:
                 lacking.append(place)
