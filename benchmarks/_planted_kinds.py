@@ -119,6 +119,12 @@ def copies(share: float, slips: bool = False) -> Callable[[World, Draw], Floats]
     return jury
 
 
+def slips(made: World, draw: Draw) -> Floats:
+    """The first clinician's grade, a grade higher or lower in a quarter of the answers."""
+    off = np.where(draw.random(made.size) < 0.5, 1.0, -1.0)
+    return np.clip(made.humans[:, 0] + np.where(draw.random(made.size) < 0.25, off, 0.0), 1.0, 5.0)
+
+
 def now_one_now_the_other(made: World, draw: Draw) -> Floats:
     return np.where(draw.random(made.size) < 0.5, made.humans[:, 0], made.humans[:, 1])
 
@@ -482,6 +488,7 @@ BAD = (
     Kind("copies one clinician, 97 %", WARD, copies(0.97)),
     Kind("copies one clinician, 90 %", WARD, copies(0.9)),
     Kind("copies one clinician, 70 %", WARD, copies(0.7)),
+    Kind("copies one clinician, slips by a grade in a quarter", WARD, slips),
     Kind("copies now one clinician and now the other", WARD, now_one_now_the_other),
     Kind("the clinicians' mean, rounded", WARD, rounded_mean),
     Kind(

@@ -249,6 +249,22 @@ def test_a_copy_of_a_clinician_is_found_and_named() -> None:
     assert "it repeats clinician 1" in found.rule("clinician_copy").why
 
 
+def test_a_copy_that_slips_cannot_hide_and_a_colleague_is_no_copy() -> None:
+    """One clinician's grade, but a grade off in a quarter of the answers: it differs as often as anybody."""
+    for seed in (1, 2):
+        world = World(seed)
+        draw, first = world.draw, world.humans[:, 0]
+        off = np.where(
+            draw.random(world.size) < 0.25, np.where(draw.random(world.size) < 0.5, 1.0, -1.0), 0.0
+        )
+        found = verdict(world.frame(np.clip(first + off, 1.0, 5.0)))
+        assert (found.word, found.rule("clinician_copy").state) == ("AUXILIARY", "open")
+        assert "nearer to clinician 0 than to the other" in found.rule("clinician_copy").why
+        assert verdict(world.frame(world.rater(world.noise))).rule("clinician_copy").state == "holds"
+        strict = verdict(world.frame(np.clip(world.rater(world.noise) - 0.4, 1.0, 5.0)))
+        assert strict.rule("clinician_copy").state == "holds"
+
+
 def test_a_jury_that_was_given_the_clinicians_mean_lies_between_them() -> None:
     for world in (World(1), World(1, clinicians=4)):
         found = verdict(world.frame(world.humans.mean(axis=1)))

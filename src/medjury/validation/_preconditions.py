@@ -22,6 +22,8 @@ _ALPHA, _PERMUTATIONS = 0.05, 1999
 _FEWEST = 20
 # Colleagues must agree less than a copy by this share of answers at least.
 _APART = 0.05
+# A clinician with less than this share of a colleague's error variance is that much more careful, or was copied.
+_CAREFUL = 1 / 3
 # Jurors that give the same score so often are one juror.
 _SAME_JUROR = 0.99
 
@@ -252,7 +254,8 @@ def _clinician_copy(evidence: Evidence, beside: Beside) -> Rule:
 
 def _follows(beside: Beside, place: int) -> bool:
     """Whether the jury differs from one clinician less than half as often as that clinician's colleagues do, and
-    less than half as often as from those colleagues: both one-sided at 5 %."""
+    less than half as often as from those colleagues; or whether the clinician's own error variance, as the jury's
+    differences from both give it, is less than a third of a colleague's. Each is one-sided at 5 %."""
     rows = beside.pairs
     which = (rows.second == place) & ~np.isnan(rows.jury)
     clusters = beside.cluster[rows.answer[which]]
@@ -262,15 +265,20 @@ def _follows(beside: Beside, place: int) -> bool:
         each[which] if beside.grades is None else beside.grades.grade(each[which])
         for each in (rows.a, rows.b, rows.jury)
     )
+    weights = None if beside.weights is None else rows.weight[which]
+
+    def below(lacking: Floats) -> bool:
+        return clustered_contrast(lacking, None, clusters, weights=weights)[1] < _ALPHA
 
     def differ(one: Floats, other: Floats) -> Floats:
         return np.asarray(np.abs(one - other) > 1e-9, dtype=np.float64)
 
-    weights = None if beside.weights is None else rows.weight[which]
-    return all(
-        clustered_contrast(differ(jury, own) - half, None, clusters, weights=weights)[1] < _ALPHA
-        for half in (differ(colleague, own) / 2, differ(jury, colleague) / 2)
-    )
+    halves = (differ(colleague, own) / 2, differ(jury, colleague) / 2)
+    if all(below(differ(jury, own) - half) for half in halves):
+        return True
+    apart, answer = _apart(beside), rows.answer[which]
+    near, far = apart[answer, rows.second[which]], apart[answer, rows.first[which]]
+    return below(near * (near - far) - _CAREFUL * far * (far - near))
 
 
 def _clinician_scores(beside: Beside) -> Rule:
@@ -311,16 +319,22 @@ def _alone(beside: Beside) -> tuple[int, int, float]:
 
 def _differences(beside: Beside) -> tuple[Floats, Floats, Codes, Floats]:
     """For each answer and each two clinicians: the product of the jury's differences from them, the square of
-    theirs from one another, the cluster and the weight; each clinician's own strictness is taken out."""
-    apart = np.where(beside.asked[:, np.newaxis], beside.jury[:, np.newaxis] - beside.humans, np.nan)
-    known, weights = ~np.isnan(apart), beside.own_weight
-    totals = np.where(known, weights[:, np.newaxis], 0.0).sum(axis=0)
-    apart = apart - np.nansum(apart * weights[:, np.newaxis], axis=0) / np.where(totals > 0, totals, 1.0)
-    rows = beside.pairs
+    theirs from one another, the cluster and the weight."""
+    apart, weights, rows = _apart(beside), beside.own_weight, beside.pairs
     once = (rows.first < rows.second) & ~np.isnan(rows.jury)
     answer = rows.answer[once]
     one, other = apart[answer, rows.first[once]], apart[answer, rows.second[once]]
     return one * other, (one - other) ** 2, beside.cluster[answer], weights[answer]
+
+
+def _apart(beside: Beside) -> Floats:
+    """The jury's difference from each clinician on each answer, each one's own strictness taken out."""
+    apart = np.where(beside.asked[:, np.newaxis], beside.jury[:, np.newaxis] - beside.humans, np.nan)
+    known, weights = ~np.isnan(apart), beside.own_weight
+    totals = np.where(known, weights[:, np.newaxis], 0.0).sum(axis=0)
+    return np.asarray(
+        apart - np.nansum(apart * weights[:, np.newaxis], axis=0) / np.where(totals > 0, totals, 1.0)
+    )
 
 
 def _juror_copy(evidence: Evidence, dimension: Measured, beside: Beside) -> Rule:

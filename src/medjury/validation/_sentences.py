@@ -329,11 +329,11 @@ RULES: Mapping[str, RuleText] = {
         "The jury came to its scores by itself, and did not repeat one person's.",
         "Exact agreement with a single clinician at or above the limit, and above that of the "
         "clinician's colleagues by 0.05 or more; AUXILIARY where it differs from one clinician less than half as "
-        "often as the others do and as from them; one-sided t-tests on clustered answers.",
+        "often as the others do and as from them, or where that clinician's error variance among the three (Grubbs "
+        "1948) is below a third of a colleague's; one-sided t-tests on clustered answers.",
         {
-            "open": "The jury differs from {whom} less than half as often as from other clinicians, and as "
-            "colleagues do from {whom}: whether {whom} is more careful than the others or was copied cannot be "
-            "told apart.",
+            "open": "The jury is so much nearer to {whom} than to the other clinicians that {whom} errs far less "
+            "than they do, or was copied: the scores cannot tell which.",
             "fails": "The jury gave the same score as {who} on {own} of the answers, where {who}'s own colleagues "
             "did on {others}: it repeats {who}, who cannot be its yardstick.",
         },
