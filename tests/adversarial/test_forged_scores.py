@@ -151,7 +151,29 @@ def test_a_judge_that_the_study_file_has_no_longer_is_not_excused(
     (study.parent / "x.csv").write_text("\n".join(["item,system,dimension,score", *rows]) + "\n")
     lines = study.read_text().splitlines()
     study.write_text("\n".join(f"judges: [{{{judge}}}]" if "judges" in each else each for each in lines))
-    assert "12 not: the study file has no such judge that is asked" in found(folder)["scores"]
+    assert (
+        "12 not: the study file does not have this judge, or its file of scores, as the run had it"
+        in found(folder)["scores"]
+    )
+
+
+def test_scores_from_a_file_are_compared_with_the_file(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"case-{n},a,{name},2" for n in range(4) for name in ("accuracy", "completeness", "clarity")]
+    given = study.parent / "x.csv"
+    given.write_text("\n".join(["item,system,dimension,score", *rows]) + "\n")
+    judge = "judges: [{kind: scores, name: juror, path: x.csv}]"
+    lines = study.read_text().splitlines()
+    study.write_text("\n".join(judge if "judges" in each else each for each in lines))
+    folder = run_study(load_study(study)).folder
+    assert main(["runs", "verify", str(folder)]) == 0
+    assert "12 of 12 ratings compared with their replies or their file of scores" in capsys.readouterr().out
+    rewritten(folder / files.STORE, "UPDATE ratings SET score = 5 WHERE item = 'case-1'")
+    assert run_study(load_study(study)).calls == 0
+    assert "3 are not what the reply says, or the file [case-1" in found(folder)["scores"]
+    given.write_text(given.read_text().replace(",2", ",5"))
+    assert "12 not: the study file does not have this judge, or its file" in found(folder)["scores"]
 
 
 def test_clinicians_ratings_that_were_rewritten_in_the_folder_are_found(validated: Path) -> None:

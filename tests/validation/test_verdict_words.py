@@ -144,6 +144,7 @@ def test_a_scale_on_which_higher_is_worse_has_the_same_verdict_and_its_own_words
         {"gap": 1.0},
         {"minimum_cases": 5},
         {"minimum_clinicians": 1},
+        {"minimum_doubly_rated": 10},
     ],
 )
 def test_a_looser_limit_costs_the_best_word_and_is_named(loose: dict[str, float]) -> None:

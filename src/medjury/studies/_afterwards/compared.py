@@ -16,7 +16,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.foundation.limits import OWN, read_parquet
 from medjury.instruments import TRANSIENT, Reason
 from medjury.intake.cases import clean_text
-from medjury.judging import EarlierRun, Progress, Reread, run_async
+from medjury.judging import EarlierRun, Progress, Rater, Reread, ScoresJudge, run_async
 from medjury.models import audit_replies
 from medjury.store.ratings import Question, Rating, RatingColumns, Store, StoredRecord, erasures, open_store
 from medjury.store.runs import Check, Manifest, RunFolder, files
@@ -28,10 +28,9 @@ SCORES, REPLIES = "scores", "replies"
 _SHOWN = 5
 _KINDS = ("judge", "jury", "clinician")
 _AT_ONCE = 500
-_FROM_FILE = "scores from a file, which has no replies"
 _NO_REPLY = "no reply to the question is stored"
 _ERASED = "no reply to the question is stored, and the store has a log of erasures"
-_NO_JUDGE = "the study file has no such judge that is asked, and the run had"
+_OTHER_JUDGE = "the study file does not have this judge, or its file of scores, as the run had it"
 Place = tuple[str, str, str, str, int]  # item, system, rater, dimension, repeat
 Outcome = tuple[str, float | None]  # status and score
 
@@ -65,20 +64,26 @@ def _compared(folder: Path, manifest: Manifest, study: Study, store: Store) -> I
             f"the store ({store.place}) holds no run {run}: it is a different store, or was emptied",
         )
         return
-    # A judge that asks no model has no replies: where its scores come from a file, that file's hash is in the
-    # manifest, and its rows are what its scores are to be compared with.
-    asked = [judge for judge in study.jury.judges if judge.models]
+    # Scores from a file have no replies, and are compared with the file: its hash is in the manifest.
+    compared = [judge for judge in study.jury.judges if _is_as_then(judge, manifest)]
     stored = {_place(row): _outcome(row) for row in store.ratings(run) if row.rater_kind == "judge"}
-    names = {judge.name for judge in asked}
+    names = {judge.name for judge in compared}
     ledger = _Ledger()
     prices, earlier = study.prices, EarlierRun(store, run)
-    judges = [Reread(judge, f"{run}-compared", earlier, prices) for judge in asked]
+    judges = [Reread(judge, f"{run}-compared", earlier, prices) for judge in compared]
     run_async(read_again(study, judges, ledger, run, Progress()))
     logged = audit_replies(folder / files.AUDIT_LOG)
     erased = _were_erased(store, logged)
     yield _scores(stored, names, ledger.ratings, erased, manifest)
     yield from _replies(store, ledger.replies, logged)
     yield from _exported(folder, study.jury.blocks(store.blocks(run)), erased, manifest.status == "complete")
+
+
+def _is_as_then(judge: Rater, manifest: Manifest) -> bool:
+    """Whether a judge asks models now as it did then, or has its scores from the very same file."""
+    then = manifest.judge(judge.name)
+    now = {judge.file.hash} if isinstance(judge, ScoresJudge) else set()
+    return then is not None and {each.scores for each in then.models} - {None} == now
 
 
 def _were_erased(store: Store, logged: Iterable[str]) -> bool:
@@ -126,28 +131,27 @@ def _scores(
     """What is stored beside what was read. Unscored for another reason is no other score."""
     without: Counter[str] = Counter()
     differ: list[Place] = []
-    had_replies = {
-        judge.name for judge in manifest.judges if any(each.scores is None for each in judge.models)
-    }
     for place, outcome in stored.items():
         now = read.get(place)
         if place[2] not in asked:
-            without[_NO_JUDGE if place[2] in had_replies else _FROM_FILE] += 1
+            without[_OTHER_JUDGE] += 1
         elif now is None or now.reason in TRANSIENT:
             if outcome[0] != "unscored":
                 without[_ERASED if erased else _NO_REPLY] += 1
         elif _outcome(now) != outcome:
             differ.append(place)
     compared = len(stored) - without.total()
-    text = f"{compared:,} of {len(stored):,} ratings compared with their replies"
+    source = f"their replies{' or their file of scores' if manifest.from_files else ''}"
+    text = f"{compared:,} of {len(stored):,} ratings compared with {source}"
     text += "".join(f"; {count:,} not: {why}" for why, count in without.items())
     if differ:
-        text += f"; {_named(differ, 'not what the reply says')}"
+        what = f"not what the reply says{', or the file' if manifest.from_files else ''}"
+        text += f"; {_named(differ, what)}"
         if manifest.medjury != __version__:
             text += f" (the run was made by Medjury {manifest.medjury}, which may have read them differently)"
-    if stored and not compared and not without[_FROM_FILE]:
+    if stored and not compared:
         return Check(SCORES, False, text, known=bool(differ))
-    sound = not differ and not without[_NO_REPLY] and not without[_NO_JUDGE]
+    sound = not differ and not without[_NO_REPLY] and not without[_OTHER_JUDGE]
     return Check(SCORES, sound, text if differ else f"{text}; none differs")
 
 
