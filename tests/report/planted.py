@@ -270,7 +270,7 @@ def page_of(folder: Path) -> str:
     from medjury.report._exhibits import Exhibits
     from medjury.report._page import compose
 
-    return compose(evidence_of(open_run(folder, resamples=200)), Exhibits())
+    return compose(evidence_of(open_run(folder, resamples=200)), Exhibits())[0]
 
 
 def verdict_words(folder: Path) -> dict[str, str]:

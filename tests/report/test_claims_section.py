@@ -208,7 +208,7 @@ def test_a_mean_of_equal_shares_stays_on_its_side_of_the_threshold(tmp_path: Pat
 def test_the_curve_is_drawn(tmp_path: Path) -> None:
     folder, _, _ = shares(tmp_path, 30)
     exhibits = Exhibits()
-    page = compose(evidence_of(open_run(folder, resamples=200)), exhibits)
+    page, _ = compose(evidence_of(open_run(folder, resamples=200)), exhibits)
     assert "claims-roc" in exhibits.figures
     assert 'id="figure-claims-roc"' in page
     assert "claims-area" in exhibits.tables

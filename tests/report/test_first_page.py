@@ -29,12 +29,12 @@ def browser() -> Iterator[Browser]:
 
 
 def first_pages(browser: Browser, report: Path, target: Path) -> dict[str, list[str]]:
-    """The words of the first two pages on both papers, with what stands at the end of the summary on the screen."""
+    """The words of the memo and of the first two pages behind it on both papers, with the summary on the screen."""
     page = browser.new_page()
     page.goto(report.as_uri())
     found = {"screen": page.inner_text("#verdict").split("\n")}
     for paper in ("A4", "Letter"):
-        page.pdf(path=target, format=paper, page_ranges="1-2", print_background=True)
+        page.pdf(path=target, format=paper, page_ranges="1-3", print_background=True)
         found[paper] = pdf_pages(target)
     page.close()
     return found
@@ -43,8 +43,11 @@ def first_pages(browser: Browser, report: Path, target: Path) -> dict[str, list[
 def assert_one_page(found: dict[str, list[str]]) -> None:
     screen = letters("".join(found["screen"]))
     for paper in ("A4", "Letter"):
-        first, second = found[paper]
-        assert first.splitlines()[:2] == ["Page ", "1"] and second.splitlines()[:2] == ["Page ", "2"]
+        memo, first, second = found[paper]
+        assert [each.splitlines()[:2] for each in (memo, first, second)] == [
+            ["Page ", each] for each in "123"
+        ]
+        assert "Memofortheboard" in letters(memo) and letters(memo).endswith("Dateandsignature")
         # All of the summary is on the first page, and its last words are the last ones there.
         assert letters(first).endswith(screen[-60:]), (paper, first[-200:])
         assert "Maywetrustth" in letters(first) and "Whattodonext" in letters(first)
@@ -118,7 +121,7 @@ def test_the_demonstration_ends_after_page_one_and_its_evidence(
     page = browser.new_page()
     page.goto(report.as_uri())
     assert 1_500 < len(page.inner_text("main").split()) <= 5_000
-    folded = page.locator("main > details:not([open])")
+    folded = page.locator("main details.appendix:not([open])")
     assert folded.count() > 15
     page.goto(f"{report.as_uri()}#ranking")
     assert page.locator("#ranking").is_visible() and "tie groups" in page.inner_text("#ranking")

@@ -1,4 +1,5 @@
-"""`medjury report`: one self-contained page about a run, its figures and tables, and a PDF where asked for."""
+"""`medjury report`: one self-contained page about a run, its figures and tables; where asked for, the memo for the
+board, and PDFs."""
 
 from __future__ import annotations
 
@@ -12,7 +13,9 @@ from medjury.cli._options import add_json, for_reader, print_json
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("folder", metavar="RUN", help="the run folder")
-    add("--pdf", action="store_true", help="also write report.pdf (Chromium or weasyprint)")
+    add("--board", action="store_true", help="also write board.html, a memo of one page for the board")
+    add("--pdf", action="store_true", help="also write each page as a PDF (Chromium or weasyprint)")
+    add("--whole", action="store_true", help="print the folded parts into the PDF too")
     add("--paper", choices=("A4", "letter"), default="A4", help="paper of the PDF (A4)")
     add("--png", action="store_true", default=None, help="save the figures as PNG too (Chromium)")
     add("--hide-texts", action="store_true", default=None, help="leave out names of cases and explanations")
@@ -30,21 +33,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from medjury.cli._display import display
     from medjury.report import write_page, write_pdf
-    from medjury.store.runs import ReportSettings, RunFolder
+    from medjury.store.runs import ReportSettings, RunFolder, files
 
     checks = RunFolder(options.folder).verify(report=False, unlisted=False)
     settings = {name: getattr(options, name, None) for name in ReportSettings.model_fields}
     with display(quiet=options.quiet) as shown:
         step = None if shown is None else shown.step
-        page = write_page(options.folder, checks=checks, step=step, **settings)
+        page = write_page(options.folder, checks=checks, step=step, board=options.board, **settings)
     stream = for_reader(options)
     say(f"Report: {page}", stream)
-    pdf = str(write_pdf(page, paper=options.paper)) if options.pdf else None
-    if pdf:
+    board = page.with_name(files.BOARD) if options.board else None
+    if board:
+        say(f"Memo for the board: {board}", stream)
+    pages = [each for each in (page, board) if each is not None and options.pdf]
+    pdfs = [str(write_pdf(each, paper=options.paper, whole=options.whole)) for each in pages]
+    for pdf in pdfs:
         say(f"PDF: {pdf}", stream)
     altered = [check for check in checks if not check.sound]
     for check in altered:
         say(f"ALTERED {check.what}: {check.detail}", stream)
     if options.json:
-        print_json({"report": str(page), "pdf": pdf, "altered": [asdict(check) for check in altered]})
+        made = {"report": str(page), "board": board and str(board), "pdf": next(iter(pdfs), None)}
+        print_json({**made, "altered": [asdict(check) for check in altered]})
     return EXIT_FAILED if altered else 0

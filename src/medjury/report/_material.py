@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+
 from medjury.report._exhibits import Exhibits
-from medjury.report._html import Html, element, joined, paragraph, without_controls
+from medjury.report._html import Html, element, joined, paragraph, text, without_controls
 from medjury.store.runs import Body, Record, Records, files
-from medjury.tables import Measured
+from medjury.tables import ABSENT, Measured
 from medjury.validation import STATISTICS, Evidence, Rule, Validation, Verdict, about_judge
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 AnyBody = TypeVar("AnyBody", bound=Body)
 # More panels than this make no readable figure; the tables beside it have every dimension.
 PANELS = 12
+# So many answers of missed danger are shown with every vote, whatever the study says of cases.
+_MOST_MISSED = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,18 @@ def facts_of(evidence: Evidence, verdict: Verdict) -> Facts:
     agreed, colleague, missed, also = (each if math.isfinite(each) else None for each in found)
     statistic = tested.beside.statistic
     return Facts(verdict, statistic, agreed, colleague, missed, also, *evidence.covered(verdict.dimension))
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """An answer worth reading: where, and by how much, the rater on trial differs there; NaN where it gave no
+    score."""
+
+    item: str
+    system: str
+    dimension: str
+    gap: float
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +151,70 @@ class Material:
         """A sentence of ours about the jury, where it holds for each of several judges without a jury."""
         return about_judge(words) if not self.evidence.table.juries else words
 
+    @cached_property
+    def danger(self) -> tuple[tuple[Worth, ...], int]:
+        """Of the answers that clinicians called dangerous those that the rater on trial graded far too kindly or
+        not at all, and how many there are."""
+        evidence, missed, dangerous = self.evidence, dict[tuple[str, str], Worth](), set[tuple[str, str]]()
+        for dimension in evidence.table.counted:
+            severe = evidence.severe(dimension.name, evidence.rater)
+            if severe is None:
+                continue
+            grid, gaps, why = evidence.differences(dimension.name)
+            lost = np.isnan(grid.scores[evidence.rater])
+            asked = np.ones(len(lost), dtype=bool)
+            if evidence.table.run.manifest is not None:  # what was not asked about was not missed
+                asked = grid.states[evidence.rater] != ABSENT
+            for place in np.flatnonzero(severe.danger & asked).tolist():
+                key = str(grid.items[place]), str(grid.systems[place])
+                dangerous.add(key)
+                if severe.flags[place] or lost[place]:
+                    missed.setdefault(key, Worth(*key, dimension.name, float(gaps[place]), why))
+        return tuple(missed.values()), len(dangerous)
+
+    @cached_property
+    def worth_reading(self) -> tuple[Worth, ...]:
+        """Missed danger first, then answers by their largest difference over all dimensions."""
+        evidence = self.evidence
+        wanted = evidence.table.settings.cases_shown
+        if not wanted:
+            return ()
+        worst: dict[tuple[str, str], Worth] = {}
+        for dimension in evidence.table.dimensions:
+            grid, gaps, why = evidence.differences(dimension.name)
+            if not why:
+                continue
+            # Only the largest of a dimension can be among the largest of all.
+            order = np.argsort(-np.nan_to_num(np.abs(gaps), nan=-1.0), kind="stable")
+            for place in order[:wanted]:
+                gap = float(gaps[place])
+                if np.isnan(gap) or gap == 0:
+                    break
+                key = (str(grid.items[place]), str(grid.systems[place]))
+                if key not in worst or abs(gap) > abs(worst[key].gap):
+                    worst[key] = Worth(*key, dimension.name, gap, why)
+        missed = self.danger[0][:_MOST_MISSED]
+        known = {(each.item, each.system) for each in missed}
+        others = sorted(worst.items(), key=lambda each: (-abs(each[1].gap), each[0]))
+        rest = [each for key, each in others if key not in known]
+        return (*missed, *rest[: max(wanted - len(missed), 0)])
+
+    def case_name(self, item: str, system: str) -> str:
+        """What an answer is called here: by its number where names are hidden."""
+        if self.evidence.table.settings.hide_texts:
+            number = self._case_numbers.get((item, system))
+            return f"case {number}" if number else "a case"
+        return f"{item} · {system}" if system else item
+
+    def case_link(self, item: str, system: str, page: str = "", most: int = 200) -> Html:
+        """Its name, as a link to its votes where the report (at `page`) shows them."""
+        name, number = short(self.case_name(item, system), most), self._case_numbers.get((item, system))
+        return element("a", name, href=f"{page}#case-{number}") if number else text(name)
+
+    @cached_property
+    def _case_numbers(self) -> dict[tuple[str, str], int]:
+        return {(each.item, each.system): place for place, each in enumerate(self.worth_reading, start=1)}
+
     @property
     def graders(self) -> tuple[str, ...]:
         """Those who are compared and give grades: the rater on trial first, and no text metric."""
@@ -190,6 +270,12 @@ def short(name: str, most: int = 22) -> str:
     if len(clean) > most and clean.endswith(")"):
         clean = clean.partition(" (")[0] or clean
     return clean if len(clean) <= most else f"{clean[: most - 1]}…"
+
+
+def cut_short(words: str, most: int) -> str:
+    """A sentence that fits, on one line of text, cut after a word."""
+    clean = without_controls(" ".join(words.split()))
+    return clean if len(clean) <= most else f"{clean[: most - 1].rsplit(' ', 1)[0]}…"
 
 
 def cut(words: str, most: int = 1500) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import write_whole
 from medjury.report._exhibits import Exhibits
-from medjury.report._html import Html, element, joined, paragraph, table_html, text
+from medjury.report._html import Html, element, joined, paragraph, sentence, table_html, text
 from medjury.report._material import Material, Section, SectionMaker
 from medjury.report._sections.adaptive import adaptive_juries
 from medjury.report._sections.agreement import agreement
@@ -23,6 +23,7 @@ from medjury.report._sections.audits import (
     stability_of_judges,
 )
 from medjury.report._sections.beside_others import beside_second_panel, best_judge
+from medjury.report._sections.board import board_memo, board_page
 from medjury.report._sections.calibration import calibration
 from medjury.report._sections.cases import cases
 from medjury.report._sections.claims import claims
@@ -83,9 +84,11 @@ def write_page(
     validation: Validation | None = None,
     checks: Sequence[Check] = (),
     step: Step | None = None,
+    board: bool = False,
     **settings: Any,
 ) -> Path:
-    """Write `report.html` into a run folder, with its figures and tables beside it, and return its path.
+    """Write `report.html` into a run folder, with its figures and tables beside it, and return its path. With
+    `board`, or where one was written before, the memo for the board is written as a page of its own too.
 
     `checks` are findings about the folder beyond the hashes of its files, such as those of its audit log;
     `settings` replace what the study file says under `report:`. Ratings that come from no run are given as their
@@ -100,10 +103,12 @@ def write_page(
     with one_thread_each():
         if evidence is None:
             evidence = evidence_of(open_run(place, **settings), checks=checks)
-        page = compose(evidence, exhibits, step, validation)
+        page, memo = compose(evidence, exhibits, step, validation)
     table = evidence.table
     exhibits.write(place)
     write_whole(place / files.REPORT, page)
+    if board or (place / files.BOARD).is_file():
+        write_whole(place / files.BOARD, memo)
     try:
         if table.settings.png:
             from medjury.report._pdf_and_png import write_pngs
@@ -117,9 +122,9 @@ def write_page(
 
 def compose(
     evidence: Evidence, exhibits: Exhibits, step: Step | None = None, validation: Validation | None = None
-) -> str:
-    """The page as text; `exhibits` collects its figures and tables. `validation` is what `validation_of(evidence)`
-    found, where it has been asked already."""
+) -> tuple[str, str]:
+    """The page and the board's memo as text; `exhibits` collects figures and tables. `validation` is what
+    `validation_of(evidence)` found, where it has been asked already."""
     material = Material(evidence, validation or validation_of(evidence), exhibits)
     exhibits.speak = material.about
     first = first_page(material)
@@ -136,23 +141,32 @@ def compose(
         "no run" if evidence.table.run.manifest is None else _ended(manifest),
     )
     titles = ("The evidence", "Further analyses", "Appendix")
-    fold = paragraph("Press a title to unfold it. On paper everything is unfolded.", class_="soft screen")
+    fold = paragraph(
+        "Press a title to unfold it. What is unfolded is printed. ", element("span", id="unfold"),
+        class_="soft screen",
+    )  # fmt: skip
+    left = "Folded parts of this report are not printed: unfold them in report.html, or `medjury report RUN --pdf "
+    left += "--whole`."
     main = joined(
         [
+            element("div", board_memo(material), class_="paper"),
             element("header", element("h1", study_name), element("p", " · ".join(parts), class_="soft")),
             _whole(first),
             element("nav", *map(_links, titles, layers), aria_label="Sections of this report"),
             element("h2", titles[0], class_="layer"),
             *map(_whole, layers[0]),
         ]
+        + [element("p", sentence(left), class_="soft left-out")]
         + [
-            part
+            element(
+                "div", element("h2", title, class_="layer"), hint, *map(_folded, sections), class_="folds"
+            )
             for title, sections, hint in zip(titles[1:], layers[1:], (fold, Html("")), strict=True)
             if sections
-            for part in (element("h2", title, class_="layer"), hint, *map(_folded, sections))
         ]
     )
-    return document(f"Medjury: {study_name}", element("main", main))
+    memo = document(f"Medjury: {study_name}, memo for the board", board_page(material))
+    return document(f"Medjury: {study_name}", element("main", main)), memo
 
 
 def document(title: str, main: Html, *, style: str = "", script: str | None = None) -> str:

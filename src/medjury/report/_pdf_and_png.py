@@ -57,20 +57,22 @@ def run_browser(browser: str, source: Path, target: Path, *flags: str, part: str
 Paper = Literal["A4", "letter"]
 
 
-def write_pdf(page: str | Path, *, paper: Paper = "A4") -> Path:
-    """Write `report.pdf` beside the page and return its path. `MEDJURY_CHROMIUM` names a browser of your own."""
+def write_pdf(page: str | Path, *, paper: Paper = "A4", whole: bool = False) -> Path:
+    """Write `report.pdf` beside the page and return its path; the `whole` of it has the folded parts too.
+    `MEDJURY_CHROMIUM` names a browser of your own."""
     source = Path(page).resolve()
     target = source.with_suffix(".pdf")
     browser = find_browser()
     if browser is not None:
         flags = ("--no-pdf-header-footer", f"--print-to-pdf={target}")
         # The page itself leaves the paper to who prints it; its script reads which one is meant here.
-        run_browser(browser, source, target, *flags, part=f"#paper={paper}")
+        run_browser(browser, source, target, *flags, part=f"#paper={paper}{'&whole' * whole}")
     elif find_spec("weasyprint") is not None:
         from importlib import import_module
 
         weasyprint = import_module("weasyprint")
-        style = weasyprint.CSS(string=f"@page {{ size: {paper} }}")
+        unfolded = "details > *, .folds { display: block !important }" * whole
+        style = weasyprint.CSS(string=f"@page {{ size: {paper} }} {unfolded}")
         weasyprint.HTML(filename=str(source)).write_pdf(str(target), stylesheets=[style])
         make_private(target)
     else:

@@ -23,11 +23,15 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
-// Who prints chooses the paper; `report.html#paper=letter` chooses it for a program that cannot.
-const paper = /^#paper=(A4|letter)$/.exec(location.hash);
-if (paper) document.head.append(Object.assign(document.createElement("style"), { textContent: `@page { size: ${paper[1]} }` }));
-// Paper cannot be unfolded: open everything before printing, and fold it again afterwards.
-const folded = () => document.querySelectorAll("details:not([open])");
-addEventListener("beforeprint", () => folded().forEach((each) => { each.open = true; each.dataset.folded = ""; }));
-addEventListener("afterprint", () =>
-  document.querySelectorAll("details[data-folded]").forEach((each) => { each.open = false; delete each.dataset.folded; }));
+// Who prints chooses the paper; `report.html#paper=letter` chooses it for a program that cannot, and `&whole` unfolds all.
+const asked = /^#paper=(A4|letter)(&whole)?$/.exec(location.hash);
+if (asked) document.head.append(Object.assign(document.createElement("style"), { textContent: `@page { size: ${asked[1]} }` }));
+// Only what is unfolded is printed.
+const unfold = (open) => document.querySelectorAll("details").forEach((each) => { each.open = open; });
+if (asked?.[2]) unfold(true);
+const place = document.querySelector("#unfold");
+if (place) {
+  const button = Object.assign(document.createElement("button"), { type: "button", textContent: "Unfold everything" });
+  button.addEventListener("click", () => unfold(true));
+  place.append(button);
+}

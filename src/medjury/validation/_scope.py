@@ -81,8 +81,12 @@ class Scope:
 
     def text(self) -> str:
         """The scope in one sentence; "" where nothing tells cases apart."""
-        parts = (("for", self.holds), ("not for", self.fails), ("not known for", self.not_known))
-        return "; ".join(f"{word} {self._by_column(names)}" for word, names in parts if names)
+        parts = zip(("for", "not for", "not known for"), self.words().values(), strict=True)
+        return "; ".join(f"{word} {names}" for word, names in parts if names)
+
+    def words(self) -> dict[str, str]:
+        """For which parts it holds, fails and is not known, each in words; "" for none."""
+        return {name: self._by_column(getattr(self, name)) for name in ("holds", "fails", "not_known")}
 
     def _by_column(self, names: Sequence[str]) -> str:
         """Columns with their values; of what is not known, how many cases there are."""

@@ -189,5 +189,6 @@ _LISTS: Mapping[str, Callable[[Snapshot, Row], Iterator[Behind]]] = {
     "differences": _both_scored,
     "distributions": _scored_by,
     "cases-worth-reading": _worth_reading,
+    "missed-danger": _worth_reading,
     "triage": _triage,
 }

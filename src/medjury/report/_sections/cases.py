@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from medjury.report._html import Cell, Html, element, paragraph, table_classes, text
-from medjury.report._material import Material, Section
+from medjury.report._material import Material, Section, Worth
 from medjury.statistics import shown
 
 # By rater and repeat, then by dimension, the row of the table.
@@ -19,18 +19,19 @@ _DIMENSIONS = 12
 
 def cases(material: Material) -> Section | None:
     evidence = material.evidence
-    wanted = evidence.table.settings.cases_shown
-    chosen = _chosen(material)[:wanted] if wanted else []
+    chosen = material.worth_reading
     if not chosen:
         return None
-    keys = pl.DataFrame({"item": [each[0] for each in chosen], "system": [each[1] for each in chosen]})
+    keys = pl.DataFrame({"item": [each.item for each in chosen], "system": [each.system for each in chosen]})
     votes = _votes(evidence.table.rows.join(keys, on=["item", "system"], how="semi"))
     blocks = [
-        _block(material, number, each, votes.get(each[:2], {})) for number, each in enumerate(chosen, start=1)
+        _block(material, number, each, votes.get((each.item, each.system), {}))
+        for number, each in enumerate(chosen, start=1)
     ]
     against = "the clinicians" if evidence.clinicians else "one another, as there are no clinicians"
     lead = material.about(
-        f"The answers on which the jury differs most from {against}, with every vote and explanation."
+        f"{'Missed danger, then the' if material.danger[0] else 'The'} answers on which the jury differs most from "
+        f"{against}, with every vote and explanation."
     )
     if evidence.table.run.manifest is not None:
         lead += " To read every answer beside its source: medjury view RUN."
@@ -38,39 +39,20 @@ def cases(material: Material) -> Section | None:
         lead += " Names of cases and all explanations are left out of this copy."
     rows: list[dict[str, Cell]] = [
         {
-            "case": _name(material, number, item, system),
-            "dimension": evidence.label(dimension),
-            "difference in grades": gap,
+            "case": material.case_name(each.item, each.system),
+            "dimension": evidence.label(each.dimension),
+            "difference in grades": None if math.isnan(each.gap) else each.gap,
         }
-        for number, (item, system, dimension, gap, _) in enumerate(chosen, start=1)
+        for each in chosen
     ]
     table = material.exhibits.table(
         "cases-worth-reading",
         rows,
-        caption="The largest differences",
+        caption="Missed danger, and the largest differences"
+        if material.danger[0]
+        else "The largest differences",
     )
     return Section("cases", "Cases worth reading", Html(paragraph(lead) + table + "".join(blocks)))
-
-
-def _chosen(material: Material) -> list[tuple[str, str, str, float, str]]:
-    """Answers by their largest difference over all dimensions, the largest first."""
-    evidence = material.evidence
-    worst: dict[tuple[str, str], tuple[float, str, str]] = {}
-    for dimension in evidence.table.dimensions:
-        grid, gaps, why = evidence.differences(dimension.name)
-        if not why:
-            continue
-        # Only the largest of a dimension can be among the largest of all.
-        order = np.argsort(-np.nan_to_num(np.abs(gaps), nan=-1.0), kind="stable")
-        for place in order[: evidence.table.settings.cases_shown]:
-            gap = float(gaps[place])
-            if np.isnan(gap) or gap == 0:
-                break
-            key = (str(grid.items[place]), str(grid.systems[place]))
-            if key not in worst or abs(gap) > abs(worst[key][0]):
-                worst[key] = (gap, dimension.name, why)
-    ordered = sorted(worst.items(), key=lambda each: (-abs(each[1][0]), each[0]))
-    return [(item, system, name, gap, why) for (item, system), (gap, name, why) in ordered]
 
 
 def _votes(rows: pl.DataFrame) -> dict[tuple[str, str], Votes]:
@@ -85,9 +67,9 @@ def _votes(rows: pl.DataFrame) -> dict[tuple[str, str], Votes]:
     return found
 
 
-def _block(material: Material, number: int, chosen: tuple[str, str, str, float, str], votes: Votes) -> Html:
-    item, system, dimension, gap, why = chosen
-    evidence = material.evidence
+def _block(material: Material, number: int, chosen: Worth, votes: Votes) -> Html:
+    dimension, gap = chosen.dimension, chosen.gap
+    evidence, name = material.evidence, material.case_name(chosen.item, chosen.system)
     names = [each.name for each in evidence.table.dimensions][:_DIMENSIONS]
     if dimension not in names:
         names = [dimension, *names[:-1]]
@@ -102,7 +84,7 @@ def _block(material: Material, number: int, chosen: tuple[str, str, str, float, 
         element("th", title, scope="col")
         for title in ("rater", *(evidence.label(name) for name in names), "explanation")
     ]
-    caption = element("caption", element("span", f"Every vote on {_name(material, number, item, system)}"))
+    caption = element("caption", element("span", f"Every vote on {name}"))
     table = element(
         "table",
         caption,
@@ -110,18 +92,17 @@ def _block(material: Material, number: int, chosen: tuple[str, str, str, float, 
         element("tbody", *rows),
         class_=" ".join(table_classes(2 * len(names))) or None,
     )
-    differs = f"{'+' if gap > 0 else ''}{shown(gap)} {material.about(why)}"
-    title = f"{_name(material, number, item, system)}: {evidence.label(dimension)}, {differs}"
-    region = element(
-        "div", table, class_="scroll", role="region", aria_label=f"Votes on case {number}", tabindex="0"
+    differs = (
+        "no score"
+        if math.isnan(gap)
+        else f"{'+' if gap > 0 else ''}{shown(gap)} {material.about(chosen.why)}"
     )
+    title = f"{name}: {evidence.label(dimension)}, {differs}"
+    region = element(
+        "div", table, class_="scroll", role="region", aria_label=f"Votes on case {number}", tabindex="0",
+        id=f"case-{number}",
+    )  # fmt: skip
     return element("details", element("summary", title), region)
-
-
-def _name(material: Material, number: int, item: str, system: str) -> str:
-    if material.evidence.table.settings.hide_texts:
-        return f"case {number}"
-    return f"{item} · {system}" if system else item
 
 
 def _score(row: dict[str, Any] | None) -> str:

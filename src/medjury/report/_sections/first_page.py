@@ -11,7 +11,7 @@ from medjury.models import EMBEDDED
 from medjury.report._html import Html, bullets, element, joined, paragraph, sentence
 from medjury.report._material import Facts, Material, Section, dangers_first, short
 from medjury.report._sections.next_steps import LINES, first_steps, fitting, lines_of, listed
-from medjury.statistics import percent, shown
+from medjury.statistics import counted, percent, shown
 from medjury.validation import MEANING, Verdict, Word
 
 # The three numbers of the first page: the jury beside a colleague, missed danger, and how much was scored or
@@ -27,9 +27,11 @@ def numbers(material: Material, rater: str) -> Html:
             "div",
             element("dt", title),
             _figure(value),
-            element("dd", material.about(line, rater), class_="soft"),
+            element("dd", material.about(line, rater), more, class_="soft"),
         )
-        for title, value, line in _three(material, rater)
+        for (title, value, line), more in zip(
+            _three(material, rater), ("", _missed(material, rater), ""), strict=False
+        )
     ]
     return element("dl", joined(cards), class_="numbers") if cards else Html("")
 
@@ -116,6 +118,16 @@ def _danger(material: Material, facts: Sequence[Facts]) -> Number:
         f"{_where(known, worst, 'farthest above a colleague')}."
     )
     return title, f"{percent(worst.missed, 1)} (colleague {percent(worst.missed_by_colleague, 1)})", line
+
+
+def _missed(material: Material, rater: str) -> Html:
+    """How many dangerous answers were missed, as a link to them."""
+    missed, dangerous = material.danger
+    if not dangerous or rater != material.evidence.rater or material.evidence.table.weighted:
+        return Html("")
+    place = "#table-missed-danger" if missed else "#severe"
+    link = element("a", f"{len(missed):,} of {counted(dangerous, 'answer')}", href=place)
+    return joined([" Missed: ", link, "."])
 
 
 def _scored(material: Material, facts: Sequence[Facts]) -> Number:

@@ -67,7 +67,31 @@ def severe_errors(material: Material) -> Section | None:
     )
     overlap = Html("") if evidence.table.weighted else _overlap(material)  # its counts would be of ratings
     words = paragraph(material.about(lead))
-    return Section("severe", "Severe errors", Html(words + picture + table + overlap))
+    return Section("severe", "Severe errors", Html(words + _missed(material) + picture + table + overlap))
+
+
+def _missed(material: Material) -> Html:
+    """Every answer whose danger the rater on trial did not see, each a link to its votes."""
+    evidence = material.evidence
+    rows: list[dict[str, Cell]] = []
+    for each in material.danger[0]:
+        grid = evidence.grid(each.dimension)
+        place = ((grid.items == each.item) & (grid.systems == each.system)).argmax()
+        scores = [float(grid.scores[name][place]) for name in (*evidence.clinicians, evidence.rater)]
+        *humans, jury = ["–" if score != score else f"{score:.3g}" for score in scores]
+        rows.append(
+            {
+                "case": material.case_link(each.item, each.system),
+                "dimension": evidence.label(each.dimension),
+                "clinicians": ", ".join(grade for grade in humans if grade != "–"),
+                "jury": "no score" if jury == "–" else jury,
+            }
+        )
+    caption = (
+        "Missed danger: answers that clinicians called dangerous and the jury graded far too kindly or not "
+    )
+    caption += "at all. To read them beside their source: `medjury view RUN`"
+    return material.exhibits.table("missed-danger", rows, caption=caption, shown=60)
 
 
 def _whose(material: Material) -> str:

@@ -75,8 +75,8 @@ def refuse_cut_log(folder: Path, anchor: LogAnchor | None) -> None:
 
 
 def report_hashes(folder: Path) -> dict[str, str]:
-    """The report in a run folder: its page, its PDF, its tables and figures, each with its hash."""
-    found = [folder / name for name in (files.REPORT, files.REPORT_PDF) if (folder / name).is_file()]
+    """The report in a run folder: its pages, their PDFs, its tables and figures, each with its hash."""
+    found = [folder / name for name in files.PAGES if (folder / name).is_file()]
     for kind in (files.TABLES, files.FIGURES):
         found += sorted(file for ending in _OF_THE_REPORT for file in (folder / kind).glob(ending))
     return {file.relative_to(folder).as_posix(): file_hash(file) for file in found if file.is_file()}
@@ -84,7 +84,7 @@ def report_hashes(folder: Path) -> dict[str, str]:
 
 def beside_report(folder: Path) -> set[str]:
     """All that lies where the report is, whatever its kind and however deep."""
-    found = [folder / name for name in (files.REPORT, files.REPORT_PDF)]
+    found = [folder / name for name in files.PAGES]
     found += [file for kind in (files.TABLES, files.FIGURES) for file in (folder / kind).rglob("*")]
     return {file.relative_to(folder).as_posix() for file in found if file.is_file()}
 

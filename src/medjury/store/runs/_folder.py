@@ -163,7 +163,7 @@ class RunFolder:
         if not manifest.files or (manifest.study_file and Path(manifest.study_file).parent == Path()):
             return []
         known = {*manifest.files, *manifest.report_files, *files.UNNAMED, *files.OF_THE_RUN}
-        known |= {files.REPORT, files.REPORT_PDF}
+        known |= {*files.PAGES}
         return [
             Check(each.name, False, "is not one of the run's files: it was added after the run")
             for each in sorted(self.path.iterdir())

@@ -85,9 +85,15 @@ class ReportSettings(RunPart):
     """What the report shows. A clinician's minutes per case come from the ratings where the panel measured them;
     money is in the currency of the price list. `system_vendors` says who made each system, for the audit of
     self-preference, `rank_by` on which dimensions or composites systems are ranked (None: all dimensions). `png`
-    saves the figures as pixels too, beside SVG. `note` is what everybody who reads the first page must know."""
+    saves the figures as pixels too, beside SVG. `note` is what everybody who reads the first page must know.
+    `product`, `owner`, `decision` and `review_by` (a day) fill the board memo; what is "" is a line there to fill
+    by hand."""
 
     note: str = ""
+    product: str = ""
+    owner: str = ""
+    decision: str = ""
+    review_by: str = ""
     clinician_cost_per_hour: float | None = None
     clinician_minutes_per_case: float | None = None
     system_vendors: dict[str, str] | None = None

@@ -6,13 +6,14 @@ import copy
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from datetime import date
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from medjury.foundation.documents import Document, Place, parse_document
 from medjury.foundation.errors import MedjuryError
-from medjury.foundation.fields import FileName, Part
+from medjury.foundation.fields import FileName, Optional, Part
 from medjury.store.runs import ConsensusRule, DangerBy, GateRules, ReportSettings
 from medjury.studies._file.models import CasesPart, DraftingPart, ExamplesPart, JudgePart, ModelCheck
 from medjury.studies._file.panel import PanelPart
@@ -135,6 +136,10 @@ class ReportPart(Part):
     """What the report shows: see docs/report.md."""
 
     note: str = Field(default="", max_length=300)
+    product: Annotated[Optional, Field(max_length=120)] = ""
+    owner: Annotated[Optional, Field(max_length=120)] = ""
+    decision: Annotated[Optional, Field(max_length=300)] = ""
+    review_by: str = ""
     clinician_cost_per_hour: float | None = Field(default=None, ge=0)
     clinician_minutes_per_case: float | None = Field(default=None, gt=0)
     system_vendors: dict[str, str] | None = None
@@ -144,6 +149,14 @@ class ReportPart(Part):
     png: bool = False
     resamples: int = Field(default=_SHOWN.resamples, ge=200, le=100_000)
     seed: int = 0
+
+    @field_validator("review_by", mode="before")
+    @classmethod
+    def _a_day(cls, value: Any) -> str:
+        try:
+            return date.fromisoformat(str(value)).isoformat()
+        except ValueError:
+            raise ValueError("is not a day; write the day of the next look as 2027-05-31") from None
 
     @field_validator("rank_by", mode="before")
     @classmethod
