@@ -158,6 +158,7 @@ humans: {{path: clinicians.csv, keep_names: true, blinded: true}}   # made up, a
 gate: {{minimum_cases: 50, floor: 0.5, severe_dimensions: [accuracy]}}
 report:
   resamples: 1000
+  product: Two made-up summarisers of discharge letters
   note: "Made-up cases and clinicians: this shows how a report looks. It says nothing of any real model or patient."
 """
 LIVE_STUDY = """\

@@ -174,11 +174,16 @@ class Material:
 
     @cached_property
     def worth_reading(self) -> tuple[Worth, ...]:
-        """Missed danger first, then answers by their largest difference over all dimensions."""
+        """Missed danger first, then the largest differences."""
+        missed = self.danger[0][:_MOST_MISSED] if self.evidence.table.settings.cases_shown else ()
+        known = {(each.item, each.system) for each in missed}
+        return (*missed, *(each for each in self.differences if (each.item, each.system) not in known))
+
+    @cached_property
+    def differences(self) -> tuple[Worth, ...]:
+        """Answers by their largest difference over all dimensions, the largest first."""
         evidence = self.evidence
         wanted = evidence.table.settings.cases_shown
-        if not wanted:
-            return ()
         worst: dict[tuple[str, str], Worth] = {}
         for dimension in evidence.table.dimensions:
             grid, gaps, why = evidence.differences(dimension.name)
@@ -193,11 +198,8 @@ class Material:
                 key = (str(grid.items[place]), str(grid.systems[place]))
                 if key not in worst or abs(gap) > abs(worst[key].gap):
                     worst[key] = Worth(*key, dimension.name, gap, why)
-        missed = self.danger[0][:_MOST_MISSED]
-        known = {(each.item, each.system) for each in missed}
-        others = sorted(worst.items(), key=lambda each: (-abs(each[1].gap), each[0]))
-        rest = [each for key, each in others if key not in known]
-        return (*missed, *rest[: max(wanted - len(missed), 0)])
+        ordered = sorted(worst.items(), key=lambda each: (-abs(each[1].gap), each[0]))
+        return tuple(each for _, each in ordered[:wanted])
 
     def case_name(self, item: str, system: str) -> str:
         """What an answer is called here: by its number where names are hidden."""

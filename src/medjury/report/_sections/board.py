@@ -51,7 +51,7 @@ def board_memo(material: Material, page: str = "") -> Html:
     manifest, said = evidence.manifest, evidence.table.settings
     verdicts = material.validation.of(evidence.rater)
     worst, words = headline(verdicts)
-    run = "no run" if evidence.table.run.manifest is None else f"run of {moment(manifest.started_at)[:10]}"
+    run = "no run" if evidence.table.run.manifest is None else f"judged {moment(manifest.started_at)[:10]}"
     about = " · ".join((cut_short(manifest.study, 80), run, counted(manifest.cases, "answer"),
                         counted(len(evidence.clinicians), "clinician")))  # fmt: skip
     note = [paragraph(manifest.report.note, class_="note")] if manifest.report.note else []

@@ -41,16 +41,14 @@ def cases(material: Material) -> Section | None:
         {
             "case": material.case_name(each.item, each.system),
             "dimension": evidence.label(each.dimension),
-            "difference in grades": None if math.isnan(each.gap) else each.gap,
+            "difference in grades": each.gap,
         }
-        for each in chosen
+        for each in material.differences
     ]
     table = material.exhibits.table(
         "cases-worth-reading",
         rows,
-        caption="Missed danger, and the largest differences"
-        if material.danger[0]
-        else "The largest differences",
+        caption="The largest differences",
     )
     return Section("cases", "Cases worth reading", Html(paragraph(lead) + table + "".join(blocks)))
 
