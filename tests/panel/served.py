@@ -21,9 +21,9 @@ WAIT_SECONDS = 60
 
 
 @contextmanager
-def served(panel: Panel) -> Iterator[Panel]:
-    """The panel at its own address, a free port of this machine."""
-    with listen("127.0.0.1", 0) as listening:
+def served(panel: Panel, port: int = 0) -> Iterator[Panel]:
+    """The panel at its own address: this port of the machine, or a free one."""
+    with listen("127.0.0.1", port) as listening:
         reached = replace(panel, public_url=f"http://localhost:{listening.getsockname()[1]}")
         config = uvicorn.Config(make_app(reached), log_level="error", server_header=False, ws="none")
         server = uvicorn.Server(config)

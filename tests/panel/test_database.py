@@ -12,7 +12,7 @@ from tests.postgres import postgres_server, postgres_url  # noqa: F401
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import create_private
 from medjury.panel import _database, open_panel_database
-from medjury.panel._tables import version_table
+from medjury.panel._tables import VERSION, answers_table, version_table
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +32,7 @@ def test_what_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
         connection.execute(update(version_table).values(version=99))
         raise RuntimeError
     with database.reading() as connection:
-        assert connection.execute(select(version_table.c.version)).scalar_one() == 1
+        assert connection.execute(select(version_table.c.version)).scalar_one() == VERSION
     database.close()
 
 
@@ -43,6 +43,24 @@ def test_what_a_newer_version_wrote_is_refused(tmp_path: Path) -> None:
     database.close()
     with pytest.raises(MedjuryError, match="written by a newer Medjury"):
         open_panel_database(tmp_path / "panel.sqlite")
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_what_an_older_version_wrote_gets_the_columns_it_lacks(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    place = tmp_path / "p.sqlite" if kind == "sqlite" else request.getfixturevalue("postgres_url")
+    database = open_panel_database(place)
+    with database.writing() as connection:
+        for name in ("page", "turn"):
+            connection.exec_driver_sql(f"ALTER TABLE answers DROP COLUMN {name}")
+        connection.execute(update(version_table).values(version=1))
+    database.close()
+    database = open_panel_database(place)
+    with database.reading() as connection:
+        assert connection.execute(select(answers_table.c.page, answers_table.c.turn)).all() == []
+        assert connection.execute(select(version_table.c.version)).scalar_one() == VERSION
+    database.close()
 
 
 @pytest.mark.parametrize("place", ["mysql://host/name", "nowhere/panel.sqlite", "."])
@@ -59,10 +77,10 @@ def test_a_reader_sees_one_state_throughout(
     database = open_panel_database(place)
     version = select(version_table.c.version)
     with database.reading() as reader:
-        assert reader.execute(version).scalar_one() == 1
+        assert reader.execute(version).scalar_one() == VERSION
         with database.writing() as writer:
             writer.execute(update(version_table).values(version=7))
-        assert reader.execute(version).scalar_one() == 1, "one state, whatever others write meanwhile"
+        assert reader.execute(version).scalar_one() == VERSION, "one state, whatever others write meanwhile"
     with database.reading() as reader:
         assert reader.execute(version).scalar_one() == 7
     database.close()

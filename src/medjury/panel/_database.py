@@ -273,7 +273,7 @@ def _postgres(text: str) -> tuple[Engine, str]:
 
 
 def _prepare(database: PanelDatabase) -> None:
-    from sqlalchemy import insert, select
+    from sqlalchemy import insert, select, update
 
     with database.writing() as connection:
         metadata.create_all(connection)
@@ -284,3 +284,18 @@ def _prepare(database: PanelDatabase) -> None:
             raise MedjuryError(
                 f"{database.place} was written by a newer Medjury; update this one, or name another database"
             )
+        elif version < VERSION:
+            _add_new_columns(connection)
+            connection.execute(update(version_table).values(version=VERSION))
+
+
+def _add_new_columns(connection: Connection) -> None:
+    """What an older Medjury wrote gets the columns that it lacks; they are empty there."""
+    from sqlalchemy import inspect
+    from sqlalchemy.schema import CreateColumn
+
+    for table in metadata.sorted_tables:
+        known = {each["name"] for each in inspect(connection).get_columns(table.name)}
+        for column in (each for each in table.columns if each.name not in known):
+            words = CreateColumn(column).compile(dialect=connection.dialect)
+            connection.exec_driver_sql(f"ALTER TABLE {table.name} ADD COLUMN {words}")

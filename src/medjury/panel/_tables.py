@@ -33,7 +33,7 @@ from sqlalchemy import (
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row
 
-VERSION = 1
+VERSION = 2
 _T = TypeVar("_T")
 metadata = MetaData()
 _append_only: list[Table] = []
@@ -250,6 +250,8 @@ answers_table = _only_added(
     _reals("seconds", nullable=True),  # looked at so far, idle time removed
     _flags("measured"),  # by the page itself; else the time from opening to sending
     _texts("saved_at"),
+    _texts("page", nullable=True),  # the open page that sent it, by a random name; null: one without scripts
+    _numbers("turn", nullable=True),  # which of that page's versions it is
     UniqueConstraint("assignment", "version"),
 )
 looks_table = _table(

@@ -3,92 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
-from tests import chromium
-from tests.panel.rounds import set_up_panel
-from tests.panel.served import served
-from tests.panel.visitors import PASSWORD, invited
+from playwright.sync_api import Browser, expect
+from tests.panel.rating.at_browsers import DESKTOP, PHONE, nothing_serious, open_case, panel_of, rater_at
 
 from medjury.instruments import NotApplicable, Score
 from medjury.panel import Panel
-from medjury.panel._access import Role
 from medjury.panel._design import places, rounds
 from medjury.panel._rating import RatedAnswer, latest_answers
 
-DESKTOP = {"width": 1280, "height": 800}
 NOTES = [{"id": "N1", "text": "Seen: well. Well again."}]
-PHONE = {"width": 390, "height": 844}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium.browser() as opened:
-        yield opened
-
-
-@contextmanager
-def panel_of(folder: Path, **study: Any) -> Iterator[Panel]:
-    database, _ = set_up_panel(folder, **study)
-    with served(Panel(database)) as running:
-        yield running
-    database.close()
-
-
-@contextmanager
-def rater_at(
-    browser: Browser, panel: Panel, name: str, size: dict[str, int], *, scripts: bool = True
-) -> Iterator[Page]:
-    """Somebody who has joined and said who they are; nothing goes elsewhere, and no script complains."""
-    is_phone = size["width"] < 500
-    context = browser.new_context(
-        base_url=panel.public_url,
-        viewport={"width": size["width"], "height": size["height"]},
-        has_touch=is_phone,
-        is_mobile=is_phone,
-        java_script_enabled=scripts,
-    )
-    page = context.new_page()
-    complaints: list[str] = []
-    asked: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(invited(panel, name, Role.RATER)[1])
-    page.get_by_label("New password").fill(PASSWORD)
-    page.get_by_label("Type it again").fill(PASSWORD)
-    page.get_by_role("button", name="Join", exact=True).click()
-    page.goto("/rate")
-    page.get_by_label("Specialty").fill("Nephrology")
-    page.get_by_label("Years in practice").fill("8")
-    page.get_by_label("Seniority").select_option("specialist")
-    page.get_by_role("button", name="Save").click()
-    yield page
-    context.close()
-    assert [each for each in asked if not each.startswith(panel.public_url)] == []
-    assert [each for each in complaints if "status of 4" not in each] == []
 
 
 def answers(panel: Panel) -> list[RatedAnswer]:
     with panel.database.reading() as connection:
         return list(latest_answers(connection, rounds(connection)[0]))
-
-
-def open_case(page: Page, number: int) -> None:
-    """The case is there and its script has begun: the first question is marked."""
-    expect(page.locator("h1")).to_contain_text(f"Case {number}")
-    expect(page.locator(".question.current")).to_have_count(1)
-
-
-def nothing_serious(page: Page) -> None:
-    found = Axe().run(page).response["violations"]
-    assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == []
 
 
 def test_three_raters_rate_their_cases_by_keyboard_and_by_thumb(browser: Browser, tmp_path: Path) -> None:
@@ -219,7 +150,7 @@ def test_two_transcripts_with_the_changed_words_marked_and_a_reason(browser: Bro
         page.keyboard.press("2")
         page.keyboard.press("Enter")  # no reason yet
         page.keyboard.press("Enter")
-        expect(page.locator(".problem")).to_contain_text("1 answer is missing")
+        expect(page.locator(".problem")).to_contain_text("Missing: Clinical impact")
         page.locator("#why-impact").fill("A denied symptom is now reported")
         page.keyboard.press("Control+Enter")
         expect(page.locator("h1")).to_contain_text("My cases")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from threading import Event
+from typing import Any
 
 import pytest
 from fastapi import FastAPI
@@ -92,10 +93,34 @@ def test_what_is_missing_is_told_and_what_was_typed_stays(make_panel: MakePanel)
     one = rater(app)
     answer = one.rate(one.codes()[0], **{"grade.accuracy": "4", "comment": "Half of it"})
     assert answer.status_code == 422
-    assert "2 answers are missing" in answer.text
+    assert answer.text.count("Choose a grade.") == 2
     assert 'value="4" data-key="4" checked' in answer.text
     assert "Half of it" in answer.text
     assert not said(app)
+
+
+def test_drafts_of_one_page_count_by_their_turn_however_they_arrive(make_panel: MakePanel) -> None:
+    app = make_panel()
+    one = rater(app)
+    code = one.codes()[0]
+    own = {"csrf": one.token("/rate/profile"), "version": "0", "page": "a" * 32}
+
+    def draft(turn: int, grade: str, **others: str) -> Any:
+        return one.post(
+            f"/rate/{code}/draft", data=own | {"turn": str(turn), "grade.accuracy": grade} | others
+        )
+
+    assert draft(2, "4").json() == {"version": 1}
+    assert draft(1, "3").json() == {"version": 1}, "overtaken on its way"
+    assert draft(3, "5").json() == {"version": 2}, "it had not heard of version 1"
+    assert draft(1, "1", page="b" * 32).status_code == 409, "another page had"
+    assert one.rate(code, **GOOD, version="0", page="a" * 32, turn="4").status_code == 303
+    with app.state.panel.database.writing() as connection:
+        set_state(connection, rounds(connection)[0], "closed")
+    assert draft(3, "5").status_code == 200, "it is known, so nothing is lost"
+    assert draft(9, "1").status_code == 409
+    kept = [each.said["accuracy"]["grade"] for each in versions(app, one.person.id, code)]
+    assert kept == ["4", "5", "4"]
 
 
 def test_a_grade_that_the_scale_does_not_have_is_refused(make_panel: MakePanel) -> None:

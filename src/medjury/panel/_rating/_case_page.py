@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
-from medjury.instruments import Example
+from medjury.instruments import Example, Outcome
 from medjury.panel._access import Claim, Form, Role, SentForm, claimed_by
 from medjury.panel._design import (
     Assignment,
@@ -37,6 +37,7 @@ from medjury.panel._rating._saving import (
     Entry,
     Saved,
     add_version,
+    has_arrived,
     newest,
     note_sign_of_life,
 )
@@ -204,6 +205,7 @@ def _example(round_: Round, example: Example) -> WorkedExample:
     )
 
 
+_PAGE = re.compile("[0-9a-f]{32}")  # a page's own random name
 _Claimed = Annotated[Claim, Depends(claimed_by(Role.RATER))]
 _T = TypeVar("_T")
 
@@ -219,8 +221,9 @@ def add_saving_routes(router: APIRouter, panel: Panel) -> None:
             if own.refusal is not None:
                 return own, 409, typed | {"notice": own.refusal}
             if submitted and read.problems:
+                add_version(connection, own.assignment, own.round, _entry(form, read.said, read.comment), now)
                 return own, 422, typed | {"problems": read.problems}
-            entry = Entry(_version(form), read.said, read.comment, read.outcomes if submitted else None)
+            entry = _entry(form, read.said, read.comment, read.outcomes if submitted else None)
             done = add_version(connection, own.assignment, own.round, entry, now)
             if not isinstance(done, Saved):
                 return own, 409, typed | {"notice": done.words}
@@ -237,10 +240,12 @@ def add_saving_routes(router: APIRouter, panel: Panel) -> None:
         now = panel.now()
 
         def work(connection: Connection, own: Standing) -> Response:
-            if own.refusal is not None:
-                return JSONResponse({"message": own.refusal}, 409)
             said, comment = said_in(form, own.round.questions)
-            entry = Entry(_version(form), said, comment)
+            entry = _entry(form, said, comment)
+            if own.refusal is not None:
+                if has_arrived(connection, own.assignment, entry):
+                    return JSONResponse({"version": entry.version})
+                return JSONResponse({"message": own.refusal}, 409)
             done = add_version(connection, own.assignment, own.round, entry, now)
             if isinstance(done, Saved):
                 return JSONResponse({"version": done.version})
@@ -289,7 +294,13 @@ def _following(connection: Connection, own: Standing, submitted: bool, now: date
     return f"/rate/{following}" if following else "/rate"
 
 
-def _version(form: Form) -> int:
-    """What the form was based on; what is no number is older than anything."""
-    text = form.get("version", "")
+def _entry(form: Form, said: Said, comment: str, outcomes: Mapping[str, Outcome] | None = None) -> Entry:
+    page = form.get("page", "")
+    named = page if _PAGE.fullmatch(page) else None
+    return Entry(_number(form, "version"), said, comment, outcomes, named, _number(form, "turn"))
+
+
+def _number(form: Form, name: str) -> int:
+    """What the form was based on, or its turn; what is no number is older than anything."""
+    text = form.get(name, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1

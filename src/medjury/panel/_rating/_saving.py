@@ -101,12 +101,15 @@ _FEW_VERSIONS = 50  # so few are not even counted
 
 @dataclass(frozen=True)
 class Entry:
-    """What a rater sends: the whole form and, where it is to count, what it means. It rests on `version`."""
+    """What a rater sends: the whole form and, where it is to count, what it means. It rests on `version`. A page
+    with scripts sends each grade at once, so its name and the turn say which of several came from it last."""
 
     version: int
     said: Said
     comment: str
     outcomes: Mapping[str, Outcome] | None = None  # None: a draft
+    page: str | None = None
+    turn: int = 0
 
     @property
     def is_submitted(self) -> bool:
@@ -131,8 +134,8 @@ class NotSaved:
 _NEWEST = select(_S).where(_S.c.assignment == _OF_CASE).order_by(_S.c.version.desc()).limit(1)
 _NEWEST_SUBMITTED = _NEWEST.where(_S.c.submitted)
 _SO_FAR = (
-    select(_S.c.version, _S.c.submitted, _S.c.said, _S.c.comment, _S.c.saved_at, _L.c.opened_at, _L.c.last_at,
-           _L.c.seconds, _L.c.beats, _A.c.finished_at)
+    select(_S.c.version, _S.c.submitted, _S.c.said, _S.c.comment, _S.c.saved_at, _S.c.page, _L.c.opened_at,
+           _L.c.last_at, _L.c.seconds, _L.c.beats, _A.c.finished_at)
     .select_from(_A.outerjoin(_L, _L.c.assignment == _A.c.id).outerjoin(_S, _S.c.assignment == _A.c.id))
     .where(_A.c.id == _OF_CASE)
     .order_by(_S.c.version.desc())
@@ -142,6 +145,7 @@ _KEPT = select(func.sum(func.length(cast(_S.c.said, Text)) + func.length(_S.c.co
     _S.c.assignment == _OF_CASE
 )
 _ADD = insert(answers_table)
+_ARRIVED = select(func.max(_S.c.turn)).where(_S.c.assignment == _OF_CASE, _S.c.page == bindparam("from_page"))
 _FINISH = update(_A).where(_A.c.id == _OF_CASE).values(finished_at=bindparam("at"))
 
 
@@ -157,7 +161,10 @@ def add_version(
         says_the_same = (last.said, last.comment) == (entry.said, entry.comment)
         if says_the_same and (last.submitted or not entry.is_submitted):
             return Saved(version)  # sent twice, or a draft that says nothing new
-        if entry.version != version and not says_the_same:
+        if has_arrived(connection, assignment, entry):
+            return Saved(version)
+        rests_on_it = entry.version == version or (entry.page is not None and entry.page == last.page)
+        if not rests_on_it and not says_the_same:
             at = datetime.fromisoformat(last.saved_at).strftime("%H:%M")
             return NotSaved(
                 f"This case was saved at {at} UTC from another tab or device. What you see below is not saved yet: "
@@ -177,6 +184,8 @@ def add_version(
         "seconds": seconds,
         "measured": measured,
         "saved_at": now.isoformat(),
+        "page": entry.page,
+        "turn": entry.turn if entry.page else None,
     }
     connection.execute(_ADD, added)
     if seconds is not None:
@@ -184,6 +193,15 @@ def add_version(
     if entry.is_submitted and last.finished_at is None:
         connection.execute(_FINISH, case | {"at": now.isoformat()})
     return Saved(version + 1)
+
+
+def has_arrived(connection: Connection, assignment: int, entry: Entry) -> bool:
+    """Whether this draft, or a later one of the page, is kept already: a page sends again what it got no answer
+    to, and one may overtake another on the way."""
+    if entry.page is None or entry.is_submitted:
+        return False
+    turn = connection.execute(_ARRIVED, {"of_case": assignment, "from_page": entry.page}).scalar()
+    return turn is not None and turn >= entry.turn
 
 
 def _too_much(connection: Connection, assignment: int, version: int, entry: Entry) -> NotSaved | None:

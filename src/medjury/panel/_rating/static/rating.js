@@ -9,7 +9,6 @@
   const closed = "closed" in form.dataset;
   const questions = [...form.querySelectorAll(".question")];
   const status = form.querySelector(".saved");
-  const address = form.getAttribute("action");
   const radios = (question) => [...question.querySelectorAll("input[type=radio]")];
   const isAnswered = (question) => radios(question).some((each) => each.checked);
   const isAsked = (question) => !question.disabled;
@@ -110,82 +109,181 @@
     if (question) setCurrent(question);
   });
 
-  // Drafts save themselves, one after another; a draft on its way is waited for before the answer is sent.
+  // A grade is on its way the moment it is given, a text when its writer pauses or leaves. Until the panel has it, it is
+  // kept in this browser. Each page has a name of its own and counts its turns, so the last word counts, whichever
+  // arrives last.
+  const words = status.dataset;
+  const code = form.dataset.code;
+  const named = [...crypto.getRandomValues(new Uint8Array(16))].map((each) => each.toString(16).padStart(2, "0")).join("");
+  let turn = 0;
+  let answered = 0; // the last turn that the panel answered
   let isChanged = false;
   let isStopped = closed;
   let isSending = false;
-  let isOnItsWay = false;
-  let isWaiting = false;
+  let isRestoring = false;
   let timer = 0;
-  let running = Promise.resolve();
-  async function post(path, fields) {
-    const body = new URLSearchParams(fields);
-    return fetch(path, { method: "POST", body, redirect: "manual", credentials: "same-origin" });
-  }
   function tell(text, isBad) {
     status.textContent = text;
     status.classList.toggle("bad", !!isBad);
   }
-  function later(words) {
+  function fields() {
+    form.elements.page.value = named;
+    form.elements.turn.value = ++turn;
+    return [...new FormData(form)];
+  }
+  function failed(text, sent) {
+    unsent.keep(code, sent, true);
     isChanged = true;
-    tell(words, true);
+    tell(text, true);
     plan(5000);
   }
-  async function saveDraft() {
-    if (isStopped || isSending || !isChanged) return;
-    isChanged = false;
-    isOnItsWay = true;
+  // What became of a draft; of two on their way only the later one is talked of.
+  async function send(sent) {
+    const own = Number(unsent.value(sent, "turn"));
+    let answer = null;
     try {
-      const answer = await post(`${address}/draft`, new FormData(form));
-      if (answer.status === 200) {
-        form.elements.version.value = (await answer.json()).version;
-        if (!isChanged) tell("Draft saved");
-      } else if (answer.status === 409) {
-        isStopped = true;
-        tell((await answer.json()).message, true);
-      } else if (answer.status >= 500) {
-        later("Not saved yet: the panel is out of reach for a moment. Trying again.");
-      } else {
-        isStopped = true;
-        tell("Not saved: you are signed out. Sign in in another tab, then submit here.", true);
-      }
+      answer = await unsent.post(code, sent);
     } catch {
-      later("Not saved yet: no connection. Trying again.");
-    } finally {
-      isOnItsWay = false;
+      // The connection is gone.
     }
+    if (own < answered) return;
+    if (answer) answered = own;
+    if (answer?.status === 200) {
+      unsent.forget(code, sent);
+      form.elements.version.value = Math.max(form.elements.version.value, (await answer.json()).version);
+      if (own === turn && !isChanged) tell(words.saved);
+    } else if (answer?.status === 409) {
+      isStopped = true;
+      tell((await answer.json()).message, true);
+    } else if (!answer) {
+      if (own === turn) failed(words.offline, sent);
+    } else if (answer.status >= 500) {
+      if (own === turn) failed(words.unreachable, sent);
+    } else {
+      isStopped = true;
+      tell(words.signedOut, true);
+    }
+  }
+  function save() {
+    clearTimeout(timer);
+    if (isStopped || isSending || !isChanged) return;
+    if (isRestoring) {
+      unsent.keep(code, fields());
+      return;
+    }
+    isChanged = false;
+    const sent = fields();
+    if (!unsent.keep(code, sent)) status.dataset.offline = status.dataset.unreachable = words.notKept;
+    send(sent);
   }
   function plan(wait) {
     clearTimeout(timer);
-    timer = setTimeout(() => { running = running.then(saveDraft); }, wait);
+    timer = setTimeout(save, wait);
   }
-  function changed() {
+  // A question that was missing and is answered is no longer complained of.
+  function settle() {
+    for (const question of form.querySelectorAll(".question.missing")) {
+      const text = question.querySelector("textarea").value.trim();
+      const given = radios(question).find((each) => each.checked);
+      const needsText = given?.value === "cannot" || question.dataset.why === "required";
+      if (!question.disabled && (!given || (needsText && !text))) continue;
+      question.classList.remove("missing");
+      question.querySelector("p.bad")?.remove();
+      const problem = document.querySelector(".problem.missing");
+      problem?.querySelector(`[href="#${question.id}"]`)?.closest("li").remove();
+      if (problem && !problem.querySelector("li")) problem.remove();
+    }
+  }
+  function changed(event) {
     isChanged = true;
     if (!isStopped) tell("");
     applySkips();
-    plan(800);
+    settle();
+    if (event.type === "change") save();
+    else plan(800);
   }
-  form.addEventListener("input", changed);
-  form.addEventListener("change", changed);
+  form.addEventListener("input", (event) => { if (event.target.type !== "radio") changed(event); });
+  form.addEventListener("change", (event) => { if (event.target.type === "radio") changed(event); });
   function submit() {
     if (!closed) form.requestSubmit(form.querySelector(".send button"));
   }
   form.addEventListener("submit", (event) => {
     clearTimeout(timer);
-    const isSecond = isSending && !isWaiting;
+    if (isSending) {
+      event.preventDefault();
+      return;
+    }
     isSending = true;
-    if (isSecond) event.preventDefault();
-    if (isSecond || !isOnItsWay) return;
-    // The draft's answer brings the version that this answer rests on.
-    event.preventDefault();
-    if (isWaiting) return;
-    isWaiting = true;
-    const button = event.submitter;
-    running.then(() => setTimeout(() => form.requestSubmit(button), 0));
+    const sent = fields();
+    if (isChanged) unsent.keep(code, sent);
   });
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
-  addEventListener("beforeunload", (event) => { if (isChanged && !isSending) event.preventDefault(); });
-  document.addEventListener("visibilitychange", () => { if (document.hidden && isChanged) plan(0); });
+  addEventListener("pagehide", save);
+  document.addEventListener("visibilitychange", () => { if (document.hidden) save(); });
+  document.addEventListener("click", (event) => { if (event.target.closest("a[href]")) save(); }, { capture: true });
+
+  // What an earlier page of this case could not send: it is filled in where nothing came after it; else the rater says.
+  function fill(kept) {
+    for (const [name, text] of kept.fields) {
+      if (name === "version" || name === "page" || name === "turn") continue;
+      const field = form.elements.namedItem(name);
+      if (!field) continue;
+      field.value = text;
+      if (text && field.closest) field.closest("details")?.setAttribute("open", "");
+    }
+    applySkips();
+  }
+  function choose(kept, text) {
+    const note = document.createElement("div");
+    note.className = "note";
+    note.setAttribute("role", "alert");
+    const said = document.createElement("p");
+    said.textContent = text;
+    note.append(said);
+    for (const [label, act] of [
+      [words.use, () => { fill(kept); isChanged = true; save(); }],
+      [words.leave, () => unsent.drop(code)],
+    ]) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "quiet";
+      button.textContent = label;
+      button.addEventListener("click", () => { note.remove(); act(); });
+      note.append(button, " ");
+    }
+    form.querySelector(".pane-head").after(note);
+  }
+  async function restore(kept) {
+    const isLast = unsent.value(kept.fields, "version") === form.elements.version.value;
+    if (isLast && !closed) fill(kept);
+    isRestoring = true;
+    let answer = null;
+    try {
+      answer = await unsent.post(code, kept.fields);
+    } catch {
+      // It is sent again below.
+    }
+    if (answer?.status === 200) {
+      const { version } = await answer.json();
+      unsent.forget(code, kept.fields);
+      if (!isLast && version > Number(form.elements.version.value)) return location.reload();
+      form.elements.version.value = Math.max(form.elements.version.value, version);
+      if (isLast) tell(words.restored);
+    } else if (answer?.status === 409) {
+      choose(kept, (await answer.json()).message);
+    } else if (answer && answer.status < 500) {
+      isStopped = true;
+      tell(words.signedOut, true);
+    } else {
+      tell(words.offline, true);
+      setTimeout(() => restore(kept), 5000);
+      return;
+    }
+    isRestoring = false;
+    save();
+  }
+  const kept = unsent.all().find((each) => each.code === code);
+  if (kept) restore(kept);
 
   // Signs of life: only while the page is seen and somebody does something.
   let lastActive = Date.now();
@@ -195,7 +293,8 @@
   const token = form.elements.csrf.value;
   function here() {
     if (document.hidden || closed || Date.now() - lastActive > 1000 * Number(form.dataset.idle)) return;
-    post(`${address}/here`, { csrf: token }).catch(() => {});
+    const body = new URLSearchParams({ csrf: token });
+    fetch(`${form.getAttribute("action")}/here`, { method: "POST", body, redirect: "manual" }).catch(() => {});
   }
   here();
   setInterval(here, 1000 * Number(form.dataset.every));
@@ -204,7 +303,7 @@
   const find = document.getElementById("find");
   const pane = document.getElementById("source");
   if (find && pane) {
-    const told = pane.querySelector(".found");
+    const found = pane.querySelector(".found");
     let marks = [];
     let at = -1;
     const clear = () => {
@@ -221,12 +320,12 @@
       at = (place + marks.length) % marks.length;
       marks[at].classList.add("here");
       marks[at].scrollIntoView({ block: "center" });
-      told.textContent = `${at + 1} of ${marks.length}`;
+      found.textContent = found.dataset.place.replace("{at}", at + 1).replace("{of}", marks.length);
     };
     const search = () => {
       clear();
       const wanted = find.value.trim().toLowerCase();
-      told.textContent = "";
+      found.textContent = "";
       if (wanted.length < 2) return;
       const walker = document.createTreeWalker(pane, NodeFilter.SHOW_TEXT, (node) =>
         node.parentElement.closest(".said, h4") ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_REJECT);
@@ -245,7 +344,7 @@
         }
       }
       if (marks.length) show(0);
-      else told.textContent = "not found";
+      else found.textContent = found.dataset.none;
     };
     find.addEventListener("input", search);
     find.addEventListener("keydown", (event) => {
