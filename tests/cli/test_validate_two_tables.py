@@ -354,16 +354,16 @@ def test_patients_are_kept_in_every_layout(write: Write) -> None:
 def test_without_a_terminal_a_doubt_is_refused_with_the_option_that_answers_it(
     wide: Path, write: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    humans = write("other.csv", "visit,dr_a,dr_b", IDS, ADA, SAM)
-    judges = write("j.csv", "visit,llama", IDS, [score - 1 for score in LLAMA])
+    humans = write("other.csv", "dr_a,dr_b,where", ADA, SAM, IDS)
+    judges = write("j.csv", "where,llama", IDS, [score - 1 for score in LLAMA])
     command = ["validate", str(humans), str(judges), "--resamples", "100"]
     assert main(command) == 2
     told = capsys.readouterr()
-    assert "Which column names the case?" in told.err and "--item visit" in told.err
-    assert main([*command, "--item", "visit"]) == 2
+    assert "Which column names the case?" in told.err and "--item where" in told.err
+    assert main([*command, "--item", "where"]) == 2
     told = capsys.readouterr()
     assert "--map 'judges.rescale=0 to 4 as 1 to 5'" in told.err and "VALIDATED" not in told.out
-    said = ["--item", "visit", "--map", "judges.rescale=0 to 4 as 1 to 5"]
+    said = ["--item", "where", "--map", "judges.rescale=0 to 4 as 1 to 5"]
     assert main([*command, *said]) == 4
     assert "scores on 'score' were read 0 to 4 as 1 to 5" in capsys.readouterr().out
     assert not Path("validation").exists(), "a pipeline that names no --out gets no folder"

@@ -15,8 +15,8 @@ _START = """\
 
 `medjury look FILE` tells what a file is, shows its columns or speakers and three rows, proposes the mapping that
 reads it, counts what would be lost, and says which questions it can answer and what is missing for the others
-(`--json` prints the same for programs). Nothing is written. What cannot be read whole is refused, with the row and
-what to do about it.
+(`--json` prints the same for programs). `--write` writes the mapping. What cannot be read whole is
+refused, with the row and what to do about it.
 
 The tables below are made from the tests that read such files: `python -m tests.formats.page`. A form that is not
 here is not promised.

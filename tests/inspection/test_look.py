@@ -110,7 +110,12 @@ def test_the_same_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert main(["look", "--json", str(written(tmp_path, "REDCap"))]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["family"], found["kind"]) == ("ratings", "REDCap export")
-    assert found["mapping"] == {"item": "record_id", "rater": "reviewer", "dimensions": {"q_acc": "q_acc"}}
+    columns = {"item": "record_id", "rater": "reviewer", "dimensions": {"q_acc": "q_acc"}}
+    assert found["mapping"] == {**columns, "scale": [1, 5]}
+    assert found["guessed"] == [{
+        "question": "Which scale are the grades on? They run from 4 to 4.", "default": "1 to 5",
+        "answers": {"1 to 5": "--scale 1 5"}}]  # fmt: skip
+    assert found["counts"]["grades"] == {"4": 1}
     assert found["samples"] == [["17", "one", "ALEE", "4", "2"]]
 
 
@@ -193,12 +198,16 @@ def test_the_keys_of_a_peer_with_something_else_in_them_are_no_results(tmp_path:
     assert recognise(tmp_path / "t.json").name != "HELM: statistics of instances"
 
 
-def test_a_table_with_a_column_for_each_rater_says_how_to_read_it(tmp_path: Path) -> None:
+def test_columns_of_people_are_raters_unless_somebody_says_that_they_are_dimensions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "t.csv").write_text("item,Ada,Sam\n1,4,5\n2,3,3\n")
-    found = look(tmp_path / "t.csv")
-    assert found.kind.name == "wide table of ratings"
-    assert "which column is the rater?" in found.problem
-    assert any('columns: "{rater}"' in note for note in found.notes)
+    assert main(["look", str(tmp_path / "t.csv")]) == 0
+    told = capsys.readouterr().out
+    assert "Guessed: Are the columns Ada, Sam raters or dimensions? Taken: raters\n" in told
+    assert "  dimensions: --map dimensions=Ada,Sam\n" in told and "  raters: Ada (2), Sam (2)\n" in told
+    assert main(["look", str(tmp_path / "t.csv"), "--map", "dimensions=Ada,Sam"]) == 0
+    assert "  raters: t (4)\n  dimensions: Ada (2), Sam (2)\n" in capsys.readouterr().out
 
 
 def test_a_bulk_export_is_shown_joined_as_the_reader_gives_it(

@@ -8,14 +8,42 @@ from medjury.cli._main import EXIT_USAGE
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = "Nothing is written. Exit status 2 where the file cannot be read as it is."
-    parser.add_argument("file", metavar="FILE", help="a file or folder of any kind")
-    parser.add_argument("--json", action="store_true", help="print the same as JSON")
+    parser.epilog = "Exit status 2 where the file cannot be read as it is. Only --write writes anything."
+    add = parser.add_argument
+    add("file", metavar="FILE", help="a file or folder of any kind")
+    add("--write", metavar="MAPPING", help="write the mapping, once the file was read by it (mapping.yaml)")
+    add("--as", dest="family", choices=("ratings", "cases"), help="how to read a table that may be both")
+    add(
+        "--map",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        type=_line,
+        help="a line of the mapping that you know, such as item=Request (as often as needed)",
+    )
+    add("--scale", nargs=2, type=float, metavar=("LOW", "HIGH"), help="the scale that the grades are on")
+    add("--json", action="store_true", help="print the same as JSON")
+
+
+def _line(text: str) -> tuple[str, str]:
+    key, sign, value = text.partition("=")
+    if not sign or not key.strip():
+        raise argparse.ArgumentTypeError(f"{text}: write KEY=VALUE, such as item=Request")
+    return key.strip(), value.strip()
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.studies.inspection import look
+    from medjury.studies.inspection import lines_of_mapping, look, write_mapping
 
-    found = look(options.file)
+    stated = lines_of_mapping(options.map)
+    if options.scale:
+        whole = all(each == int(each) for each in options.scale)
+        low, high = options.scale
+        stated["scale"] = [int(low), int(high)] if whole else {"from": low, "to": high}
+    found = look(options.file, stated, options.family)
     print(found.to_json() if options.json else found.text())
+    if options.write:
+        words = write_mapping(found, options.file, options.write)
+        if not options.json:
+            print(words)
     return EXIT_USAGE if found.problem or found.kind.family == "unknown" else 0

@@ -1,6 +1,7 @@
 from ._files.any_file import READERS as READERS
 from ._files.any_file import TYPED as TYPED
 from ._files.any_file import Table as Table
+from ._files.any_file import file_rows as file_rows
 from ._files.any_file import read_table as read_table
 from ._files.cells import DeclaredMissing as DeclaredMissing
 from ._files.cells import changed_id as changed_id
@@ -15,6 +16,7 @@ from ._files.reading import FileError as FileError
 from ._files.reading import NoRowsError as NoRowsError
 from ._files.reading import Reading as Reading
 from ._files.reading import Row as Row
+from ._files.sheets import sheet_names as sheet_names
 from ._files.text import ending as ending
 from ._mapping import FilePart as FilePart
 from ._mapping import Given as Given

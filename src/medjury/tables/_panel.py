@@ -295,12 +295,12 @@ def melted(panel: Panel, meaning: Meaning, dimension: str) -> Panel:
 # One column each, under our own name.
 COLUMNS = ("item", "system", "patient", "rater", "dimension", "score", "repeat")
 # Said of a table here, and not in the mapping of an import.
-_HERE = ("patient", "raters", "scores", "rescale", "reversed")
+_HERE = ("patient", "scores", "rescale", "reversed")
 
 
 def needs_import(mapping: Mapping[str, Any]) -> bool:
     """True where names of columns are not enough: JSON in cells, patterns of names, forms of REDCap."""
-    return bool(mapping.keys() - {*COLUMNS, *_HERE, "dimensions"})
+    return bool(mapping.keys() - {*COLUMNS, *_HERE, "dimensions", "raters"})
 
 
 def wide_columns(
@@ -345,12 +345,14 @@ def imported_frame(
     settings = {name: value for name, value in mapping.items() if name not in _HERE}
     fixed = dict(settings.get("fixed") or {})
     pattern = str(settings.get("columns") or "")
-    if not (settings.get("rater") or fixed.get("rater") or "{rater}" in pattern):
+    named = settings.get("rater") or settings.get("raters") or "rater" in (settings.get("sheets") or {})
+    if not (named or fixed.get("rater") or "{rater}" in pattern):
         fixed["rater"] = role
     if not (
         settings.get("dimension")
         or settings.get("dimensions")
         or fixed.get("dimension")
+        or "dimension" in (settings.get("sheets") or {})
         or "{dimension}" in pattern
     ):
         fixed["dimension"] = "score"
@@ -368,7 +370,8 @@ def imported_frame(
 
 
 def _patients(place: Path, mapping: Mapping[str, Any], column: str) -> dict[str, str]:
-    table = read_table(place, Reading(rows=mapping.get("rows")))
+    how = ("rows", "sheet", "skip_rows", "header_rows", "delimiter", "encoding")
+    table = read_table(place, Reading(**{name: mapping[name] for name in how if name in mapping}))
     item = str(mapping.get("item", "item"))
     if item not in table.header or column not in table.header:
         raise MedjuryError(f"{place.name}: patients need the columns {item!r} and {column!r} in one table")

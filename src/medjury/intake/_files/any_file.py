@@ -132,10 +132,10 @@ def _header(path: Path, rows: Rows, reading: Reading) -> list[str]:
     with its left neighbour, as merged cells do."""
     names = _names(path, rows)
     for level in range(reading.header_rows - 1):
-        upper = names if level else _spread(names)
         lower = _names(path, rows)
-        lower += [""] * (len(upper) - len(lower))
-        upper += [""] * (len(lower) - len(upper))
+        lower += [""] * (len(names) - len(lower))
+        names += [""] * (len(lower) - len(names))
+        upper = names if level else _spread(names)
         names = [" ".join(filter(None, pair)) for pair in zip(upper, lower, strict=True)]
     while names and not names[-1]:
         names.pop()

@@ -42,6 +42,12 @@ def read_xlsx(path: Path, reading: Reading) -> Rows:
                 rows.close()
 
 
+def sheet_names(path: Path) -> list[str]:
+    """The sheets of an Excel workbook that are not hidden."""
+    with _workbook(path) as book:
+        return [each.title for each in book.worksheets if each.sheet_state == "visible"]
+
+
 @contextmanager
 def _workbook(path: Path, *, formulas: bool = False) -> Iterator[Workbook]:
     """The workbook, with the values of its cells or with their formulas. Kilobytes can be packed that unpack to

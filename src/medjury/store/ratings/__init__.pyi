@@ -11,6 +11,7 @@ from ._export import write_ratings as write_ratings
 from ._frame import RatingColumns as RatingColumns
 from ._frame import rating_blocks as rating_blocks
 from ._frame import rating_frame as rating_frame
+from ._import.cell import numbered as numbered
 from ._import.import_ratings import ImportedRatings as ImportedRatings
 from ._import.import_ratings import export_ratings as export_ratings
 from ._import.import_ratings import import_into_file as import_into_file

@@ -1,5 +1,7 @@
 from ._look import Look as Look
 from ._look import look as look
+from ._look import write_mapping as write_mapping
+from ._propose import lines_of_mapping as lines_of_mapping
 from ._recognise import recognise as recognise
 from ._two_tables import TwoTables as TwoTables
 from ._two_tables import put as put

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from medjury.foundation.errors import MedjuryError
-from medjury.intake import Reading, read_table, shown_of
-from medjury.studies.inspection._column_names import is_measured, proposal
-from medjury.studies.inspection._recognise import HEAD, Kind, recognise
+from medjury.intake import read_table, shown_of
+from medjury.studies.inspection._column_names import is_measured
+from medjury.studies.inspection._recognise import Kind, reading_of, recognise
 from medjury.tables import COLUMNS, Answer, Doubt
 
 SIDES = ("humans", "judges")
@@ -20,12 +19,6 @@ _OWN_FORMS: dict[str, dict[str, Any]] = {
     "REDCap export": {"forms": "started"},
     "Qualtrics survey": {"header_rows": 1},
 }
-# What people call what they grade: a column of this name is no rater.
-_A_DIMENSION = re.compile(
-    r".*(accura|correct|complet|safe|harm|clarity|clear|relevan|faithful|halluc|coheren|concis|empath|fluen|helpful|"
-    r"quality|useful|consisten|factual|organi|tone|readab|guidance|overall).*",
-    re.I,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +38,17 @@ class Guess:
 
 def guess(path: Path, side: str, given: Mapping[str, Any]) -> Guess:
     """The mapping of one table, less what is given for both; nothing is guessed of what a person has described."""
-    kind = recognise(path)
+    kind = recognise(path, wanted="ratings")
     described = path.is_dir() or path.suffix.lower() in (".yaml", ".yml")
     if described or kind.family not in ("ratings", "cases", "unknown"):
         return Guess(side, path.name, kind, {}, {})  # what is no table of ratings is refused by its reader
     columns = _columns(path, kind.mapping)
-    mapping = _on_all_rows(kind.mapping, columns)
+    mapping = dict(kind.columns or kind.mapping)
     if kind.name in _OWN_FORMS:
         mapping |= _OWN_FORMS[kind.name]
-    elif not mapping.keys() - {*COLUMNS, "dimensions", "seconds", "probability", "fixed"}:
+    elif _needs_import(kind.mapping):
+        mapping = _whole(kind.mapping)
+    elif not mapping.keys() - {*COLUMNS, "dimensions", "raters", "seconds", "probability", "fixed"}:
         mapping = _plain(mapping, given)
     patient = next((name for name in columns if name.casefold() in _PATIENTS), None)
     if patient is not None and patient != mapping.get("item") and not given.get("patient"):
@@ -63,25 +58,44 @@ def guess(path: Path, side: str, given: Mapping[str, Any]) -> Guess:
     )
 
 
-def _on_all_rows(mapping: Mapping[str, Any], columns: Mapping[str, list[str]]) -> dict[str, Any]:
-    """The recogniser looks at the first rows alone; a rater may have begun later."""
-    whole = [list(row) for row in zip(*columns.values(), strict=True)]
-    header = list(columns)
-    return proposal(header, whole) if mapping == proposal(header, whole[:HEAD]) else dict(mapping)
+# What only the import of ratings reads: a table that begins further down, words as grades, sheets, gaps.
+_BY_IMPORT = frozenset({
+    "skip_rows", "header_rows", "sheet", "sheets", "cells", "labels", "decimal", "fill_down", "without", "take",
+    "items", "systems", "delimiter",
+})  # fmt: skip
+
+
+def _needs_import(mapping: Mapping[str, Any]) -> bool:
+    codes = [*mapping.get("na", ()), *mapping.get("blank", ())]
+    is_nameless = str(mapping.get("item")).startswith("Unnamed: ")
+    return (
+        bool(mapping.keys() & _BY_IMPORT) or is_nameless or any(each.lstrip("-").isdigit() for each in codes)
+    )
+
+
+def _whole(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    """The whole mapping, less what the place of the file tells: who rated where nobody is named, and their kind."""
+    kept = {name: each for name, each in mapping.items() if name not in ("scale", "rater_kind", "fixed")}
+    fixed = {
+        name: each for name, each in mapping.get("fixed", {}).items() if name not in ("rater", "dimension")
+    }
+    return kept | ({"fixed": fixed} if fixed else {})
 
 
 def _plain(mapping: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Names of columns alone: the table's own reader tells what its columns of numbers are."""
     found = {name: mapping[name] for name in COLUMNS if name in mapping}
-    graded = [str(name) for name in mapping.get("dimensions", ())]
-    if graded and not given.get("scores"):
+    named = mapping.get("dimensions", {})
+    if any(name != column for name, column in named.items()):
+        found["dimensions"] = dict(named)
+    elif not given.get("scores") and (graded := [*named.values(), *mapping.get("raters", {}).values()]):
         found["scores"] = graded
     return found
 
 
 def _columns(path: Path, mapping: Mapping[str, Any]) -> dict[str, list[str]]:
     try:
-        table = read_table(path, Reading(rows=mapping.get("rows")))
+        table = read_table(path, reading_of(mapping))
         rows = [row.cells for row in table.rows]
     except MedjuryError:
         return {}
@@ -236,8 +250,3 @@ def _json_columns(guesses: Sequence[Guess], settings: Mapping[str, Any]) -> Doub
         )
         return Doubt(f"{each.title}: several columns hold JSON ({pattern}). What does each name?", answers)
     return None
-
-
-def looks_like_dimensions(columns: Sequence[str]) -> bool:
-    """True where a name is one that people give to what they grade."""
-    return any(_A_DIMENSION.fullmatch(name) for name in columns)

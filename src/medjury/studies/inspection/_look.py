@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from medjury.foundation.errors import MedjuryError
+from medjury.foundation.files import whole_file
+from medjury.studies.inspection._grades import scale_part
 from medjury.studies.inspection._recognise import Kind, head, recognise
 
 if TYPE_CHECKING:
     from medjury.intake.cases import CaseReader
+    from medjury.store.ratings import Rating
 
 
 # What a file can answer today, and what is missing for the rest.
@@ -93,12 +97,8 @@ def asked(facts: Facts) -> list[tuple[Question, str]]:
 
 
 _LONGEST_CELL = 40
-_RATERS_OR_DIMENSIONS = (
-    'where each column is a rater, write `columns: "{rater}"` and `fixed: {dimension: NAME}` in place of '
-    "`dimensions`; where each is a dimension, write `fixed: {rater: NAME}` too (medjury validate reads such tables "
-    "as they are)"
-)
 _ASKED = ("item", "system", "rater", "rater_kind", "dimension", "repeat")
+_MOST_NAMED = 8  # raters, dimensions and grades that are listed by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +112,7 @@ class Look:
     speakers: tuple[str, ...] = ()
     samples: tuple[tuple[str, ...], ...] = ()
     read: str = ""
+    counts: Mapping[str, Any] = field(default_factory=dict)
     lost: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     problem: str = ""
@@ -132,6 +133,11 @@ class Look:
         found = {
             "file": self.file, "family": self.kind.family, "kind": self.kind.name, "columns": self.columns,
             "speakers": self.speakers, "samples": self.samples, "mapping": self.kind.mapping, "read": self.read,
+            "counts": self.counts, "guessed": [
+                {"question": each.question, "default": each.suggested.words if each.suggested else "",
+                 "answers": {answer.words: answer.option for answer in each.answers}}
+                for each in self.kind.doubts
+            ],
             "lost": dict(self.lost), "notes": self.notes, "problem": self.problem, "questions": questions,
         }  # fmt: skip
         return json.dumps(found, ensure_ascii=False, indent=2)
@@ -144,10 +150,18 @@ class Look:
         lines += ["First rows:", *(f"  {' | '.join(row)}" for row in self.samples)] if self.samples else []
         if mapping := self.mapping_text():
             lines += [
-                "Mapping to begin with (check every line):",
+                "Mapping (check every line):",
                 *(f"  {each}" for each in mapping.splitlines()),
             ]
         lines += [f"Read so: {self.read}"] if self.read else []
+        lines += [f"  {what}: {_listed(each)}" for what, each in self.counts.items()]
+        for doubt in self.kind.doubts:
+            others = [answer for answer in doubt.answers if answer is not doubt.suggested]
+            default = f" Taken: {doubt.suggested.words}" if doubt.suggested else ""
+            lines.append(f"Guessed: {doubt.question}{default}")
+            lines += [f"  {answer.words}: {answer.option}" for answer in others or doubt.answers]
+        if self.kind.other:
+            lines.append(f"It may be read as {self.kind.other} too: --as {self.kind.other}")
         lines += (
             ["Not read:", *(f"  {what}: {count:,}" for what, count in self.lost.items())] if self.lost else []
         )
@@ -159,24 +173,50 @@ class Look:
         return "\n".join(lines)
 
 
-def look(path: str | Path) -> Look:
-    """What the file is and what may be done with it. Nothing is written."""
+def look(
+    path: str | Path,
+    stated: Mapping[str, Any] | None = None,
+    wanted: Literal["ratings", "cases"] | None = None,
+) -> Look:
+    """What the file is and what may be done with it. `stated` are lines of its mapping, `wanted` how it is to be
+    read where it may be ratings as well as cases. Nothing is written."""
     place = Path(path)
-    kind = recognise(place)
+    kind = recognise(place, stated, wanted)
     try:
+        if kind.missing and kind.family == "ratings":
+            raise MedjuryError(kind.missing)
         return _LOOKS.get(kind.family, _unknown)(place, kind)
     except MedjuryError as error:
         columns, samples = _head(place, kind)
-        wide = "dimensions" in kind.mapping and "rater" not in kind.mapping
-        return Look(
-            place.name,
-            kind,
-            Facts(kind.family),
-            columns,
-            samples=samples,
-            notes=(_RATERS_OR_DIMENSIONS,) if wide else (),
-            problem=str(error),
+        return Look(place.name, kind, Facts(kind.family), columns, samples=samples, problem=str(error))
+
+
+def write_mapping(found: Look, path_of: str | Path, path: str | Path) -> str:
+    """Write the mapping by which the file was read, and what it gave; how to go on, in words. What somebody else
+    wrote is not replaced."""
+    place, start = Path(path), "# How "
+    if found.problem or not found.facts.readable or found.kind.family not in ("ratings", "cases"):
+        why = found.problem or f"{found.file} is no table of ratings or cases"
+        raise MedjuryError(f"no mapping was written: {why}")
+    if place.exists() and not place.read_text(encoding="utf-8", errors="replace").startswith(start):
+        raise MedjuryError(
+            f"{place} is there already and is no mapping that `medjury look` wrote; name another file"
         )
+    with whole_file(place) as file:
+        file.write(f"{start}{found.file} is read: {found.read}\n" + (found.mapping_text() or "{}\n"))
+    if found.kind.family == "cases":
+        return f"Written to {place}. Next: medjury cases check {path_of} --mapping {place}"
+    if found.facts.raters > 1 and not found.facts.judges:
+        return f"Written to {place}. Next: medjury agreement {path_of} --mapping {place}"
+    return f"Written to {place}. It reads the file in every command that takes ratings"
+
+
+def _listed(each: Any) -> str:
+    if not isinstance(each, Mapping):
+        return f"{each:,}"
+    shown = [f"{name} ({count:,})" for name, count in list(each.items())[:_MOST_NAMED]]
+    more = len(each) - _MOST_NAMED
+    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _head(place: Path, kind: Kind) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
@@ -196,6 +236,9 @@ def _ratings(place: Path, kind: Kind) -> Look:
     from medjury.store.ratings import read_ratings
 
     found = read_ratings(place, mapping=kind.mapping or None, on_bad="unscored")
+    if "scale" not in kind.mapping and (scales := _scales(found.ratings)):
+        kind = replace(kind, mapping={**kind.mapping, "scale": scales})
+        found = read_ratings(place, mapping=kind.mapping, on_bad="unscored")
     report = found.report
     facts, read = _summary(
         [[getattr(each, name) for name in _ASKED] for each in found.ratings], report.scored
@@ -204,7 +247,33 @@ def _ratings(place: Path, kind: Kind) -> Look:
     unused = [f"columns not used: {', '.join(names)}" for names in report.unused_columns.values()]
     columns, samples = _head(place, kind)
     notes = (*unused, *report.notes, *report.warnings)
-    return Look(place.name, kind, facts, columns, (), samples, read, _some(lost), notes)
+    scores = [each for each in found.ratings if each.score is not None]
+    counts = {
+        "cases": len({each.item for each in scores}),
+        "systems": _by(each.system for each in scores if each.system),
+        "raters": _by(each.rater for each in scores),
+        "dimensions": _by(each.dimension for each in scores),
+        "grades": _by(f"{each.score:g}" for each in sorted(scores, key=lambda each: each.score or 0)),
+        "missing": report.not_rated + report.not_applicable + report.unscored.total(),
+    }
+    counts = {name: each for name, each in counts.items() if each or name == "missing"}
+    return Look(place.name, kind, facts, columns, (), samples, read, counts, _some(lost), notes)
+
+
+def _by(names: Iterable[str]) -> dict[str, int]:
+    """How often each is there, in the order in which they come first."""
+    return dict(Counter(names))
+
+
+def _scales(ratings: Iterable[Rating]) -> Any:
+    """The usual scale of each dimension by the grades that it has, as a mapping states it."""
+    values: dict[str, set[float]] = {}
+    for each in ratings:
+        if each.score is not None:
+            values.setdefault(each.dimension, set()).add(each.score)
+    scales = {name: scale_part(own) for name, own in values.items()}
+    different = list(scales.values())
+    return different[0] if different and all(each == different[0] for each in different) else scales
 
 
 def _summary(rows: Iterable[Sequence[Any]], scored: int) -> tuple[Facts, str]:
@@ -243,9 +312,11 @@ def _cases(place: Path, kind: Kind) -> Look:
     is_table = place.is_file() and not kind.mapping and not kind.name.startswith("FHIR")
     columns, samples = _head(place, kind) if is_table else _joined(reader) if found.count else ((), ())
     read = f"{found.count:,} cases with {', '.join(found.inputs) or 'no text'}"
+    if kind.other == "ratings":
+        read += "; their grades are read by --as ratings"
     problem = found.problems_text(3) if found.bad else ""
     lost = _some({"rows that are not a case": found.skipped, **found.left_out.parts})
-    return Look(place.name, kind, facts, columns, (), samples, read, lost, (), problem)
+    return Look(place.name, kind, facts, columns, (), samples, read, {}, lost, (), problem)
 
 
 def _joined(reader: CaseReader) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
@@ -271,7 +342,7 @@ def _transcript(place: Path, kind: Kind) -> Look:
     read = f"{len(found.turns):,} turns"
     return Look(
         place.name, named, Facts("transcript", True), (), tuple(found.speakers_text()), samples, read,
-        found.left_out, notes=found.notes,
+        lost=found.left_out, notes=found.notes,
     )  # fmt: skip
 
 
@@ -291,7 +362,8 @@ def _unknown(place: Path, kind: Kind) -> Look:
     way = (
         "describe it in a mapping file" if columns else "save it in one of the forms of docs/file-formats.md"
     )
-    problem = "" if kind.family == "study" else f"{way} (docs/importing-ratings.md)" if columns else way
+    page = "docs/importing-ratings.md for ratings, docs/reading-cases.md for cases"
+    problem = "" if kind.family == "study" else kind.missing or (f"{way} ({page})" if columns else way)
     return Look(place.name, kind, Facts(kind.family), columns, (), samples, problem=problem)
 
 

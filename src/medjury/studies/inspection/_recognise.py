@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 from medjury.foundation import limits
 from medjury.foundation.errors import MedjuryError, no_such
-from medjury.intake import EvalLog, Reading, Table, read_table
+from medjury.foundation.nested import lists_within
+from medjury.intake import EvalLog, Reading, read_table
 from medjury.store.ratings import is_redcap
 from medjury.store.runs import files
-from medjury.studies.inspection._column_names import proposal
+from medjury.studies.inspection._cases import case_proposal
+from medjury.studies.inspection._column_names import item_column, kind_of
+from medjury.studies.inspection._grades import in_order
+from medjury.studies.inspection._propose import Seen, propose, seen_table
+from medjury.tables import Doubt
 
 # Results of other evaluation programs, known by the keys that only they have, and the mapping that reads each.
 
@@ -40,8 +45,14 @@ def _peer_of(content: Any) -> Peer | None:
     first = content[0] if isinstance(content, list) and content else content
     if not isinstance(first, dict):
         return None
+    if isinstance(content, dict) and isinstance(content.get("data"), list) and _is_langfuse(content["data"]):
+        return Peer("langfuse: scores", {"rows": "data[]", **_of_langfuse(content["data"])})
     if isinstance(content, dict):
         return _of_document(content)
+    if _is_langfuse(content):
+        return Peer("langfuse: scores", _of_langfuse(content))
+    if isinstance(first.get("annotations"), list) and isinstance(first.get("data"), dict):
+        return Peer("Label Studio: tasks and annotations", _of_label_studio(content))
     if "stats" in first and "instance_id" in first:
         names = _keys(each["name"]["name"] for each in first["stats"])
         return Peer("HELM: statistics of instances", _judged({
@@ -71,8 +82,11 @@ def _of_document(content: Mapping[str, Any]) -> Peer | None:
         return Peer("HELM: answers of a model", mapping, "cases")
     results = content.get("results")
     if isinstance(results, dict) and isinstance(results.get("results"), list):
-        mapping = {"rows": "results.results[]", "item": "testIdx", "system": "provider.id",
-                   "columns": "namedScores.{dimension}"}  # fmt: skip
+        rows = results["results"]
+        mapping = {"rows": "results.results[]", "item": "testIdx"}
+        mapping |= {"system": "provider.id" if isinstance(rows[0].get("provider"), dict) else "provider"}
+        named = any(each.get("namedScores") for each in rows)
+        mapping |= {"columns": "namedScores.{dimension}"} if named else {"dimensions": {"score": "score"}}
         return Peer("promptfoo: results", _judged(mapping, "promptfoo"))
     run = content.get("testRunData", content)
     if isinstance(run, dict) and isinstance(run.get("testCases"), list):
@@ -86,6 +100,48 @@ def _of_document(content: Mapping[str, Any]) -> Peer | None:
         item = next((name for name in content["columns"] if str(name).endswith(("id", "case"))), "ITEM")
         return Peer("MLflow: table of results", _judged({"item": item, "dimensions": names}, "MLflow"))
     return None
+
+
+def _is_langfuse(rows: Any) -> bool:
+    first = rows[0] if isinstance(rows, list) and rows else None
+    return isinstance(first, dict) and {"traceId", "name", "value"} <= first.keys()
+
+
+def _of_langfuse(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Scores with names, of traces or of steps in them; who is not named is the program that scored."""
+    mapping: dict[str, Any] = {"item": "traceId", "dimension": "name", "score": "value"}
+    users = {str(each["authorUserId"]) for each in rows if each.get("authorUserId")}
+    mapping |= {"rater": "authorUserId"} if users else {}
+    mapping |= {"explanation": "comment"} if any(each.get("comment") for each in rows) else {}
+    words = {each["value"] for each in rows if isinstance(each["value"], str)}
+    if known := in_order(words) if words else None:
+        mapping["labels"] = known[0]
+    mapping["fixed"] = {"rater": "langfuse"}
+    return mapping | {"rater_kind": {"judge": ["langfuse"]} if users else "judge"}
+
+
+def _of_label_studio(tasks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Every answer of every annotation; a task is called by an id in its data that all tasks have, each its own."""
+    names = [name for name in tasks[0]["data"] if item_column({name: [""]}) == name or name.endswith("id")]
+    own = [name for name in names if len({str(each["data"].get(name)) for each in tasks}) == len(tasks)]
+    who = tasks[0]["annotations"][0].get("completed_by")
+    results = [result for task in tasks for each in task["annotations"] for result in each.get("result", ())]
+    graded = {"rating", "number", "choices"}
+    answers = [each for each in results if graded & each.get("value", {}).keys()]
+    names_of = dict.fromkeys(str(each["from_name"]) for each in answers)
+    words = {word for each in answers for word in each["value"].get("choices", ())}
+    mapping: dict[str, Any] = {
+        "rows": "[].annotations[].result[]", "item": f"^^.data.{own[0]}" if own else "^^.id",
+        "rater": "^.completed_by.email" if isinstance(who, dict) and "email" in who else
+                 "^.completed_by.id" if isinstance(who, dict) else "^.completed_by",
+        "dimension": "from_name", "dimensions": {name: name for name in names_of}, "score": "value",
+        "take": sorted({key for each in answers for key in graded & each["value"].keys()}),
+    }  # fmt: skip
+    if words and (known := in_order(words)):
+        mapping["labels"] = known[0]
+    if any(each.get("was_cancelled") for task in tasks for each in task["annotations"]):
+        mapping["without"] = {"^.was_cancelled": ["True"]}
+    return mapping
 
 
 _LETTERS = {"C": 1, "P": 0.5, "I": 0, "N": 0, "True": 1, "False": 0}  # as Inspect itself counts them
@@ -127,34 +183,38 @@ def _keys(names: Any) -> dict[str, str]:
     return {str(name): str(name) for name in names}
 
 
+_HOW = ("sheet", "delimiter", "encoding", "header_rows", "skip_rows", "rows")
 Family = Literal["ratings", "cases", "transcript", "run", "store", "study", "unknown"]
+_LINES = 200  # of JSON Lines that are looked at
 _TRANSCRIPTS = (".vtt", ".srt", ".txt", ".ctm", ".rttm")
-_CASE_WORDS = {
-    "candidate",
-    "notes",
-    "note",
-    "summary",
-    "output",
-    "answer",
-    "response",
-    "prediction",
-    "reference",
-}
-HEAD = 200  # rows that are looked at
+
+
+_CASES: Family = "cases"
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a file is: its family, its name in words, and the mapping that it needs."""
+    """What a file is: its family, its name in words, the mapping that it needs, what of that is a guess, the one
+    fact that is missing, and whether it may be read as the other of ratings and cases."""
 
     family: Family
     name: str
     mapping: dict[str, Any] = field(default_factory=dict)
+    doubts: tuple[Doubt, ...] = ()
+    missing: str = ""
+    other: Family | None = None
+    columns: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # the mapping, less what cells and file tell beyond
 
 
-def recognise(path: str | Path) -> Kind:
-    """The kind of a file or folder."""
+def recognise(
+    path: str | Path, stated: Mapping[str, Any] | None = None, wanted: Family | None = None
+) -> Kind:
+    """The kind of a file or folder. `stated` are lines of its mapping that a person gave, `wanted` how they want it
+    read where it may be ratings as well as cases."""
     place = Path(path)
+    stated = stated or {}
     if not place.exists():
         raise MedjuryError(no_such(place, "file or folder"))
     if place.is_dir():
@@ -170,16 +230,18 @@ def recognise(path: str | Path) -> Kind:
     if ending == ".eval":
         return _eval(place)
     if ending in (".json", ".jsonl", ".ndjson"):
-        found = _json(place, ending)
+        found = _json(place, ending, stated)
         if found is not None:
             return found
     try:
-        table = read_table(place)
+        seen = seen_table(place, stated)
     except limits.FileLimitError:
         raise
-    except MedjuryError:
-        return Kind("unknown", "file of a kind that is not known here")
-    return _table(place, table)
+    except MedjuryError as error:
+        known = ending in (".csv", ".tsv", ".xlsx", ".ods", ".parquet", ".sav", ".dta", ".jsonl")
+        words = "table that cannot be read" if known else "file of a kind that is not known here"
+        return Kind("unknown", words, missing=str(error) if known else "")
+    return _table(place, seen, stated, wanted)
 
 
 def _folder(place: Path) -> Kind:
@@ -209,18 +271,22 @@ def _document(place: Path) -> Kind:
     )
 
 
-def _json(place: Path, ending: str) -> Kind | None:
+def _json(place: Path, ending: str, stated: Mapping[str, Any]) -> Kind | None:
     """What only JSON can be: FHIR, a recogniser's output, a peer's results, cases. Else None: a table."""
     content = _content(place, ending)
     first = content[0] if isinstance(content, list) and content else content
     if isinstance(first, dict) and "resourceType" in first:
         return Kind("cases", f"FHIR ({first['resourceType']})")
     if (peer := peer_of(content)) is not None:
-        return Kind(peer.family, peer.name, dict(peer.mapping))
-    if isinstance(first, dict) and first.keys() & {"candidate", "notes"}:
+        return Kind(peer.family, peer.name, {**peer.mapping, **stated})
+    if isinstance(first, dict) and first.keys() & {"candidate", "notes"} and not stated:
         return Kind("cases", "cases")
     if ending == ".json" and not _is_transcript(place):
-        return None if isinstance(content, list) else Kind("unknown", "JSON of a kind that is not known here")
+        if isinstance(content, list) or "rows" in stated:
+            return None
+        if not isinstance(content, dict) or not (found := lists_within(content)):
+            return Kind("unknown", "JSON of a kind that is not known here")
+        return _table(place, seen_table(place, {"rows": found[0]}), {"rows": found[0], **stated}, None)
     return Kind("transcript", "transcript") if ending == ".json" else None
 
 
@@ -239,7 +305,7 @@ def _content(place: Path, ending: str) -> Any:
         if ending == ".json":
             limits.check_depth(place, text)
             return json.loads(text)
-        return [json.loads(line) for line in text.splitlines()[:HEAD] if line.strip()]
+        return [json.loads(line) for line in text.splitlines()[:_LINES] if line.strip()]
     except (ValueError, RecursionError, OSError):
         return None
 
@@ -248,46 +314,80 @@ def _is_transcript(place: Path) -> bool:
     from medjury.texts.transcripts import read_transcript
 
     try:
-        return bool(read_transcript(place).turns)
+        return any(turn.text.strip() for turn in read_transcript(place).turns)
     except MedjuryError as error:
         return "holds no transcript" not in str(error) and "JSON" not in str(error)
 
 
-def _table(place: Path, table: Table) -> Kind:
-    try:
-        rows = [row.cells for row in islice(table.rows, HEAD)]
-    except limits.FileLimitError:
-        raise
-    except MedjuryError:
-        return Kind("unknown", "table that cannot be read")
-    names = {name.casefold() for name in table.header}
-    if {"text", "speaker"} <= names or {"text", "start"} <= names:
+def _table(place: Path, seen: Seen, stated: Mapping[str, Any], wanted: Family | None) -> Kind:
+    names = {name.casefold() for name in seen.header}
+    if ({"text", "speaker"} <= names or {"text", "start"} <= names) and not stated:
         return Kind("transcript", "transcript (table of turns)")
-    if {"key", "created_at", "explanation", "item", "rater"} <= names:
-        return Kind("ratings", "ratings that Medjury wrote")
-    if {"item", "rater", "dimension", "score"} <= names:
-        return Kind("ratings", "long table of ratings under our own column names")
-    mapping = proposal(table.header, rows)
-    if is_redcap(table.header):
-        return Kind("ratings", "REDCap export", mapping)
-    if any("Qualtrics" in note for note in table.reported):
-        return Kind("ratings", "Qualtrics survey", mapping)
+    found = propose(place, seen, stated)
+    mapping = found.mapping
+    cases = case_proposal(seen)
+    is_rated = not found.missing and (
+        bool(mapping.keys() & {"rater", "raters", "score", "columns", "sheets", "take"})
+        or len(mapping.get("dimensions", ())) > 0
+    )
+    both = is_rated and "candidate" in cases
+    are_cases = bool(cases.keys() & {"candidate", "notes", "texts"})
+    if wanted == "cases" or (wanted is None and are_cases and not _are_ratings(mapping, is_rated, cases)):
+        plain = "id" in names and ("candidate" in names or "candidate" not in cases)
+        kept = {} if plain and not seen.how and not stated else {**seen.how, **cases, **stated}
+        return Kind("cases", "table of cases", kept, other="ratings" if both else None)
+    name, other = _named(names, seen, mapping), _CASES if both else None
+    kind = Kind("ratings", name, mapping, found.doubts, found.missing, other, found.columns)
+    if found.missing and not mapping.keys() & {"rater", "score", "dimensions", "raters", "columns", "item"}:
+        return Kind(
+            "unknown", "table without a column of scores, and without texts to judge", missing=found.missing
+        )
+    return kind
+
+
+def _are_ratings(mapping: Mapping[str, Any], is_rated: bool, cases: Mapping[str, Any]) -> bool:
+    """Grades speak for ratings, also beside the texts that were graded; a lone column of them may be a fact."""
+    if "candidate" not in cases and not cases.get("texts"):
+        return True
+    return is_rated and bool(
+        mapping.keys() & {"rater", "raters", "score", "columns", "sheets", "take"}
+        or kind_of(list(mapping.get("dimensions", ()))) == "dimensions"
+    )
+
+
+def _named(names: Collection[str], seen: Seen, mapping: Mapping[str, Any]) -> str:
+    """What such a table of ratings is called."""
+    if {"key", "created_at", "explanation", "item", "rater"} <= set(names):
+        return "ratings that Medjury wrote"
+    if {"item", "rater", "dimension", "score"} <= set(names):
+        return "long table of ratings under our own column names"
+    if is_redcap(seen.header):
+        return "REDCap export"
+    if any("Qualtrics" in note for note in seen.reported):
+        return "Qualtrics survey"
     if mapping.get("cells") == "json":
-        return Kind("ratings", "table with scores as JSON in its cells", mapping)
-    if {"annotation_id", "annotator"} & names and "lead_time" in names:
-        return Kind("ratings", "Label Studio export", mapping)
+        return "table with scores as JSON in its cells"
+    if {"annotation_id", "annotator"} & set(names) and "lead_time" in names:
+        return "Label Studio export"
     if "columns" in mapping:
-        return Kind("ratings", "survey: a row for each rater, a column for each item and question", mapping)
-    if names & _CASE_WORDS and not (names & {"score", "rating"}) and "rater" not in mapping:
-        return Kind("cases", "table of cases")
-    if "score" in mapping:
-        return Kind("ratings", "long table of ratings", mapping)
-    if "dimensions" in mapping:
-        return Kind("ratings", "wide table of ratings", mapping)
-    return Kind("unknown", "table without a column of scores, and without texts to judge")
+        is_survey = "{item}" in str(mapping["columns"])
+        survey = "survey: a row for each rater, a column for each item and question"
+        return survey if is_survey else "wide table of ratings, a column for each pair of names"
+    if "items" in mapping:
+        return "turned table of ratings, a column for each case"
+    return "long table of ratings" if "score" in mapping else "wide table of ratings"
 
 
 def head(path: str | Path, mapping: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
     """The columns of a table and its first three rows."""
-    table = read_table(Path(path), Reading(rows=mapping.get("rows")))
-    return table.header, [row.cells for row in islice(table.rows, 3)]
+    table = read_table(Path(path), reading_of(mapping))
+    return table.header, [row.cells for row in itertools.islice(table.rows, 3)]
+
+
+def reading_of(mapping: Mapping[str, Any]) -> Reading:
+    """How a mapping says that its file is read; of several sheets the first."""
+    how = {name: mapping[name] for name in _HOW if name in mapping}
+    if isinstance(sheets := mapping.get("sheets"), Mapping):
+        listed = next(iter(sheets.values()))
+        how["sheet"] = next(iter(listed.values() if isinstance(listed, Mapping) else listed))
+    return Reading(**how, columns=("Unnamed: 0",))

@@ -11,7 +11,8 @@ from typing import Any
 from medjury.foundation.documents import nearest, read_document
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, load_instrument
-from medjury.studies.inspection._guess import SIDES, Guess, column_doubt, guess, looks_like_dimensions, merged
+from medjury.studies.inspection._column_names import looks_like_dimensions
+from medjury.studies.inspection._guess import SIDES, Guess, column_doubt, guess, merged
 from medjury.tables import (
     COLUMNS,
     MATCHED,

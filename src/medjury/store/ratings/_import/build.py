@@ -270,7 +270,7 @@ class Builder:
         for name in ("item", "rater"):
             if not fields.get(name):
                 raise _RefusedEntry(f"has a rating, but no {name}", name)
-        given = fields.get("rater_kind", source.rater_kind)
+        given = fields.get("rater_kind") or source.kind_of(fields["rater"])
         if given not in get_args(RaterKind):
             raise _RefusedEntry(f"rater_kind {given!r}: {nearest(given, get_args(RaterKind))}", "rater_kind")
         repeat = fields.get("repeat", "0")

@@ -125,7 +125,7 @@ def _json_entries(entry: Entry, layout: Layout, report: ImportReport) -> Iterato
     """One entry per dimension. A judge was asked for each, so a gap is a failure; a clinician may leave one."""
     source = layout.source
     asked, because = source.dimensions or {}, source.column("explanation")
-    judge = source.rater_kind != "clinician"
+    judge = source.kind_of(entry.fields.get("rater", "")) != "clinician"
     scores: Mapping[str, Any] = {}
     failure: Unscored | None = None
     if is_blank(entry.cell):

@@ -156,7 +156,7 @@ class SourcePart(FilePart):
     decimal: Literal[".", ","] = "."
     forms: Literal["started", "all"] = "started"
     fixed: FixedPart = Field(default=FixedPart(), validation_alias=AliasChoices("fixed", "constants"))
-    rater_kind: RaterKind = "clinician"
+    rater_kind: RaterKind | dict[RaterKind, list[str]] = "clinician"
     labels: Annotated[dict[str, dict[str, float]], _with_words(_labels)] = {}
     na: Annotated[frozenset[str], _with_words(_codes)] = frozenset()
     blank: Annotated[frozenset[str], _with_words(_codes)] = frozenset()
@@ -184,6 +184,12 @@ class SourcePart(FilePart):
             if isinstance(each, RangePart) and each.low >= each.high:
                 raise ValueError("`from` must be less than `to`")
         return scale
+
+    def kind_of(self, rater: str) -> RaterKind:
+        """Whether a rater is a clinician, a judge, ...: by what holds for all, or by the lists of names."""
+        if isinstance(self.rater_kind, str):
+            return self.rater_kind
+        return next((kind for kind, names in self.rater_kind.items() if rater in names), "clinician")
 
     @property
     def json_cells(self) -> bool:
