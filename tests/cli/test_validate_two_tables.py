@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -317,8 +318,8 @@ def test_columns_that_the_tables_share_in_part_are_asked_about(write: Write) -> 
     judges = write("j.csv", "item,accuracy", IDS, LLAMA)
     with pytest.raises(UnansweredError, match=r"raters or dimensions"):
         through(humans, judges)
-    _, panels, asked = through(humans, judges, 1, 1)
-    assert len(asked) == 2 and score(panels[1], IDS[6], "judge", "accuracy") == LLAMA[6]
+    _, panels, asked = through(humans, judges, 1)
+    assert len(asked) == 1 and score(panels[1], IDS[6], "judge", "accuracy") == LLAMA[6]
 
 
 def test_a_judge_file_with_two_models_may_be_two_judges_or_two_systems(
@@ -445,3 +446,91 @@ def test_stopping_at_a_question_compares_nothing(
 def test_the_mapping_as_it_is_written_says_what_it_is(wide: Path, write: Write) -> None:
     door, _, _ = through(wide, write("j.csv", "item,llama", IDS, LLAMA))
     assert settings_text(door).startswith("# How two tables were read.")
+
+
+def _semicolons(write: Write) -> Path:
+    """A table of clinicians as a spreadsheet in Europe writes it."""
+    rows = [["Case No.", "Reviewer", "Accuracy (1-5)", "Completeness (1-5)"]]
+    rows += [[n + 1, "Ada", ADA[n], SAM[n]] for n in range(CASES)] + [
+        [n + 1, "Sam", SAM[n], ADA[n]] for n in range(CASES)
+    ]
+    place = write("humans.csv", "x", [1])
+    place.write_text("\ufeff" + "\n".join(";".join(map(str, row)) for row in rows), encoding="utf-8")
+    return place
+
+
+def test_two_files_as_people_have_them_need_one_command_and_no_terminal(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judges = write("judges.csv", "case_id,accuracy,completeness", range(1, CASES + 1), LLAMA, QWEN)
+    command = ["validate", str(_semicolons(write)), str(judges), "--resamples", "200", "--out", "out"]
+    assert main(command) in (3, 4)
+    shown = capsys.readouterr().out
+    assert "the scale is the one in the columns' names: 1 to 5" in shown
+    word, agreement, advice = (
+        shown.index(each) for each in ("Accuracy: ", "colleagues\nkappa", "What to do: ")
+    )
+    assert word < agreement < advice
+    page = Path("out/report.html").read_text()
+    assert "<h1>humans.csv and judges.csv</h1>" in page
+    ratings = pl.read_csv("out/ratings.csv")
+    mine = ratings.filter(pl.col("item") == 7, pl.col("dimension") == "Accuracy").sort("rater")
+    assert dict(mine.select("rater", "score").rows()) == {"Ada": ADA[6], "Sam": SAM[6], "judge": LLAMA[6]}
+    scale = yaml.safe_load(Path("out/mapping.yaml").read_text())["scale"]
+    assert scale == [1.0, 5.0]
+
+
+def test_all_questions_are_asked_at_once(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    humans = write("h.csv", "dr_a,dr_b,where", ADA, SAM, IDS)
+    judges = write("j.csv", "where,llama", [name.upper() for name in IDS], [score - 1 for score in LLAMA])
+    command = ["validate", str(humans), str(judges), "--resamples", "100"]
+    assert main(command) == 2
+    told = capsys.readouterr().err
+    assert "3 questions are open." in told
+    options = ["--item", "where", "--map", "match.item=ignore case and signs"]
+    options += ["--map", "judges.rescale=0 to 4 as 1 to 5"]
+    assert f"--yes takes all that the tables suggest: {shlex.join(options)}" in told
+    assert main([*command, *options]) == 4
+
+
+def test_dimensions_meet_by_name_or_by_their_scores(write: Write) -> None:
+    who = ["Ada"] * CASES
+    humans = write("h.csv", "case,rater,Accuracy,harm", IDS, who, ADA, SAM)
+    _, panels, asked = through(humans, write("j.csv", "case,ACCURACY,harm", IDS, LLAMA, QWEN))
+    assert asked == [] and score(panels[1], IDS[2], "judge", "Accuracy") == LLAMA[2]
+    judges = write("j.csv", "case,faithful,harm", IDS, LLAMA, QWEN)
+    door, panels, asked = through(humans, judges, 0)
+    assert asked[0].startswith("Which dimension of HUMANS (h.csv) is 'faithful' of JUDGES (j.csv)?")
+    assert "with 'Accuracy'" in asked[0] and door.settings["match"]["dimensions"] == {"faithful": "Accuracy"}
+    assert score(panels[1], IDS[2], "judge", "Accuracy") == LLAMA[2]
+    _, panels, _ = through(humans, judges, 1)
+    assert score(panels[1], IDS[2], "judge", "faithful") == LLAMA[2]
+
+
+def test_cases_are_named_by_the_columns_whose_values_meet(write: Write) -> None:
+    numbers = [f"r{n}" for n in range(CASES)]
+    humans = write("h.csv", "case_id,variant,dr_a", numbers, IDS, ADA)
+    judges = write("j.csv", "record_id,file,llama", [f"x{n}y{n}" for n in range(CASES)], IDS, LLAMA)
+    door, panels, asked = through(humans, judges, 0)
+    assert "share no value. Which columns name the case?" in asked[0] and len(asked) == 1
+    assert (door.settings["humans"]["item"], door.settings["judges"]["item"]) == ("variant", "file")
+    assert score(panels[1], IDS[2], "llama", "score") == LLAMA[2]
+
+
+def test_sheets_and_words_are_validated_as_they_are(write: Write, tmp_path: Path) -> None:
+    import openpyxl
+
+    book, words = openpyxl.Workbook(), {1: "Very poor", 2: "Poor", 3: "Fair", 4: "Good", 5: "Very good"}
+    del book["Sheet"]
+    for name, grades in (("Accuracy", ADA), ("Safety", SAM)):
+        page = book.create_sheet(name)
+        page.append(["Grades of the letters"])
+        page.append(["Letter ID", "Reviewer1", "Reviewer2"])
+        for at, item in enumerate(IDS):
+            page.append([item, words[grades[at]], words[QWEN[at]]])
+    book.save(tmp_path / "h.xlsx")
+    judges = write("j.csv", "letter_id,accuracy,safety", IDS, LLAMA, QWEN)
+    _, panels, asked = through(tmp_path / "h.xlsx", judges)
+    assert asked == []
+    assert score(panels[0], IDS[4], "Reviewer1", "Safety") == SAM[4]
+    assert score(panels[1], IDS[4], "judge", "Safety") == QWEN[4]

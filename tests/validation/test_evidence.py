@@ -43,7 +43,7 @@ def test_ratings_of_no_run_are_described_as_far_as_they_can_be() -> None:
         found.jury.rule,
         found.jury.quorum,
         found.instrument.name,
-    ) == ("Ratings of no run", 40, "jury", "median", 2, "")
+    ) == ("A table of ratings", 40, "jury", "median", 2, "")
 
 
 def test_the_rater_on_trial_comes_first_and_is_the_jury_or_the_only_one() -> None:

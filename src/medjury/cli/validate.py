@@ -9,8 +9,9 @@ import re
 import shlex
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,22 +21,55 @@ from medjury.foundation.errors import MedjuryError
 
 if TYPE_CHECKING:
     from medjury.studies.inspection import TwoTables
-    from medjury.tables import Answer, Doubt
+    from medjury.tables import Answer, Doubt, RatingTable
+    from medjury.validation import Validation
 
 
 _WIDTH = 80
+_ORDER = ("NOT VALIDATED", "INCOMPLETE", "AUXILIARY", "VALIDATED")
 
 
 class UnansweredError(MedjuryError):
     """A question that nobody has answered: it says all that there is to say."""
 
 
-def asker(*, yes: bool, quiet: bool = False) -> Callable[[Doubt], Answer | None]:
+def asker(
+    *, yes: bool, quiet: bool = False, unanswered: list[Doubt] | None = None
+) -> Callable[[Doubt], Answer | None]:
     """Who answers: nobody is asked under `--yes`, and where standard input and output are no terminal (or must stay
-    what a program can read) nobody can be."""
+    what a program can read) nobody can be: all that is open is gathered in `unanswered`."""
     if yes:
         return _suggested
-    return _asked if is_terminal() and not quiet else _refused
+    if is_terminal() and not quiet:
+        return _asked
+    return _refused if unanswered is None else partial(_gathered, unanswered)
+
+
+def _gathered(unanswered: list[Doubt], doubt: Doubt) -> Answer | None:
+    """Go on as if the likeliest answer had been given, so that the questions behind it are found too."""
+    if doubt.may_stay_open:
+        return None
+    unanswered.append(doubt)
+    return doubt.suggested or doubt.answers[0]
+
+
+def _refusal(unanswered: Sequence[Doubt]) -> UnansweredError:
+    """All questions at once, each with its answers as options, and the options that the tables suggest."""
+    if len(unanswered) == 1:
+        try:
+            _refused(unanswered[0])
+        except UnansweredError as error:
+            return error
+    lines = [f"{len(unanswered)} questions are open."]
+    for number, each in enumerate(unanswered, start=1):
+        lines.append(f"{number}. {each.question}")
+        lines += [f"     {answer.words}: {answer.option}" for answer in each.answers]
+    taken = [each.suggested for each in unanswered if each.suggested]
+    if len(taken) == len(unanswered):
+        lines.append("--yes takes all that the tables suggest: " + " ".join(each.option for each in taken))
+    elif taken:
+        lines.append("The tables suggest " + " ".join(each.option for each in taken))
+    return UnansweredError("\n".join(lines))
 
 
 def is_terminal() -> bool:
@@ -180,21 +214,29 @@ def run(options: argparse.Namespace) -> int:
     settings = read_settings(Path(options.mapping)) if options.mapping else {}
     put(settings, dict(options.map))
     given = ("item", "system", "patient", "scale", "columns", "scores", "dimension")
+    unanswered: list[Doubt] = []
     tables = TwoTables(
         Path(options.humans),
         Path(options.judges),
-        asker(yes=options.yes, quiet=options.json),
+        asker(yes=options.yes, quiet=options.json, unanswered=unanswered),
         (lambda text: show_notes([text])) if options.json else print,
         settings,
         {name: getattr(options, name) for name in given},
         options.instrument,
     )
-    table = table_of(
-        tables.panels(), scale=tables.scale, instrument=options.instrument, jury=options.jury, rules=rules,
-        protocol=protocol,
-    )  # fmt: skip
+    try:
+        table = table_of(
+            tables.panels(), scale=tables.scale, instrument=options.instrument, jury=options.jury, rules=rules,
+            protocol=protocol,
+        )  # fmt: skip
+    except MedjuryError:
+        if unanswered:
+            raise _refusal(unanswered) from None
+        raise
+    if unanswered:
+        raise _refusal(unanswered)
     table = table if options.rules is None else with_stated_roles(table, options.rules)
-    table = replace(table, notes=(*tables.settled, *table.notes))
+    table = replace(table, notes=(*tables.settled, *tables.taken, *table.notes))
     table.chosen(rules.severe_dimensions)  # a name that is no dimension is refused
     evidence = evidence_of(table, raters=options.raters, resamples=options.resamples, seed=options.seed)
     found = validation_of(evidence, raters=() if options.raters is None else evidence.roles.raters)
@@ -203,7 +245,7 @@ def run(options: argparse.Namespace) -> int:
         show_notes(notes)
     else:
         # Which column is what has been shown already, and what was asked at a terminal stands above.
-        asked = () if options.yes else tables.settled
+        asked = tables.settled if is_terminal() and not options.yes else ()
         print(
             "",
             *dict.fromkeys(each for each in notes if " is the column " not in each and each not in asked),
@@ -211,9 +253,37 @@ def run(options: argparse.Namespace) -> int:
             sep="\n",
         )
     status = show_verdict(found, options)
+    if not options.json:
+        print("", _agreement(table, options), "", _what_to_do(found), sep="\n")
     if out := options.out or (not options.json and (options.yes or is_terminal()) and _new_folder()):
         _write(Path(out), evidence, found, tables, quiet=options.json)
     return status
+
+
+def _agreement(table: RatingTable, options: argparse.Namespace) -> str:
+    """How well the jury and the clinicians agree, beside how well clinicians agree with one another."""
+    from medjury.analysis.agreement import agreement
+
+    asked = {name: getattr(options, name) for name in ("raters", "resamples", "seed")}
+    try:
+        found = agreement(table, **{name: each for name, each in asked.items() if each is not None})
+    except MedjuryError as error:
+        return f"Agreement: {error}"
+    return found.short_text()
+
+
+def _what_to_do(found: Validation) -> str:
+    """One sentence: what would help most where the word is worst."""
+    worst = min(found.verdicts, key=lambda each: _ORDER.index(each.word), default=None)
+    if worst is None:
+        return "What to do: rate the same answers by clinicians and judges."
+    to_do = next((rule.to_do for rule in worst.not_met if rule.to_do), "")
+    if to_do and worst.word != "AUXILIARY":
+        return f"What to do: {found.about(to_do, worst.rater)}"
+    return (
+        "What to do: use the scores beside clinicians' own, not in place of them; register a study (medjury "
+        "register) for a verdict without a person beside it."
+    )
 
 
 def _new_folder() -> str:

@@ -178,6 +178,12 @@ def rating_table(
         # Who has no vote in the run's jury has none in another rule's.
         rule = JuryRule(jury or own.rule, own.quorum if quorum is None else quorum, members=own.members)
         table = replace(table, jury_rule=rule, jury_asked=True)
+    if mapping is None and place is not None and place.endswith((".yaml", ".yml")):
+        mapping = place
+    if mapping is not None and scale is None and instrument is None:
+        from medjury.tables._read import grades_in_mapping
+
+        scale = grades_in_mapping(mapping, [each.name for each in table.dimensions if each.grades is None])
     if scale is None and instrument is None and cases is None:
         return table
     return _remade(table, scale, instrument, cases)

@@ -3,6 +3,7 @@ the doubt, and every answer with the option that gives it."""
 
 from __future__ import annotations
 
+import difflib
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -66,13 +67,13 @@ def _no_blanks(name: str) -> str:
     return "".join(name.split())
 
 
-def _no_case(name: str) -> str:
+def no_case(name: str) -> str:
     return re.sub(r"[\W_]", "", name.casefold())
 
 
 def _no_zeros(name: str) -> str:
     whole = re.sub(r"(\d)\.0+$", r"\1", name.strip())
-    return re.sub(r"(?<!\d)0+(?=\d)", "", _no_case(whole))
+    return re.sub(r"(?<!\d)0+(?=\d)", "", no_case(whole))
 
 
 def _number(name: str) -> str:
@@ -81,9 +82,9 @@ def _number(name: str) -> str:
     return str(int(found[1])) if found else f"no number: {name}"
 
 
-RULES: dict[str, Callable[[str], str]] = {
+ID_RULES: dict[str, Callable[[str], str]] = {
     "ignore blanks": _no_blanks,
-    "ignore case and signs": _no_case,
+    "ignore case and signs": no_case,
     "ignore case, signs and leading zeros": _no_zeros,
     "compare numbers alone": _number,
 }
@@ -95,7 +96,7 @@ def id_doubt(panels: Sequence[Panel], field: str) -> Doubt | None:
     mine, theirs = (_names(each, field) for each in panels)
     as_written = len(set(mine) & set(theirs))
     best, most = "", as_written
-    for rule, key in RULES.items():
+    for rule, key in ID_RULES.items():
         if rule == "compare numbers alone" and field != "item":
             continue
         keys = [{key(name) for name in names} for names in (mine, theirs)]
@@ -103,8 +104,8 @@ def id_doubt(panels: Sequence[Panel], field: str) -> Doubt | None:
             best, most = rule, len(keys[0] & keys[1])
     if not best:
         return None
-    known = {RULES[best](name): name for name in theirs}
-    pairs = ((name, known.get(RULES[best](name))) for name in mine)
+    known = {ID_RULES[best](name): name for name in theirs}
+    pairs = ((name, known.get(ID_RULES[best](name))) for name in mine)
     example = next((one, other) for one, other in pairs if other is not None and one != other)
     question = (
         f"{_WORDS[field]} are written differently: {as_written:,} of {len(mine):,} in {panels[0].title} are also "
@@ -123,11 +124,11 @@ def with_matched(panels: Sequence[Panel], field: str, rule: str) -> list[Panel]:
     humans, judges = panels
     if rule == AS_THEY_ARE:
         return [humans, judges]
-    if rule not in RULES:
+    if rule not in ID_RULES:
         raise MedjuryError(
-            f"match.{field}: there is no rule {rule!r}; {nearest(rule, [*RULES, AS_THEY_ARE])}"
+            f"match.{field}: there is no rule {rule!r}; {nearest(rule, [*ID_RULES, AS_THEY_ARE])}"
         )
-    key = RULES[rule]
+    key = ID_RULES[rule]
     for panel in panels:
         seen: dict[str, str] = {}
         for name in _names(panel, field):
@@ -144,6 +145,80 @@ def with_matched(panels: Sequence[Panel], field: str, rule: str) -> list[Panel]:
         f"{_WORDS[field].lower()} were matched by the rule {rule!r}: {len(new):,} match, {changed:,} of them were "
         "written differently"
     )]  # fmt: skip
+
+
+def with_paired_dimensions(panels: Sequence[Panel], pairs: Mapping[str, str] | None) -> list[Panel]:
+    """The panels with the judges' dimensions under the clinicians' names: those of `pairs`, and those that differ
+    in capitals and signs alone."""
+    import polars as pl
+
+    humans, judges = panels
+    mine, theirs = (_names(each, "dimension") for each in panels)
+    pairs = {name: other for name, other in (pairs or {}).items() if other != AS_THEY_ARE}
+    for name, other in pairs.items():
+        if name not in theirs or other not in mine:
+            raise MedjuryError(
+                f"match.dimensions: {name!r} must be a dimension of {judges.title} ({', '.join(theirs)}) and "
+                f"{other!r} one of {humans.title} ({', '.join(mine)})"
+            )
+    ours = {no_case(name): name for name in mine}
+    new = {
+        name: ours[no_case(name)]
+        for name in theirs
+        if name not in mine
+        and name not in pairs
+        and no_case(name) in ours
+        and ours[no_case(name)] not in theirs
+    } | pairs
+    if not new or len(set(new.values())) < len(new):
+        return [humans, judges]
+    frame = judges.frame.with_columns(pl.col("dimension").replace(new))
+    words = ", ".join(f"{name!r} is {other!r} of {humans.title}" for name, other in new.items())
+    return [humans, replace(judges, frame=frame).saying(f"dimensions: {words}")]
+
+
+_ALIKE = 0.6  # of two names, as difflib counts: accuracy and accurate
+_TOGETHER = 0.5  # rank correlation by which scores are of one dimension
+
+
+def dimension_doubt(panels: Sequence[Panel], settled: Mapping[str, str]) -> Doubt | None:
+    """The first dimension of the judges that may be one of the clinicians' under another name: by the name, or by
+    the scores of the same cases. Of two tables that share one none is asked for without a sign of that."""
+    mine, theirs = (_names(each, "dimension") for each in panels)
+    free = [name for name in mine if name not in theirs]
+    for name in (each for each in theirs if each not in mine and each not in settled):
+        if not free:
+            return None
+        likeness = {other: _likeness(name, other) for other in free}
+        found = {other: _correlation(_under(panels, name, other), other) for other in free}
+        together = {other: value or 0.0 for other, (value, count) in found.items() if count >= _FEWEST}
+        best = max(
+            free, key=lambda other: (likeness[other] >= _ALIKE, together.get(other, 0.0), likeness[other])
+        )
+        sure = likeness[best] >= _ALIKE or together.get(best, 0.0) >= _TOGETHER
+        if not sure and set(mine) & set(theirs):
+            continue
+        ranked = sorted(free, key=lambda other: (other != best, -together.get(other, 0.0)))
+        same = [Answer(f"{other!r}", {f"match.dimensions.{name}": other}) for other in ranked]
+        none = Answer("none of them", {f"match.dimensions.{name}": AS_THEY_ARE})
+        shown = f" (rank correlation {together[best]:.2f} with {best!r})" if best in together else ""
+        question = f"Which dimension of {panels[0].title} is {name!r} of {panels[1].title}?{shown}"
+        return Doubt(question, (*same, none), same[0] if sure else None)
+    return None
+
+
+def _likeness(one: str, other: str) -> float:
+    first, second = no_case(one), no_case(other)
+    if min(len(first), len(second)) >= 5 and first[:5] == second[:5]:
+        return 1.0
+    return difflib.SequenceMatcher(None, first, second).ratio()
+
+
+def _under(panels: Sequence[Panel], name: str, other: str) -> list[Panel]:
+    import polars as pl
+
+    frame = panels[1].frame.filter(pl.col("dimension") == name)
+    return [panels[0], replace(panels[1], frame=frame.with_columns(dimension=pl.lit(other)))]
 
 
 def _names(panel: Panel, field: str) -> list[str]:

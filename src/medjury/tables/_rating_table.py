@@ -64,6 +64,7 @@ class RunDetails:
     profiles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     judge_vendors: Mapping[str, str] = field(default_factory=dict)
     system_vendors: Mapping[str, str] = field(default_factory=dict)
+    name: str = ""  # what ratings that come from no run are called
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -113,6 +113,17 @@ def read_mapped(
     if frame is None and not isinstance(source, str | os.PathLike):
         raise MedjuryError(f"a mapping reads a file, or {FORMS}, not {type(source).__name__}")
     return _imported(frame if frame is not None else Path(str(source)), mapping)
+
+
+def grades_in_mapping(
+    mapping: Mapping[str, Any] | str | os.PathLike[str], dimensions: Sequence[str]
+) -> dict[str, tuple[float, ...]] | None:
+    """The grades that a mapping states, of those of the dimensions that have none; None where it states none."""
+    from medjury.store.ratings import mapping_grades
+
+    stated = mapping_grades(mapping)
+    found = {name: grades for name in dimensions if (grades := stated.get(name, stated.get("")))}
+    return found or None
 
 
 def _imported(

@@ -15,7 +15,14 @@ from medjury.tables._dimensions import GradesArgument
 from medjury.tables._jury import JuryName
 from medjury.tables._open import rating_table, with_rules
 from medjury.tables._panel import KEYS, KINDS, Meaning, Panel, melted, open_panel
-from medjury.tables._panel_doubts import MATCHED, id_doubt, reversed_doubt, scale_doubt
+from medjury.tables._panel_doubts import (
+    MATCHED,
+    id_doubt,
+    no_case,
+    reversed_doubt,
+    scale_doubt,
+    with_paired_dimensions,
+)
 from medjury.tables._rating_table import RatingTable
 
 if TYPE_CHECKING:
@@ -85,7 +92,7 @@ def _in_doubt(sides: Sequence[Panel], table: RatingTable) -> list[str]:
         found = grades.get(dimension)
         return None if found is None else (found.lowest, found.highest)
 
-    doubts = [id_doubt(sides, name) for name in MATCHED]
+    doubts = [id_doubt(sides, name) for name in MATCHED if name != "dimension"]
     doubts += [scale_doubt(sides, known, {}), reversed_doubt(sides, known, None, None)]
     return [f"{IN_DOUBT}{each.question}" for each in doubts if each is not None]
 
@@ -101,8 +108,10 @@ def read_panels(
     columns: Meaning | None = None,
     dimension: str | None = None,
     mappings: Sequence[Mapping[str, Any]] = ({}, {}),
+    pairs: Mapping[str, str] | None = None,
 ) -> list[Panel]:
-    """Both tables as long ones, each by its mapping where it has one; nothing of them is compared yet."""
+    """Both tables as long ones, each by its mapping where it has one; nothing of them is compared yet. Names of
+    dimensions that differ in capitals and signs alone are one name; `pairs` are others, the judges' first."""
     named = {ours: theirs for ours, theirs in zip(KEYS, (item, system, patient), strict=True) if theirs}
     sides = [open_panel(humans, "clinician", named=named, scores=scores, mapping=mappings[0])]
     sides.append(open_panel(judges, "judge", named=named, scores=scores, mapping=mappings[1]))
@@ -110,10 +119,11 @@ def read_panels(
     known = _dimensions(sides)
     name = dimension or (known[0] if len(known) == 1 else DIMENSION)
     meanings = [_meaning(each, sides[1 - place], columns, known) for place, each in enumerate(sides)]
-    return [
+    found = [
         _whole(melted(each, meaning, name) if meaning else each, name)
         for each, meaning in zip(sides, meanings, strict=True)
     ]
+    return with_paired_dimensions(found, pairs)
 
 
 def table_of(
@@ -131,7 +141,11 @@ def table_of(
     found = rating_table(frame, scale=scale, instrument=instrument, jury=jury)
     _check_raters(found)
     reported = (*(each for side in sides for each in side.reported), *notes, *_assumed(found))
-    found = replace(found, notes=reported, run=replace(found.run, protocol=protocol))
+    found = replace(
+        found,
+        notes=reported,
+        run=replace(found.run, protocol=protocol, name=" and ".join(each.file for each in sides)),
+    )
     return found if rules is None else with_rules(found, rules)
 
 
@@ -161,7 +175,7 @@ def _dimensions(sides: Sequence[Panel]) -> list[str]:
     """The dimensions that are named: in a column, or as columns beside one that names the rater."""
     found: dict[str, None] = {}
     for each in sides:
-        if each.scores and each.has("rater"):
+        if each.scores and (each.has("rater") or each.meaning == "dimensions"):
             found |= dict.fromkeys(each.scores)
         if each.has("dimension"):
             found |= dict.fromkeys(each.frame["dimension"].cast(str).drop_nulls().unique(maintain_order=True))
@@ -183,17 +197,21 @@ def _meaning(panel: Panel, other: Panel, asked: Meaning | None, known: Sequence[
     if by_column or panel.meaning or asked:
         return by_column or panel.meaning or asked
     if known:
-        if set(panel.scores) <= set(known):
-            return "dimensions"
+        if _plain(panel.scores) & _plain(known):
+            return "dimensions"  # no rater is called as what is graded
         if len(known) == 1 and not set(panel.scores) & set(known):
             return "raters"
     else:
-        mine, theirs = set(panel.scores), set(other.scores)
+        mine, theirs = _plain(panel.scores), _plain(other.scores)
         if mine == theirs and (len(mine) == 1 or not any(_A_RATER.fullmatch(name) for name in mine)):
             return "dimensions"
         if not mine & theirs:
             return "raters"
     raise UnclearColumnsError(panel)
+
+
+def _plain(names: Sequence[str]) -> set[str]:
+    return {no_case(name) for name in names}
 
 
 def _whole(panel: Panel, dimension: str) -> Panel:
@@ -249,7 +267,9 @@ def _joined(sides: Sequence[Panel]) -> tuple[polars.DataFrame, list[str]]:
         ids = "" if meet else " No id is in both, even where case, signs and leading zeros do not count."
         raise MedjuryError(
             "no answer is in both tables, so nothing can be compared: are items, systems and dimensions "
-            f"written alike? {_first(sides[0].title, rated)}; {_first(sides[1].title, scored)}.{ids}"
+            f"written alike? {_first(sides[0].title, rated)}; {_first(sides[1].title, scored)}.{ids} Say which "
+            "columns name the case (--map humans.item=COLUMN --map judges.item=COLUMN), or which dimension is "
+            "which (--map match.dimensions.THEIRS=OURS)."
         )
     notes = [f"answers, counted for each dimension: {both:,} are in both tables"]
     absent = _absent(rated, judges)

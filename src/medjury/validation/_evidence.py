@@ -80,7 +80,7 @@ class Evidence:
     def _described(self) -> Manifest:
         rule, instrument = self.table.jury_rule, self.table.instrument
         return Manifest(
-            study="Ratings of no run",
+            study=self.table.run.name or "A table of ratings",
             medjury=__version__,
             cases=self.table.everything.select("item", "system").n_unique(),
             jury=ManifestJury(name=rule.name, rule=rule.rule, quorum=rule.quorum),

@@ -10,8 +10,9 @@ from typing import Any
 from medjury.foundation.errors import MedjuryError
 from medjury.intake import read_table, shown_of
 from medjury.studies.inspection._column_names import is_measured
+from medjury.studies.inspection._grades import scale_in_name
 from medjury.studies.inspection._recognise import Kind, reading_of, recognise
-from medjury.tables import COLUMNS, Answer, Doubt
+from medjury.tables import COLUMNS, ID_RULES, Answer, Doubt
 
 SIDES = ("humans", "judges")
 _PATIENTS = ("patient", "patient_id", "patientid", "mrn")
@@ -30,6 +31,7 @@ class Guess:
     kind: Kind
     columns: Mapping[str, list[str]]
     mapping: dict[str, Any]
+    scale: tuple[float, float] | None = None  # the one that names of its columns state
 
     @property
     def title(self) -> str:
@@ -53,9 +55,9 @@ def guess(path: Path, side: str, given: Mapping[str, Any]) -> Guess:
     patient = next((name for name in columns if name.casefold() in _PATIENTS), None)
     if patient is not None and patient != mapping.get("item") and not given.get("patient"):
         mapping["patient"] = patient
-    return Guess(
-        side, path.name, kind, columns, {key: each for key, each in mapping.items() if key not in given}
-    )
+    scales = {scale for name in columns if (scale := scale_in_name(name)[1]) is not None}
+    kept = {key: each for key, each in mapping.items() if key not in given}
+    return Guess(side, path.name, kind, columns, kept, scales.pop() if len(scales) == 1 else None)
 
 
 # What only the import of ratings reads: a table that begins further down, words as grades, sheets, gaps.
@@ -107,6 +109,7 @@ def column_doubt(guesses: Sequence[Guess], settings: Mapping[str, Any]) -> Doubt
     own = [merged(each, settings.get(each.side, {})) for each in guesses]
     return (
         _which_item(guesses, own, settings)
+        or _items_that_meet(guesses, own, settings)
         or _judge_or_system(guesses, own, settings)
         or _more_scores(guesses, own, settings)
         or _json_columns(guesses, settings)
@@ -139,7 +142,7 @@ def _which_item(
     if not lacking:
         return _number_or_item(guesses, own, settings)
     shared = [
-        name for name in guesses[0].columns if name in guesses[1].columns and _tells_cases(guesses, name)
+        name for name in guesses[0].columns if name in guesses[1].columns and _tells_cases(guesses[0], name)
     ]
     if shared:
         meets = [len(_values(guesses[0], name) & _values(guesses[1], name)) for name in shared]
@@ -161,6 +164,49 @@ def _which_item(
     return Doubt(f"Which column of {first.title} names the case? It has {', '.join(first.columns)}.", answers)
 
 
+def _items_that_meet(
+    guesses: Sequence[Guess], own: Sequence[Mapping[str, Any]], settings: Mapping[str, Any]
+) -> Doubt | None:
+    """Columns that name the case and share no value, where two others share most of theirs."""
+    stated = any("item" in settings.get(each.side, {}) for each in guesses) or settings.get("item")
+    items = [str(mapping.get("item", "item")) for mapping in own]
+    if (
+        stated
+        or settings.get("match")
+        or any(name not in each.columns for name, each in zip(items, guesses, strict=True))
+    ):
+        return None
+    if _meeting(guesses, items[0], items[1]):
+        return None
+    pairs = {
+        (mine, theirs): _meeting(guesses, mine, theirs)
+        for mine in guesses[0].columns
+        for theirs in guesses[1].columns
+        if _tells_cases(guesses[0], mine) and _tells_cases(guesses[1], theirs)
+    }
+    best = max(pairs, key=lambda pair: pairs[pair], default=None)
+    if best is None or 2 * pairs[best] < min(
+        len(_values(guesses[0], best[0])), len(_values(guesses[1], best[1]))
+    ):
+        return None
+    sets = {f"{side}.item": name for side, name in zip(SIDES, best, strict=True)}
+    kept = {f"{side}.item": name for side, name in zip(SIDES, items, strict=True)}
+    meet = Answer(f"{best[0]} and {best[1]}: {pairs[best]:,} values are in both", sets)
+    question = (
+        f"{items[0]!r} of {guesses[0].title} and {items[1]!r} of {guesses[1].title} share no value. Which columns "
+        "name the case?"
+    )
+    return Doubt(question, (meet, Answer(f"{items[0]} and {items[1]} all the same", kept)), meet)
+
+
+def _meeting(guesses: Sequence[Guess], mine: str, theirs: str) -> int:
+    """How many cases two columns share, by their values or by the one number in each."""
+    pairs = [_values(guesses[0], mine), _values(guesses[1], theirs)]
+    return max(
+        len({key(each) for each in pairs[0]} & {key(each) for each in pairs[1]}) for key in ID_RULES.values()
+    )
+
+
 def _number_or_item(
     guesses: Sequence[Guess], own: Sequence[Mapping[str, Any]], settings: Mapping[str, Any]
 ) -> Doubt | None:
@@ -172,7 +218,7 @@ def _number_or_item(
     others = [
         name
         for name in guesses[0].columns
-        if name in guesses[1].columns and name.casefold() != "id" and _tells_cases(guesses, name)
+        if name in guesses[1].columns and name.casefold() != "id" and _tells_cases(guesses[0], name)
         and not is_measured(name, guesses[0].columns[name])
         and 2 * len(_values(guesses[0], name) & _values(guesses[1], name)) > len(_values(guesses[0], name))
     ]  # fmt: skip
@@ -183,9 +229,9 @@ def _number_or_item(
     return Doubt(question, tuple(Answer(name, {f"{side}.item": name for side in SIDES}) for name in names))
 
 
-def _tells_cases(guesses: Sequence[Guess], name: str) -> bool:
+def _tells_cases(found: Guess, name: str) -> bool:
     """More different values than a scale has grades, or a value of its own in every row."""
-    cells = [each for each in guesses[0].columns[name] if each]
+    cells = [each for each in found.columns[name] if each]
     return len(set(cells)) > 12 or len(set(cells)) == len(cells) > 1
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from medjury.foundation.documents import nearest, read_document
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, load_instrument
-from medjury.studies.inspection._column_names import looks_like_dimensions
+from medjury.studies.inspection._column_names import kind_of, looks_like_dimensions
 from medjury.studies.inspection._guess import SIDES, Guess, column_doubt, guess, merged
 from medjury.tables import (
     COLUMNS,
@@ -20,6 +20,7 @@ from medjury.tables import (
     Doubt,
     Panel,
     UnclearColumnsError,
+    dimension_doubt,
     id_doubt,
     read_panels,
     rescaled,
@@ -27,6 +28,7 @@ from medjury.tables import (
     scale_doubt,
     whole_scale,
     with_matched,
+    with_paired_dimensions,
 )
 
 # A mapping as a person checks it: which column is what, what is not used, and three ratings as they were read.
@@ -94,7 +96,8 @@ _OPTIONS = ("item", "system", "patient", "scores", "columns", "dimension")
 class TwoTables:
     """What is known of two tables so far. `settings` is the mapping of both, as it is written and read again;
     `given` are the options that hold for both. `ask` answers a doubt, or refuses with its question; `show` shows
-    the mapping before the first thing is compared. `settled` is every doubt with its answer."""
+    the mapping before the first thing is compared. `settled` is every doubt with its answer, `taken` what
+    needed none."""
 
     humans: Path
     judges: Path
@@ -104,6 +107,7 @@ class TwoTables:
     given: Mapping[str, Any] = field(default_factory=dict)
     instrument: Instrument | str | None = None
     settled: list[str] = field(default_factory=list)
+    taken: list[str] = field(default_factory=list)
 
     def panels(self) -> list[Panel]:
         """Both tables as they are to be compared, with columns, ids and scales as guessed, given or asked for."""
@@ -119,6 +123,7 @@ class TwoTables:
         self._keep(guesses, panels)
         mappings = self._mappings()
         self.show("\n\n".join(shown(guesses[n], panels[n], mappings[n]) for n in range(2)))
+        self._take_scale({each.scale for each in guesses if each.scale is not None})
         panels = self._with_same_ids(panels)
         panels = self._with_same_scales(panels)
         if not self._scale and self.instrument is None and "scale" not in self.settings:
@@ -126,6 +131,13 @@ class TwoTables:
             if doubt is not None:
                 self._settle(doubt)
         return panels
+
+    def _take_scale(self, stated: Collection[tuple[float, float]]) -> None:
+        """The scale that names of columns state, where nobody says another."""
+        if len(stated) == 1 and not self._scale and self.instrument is None and "scale" not in self.settings:
+            (ends,) = stated
+            self.settings["scale"] = list(ends)
+            self.taken.append(f"the scale is the one in the columns' names: {ends[0]:g} to {ends[1]:g}")
 
     @property
     def scale(self) -> Any:
@@ -154,7 +166,7 @@ class TwoTables:
         options = {name: self.given.get(name) or self.settings.get(name) for name in _OPTIONS}
         for _ in range(3):
             try:
-                panels = read_panels(self.humans, self.judges, **options, mappings=self._mappings())
+                panels = self._panels(options)
             except UnclearColumnsError as error:
                 self._settle(_raters_or_dimensions(error.side, error.columns, f"{error.title}: "))
                 continue
@@ -163,7 +175,11 @@ class TwoTables:
                 return panels
             side = SIDES[panels.index(odd)]
             self._settle(_raters_or_dimensions(side, odd.wide, f"{odd.title}: "))
-        return read_panels(self.humans, self.judges, **options, mappings=self._mappings())
+        return self._panels(options)
+
+    def _panels(self, options: Mapping[str, Any]) -> list[Panel]:
+        pairs = self.settings.get("match", {}).get("dimensions")
+        return read_panels(self.humans, self.judges, **options, mappings=self._mappings(), pairs=pairs)
 
     def _is_odd(self, panel: Panel, options: Mapping[str, Any]) -> bool:
         """Columns that were taken for raters and are called what people grade."""
@@ -187,6 +203,11 @@ class TwoTables:
     def _with_same_ids(self, panels: list[Panel]) -> list[Panel]:
         rules = self.settings.setdefault("match", {})
         for name in MATCHED:
+            if name == "dimension" and name not in rules:
+                while (doubt := dimension_doubt(panels, rules.get("dimensions") or {})) is not None:
+                    self._settle(doubt)
+                    panels = with_paired_dimensions(panels, rules.get("dimensions"))
+                continue
             if name not in rules and (doubt := id_doubt(panels, name)) is not None:
                 self._settle(doubt)
             if name in rules:
@@ -225,9 +246,8 @@ class TwoTables:
 
 def _raters_or_dimensions(side: str, columns: Sequence[str], start: str) -> Doubt:
     question = f"{start}are the columns {', '.join(columns)} raters or dimensions? The tables do not tell."
-    return Doubt(question, tuple(
-        Answer(words, {f"{side}.{words}": list(columns)}) for words in ("raters", "dimensions")
-    ))  # fmt: skip
+    answers = {words: Answer(words, {f"{side}.{words}": list(columns)}) for words in ("raters", "dimensions")}
+    return Doubt(question, tuple(answers.values()), answers.get(kind_of(columns)))
 
 
 def put(settings: dict[str, Any], sets: Mapping[str, Any]) -> None:

@@ -299,6 +299,13 @@ def rating_mapping(given: Given, data: Path | None = None) -> RatingMapping:
     return RatingMapping(tuple(sources), instrument, described=True)
 
 
+def mapping_grades(given: Given) -> dict[str, tuple[float, ...]]:
+    """By dimension ("" for all), the grades of the scales that a mapping states; not ranges of any number."""
+    part, _ = read_mapping(given, MappingPart)
+    scales = {name: each for source in (part, *(part.files or ())) for name, each in source.scales.items()}
+    return {name: each.values for name, each in scales.items() if each.values is not None}
+
+
 def _with_shared(source: Source, shared: Mapping[str, Any], folder: Path) -> Source:
     """A file with what holds for all files; it adds to what is fixed for all."""
     more = {name: value for name, value in shared.items() if name not in source.model_fields_set}
