@@ -7,12 +7,13 @@ import pickle
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from medjury.foundation.errors import MedjuryError
 from medjury.models import _embedded_weights as _weights
-from medjury.models import pull_weights, refuse_pickled, weights_file
+from medjury.models import pull_weights, read_whole, refuse_pickled, weights_file
 from medjury.models._embedded_weights import FILE, weights_folder
 from medjury.texts.metrics import sentence_embedder
 
@@ -139,3 +140,16 @@ def test_safetensors_are_taken_also_beside_others_and_a_name_of_the_hub_is_no_fo
     (tmp_path / "empty").mkdir()
     with pytest.raises(MedjuryError, match="no weights"):
         refuse_pickled(tmp_path / "empty")
+
+
+def test_of_a_name_of_the_hub_nothing_but_safetensors_is_taken() -> None:
+    given: dict[str, Any] = {}
+
+    class Kind:
+        @staticmethod
+        def from_pretrained(place: str, **options: Any) -> tuple[str, dict[str, list[str]]]:
+            given.update(options)
+            return place, {"missing_keys": []}
+
+    assert read_whole(Kind, "owner/model") == "owner/model"
+    assert given["use_safetensors"] is True
