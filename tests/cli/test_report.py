@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -55,30 +54,6 @@ def study(tmp_path: Path, server: LoopbackServer) -> Callable[..., Path]:
 def manifest_of(file: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((file.parent / "runs" / "small" / "manifest.json").read_text())
     return found
-
-
-def clinicians(folder: Path) -> None:
-    with (folder / "clinicians.csv").open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["item", "system", "rater", "dimension", "score"])
-        for number in range(6):
-            for rater in ("ward", "clinic"):
-                writer.writerow([f"case-{number}", "a", rater, "accuracy", 1 + number % 5])
-
-
-def test_a_run_ends_with_a_report_that_says_not_validated_and_why(
-    study: Callable[..., Path], tmp_path: Path
-) -> None:
-    clinicians(tmp_path)
-    humans = {"path": "clinicians.csv", "keep_names": True, "illustrative": True}
-    file = study(humans=humans, report={"resamples": 200})
-    assert main(["run", str(file), "--quiet"]) == 0
-    page = (tmp_path / "runs" / "small" / "report.html").read_text()
-    assert "NOT VALIDATED" in page
-    assert "made up for a demonstration. Made-up ratings can never validate anything." in page.replace(
-        "&#x27;", "'"
-    )
-    assert "Enough answers rated by two clinicians" in page, "among the preconditions"
 
 
 def test_the_gate_is_recorded_before_the_run_with_every_rule(study: Callable[..., Path]) -> None:
@@ -154,8 +129,3 @@ def test_an_altered_folder_is_reported_and_the_command_fails(
     assert "ALTERED ratings.csv" in capsys.readouterr().out
     page = (folder / "report.html").read_text()
     assert "was changed after the run" in page and "audit.jsonl" in page
-
-
-def test_a_missing_folder_is_a_clear_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["report", str(tmp_path / "nowhere")]) == 2
-    assert "run the study first" in capsys.readouterr().err

@@ -44,18 +44,6 @@ def test_a_run_with_the_sites_own_instrument_tells_its_composites(write_study: W
     assert all(check.sound for check in RunFolder(result.folder).verify())
 
 
-def test_the_rules_of_the_gate_stay_when_they_were_stated(write_study: Write) -> None:
-    folder = run_study(load_study(write_study(gate={"floor": 0.6, "development_cases": ["case-1"]}))).folder
-    first = RunFolder(folder).manifest
-    assert first.gate is not None and first.rules.development_cases == ("case-1",) and first.stated_at
-    run_study(load_study(write_study(gate={"floor": 0.6, "development_cases": ["case-1"]})))
-    assert RunFolder(folder).manifest.gate == first.gate
-    run_study(load_study(write_study(gate={"floor": 0.1})))
-    changed = RunFolder(folder).manifest
-    assert [each.floor for each in changed.earlier_rules] == [0.6] and changed.rules.floor == 0.1
-    assert changed.earlier_rules[0].stated_at == first.stated_at
-
-
 def test_a_damaged_manifest_does_not_stop_the_run_that_writes_it_anew(write_study: Write) -> None:
     study = write_study()
     folder = run_study(load_study(study)).folder
