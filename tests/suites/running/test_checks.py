@@ -52,13 +52,6 @@ def test_items_out_of_reach_may_turn_the_ranks_and_the_page_shows_both(tmp_path:
     assert "i19" not in page.split("</main>")[0]  # no id of an item
 
 
-def test_where_nothing_was_looked_at_the_page_says_so(tmp_path: Path) -> None:
-    board = board_of(results_of({"one": [3], "two": [4]}), resamples=200)
-    page = write_leaderboard(board, tmp_path / "page").read_text()
-    assert "It was not tested whether a candidate knows a benchmark by heart." in page
-    assert "It was not checked whether the gold answers can be reached: Bench 00." in page
-
-
 def test_all_out_of_reach_is_said_and_a_choice_leaves_the_checks_of_others_out() -> None:
     made = results_of({"one": [3], "two": [4]})
     none = ReachResult("bench_00", "judge", {f"i{n}": 0.0 for n in range(20)})

@@ -242,19 +242,6 @@ def test_a_budget_tells_that_the_preflight_is_one_of_its_calls(
     assert cells(tmp_path)["one", CLOSED]["missing"] == {"over_budget": 7}
 
 
-def test_a_name_that_cannot_be_one_is_told_in_words(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = write_suite(
-        tmp_path,
-        benchmarks=[CLOSED],
-        candidates=[{"kind": "openai", "url": "http://127.0.0.1:1", "model": "m", "name": "a/b"}],
-    )
-    assert run(file) == 2
-    told = capsys.readouterr().err
-    assert "write only letters a to z, digits, spaces and . _ -" in told and "[A-Z" not in told
-
-
 def test_where_text_had_to_be_rearranged_its_structure_is_graded(tmp_path: Path) -> None:
     with LoopbackServer(right_up_to(0)) as server:
         file = write_suite(
