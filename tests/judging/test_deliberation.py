@@ -721,12 +721,6 @@ def test_everything_that_determines_the_answer_changes_the_key() -> None:
     )
 
 
-def test_the_manifest_says_who_was_asked_and_how() -> None:
-    told = json.loads(json.dumps(_rater().describe()))
-    assert told["strategy"] == "deliberation" and told["max_turns"] == 6
-    assert [each["name"] for each in told["personas"]] == list(NAMES)
-
-
 def test_each_dimension_can_be_deliberated_for_itself() -> None:
     assert _rater(per_dimension=True).groups == (("accuracy",), ("clarity",))
     assert _rater(per_dimension=True, instrument=SKIPPING).groups == (("needed", "made"),)

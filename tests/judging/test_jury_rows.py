@@ -37,11 +37,6 @@ def test_repeats_become_one_vote_before_judges_are_counted() -> None:
     assert jury.rater_kind == "jury" and jury.cost == 0.0
 
 
-def test_a_judge_without_any_row_counts_against_the_quorum() -> None:
-    (jury,) = aggregate([row("a", "risk", 3)], judges=["a", "b", "c"])
-    assert jury.status == "unscored" and jury.reason is Reason.NO_QUORUM
-
-
 def test_the_same_votes_give_the_same_key_in_any_order() -> None:
     votes = [row("a", "risk", 3), row("b", "risk", 4)]
     (one,), (two,) = (aggregate(order, judges=["a", "b"]) for order in (votes, votes[::-1]))

@@ -417,6 +417,7 @@ async def test_a_body_that_comes_packed_is_unpacked(coding: bytes, packed: bytes
         (b"zstd", BODY, BrokenError),
         (b"gzip, gzip", gzip.compress(gzip.compress(BODY, mtime=0), mtime=0), BrokenError),
     ],
+    ids=range(10),
 )
 async def test_a_packed_body_stays_bounded_and_is_whole(
     coding: bytes, packed: bytes, error: type[Exception]

@@ -108,14 +108,6 @@ def test_a_larger_window_asks_only_for_what_was_refused(study: Write, server: Lo
     assert result.coverage.unscored == 0 and result.calls == 1 and len(server.calls) == 3
 
 
-def test_without_a_known_window_nothing_is_refused_and_the_plan_says_so(
-    study: Write, server: LoopbackServer
-) -> None:
-    loaded = load_study(study(judge={}))
-    assert "juror: its context window is not known" in check_study(loaded).text()
-    assert run_study(loaded).coverage.unscored == 0 and len(server.calls) == 3
-
-
 def test_a_rule_shortens_and_everything_says_so(study: Write, server: LoopbackServer) -> None:
     file = study(judge={"context_window": 2000, "context": {"truncate": "notes", "keep": "newest"}})
     plan = check_study(load_study(file)).text()

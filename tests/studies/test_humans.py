@@ -95,16 +95,6 @@ def test_a_clinician_has_one_pseudonym_in_all_run_folders_of_a_study(write_study
     assert not list(study.parent.rglob("rater-names.key")), "no secret is in a run folder"
 
 
-def test_another_study_gives_other_names(write_study: Write) -> None:
-    names = []
-    for name in ("small", "other"):
-        study = write_study(humans="humans.csv", study=name)
-        write_humans(study, ["case-1,a,Dr Jane Roe,accuracy,3"])
-        run_study(load_study(study))
-        names.append(clinicians(study))
-    assert names[0] != names[1]
-
-
 def test_a_secret_of_an_earlier_version_is_moved_out_of_the_run_folder(write_study: Write) -> None:
     study = write_study(humans="humans.csv")
     write_humans(study, ["case-1,a,Dr Jane Roe,accuracy,3"])

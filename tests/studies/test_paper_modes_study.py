@@ -115,37 +115,3 @@ def test_examples_of_claims_may_be_ones_own(write_study: Write, tmp_path: Path) 
         load_study(by_claims(write_study, {"examples": "worked.yaml"}))
     with pytest.raises(MedjuryError, match=r"absent\.yaml: there is no such file"):
         load_study(by_claims(write_study, {"examples": "absent.yaml"}))
-
-
-def test_a_moderated_deliberation(write_study: Write, server: LoopbackServer) -> None:
-    study = write_study(cases=1, judge={"strategy": {"name": "deliberation", "personas": "moderated"}})
-    assert run(study) == 0
-    assert any("You are moderator, one of 3 raters" in call.prompt for call in server.calls)
-
-
-@pytest.mark.parametrize("name", ["diagnosis_plain_risk", "concordance_asymmetric"])
-def test_an_instrument_as_its_study_asked_it(name: str, write_study: Write, server: LoopbackServer) -> None:
-    rows = [{"id": "1", "candidate": "Start.", "reference": "Wait.", "texts": {"question": "Start?"}}]
-    study = write_study(cases=rows, instrument=name, dimensions=None)
-    assert run(study) == 0
-    manifest = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
-    assert manifest["instrument"]["name"] == name and len(server.calls) == 1
-
-
-def test_drafts_from_progress_notes_alone(write_study: Write, server: LoopbackServer) -> None:
-    notes = [
-        {"id": "a", "date": "2025-01-01", "kind": "Progress note", "text": "Walked well. " * 300},
-        {"id": "b", "date": "2025-02-01", "kind": "Telephone encounter", "text": "Called in. " * 400},
-    ]
-    rows = [{"id": "1", "question": "What next?", "reference": "Wait.", "specialty": "x", "notes": notes}]
-    drafting = {
-        "kind": "openai",
-        "url": server.url,
-        "model": "w",
-        "vendor": "Acme",
-        "kinds": ["progress note"],
-    }
-    study = write_study(cases=rows, instrument="concordance", dimensions=None, drafting=drafting)
-    assert run(study) == 0
-    draft = next(call for call in server.calls if call.json["model"] == "w")
-    assert "Walked well." in draft.prompt and "Called in." not in draft.prompt

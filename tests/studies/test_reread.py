@@ -253,19 +253,6 @@ def test_an_answer_that_was_drawn_anew_is_found(
     assert totals(folder) == {"same": 3}
 
 
-def test_an_answer_drawn_anew_that_would_be_handed_back_now_is_open(
-    own_study: Write, server: LoopbackServer, folder: Path, tmp_path: Path
-) -> None:
-    file = own_study(cases=1)
-    server.endpoint.behaviours = lambda call: "refusal"
-    run_study(load_study(file))
-    server.endpoint.behaviours = lambda call: answer(4, 3, 2)
-    run_study(load_study(file), retry_unscored=True)
-    (tmp_path / "own.yaml").write_text(instrument("{1: bad, 2: poor, 3: fair}"))
-    assert reread_run(folder).no_reply == 1
-    assert totals(folder) == {"same": 2, "lost": 1, "no_reply": 1}
-
-
 def test_a_dimension_that_was_taken_out_or_put_in_is_told_apart(
     own_study: Write, server: LoopbackServer, folder: Path, tmp_path: Path
 ) -> None:

@@ -66,18 +66,6 @@ def test_a_deterministic_endpoint_is_not_paid_for_the_same_failure(
     assert votes(file)["status"].to_list() == ["scored"]
 
 
-def test_a_seed_drawn_anew_is_one_that_every_endpoint_takes(
-    write_study: Write, server: LoopbackServer
-) -> None:
-    server.endpoint.behaviours = lambda call: "refusal"
-    file = write_study(cases=1, repeats=2, judge={"seed": 7}, max_unscored=1.0)
-    run_without_report(file)
-    anew(file)
-    anew(file)
-    seeds = [call.json["seed"] for call in server.calls]
-    assert set(seeds[:2]) == {7, 8} and len(set(seeds)) == 6 and all(0 <= seed < 2**31 for seed in seeds)
-
-
 def test_only_the_step_that_was_in_vain_is_asked_anew(write_study: Write, server: LoopbackServer) -> None:
     server.endpoint.behaviours = lambda call: "refusal" if step(call) == "question" else disagree(call)
     file = write_study(cases=1, judge={"strategy": "deliberation", "reasks": 0}, max_unscored=1.0)
@@ -104,16 +92,6 @@ def test_an_answer_drawn_anew_is_found_by_the_next_retry(write_study: Write, ser
     assert anew(file) == 0
     assert step(server.calls[before]) == "turn", "it goes on where the passing failure broke it off"
     assert votes(file)["status"].to_list() == ["scored"]
-
-
-def test_what_fails_just_now_is_not_asked_a_second_time_at_once(
-    write_study: Write, server: LoopbackServer
-) -> None:
-    server.endpoint.behaviours = lambda call: "refusal"
-    file = write_study(cases=1, max_unscored=1.0)
-    for expected in (1, 2, 3):
-        anew(file)
-        assert len(server.calls) == expected
 
 
 def test_claims_whose_evidence_was_invented_are_verified_anew_and_not_listed_again(

@@ -126,12 +126,6 @@ def test_what_has_no_score_is_unscored_with_its_reason(write_study: Write, tmp_p
     assert "2 scores of 2 answers that the study does not have, left out" in text
 
 
-def test_too_many_missing_scores_fail_the_run(write_study: Write, tmp_path: Path) -> None:
-    scores(tmp_path, case_0="", case_1="")
-    manifest = run(write_study(judges=[scored()]))
-    assert manifest.status == "failed" and "more than max_unscored" in manifest.why
-
-
 def test_a_second_run_makes_nothing_twice_and_a_changed_file_is_a_changed_judge(
     write_study: Write, tmp_path: Path
 ) -> None:
