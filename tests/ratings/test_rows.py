@@ -87,12 +87,6 @@ def test_no_rating_has_a_probability_of_nothing_or_of_more_than_one(wrong: float
         rating(probability=wrong)
 
 
-def test_a_store_gives_the_probability_back_exactly(store: Store) -> None:
-    drawn = rating(probability=1 / 3)
-    store.write_ratings("first", [drawn, rating(key="key-2")])
-    assert [each.probability for each in store.ratings("first")] == [1 / 3, None]
-
-
 def test_a_probability_that_was_corrected_is_a_new_row_and_the_same_one_is_not(store: Store) -> None:
     assert store.write_ratings("first", [rating()]) == 1
     assert store.write_ratings("first", [rating(probability=0.25)]) == 1
@@ -167,12 +161,3 @@ def test_replies_and_outcomes_are_found_by_their_keys(store: Store) -> None:
     )
     assert store.replies(["call-1", "call-2"]) == {"call-1": Reply("yes", cost=0.1)}
     assert store.outcomes(["key-1", "key-2"]) == {("key-1", rating().dimension): Score(4.0, "so")}
-
-
-def test_the_models_asked_for_and_answering_come_back_exactly(store: Store) -> None:
-    named = rating(model_asked="a, b", model_answered="a, other")
-    store.write_ratings("first", [named, rating(key="key-2")])
-    assert [(row.model_asked, row.model_answered) for row in store.ratings("first")] == [
-        ("a, b", "a, other"),
-        (None, None),
-    ]

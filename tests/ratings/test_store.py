@@ -25,7 +25,10 @@ HOSTILE_TEXTS = [
 
 
 def test_a_rating_comes_back_exactly(store: Store) -> None:
-    given = rating(score=4.25, explanation="because", seconds=0.1, tokens_in=3, tokens_out=None, cost=0.25)
+    given = rating(
+        score=4.25, explanation="because", seconds=0.1, tokens_in=3, tokens_out=None, cost=0.25, calls=7,
+        probability=1 / 3, model_asked="a, b", model_answered="a, other",
+    )  # fmt: skip
     assert store.write_ratings("first", [given]) == 1
     assert list(store.ratings()) == [given]
     assert list(store.ratings("first")) == [given]
