@@ -13,7 +13,7 @@ from tests.calibration.planted_juries import planted_votes
 from medjury.cli import main
 from medjury.judging import SavedAdaptiveRule
 
-QUICK = ["--reference", "panel", "--scale", "1", "5", "--resamples", "200", "--draws", "60", "--loss", "0.02"]
+QUICK = ["--reference", "panel", "--scale", "1", "5", "--resamples", "60", "--draws", "20", "--loss", "0.02"]
 
 
 @pytest.fixture
