@@ -129,27 +129,6 @@ def test_real_consultations(call: str, capsys: pytest.CaptureFixture[str]) -> No
     assert min(found["golden_classification"], found["asr_classification"]) >= 0.98
 
 
-def test_how_the_model_draws_is_sent_as_stated(files: tuple[str, str]) -> None:
-    with LoopbackServer() as server:
-        flags = [
-            "--model",
-            "m",
-            "--url",
-            server.url,
-            "--temperature",
-            "0.1",
-            "--top-p",
-            "0.95",
-            "--top-k",
-            "40",
-        ]
-        main(["align", *files, "--json", *flags, "--sampling", "min_p=0.05", "--sampling", "mode=greedy"])
-        sent = server.calls[0].json
-    assert {name: sent[name] for name in ("temperature", "top_p", "top_k", "min_p", "mode")} == {
-        "temperature": 0.1, "top_p": 0.95, "top_k": 40, "min_p": 0.05, "mode": "greedy"
-    }  # fmt: skip
-
-
 def test_how_a_model_draws_needs_a_model(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["align", *files, "--top-p", "0.9"]) == 2
     assert "belong to a model: give --model too" in capsys.readouterr().err

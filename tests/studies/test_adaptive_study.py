@@ -13,7 +13,7 @@ import polars
 import pytest
 from tests.loopback import Call, LoopbackServer
 from tests.processes import kill, start, wait_until
-from tests.studies.running import run_without_report
+from tests.studies.running import manifest_of, records_of, run_without_report, votes_of
 
 from medjury.judging import AdaptiveRule, SavedAdaptiveRule
 from medjury.studies import load_study
@@ -48,16 +48,6 @@ def adapt(write_study: Write, server: LoopbackServer) -> Write:
     return write
 
 
-def votes(study: Path) -> polars.DataFrame:
-    table = polars.read_parquet(study.parent / "runs" / "small" / "ratings.parquet")
-    return table.filter(polars.col("dimension").is_in(DIMENSIONS), rater_kind="judge").sort("item")
-
-
-def records(study: Path) -> list[dict[str, Any]]:
-    lines = (study.parent / "runs" / "small" / "records.jsonl").read_text().splitlines()
-    return sorted((json.loads(line) for line in lines), key=lambda each: each["item"])
-
-
 def run(study: Path) -> int:
     return run_without_report(study, "--no-preflight")
 
@@ -75,14 +65,14 @@ def test_further_jurors_are_asked_only_where_the_decision_is_open(
     )
     assert run(study) == 0
     assert asked(server) == {"m": 3, "middle": 2, "large": 1}
-    table = votes(study)
+    table = votes_of(study)
     assert table["score"].to_list() == [5.0] * 3 + [3.0] * 3 + [3.0] * 3
     assert table["calls"].sum() == 6 and set(table["rater"]) == {"juror"}
-    story = [each["body"] for each in records(study)]
+    story = [each["body"] for each in records_of(study)]
     assert [len(each["calls"]) for each in story] == [1, 2, 3]
     assert [each["stopped"] for each in story] == ["settled", "settled", "all calls made"]
     assert [each["juror"] for each in story[2]["calls"]] == ["juror/small", "juror/middle", "juror/large"]
-    told = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
+    told = manifest_of(study)
     assert table["cost"].sum() == pytest.approx(told["cost"]) and told["cost"] > 0
     assert run(study) == 0 and len(server.calls) == 6, "a finished run asks nothing"
 
@@ -92,7 +82,7 @@ def test_the_bare_word_asks_the_judge_again_while_it_is_open(adapt: Write, serve
     assert run(study) == 0
     # Two votes at least; two votes of 4 or of 3 that agree are enough at the default tolerance.
     assert asked(server) == {"m": 6}
-    assert votes(study)["score"].to_list() == [5.0] * 3 + [3.0] * 3 + [4.0] * 3
+    assert votes_of(study)["score"].to_list() == [5.0] * 3 + [3.0] * 3 + [4.0] * 3
     assert len({call.body for call in server.calls}) == 6, "each time another draw"
 
 
@@ -118,7 +108,7 @@ def test_a_budget_reached_in_the_middle_leaves_the_case_open_and_the_next_run_go
     assert len(server.calls) == 2
     study = adapt(strict, cases=1, budget={"calls": 50})
     assert run(study) == 0 and asked(server) == {"m": 1, "middle": 1, "large": 1}
-    assert votes(study)["score"].to_list() == [pytest.approx(7 / 3)] * 3
+    assert votes_of(study)["score"].to_list() == [pytest.approx(7 / 3)] * 3
 
 
 def test_a_run_killed_at_the_second_juror_does_not_ask_the_first_again(
@@ -140,7 +130,7 @@ def test_a_run_killed_at_the_second_juror_does_not_ask_the_first_again(
     server.endpoint.behaviours = grade
     assert run(study) == 0
     assert asked(server) == {"m": 2, "middle": 2}
-    assert votes(study)["score"].to_list() == [5.0] * 3 + [3.0] * 3
+    assert votes_of(study)["score"].to_list() == [5.0] * 3 + [3.0] * 3
 
 
 @pytest.mark.parametrize(
@@ -181,8 +171,8 @@ def test_a_rule_file_that_changes_between_runs_is_another_judge_and_keeps_the_vo
         saved = SavedAdaptiveRule(rule, ("small", "middle", "large"), SCALES)
         saved.save(tmp_path / "rule.json", {})
         assert run(study) == 0 and len(server.calls) == calls, "only jurors not asked before are asked"
-    assert votes(study)["score"].to_list()[::3] == [pytest.approx(each / 3) for each in (7, 7, 9)]
-    assert len(records(study)) == 3, "one record for each case: that of the rule in force"
+    assert votes_of(study)["score"].to_list()[::3] == [pytest.approx(each / 3) for each in (7, 7, 9)]
+    assert len(records_of(study)) == 3, "one record for each case: that of the rule in force"
 
 
 def test_asked_by_dimension_it_stops_by_dimension(adapt: Write, server: LoopbackServer) -> None:
@@ -195,7 +185,7 @@ def test_asked_by_dimension_it_stops_by_dimension(adapt: Write, server: Loopback
     server.endpoint.behaviours = by_dimension
     assert run(study) == 0
     assert asked(server) == {"m": 3, "middle": 1, "large": 1}
-    found = {row["dimension"]: (row["score"], row["calls"]) for row in votes(study).to_dicts()}
+    found = {row["dimension"]: (row["score"], row["calls"]) for row in votes_of(study).to_dicts()}
     assert found == {"accuracy": (5.0, 1), "completeness": (5.0, 1), "clarity": (3.0, 3)}
 
 
@@ -219,7 +209,7 @@ def test_judges_that_share_jurors_share_their_calls(
     study.write_text("\n".join([*settings, f"judges: {json.dumps(judges)}"]) + "\n")
     assert run(study) == 0
     assert asked(server) == {"m": 3, "middle": 3, "large": 3}
-    table = votes(study)
+    table = votes_of(study)
     calls = dict(table.group_by("rater").agg(polars.col("calls").sum()).iter_rows())
     assert calls == {"quick": 6, "strict": 9, "m": 3, "middle": 3, "large": 3}, (
         "what each way takes, whoever paid"

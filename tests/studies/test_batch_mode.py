@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.loopback import Call, LoopbackServer
+from tests.studies.running import ratings_of
 
 from medjury.cli import main
 from medjury.models import audit_totals, verify_audit_log
@@ -59,7 +60,7 @@ def ran(file: Path, **how: Any) -> RunResult:
 
 def ratings(file: Path) -> pl.DataFrame:
     """Those of the judge, without the composite that follows from them."""
-    return pl.read_parquet(file.parent / "runs" / "small" / "ratings.parquet").filter(
+    return ratings_of(file).filter(
         pl.col("rater_kind") == "judge", pl.col("dimension").is_in(["accuracy", "completeness", "clarity"])
     )
 

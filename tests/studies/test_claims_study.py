@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -10,7 +9,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import polars
 import pytest
 from tests.judging.planted_claims import (
     CASES,
@@ -20,7 +18,7 @@ from tests.judging.planted_claims import (
 )
 from tests.loopback import Call, LoopbackServer
 from tests.processes import kill, start, wait_until
-from tests.studies.running import run_without_report
+from tests.studies.running import manifest_of, records_of, run_without_report, votes_of
 
 from medjury.intake.cases import case_to_row
 from medjury.judging import ClaimsBody, claim_statistics
@@ -55,31 +53,21 @@ def run(study: Path) -> int:
     return run_without_report(study, "--no-preflight")
 
 
-def votes(study: Path) -> polars.DataFrame:
-    table = polars.read_parquet(study.parent / "runs" / "small" / "ratings.parquet")
-    return table.filter(polars.col("rater_kind") == "judge")
-
-
-def records(study: Path) -> list[dict[str, Any]]:
-    lines = (study.parent / "runs" / "small" / "records.jsonl").read_text().splitlines()
-    return [json.loads(line) for line in lines]
-
-
 CALLS = sum(1 + len(each.claims) for each in CASES)
 
 
 def test_one_line_turns_a_judge_into_decompose_then_verify(by_claims: Write, server: LoopbackServer) -> None:
     study = by_claims(judge={"price": {"input": 10.0, "output": 20.0}})
     assert run(study) == 0
-    table = votes(study)
+    table = votes_of(study)
     assert dict(zip(table["item"], table["score"], strict=True)) == {
         each.case.id: each.vetoed for each in CASES
     }
     assert len(server.calls) == CALLS == table["calls"].sum()
-    told = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
+    told = manifest_of(study)
     assert table["cost"].sum() == pytest.approx(told["cost"]) and told["cost"] > 0
-    bodies = [each["body"] for each in records(study)]
-    assert {each["kind"] for each in records(study)} == {"claims"}
+    bodies = [each["body"] for each in records_of(study)]
+    assert {each["kind"] for each in records_of(study)} == {"claims"}
     spent = sum(each["cost"] for body in bodies for each in body["steps"])
     assert spent == pytest.approx(told["cost"])
     found = claim_statistics(map(ClaimsBody.model_validate, bodies))
@@ -89,7 +77,7 @@ def test_one_line_turns_a_judge_into_decompose_then_verify(by_claims: Write, ser
     before = len(server.calls)
     assert run(study) == 0
     assert len(server.calls) == before, "a finished run asks nothing"
-    assert len(records(study)) == len(CASES)
+    assert len(records_of(study)) == len(CASES)
 
 
 def test_the_steps_may_have_models_of_their_own_and_claims_may_share_a_call(
@@ -113,14 +101,14 @@ def test_the_steps_may_have_models_of_their_own_and_claims_may_share_a_call(
     sizes = {call.json["model"]: call.json.get("max_tokens") or call.json["max_completion_tokens"]
              for call in server.calls}  # fmt: skip
     assert sizes == {"small": 4096, "large": 333}
-    assert votes(study)["score"].to_list() == [0.0]
+    assert votes_of(study)["score"].to_list() == [0.0]
 
 
 def test_settings_reach_the_arithmetic(by_claims: Write) -> None:
     strategy = {"name": "claims", "decisive": "weight", "threshold": 0.3, "denominator": "addressed"}
     study = by_claims(strategy, cases=[MIXED])
     assert run(study) == 0
-    assert votes(study)["score"].to_list() == [1.0]  # a third of the weight
+    assert votes_of(study)["score"].to_list() == [1.0]  # a third of the weight
 
 
 @pytest.mark.parametrize(
@@ -147,13 +135,13 @@ def test_a_budget_reached_between_the_steps_leaves_the_case_open(
 ) -> None:
     study = by_claims(cases=[MIXED], budget={"calls": 3})
     assert run(study) == 3
-    assert votes(study)["reason"].to_list() == ["over_budget"]
+    assert votes_of(study)["reason"].to_list() == ["over_budget"]
     assert len(server.calls) == 3
     study = by_claims(cases=[MIXED], budget={"calls": 50})
     assert run(study) == 0
     assert len(server.calls) == 1 + len(MIXED.claims)
-    assert votes(study)["score"].to_list() == [0.0]
-    (record,) = records(study)
+    assert votes_of(study)["score"].to_list() == [0.0]
+    (record,) = records_of(study)
     assert record["body"]["share"] == 4 / 12
 
 
@@ -177,7 +165,7 @@ def test_a_run_killed_while_it_verifies_does_not_list_again(by_claims: Write, se
     repeated = [call for call in server.calls if asked[call.body] > 1]
     assert {step(call) for call in repeated} <= {"verify"}
     assert len({call.body for call in repeated}) <= 1, "only what was in flight is asked for twice"
-    assert votes(study)["score"].to_list() == [0.0]
+    assert votes_of(study)["score"].to_list() == [0.0]
 
 
 @pytest.mark.skipif(find_spec("torch") is not None, reason="torch is here")

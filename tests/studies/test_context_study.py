@@ -11,6 +11,7 @@ import pytest
 from tests import loopback
 from tests.loopback import LoopbackServer
 from tests.studies.embedded_words import put_words
+from tests.studies.running import manifest_of
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
@@ -76,12 +77,6 @@ def study(write_study: Write, tmp_path: Path) -> Write:
     return write
 
 
-def manifest(file: Path) -> dict[str, Any]:
-    loaded = json.loads((file.parent / "runs" / "small" / "manifest.json").read_text())
-    assert isinstance(loaded, dict)
-    return loaded
-
-
 def test_what_does_not_fit_is_told_by_the_plan_and_then_not_sent(
     study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -122,8 +117,8 @@ def test_a_rule_shortens_and_everything_says_so(study: Write, server: LoopbackSe
     counts = result.coverage.shortened["juror"]
     assert counts.units == 1 and counts.notes == 2 and counts.characters == 2 * 60 * len(SENTENCE)
     assert "juror: 1 answers were given on a shortened record (2 whole notes and" in result.text()
-    assert manifest(file)["coverage"]["shortened"] == {"juror": counts.content()}
-    assert manifest(file)["judges"][0]["context"] == {"truncate": "notes", "keep": "newest"}
+    assert manifest_of(file)["coverage"]["shortened"] == {"juror": counts.content()}
+    assert manifest_of(file)["judges"][0]["context"] == {"truncate": "notes", "keep": "newest"}
     (line,) = (result.folder / "records.jsonl").read_text().splitlines()
     record = json.loads(line)
     assert record["item"] == "case-2" and record["kind"] == "context"
@@ -199,4 +194,4 @@ def test_an_endpoint_of_unknown_window_that_seems_to_cut_is_told_of_in_every_run
     for _ in range(2):
         result = run_study(loaded)
         assert "1 prompts had more tokens than their endpoint says it read" in result.text()
-    assert manifest(loaded.file)["coverage"]["perhaps_cut"] == 1 and result.calls == 0
+    assert manifest_of(loaded.file)["coverage"]["perhaps_cut"] == 1 and result.calls == 0

@@ -9,11 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import polars
 import pytest
 from tests.loopback import Call, LoopbackServer
 from tests.processes import kill, start, wait_until
-from tests.studies.running import run_without_report
+from tests.studies.running import manifest_of, records_of, run_without_report, votes_of
 
 from medjury.cli import main
 
@@ -69,16 +68,6 @@ def deliberate(write_study: Write, server: LoopbackServer) -> Write:
     return write
 
 
-def votes(study: Path) -> polars.DataFrame:
-    table = polars.read_parquet(study.parent / "runs" / "small" / "ratings.parquet")
-    return table.filter(polars.col("dimension").is_in(DIMENSIONS), rater_kind="judge")
-
-
-def records(study: Path) -> list[dict[str, Any]]:
-    lines = (study.parent / "runs" / "small" / "records.jsonl").read_text().splitlines()
-    return [json.loads(line) for line in lines]
-
-
 def run(study: Path) -> int:
     return run_without_report(study, "--no-preflight")
 
@@ -88,17 +77,17 @@ def test_one_line_turns_a_judge_into_a_deliberation(deliberate: Write, server: L
     study = deliberate(judge={"price": price})
     assert run(study) == 0
     assert len(server.calls) == 2 * STEPS
-    table = votes(study)
+    table = votes_of(study)
     assert table["score"].to_list() == [2.0] * 6 and set(table["explanation"]) == {"the dose is missing"}
     assert table["calls"].sum() == 2 * STEPS
-    told = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
+    told = manifest_of(study)
     assert table["cost"].sum() == pytest.approx(told["cost"]) and told["cost"] > 0
-    story = [each["body"] for each in records(study)]
+    story = [each["body"] for each in records_of(study)]
     assert [each["ended"] for each in story] == ["orchestrator"] * 2
     assert sum(each["cost"] for body in story for each in body["steps"]) == pytest.approx(told["cost"])
     before = len(server.calls)
     assert run(study) == 0 and len(server.calls) == before, "a finished run asks nothing"
-    assert len(records(study)) == 2
+    assert len(records_of(study)) == 2
 
 
 def test_every_role_may_have_a_model_of_its_own(deliberate: Write, server: LoopbackServer) -> None:
@@ -129,7 +118,7 @@ def test_every_role_may_have_a_model_of_its_own(deliberate: Write, server: Loopb
         ("large", "decision"): 1,
     }
     assert any("You read as the hospital's pharmacist." in call.prompt for call in server.calls)
-    names = {each["model"] for each in records(study)[0]["body"]["steps"]}
+    names = {each["model"] for each in records_of(study)[0]["body"]["steps"]}
     assert names == {"juror", "juror/low_scorer", "juror/orchestrator"}
 
 
@@ -138,12 +127,12 @@ def test_a_budget_reached_in_the_middle_leaves_the_case_open_and_the_next_run_go
 ) -> None:
     study = deliberate(cases=1, budget={"calls": 5})
     assert run(study) == 3
-    assert set(votes(study)["reason"]) == {"over_budget"} and len(server.calls) == 5
-    assert records(study)[0]["body"]["ended"] == "failed"
+    assert set(votes_of(study)["reason"]) == {"over_budget"} and len(server.calls) == 5
+    assert records_of(study)[0]["body"]["ended"] == "failed"
     study = deliberate(cases=1, budget={"calls": 50})
     assert run(study) == 0
-    assert len(server.calls) == STEPS and votes(study)["score"].to_list() == [2.0] * 3
-    (record,) = records(study)
+    assert len(server.calls) == STEPS and votes_of(study)["score"].to_list() == [2.0] * 3
+    (record,) = records_of(study)
     assert record["body"]["ended"] == "orchestrator", "the story of the finished deliberation takes its place"
 
 
@@ -170,14 +159,14 @@ def test_a_run_killed_in_the_second_round_does_not_repeat_the_first(
         step(next(call for call in server.calls if call.body == body)) for body in asked if asked[body] > 1
     }
     assert repeated == {"turn 2"} and max(asked.values()) == 2 and len(asked) == STEPS
-    assert votes(study)["score"].to_list() == [2.0] * 3
+    assert votes_of(study)["score"].to_list() == [2.0] * 3
 
 
 def test_repeats_are_different_draws(deliberate: Write, server: LoopbackServer) -> None:
     study = deliberate(cases=1, repeats=2)
     assert run(study) == 0
     assert len(server.calls) == 2 * STEPS and len({call.body for call in server.calls}) == 2 * STEPS
-    assert [each["repeat"] for each in records(study)] == [0, 1]
+    assert [each["repeat"] for each in records_of(study)] == [0, 1]
 
 
 @pytest.mark.parametrize(

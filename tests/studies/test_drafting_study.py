@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from tests.loopback import Call, LoopbackServer
 from tests.processes import Command, answered, endpoint, finish, kill, start
+from tests.studies.running import manifest_of
 from tests.studies.test_kill import hold, release
 
 from medjury.cli import main
@@ -66,12 +67,6 @@ def is_draft(call: Call) -> bool:
 def drafts_of(file: Path) -> list[dict[str, Any]]:
     lines = (file.parent / "runs" / "small" / "drafts.jsonl").read_text().splitlines()
     return [json.loads(line) for line in lines]
-
-
-def manifest_of(file: Path) -> dict[str, Any]:
-    loaded = json.loads((file.parent / "runs" / "small" / "manifest.json").read_text())
-    assert isinstance(loaded, dict)
-    return loaded
 
 
 def test_drafts_are_written_then_judged_and_a_second_run_asks_nothing(

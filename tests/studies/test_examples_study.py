@@ -13,7 +13,7 @@ import polars
 import pytest
 from tests.loopback import Call, LoopbackServer
 from tests.processes import kill, start, wait_until
-from tests.studies.running import run_without_report
+from tests.studies.running import manifest_of, ratings_of, run_without_report
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
@@ -89,11 +89,6 @@ def run(study: Path) -> str:
     return run_study(load_study(study)).status
 
 
-def manifest(study: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
-    return found
-
-
 def judges(server: LoopbackServer, **shots: Any) -> list[dict[str, Any]]:
     entry = {"kind": "openai", "url": server.url, "model": "m"}
     return [{**entry, "name": name.replace("_", "-"), "examples": each} for name, each in shots.items()]
@@ -105,14 +100,14 @@ def test_zero_one_three_and_five_shots_are_compared_in_one_study(
     four = judges(server, shots_0=0, shots_1=1, shots_3=3, shots_5={"shots": 5})
     study = write_rated(judges=four, examples={"draw": "stratified", "seed": 4})
     assert run(study) == "complete"
-    table = polars.read_parquet(study.parent / "runs" / "small" / "ratings.parquet")
+    table = ratings_of(study)
     votes = table.filter(polars.col("dimension").is_in(DIMENSIONS), rater_kind="judge")
     assert votes["status"].unique().to_list() == ["scored"] and votes["calls"].sum() == 160 == len(
         server.calls
     )
     sizes = votes.group_by("rater").agg(polars.col("tokens_in").sum()).sort("rater")["tokens_in"].to_list()
     assert sizes == sorted(sizes) and len(set(sizes)) == 4, "more shots take more tokens"
-    told = manifest(study)["judges"]
+    told = manifest_of(study)["judges"]
     splits = {each["drawn_examples"]["split"] for each in told if "drawn_examples" in each}
     assert len(splits) == 1 and "drawn_examples" not in told[0], (
         "one split for all, so that they can be compared"
@@ -127,7 +122,7 @@ def test_no_request_shows_the_case_itself_or_another_visit_of_its_patient(
 ) -> None:
     study = write_rated(examples={"shots": 3, "draw": draw})
     assert run(study) == "complete"
-    training = set(manifest(study)["judges"][0]["development_cases"])
+    training = set(manifest_of(study)["judges"][0]["development_cases"])
     assert len(training) == 12
     for call in server.calls:
         shown, own = numbers_shown(call), last_case(call)
@@ -154,7 +149,7 @@ def test_the_gate_leaves_the_training_side_out_and_says_so(write_rated: Write) -
     study = write_rated(**plain, examples=2)
     register_study(load_study(study))
     assert run(study) == "complete"
-    told = manifest(study)
+    told = manifest_of(study)
     assert told["gate"]["development_cases"] == told["judges"][0]["development_cases"]
     verdict = validate(study.parent / "runs" / "small").verdicts[0]
     assert verdict.rule("distinct_cases").found == "105", "a patient counts once"
@@ -227,7 +222,12 @@ def test_named_cases_may_stand_in_a_file(write_rated: Write, server: LoopbackSer
     study = write_rated(examples={"shots": 1, "cases": "train.txt"})
     (study.parent / "train.txt").write_text("case-00\ncase-04\n")
     assert run(study) == "complete"
-    assert manifest(study)["judges"][0]["development_cases"] == ["case-00", "case-01", "case-04", "case-05"]
+    assert manifest_of(study)["judges"][0]["development_cases"] == [
+        "case-00",
+        "case-01",
+        "case-04",
+        "case-05",
+    ]
     assert {number for call in server.calls for number in numbers_shown(call)} == {0, 4}
 
 
@@ -239,7 +239,7 @@ def test_the_instruments_own_examples_are_still_one_word_away(
     (study.parent / "cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases))
     server.endpoint.behaviours = None
     assert run(study) == "complete"
-    told = manifest(study)["judges"][0]
+    told = manifest_of(study)["judges"][0]
     assert told["examples"] == 2 and "development_cases" not in told
     assert len(server.calls[0].json["messages"]) == 6
 
@@ -326,7 +326,7 @@ def test_a_deliberation_shows_them_in_every_call_and_its_training_cases_validate
             json.loads(each["content"]) for each in call.json["messages"] if each["role"] == "assistant"
         ]
         assert [each["accuracy"]["score"] for each in worked[:2]] == [grade(number) for number in shown]
-    assert manifest(study)["judges"][0]["development_cases"] == judge["development_cases"]
+    assert manifest_of(study)["judges"][0]["development_cases"] == judge["development_cases"]
 
 
 def test_of_all_the_cases_only_training_texts_are_kept(write_rated: Write) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import polars
 import pytest
 from tests.loopback import LoopbackServer
-from tests.studies.running import run_without_report
+from tests.studies.running import ratings_of, run_without_report
 
 Write = Callable[..., Path]
 
@@ -45,7 +45,7 @@ def ratings(write_study: Write, monkeypatch: pytest.MonkeyPatch) -> Callable[...
         cases = [{"id": text, "candidate": text, "texts": {"context": "note"}} for text in texts]
         study = write_study(cases=cases, judge=judge, max_unscored=1.0)
         assert run_without_report(study) == 0
-        return polars.read_parquet(study.parent / "runs" / "small" / "ratings.parquet")
+        return ratings_of(study)
 
     return run
 
@@ -85,7 +85,7 @@ def test_a_note_stays_data(write_study: Write, server: LoopbackServer) -> None:
     ]
     study = write_study(cases=cases)
     assert run_without_report(study) == 0
-    table = polars.read_parquet(study.parent / "runs" / "small" / "ratings.parquet")
+    table = ratings_of(study)
     assert table["status"].unique().to_list() == ["scored"]
     assert len(server.calls) == len(HOSTILE)
     systems = {call.json["messages"][0]["content"] for call in server.calls}

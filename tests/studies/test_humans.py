@@ -6,10 +6,9 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import polars
 import pytest
 from tests.loopback import LoopbackServer
-from tests.studies.running import run_without_report
+from tests.studies.running import manifest_of, ratings_of, run_without_report
 
 from medjury.foundation.errors import MedjuryError
 from medjury.report import write_page
@@ -26,15 +25,11 @@ def write_humans(study: Path, rows: list[str]) -> None:
     (study.parent / "humans.csv").write_text("item,system,rater,dimension,score\n" + "\n".join(rows) + "\n")
 
 
-def table(study: Path) -> polars.DataFrame:
-    return polars.read_parquet(study.parent / "runs" / "small" / "ratings.parquet")
-
-
 def test_clinicians_and_judges_are_rows_of_one_table(write_study: Write) -> None:
     study = write_study(humans="humans.csv")
     write_humans(study, [f"case-{n},a,Dr Jane Roe,accuracy,{n % 5 + 1}" for n in range(6)])
     assert run_without_report(study) == 0
-    rows = table(study).filter(rater_kind="clinician", dimension="accuracy").sort("item")
+    rows = ratings_of(study).filter(rater_kind="clinician", dimension="accuracy").sort("item")
     assert rows["score"].to_list() == [1, 2, 3, 4, 5, 1]
     assert "Jane" not in (study.parent / "runs" / "small" / "ratings.csv").read_text()
 
@@ -58,7 +53,7 @@ def test_a_corrected_file_is_another_run_that_asks_nothing(
     run_without_report(study)
     write_humans(study, ["case-1,a,one,accuracy,4"])
     assert run_without_report(study) == 0
-    rows = table(study).filter(rater_kind="clinician", dimension="accuracy")
+    rows = ratings_of(study).filter(rater_kind="clinician", dimension="accuracy")
     assert rows["item"].to_list() == ["case-1"] and rows["score"].to_list() == [4]
     assert len(server.calls) == 6
 
@@ -73,7 +68,7 @@ def test_redaction_happens_before_anything_else_sees_the_text(
     assert run_without_report(study) == 0
     sent = server.calls[0].prompt
     assert "Zebulon" not in sent and "7946" not in sent and "[NAME-1]" in sent
-    manifest = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
+    manifest = manifest_of(study)
     assert manifest["redacted"] is True and sum(manifest["redactions"].values()) >= 3
 
 
@@ -133,7 +128,7 @@ def test_the_manifest_counts_what_was_left_out_of_the_ratings(write_study: Write
         "item: record_id\nrater: reviewer\nfixed: {system: a}\ndimensions: {accuracy: q___1}\n"
     )
     assert run_without_report(study) == 0
-    manifest = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
+    manifest = manifest_of(study)
     assert manifest["humans"]["left_out_by"] == {
         "not rated (blank cells)": 1,
         "checkboxes of REDCap forms that were not started, not rated": 1,
@@ -150,7 +145,7 @@ def test_a_mapping_that_lists_its_files_is_named_in_the_place_of_a_table(write_s
         "files: [{file: labels.csv}]\n"
     )
     assert run_without_report(study) == 0
-    manifest = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
+    manifest = manifest_of(study)
     assert manifest["humans"]["ratings"] == 2
 
 

@@ -12,7 +12,7 @@ import polars
 import pytest
 from tests.folder_of_weights import write_weights
 from tests.loopback import LoopbackServer
-from tests.studies.running import run_without_report
+from tests.studies.running import manifest_of, ratings_of, run_without_report
 from tests.traced.stand_in import StandIn
 
 from medjury.cli import main
@@ -35,10 +35,6 @@ def jury(server: LoopbackServer, **local: Any) -> list[dict[str, Any]]:
     return [paid, {"kind": "transformers", "name": "local", "weights": "models/judge", **local}]
 
 
-def ratings(study: Path) -> polars.DataFrame:
-    return polars.read_parquet(study.parent / "runs" / "small" / "ratings.parquet")
-
-
 def test_a_judge_in_process_rates_beside_others_and_is_loaded_once(
     write_study: Write, server: LoopbackServer, weights: Path
 ) -> None:
@@ -46,10 +42,10 @@ def test_a_judge_in_process_rates_beside_others_and_is_loaded_once(
     study = write_study(judges=jury(server))
     assert load_study(study).workers["local"] == 2, "twice as many units as the engine takes at a time"
     assert run_without_report(study) == 0
-    rows = ratings(study).filter(rater="local", dimension="clarity")
+    rows = ratings_of(study).filter(rater="local", dimension="clarity")
     assert rows["score"].to_list() == [1.0] * 6 and set(rows["model_answered"]) == {"judge"}
     assert rows["tokens_out"].min() > 0 and set(rows["cost"]) == {0.0}
-    manifest = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
+    manifest = manifest_of(study)
     [told] = [each for each in manifest["judges"] if each["name"] == "local"]
     assert "transformers" in json.dumps(told)
     assert (weights / "loads.log").read_text().splitlines() == [f"{os.getpid()} {os.getppid()}"]
@@ -90,7 +86,7 @@ def test_answers_that_are_cut_or_do_not_fit_are_unscored(
     study = write_study(cases=cases, judges=jury(server, context_window=4000), max_unscored=1)
     assert run_without_report(study) == 0
     found = dict(
-        ratings(study).filter(rater="local", dimension="clarity").select("item", "reason").iter_rows()
+        ratings_of(study).filter(rater="local", dimension="clarity").select("item", "reason").iter_rows()
     )
     assert found == {"long": "context", "fits": None}
     cut = write_study(cases=cases[1:], judges=jury(server, max_tokens=5), output="cut", max_unscored=1)
@@ -110,7 +106,7 @@ def test_a_model_by_transformers_judges_a_study(write_study: Write, server: Loop
     study = write_study(cases=2, judges=[{**judge}], max_unscored=1)
     write_tiny_model(study.parent / "tiny")
     assert run_without_report(study) == 0
-    rows = ratings(study).filter(
+    rows = ratings_of(study).filter(
         polars.col("dimension").is_in(["accuracy", "completeness", "clarity"]), rater="local"
     )
     assert len(rows) == 6 and set(rows["status"]) == {"unscored"} and set(rows["reason"]) == {"truncated"}

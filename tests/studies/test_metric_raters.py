@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 import polars
 import pytest
 from tests.loopback import LoopbackServer
-from tests.studies.running import run_without_report
+from tests.studies.running import manifest_of, ratings_of, run_without_report
 
 from medjury.analysis.agreement import agreement
 from medjury.analysis.audits import internal_consistency
@@ -31,15 +30,11 @@ CASES = [
 ]  # fmt: skip
 
 
-def ratings(study: Path) -> polars.DataFrame:
-    return polars.read_parquet(study.parent / "runs" / "small" / "ratings.parquet")
-
-
 def test_a_metric_rates_every_answer_and_dimension_and_a_failure_is_no_number(write_study: Write) -> None:
     """By hand: the same words, one of two words wrong, nothing recognised, and no reference at all."""
     study = write_study(cases=CASES, metrics=["ROUGE-L", "wer"])
     assert run_without_report(study) == 0
-    rows = ratings(study).filter(rater_kind="metric")
+    rows = ratings_of(study).filter(rater_kind="metric")
     assert set(rows["dimension"]) >= {"accuracy", "completeness", "clarity"}
     wer = rows.filter(rater="wer", dimension="clarity")
     assert dict(wer.select("item", "score").iter_rows()) == {
@@ -58,7 +53,7 @@ def test_a_metric_rates_every_answer_and_dimension_and_a_failure_is_no_number(wr
     bare = wer.filter(item="bare").row(0, named=True)
     assert (bare["status"], bare["reason"]) == ("unscored", "input")
     assert bare["explanation"] == "the reference has no words"
-    manifest = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
+    manifest = manifest_of(study)
     assert manifest["metrics"] == {"rouge_l": "normalised texts", "wer": "normalised texts"}
     assert manifest["coverage"]["ratings"] == 12, "coverage counts what judges were asked"
 
@@ -83,8 +78,8 @@ def test_a_metric_is_never_a_juror_and_has_correlations_alone(
     assert run_without_report(study) == 0
     table = open_run(study.parent / "runs" / "small")
     assert table.raters["wer"] == "metric"
-    jury = ratings(study).filter(rater="jury", dimension="accuracy").sort("item")["score"]
-    both = ratings(study).filter(rater_kind="judge", dimension="accuracy").group_by("item").agg(
+    jury = ratings_of(study).filter(rater="jury", dimension="accuracy").sort("item")["score"]
+    both = ratings_of(study).filter(rater_kind="judge", dimension="accuracy").group_by("item").agg(
         polars.col("score").mean()
     )  # fmt: skip
     assert jury.to_list() == both.sort("item")["score"].to_list()
@@ -140,7 +135,7 @@ def test_the_impact_estimate_rates_with_the_question_before_and_says_what_change
     ]  # fmt: skip
     study = write_study(cases=turns, metrics=["impact_estimate", "wer"])
     assert run_without_report(study) == 0
-    rows = ratings(study).filter(rater="impact_estimate", dimension="accuracy").sort("item")
+    rows = ratings_of(study).filter(rater="impact_estimate", dimension="accuracy").sort("item")
     alone = impact(
         [turns[0]["reference"]], [turns[0]["candidate"]], ["Do you feel your throat is closing up?"]
     )[0]
@@ -195,7 +190,7 @@ def test_a_model_that_cannot_be_loaded_leaves_its_metric_unscored_and_the_judges
     pytest.importorskip("torch", reason="learned metrics need the `neural` extra")
     study = write_study(cases=CASES, metrics=[{"sbert": "no-such-folder"}, "wer"])
     assert run_without_report(study) == 0
-    rows = ratings(study).filter(rater="sbert")
+    rows = ratings_of(study).filter(rater="sbert")
     assert set(rows["status"]) == {"unscored"} and set(rows["reason"]) == {"provider"}
     assert "cannot be loaded" in rows["explanation"][0]
-    assert ratings(study).filter(rater="wer", item="half")["score"][0] == 0.5
+    assert ratings_of(study).filter(rater="wer", item="half")["score"][0] == 0.5

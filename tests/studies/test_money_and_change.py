@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from tests.loopback import LoopbackServer
-from tests.studies.running import run_without_report
+from tests.studies.running import manifest_of, run_without_report
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
@@ -25,11 +25,6 @@ from medjury.studies._run.calls import check_store_host
 from medjury.studies._run.how import only_run
 
 Write = Callable[..., Path]
-
-
-def manifest(study: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
-    return found
 
 
 def test_failed_calls_count_against_the_cap_of_every_later_run(
@@ -48,12 +43,12 @@ def test_a_changed_study_does_not_get_a_new_budget_and_keeps_its_cost(
     judge = {"price": {"input": 100.0, "output": 100.0}, "max_tokens": 200}
     study = write_study(cases=4, budget={"calls": 2}, judge=judge)
     assert run_without_report(study, "--no-preflight") == 3
-    paid = manifest(study)["cost"]
+    paid = manifest_of(study)["cost"]
     (study.parent / "humans.csv").write_text("item,system,rater,dimension,score\ncase-1,a,one,accuracy,3\n")
     study = write_study(cases=4, budget={"calls": 2}, judge=judge, humans="humans.csv")
     assert run_without_report(study, "--no-preflight") == 3
     assert len(server.calls) == 2
-    assert manifest(study)["cost"] == paid > 0 and manifest(study)["calls"] == 2
+    assert manifest_of(study)["cost"] == paid > 0 and manifest_of(study)["calls"] == 2
 
 
 def test_with_a_budget_only_one_process_may_run(
@@ -162,4 +157,4 @@ def test_a_second_ctrl_c_ends_at_once_without_a_trace(write_study: Write, server
                 break
         _, told = run.communicate(timeout=60)
     assert run.returncode == 130 and told.strip() == "medjury: interrupted"
-    assert manifest(study)["status"] == "incomplete"
+    assert manifest_of(study)["status"] == "incomplete"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.judging.planted_claims import CASES, knowing
 from tests.loopback import Call, LoopbackServer
-from tests.studies.running import run_without_report
+from tests.studies.running import manifest_of, run_without_report
 
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import case_to_row
@@ -25,7 +25,7 @@ def run(study: Path, *flags: str) -> int:
 
 
 def judge(study: Path) -> dict[str, Any]:
-    told = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
+    told = manifest_of(study)
     found: dict[str, Any] = told["judges"][0]
     return found
 

@@ -9,11 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import polars
 import pytest
 from tests.loopback import Call, LoopbackServer
 from tests.processes import kill, start, wait_until
-from tests.studies.running import run_without_report
+from tests.studies.running import records_of, run_without_report, votes_of
 
 from medjury.report import write_page
 from medjury.studies import check_study, load_study, run_study
@@ -53,15 +52,6 @@ def folder(study: Path) -> Path:
     return study.parent / "runs" / "small"
 
 
-def votes(study: Path) -> polars.DataFrame:
-    table = polars.read_parquet(folder(study) / "ratings.parquet")
-    return table.filter(polars.col("dimension").is_in(DIMENSIONS), rater_kind="judge")
-
-
-def records(study: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder(study) / "records.jsonl").read_text().splitlines()]
-
-
 def test_one_word_turns_a_judge_into_the_median_of_five_draws(
     write_repeats: Write, server: LoopbackServer
 ) -> None:
@@ -69,7 +59,7 @@ def test_one_word_turns_a_judge_into_the_median_of_five_draws(
     assert run(study) == "complete"
     assert Counter(map(draw, server.calls)) == dict.fromkeys(range(5), 2)
     assert {call.json["temperature"] for call in server.calls} == {1.0}
-    table = votes(study)
+    table = votes_of(study)
     assert table["score"].to_list() == [4.0] * 6 and table["calls"].sum() == 10
     told = json.loads((folder(study) / "manifest.json").read_text())
     assert table["cost"].sum() == pytest.approx(told["cost"]) and told["cost"] > 0
@@ -77,7 +67,7 @@ def test_one_word_turns_a_judge_into_the_median_of_five_draws(
     assert table["explanation"][0].startswith(
         "scores 2, 3, 4, 4, 5 (of 5), standard deviation 1.14. A draw of 4"
     )
-    for record in records(study):
+    for record in records_of(study):
         assert record["kind"] == "repeats"
         assert [each["outcomes"]["accuracy"]["score"] for each in record["body"]["draws"]] == list(SCORES)
         assert record["body"]["spread"]["accuracy"]["standard_deviation"] == pytest.approx(1.1402, abs=1e-4)
@@ -89,11 +79,11 @@ def test_a_budget_reached_between_draws_leaves_the_case_open_and_the_next_run_go
 ) -> None:
     study = write_repeats(cases=1, budget={"calls": 3})
     assert run(study) == "incomplete"
-    assert set(votes(study)["reason"]) == {"over_budget"} and len(server.calls) == 3
-    assert votes(study)["explanation"][0].startswith("draw 4 of 5: ")
+    assert set(votes_of(study)["reason"]) == {"over_budget"} and len(server.calls) == 3
+    assert votes_of(study)["explanation"][0].startswith("draw 4 of 5: ")
     study = write_repeats(cases=1, budget={"calls": 30})
     assert run(study) == "complete" and len(server.calls) == 5
-    (record,) = records(study)
+    (record,) = records_of(study)
     assert len(record["body"]["draws"]) == 5
 
 
@@ -116,7 +106,7 @@ def test_a_run_killed_between_draws_does_not_repeat_the_first_ones(
     server.endpoint.behaviours = scores
     assert run(study) == "complete"
     assert Counter(map(draw, server.calls)) == {0: 1, 1: 1, 2: 2, 3: 1, 4: 1}
-    assert votes(study)["score"].to_list() == [4.0] * 3
+    assert votes_of(study)["score"].to_list() == [4.0] * 3
 
 
 def test_examples_are_shown_in_every_draw(write_repeats: Write, server: LoopbackServer) -> None:

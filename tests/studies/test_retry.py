@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.loopback import Call, LoopbackServer
-from tests.studies.running import run_without_report
+from tests.studies.running import ratings_of, run_without_report
 
 Write = Callable[..., Path]
 STEPS = {"statement": "turn", "speaker": "question", "text": "writer"}
@@ -27,9 +27,7 @@ def step(call: Call) -> str:
 
 
 def votes(file: Path) -> pl.DataFrame:
-    return pl.read_parquet(file.parent / "runs" / "small" / "ratings.parquet").filter(
-        pl.col("rater_kind") == "judge", pl.col("dimension") == "accuracy"
-    )
+    return ratings_of(file).filter(pl.col("rater_kind") == "judge", pl.col("dimension") == "accuracy")
 
 
 def anew(file: Path) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -17,7 +16,7 @@ import polars
 import pytest
 from tests.loopback import LoopbackServer
 from tests.processes import Command
-from tests.studies.running import run_without_report
+from tests.studies.running import manifest_of, ratings_of, run_without_report, votes_of
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
@@ -34,21 +33,6 @@ def behave(server: LoopbackServer, word: str) -> None:
     server.endpoint.behaviours = lambda call: word
 
 
-def manifest(study: Path) -> dict[str, object]:
-    found = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
-    assert isinstance(found, dict)
-    return found
-
-
-def ratings(study: Path) -> polars.DataFrame:
-    return polars.read_parquet(study.parent / "runs" / "small" / "ratings.parquet")
-
-
-def votes(study: Path) -> polars.DataFrame:
-    """The judges' own rows, without the composite that follows from them."""
-    return ratings(study).filter(polars.col("dimension") != "overall", rater_kind="judge")
-
-
 def test_a_short_study_gives_ratings_and_the_same_command_again_asks_nothing(
     write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -56,13 +40,13 @@ def test_a_short_study_gives_ratings_and_the_same_command_again_asks_nothing(
     assert len(study.read_text().splitlines()) <= 15
     assert run_without_report(study) == 0
     assert len(server.calls) == 6
-    table = ratings(study)  # three dimensions and the composite, of the judge and of the jury
+    table = ratings_of(study)  # three dimensions and the composite, of the judge and of the jury
     assert table.filter(rater_kind="judge").height == 24 and table.filter(rater_kind="jury").height == 24
     assert table["status"].unique().to_list() == ["scored"]
     assert run_without_report(study) == 0
     assert len(server.calls) == 6
     assert "0 calls made now" in capsys.readouterr().out
-    assert manifest(study)["status"] == "complete"
+    assert manifest_of(study)["status"] == "complete"
 
 
 @pytest.mark.parametrize("broken", ["ratings.csv", "ratings.parquet", "the log"])
@@ -88,11 +72,11 @@ def test_tables_that_cannot_be_written_end_the_run_and_none_is_left_half_done(
         assert main(["run", str(study), "--quiet"]) != 0
     assert f"{broken} cannot be" in capsys.readouterr().err
     folder = study.parent / "runs" / "small"
-    assert manifest(study)["status"] == "failed" and not (folder / "report.html").exists()
+    assert manifest_of(study)["status"] == "failed" and not (folder / "report.html").exists()
     names = {each.name for each in folder.iterdir()}
     assert broken not in names and not [name for name in names if "part" in name or "tmp" in name]
     assert main(["run", str(study), "--quiet"]) == 0, "the answers are stored: it goes on"
-    assert polars.read_csv(folder / "ratings.csv").height == ratings(study).height
+    assert polars.read_csv(folder / "ratings.csv").height == ratings_of(study).height
 
 
 def test_a_process_of_its_own_leaves_nothing_open_and_its_exit_status(
@@ -169,7 +153,7 @@ def test_another_judge_is_another_run_and_shares_what_is_stored(
     study = write_study(judges=judges)
     assert run_without_report(study) == 0
     assert len(server.calls) == 12
-    assert set(ratings(study).filter(rater_kind="judge")["rater"]) == {"juror", "second"}
+    assert set(ratings_of(study).filter(rater_kind="judge")["rater"]) == {"juror", "second"}
 
 
 def test_a_renamed_judge_pays_nothing(write_study: Write, server: LoopbackServer) -> None:
@@ -177,7 +161,7 @@ def test_a_renamed_judge_pays_nothing(write_study: Write, server: LoopbackServer
     study = write_study(judge={"name": "renamed"})
     assert run_without_report(study) == 0
     assert len(server.calls) == 6
-    assert set(ratings(study).filter(rater_kind="judge")["rater"]) == {"renamed"}
+    assert set(ratings_of(study).filter(rater_kind="judge")["rater"]) == {"renamed"}
 
 
 def test_a_budget_of_calls_ends_the_run_incomplete_and_a_larger_one_finishes_it(
@@ -189,7 +173,7 @@ def test_a_budget_of_calls_ends_the_run_incomplete_and_a_larger_one_finishes_it(
     study = write_study(budget={"calls": 10})
     assert run_without_report(study, "--no-preflight") == 0
     assert len(server.calls) == 6
-    assert ratings(study).filter(rater_kind="judge", status="scored").height == 24
+    assert ratings_of(study).filter(rater_kind="judge", status="scored").height == 24
 
 
 def test_a_money_budget_without_a_price_is_refused_before_the_first_call(
@@ -203,7 +187,7 @@ def test_a_money_budget_is_not_exceeded(write_study: Write, server: LoopbackServ
     price = {"input": 100.0, "output": 100.0}
     study = write_study(cases=30, judge={"price": price, "max_tokens": 200}, budget={"money": 2.0})
     assert run_without_report(study) == 3
-    cost = manifest(study)["cost"]
+    cost = manifest_of(study)["cost"]
     assert isinstance(cost, float) and 0 < cost <= 2.0
 
 
@@ -222,7 +206,7 @@ def test_too_many_unscored_ratings_fail_the_run_with_the_reasons(
     assert "FAILED: 20.0 % of the ratings are unscored" in capsys.readouterr().out
     study = write_study(cases=cases, max_unscored=0.25)
     assert run_without_report(study) == 0
-    unscored = ratings(study).filter(rater_kind="judge", status="unscored")
+    unscored = ratings_of(study).filter(rater_kind="judge", status="unscored")
     assert set(unscored["reason"]) == {"refusal", "missing"} and unscored["score"].null_count() == 8
 
 
@@ -245,10 +229,10 @@ def test_a_passing_failure_is_tried_again_by_the_next_run(
     study = write_study(cases=[{"id": "a", "candidate": "x", "texts": {"context": "n"}}], max_unscored=1.0)
     behave(server, "500")
     assert run_without_report(study) == 0
-    assert votes(study)["reason"].unique().to_list() == ["provider"]
+    assert votes_of(study)["reason"].unique().to_list() == ["provider"]
     behave(server, "ok")
     assert run_without_report(study) == 0
-    assert votes(study)["status"].unique().to_list() == ["scored"]
+    assert votes_of(study)["status"].unique().to_list() == ["scored"]
 
 
 def test_a_refusal_is_asked_again_only_on_request(write_study: Write, server: LoopbackServer) -> None:
@@ -261,7 +245,7 @@ def test_a_refusal_is_asked_again_only_on_request(write_study: Write, server: Lo
     behave(server, "ok")
     assert run_without_report(study, "--retry-unscored") == 0
     assert len(server.calls) == asked + 1
-    assert votes(study)["status"].unique().to_list() == ["scored"]
+    assert votes_of(study)["status"].unique().to_list() == ["scored"]
 
 
 def test_bad_cases_are_all_reported_and_can_be_left_out(
@@ -277,7 +261,7 @@ def test_bad_cases_are_all_reported_and_can_be_left_out(
     message = capsys.readouterr().err
     assert "cases.jsonl" in message and "2" in message and "3" in message and not server.calls
     assert run_without_report(study, "--skip-bad-cases") == 0
-    assert manifest(study)["cases_skipped"] == 2
+    assert manifest_of(study)["cases_skipped"] == 2
 
 
 def test_no_clinical_text_reaches_the_manifest_or_the_audit_log(write_study: Write) -> None:
@@ -335,7 +319,7 @@ def test_ctrl_c_stores_what_is_in_flight_and_says_incomplete(
     assert run.returncode == 3
     assert out.startswith("INCOMPLETE")
     asked = len(server.calls)
-    assert votes(study).height == 3 * asked
+    assert votes_of(study).height == 3 * asked
     behave(server, "ok")
     assert run_without_report(study) == 0
     assert len(server.calls) == 200
