@@ -43,10 +43,6 @@ def message(tmp_path: Path, text: str) -> str:
             5,
             "a model of a role has no `name`",
         ),
-        (("judges:", "jury: {quorum: 3}\njudges:"), 4, "quorum"),
-        (("judges:", "dimensions: [acuracy]\njudges:"), 4, "accuracy"),
-        (("judges:", "repeats: 0\njudges:"), 4, "repeats"),
-        (("judges:", "study: second\njudges:"), 4, "study"),
         (
             ("judges:", "report: {review_by: next year}\njudges:"),
             4,

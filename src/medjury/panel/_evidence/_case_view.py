@@ -13,6 +13,7 @@ from medjury.panel._evidence._quotations import Found, Piece, Quotable, Quotatio
 from medjury.panel._evidence._run import State
 from medjury.panel._evidence._steps import ClaimShown, StepShown, last_draft, quotations_of, shown_steps
 from medjury.panel._evidence._votes import Vote, difference_of, votes_of
+from medjury.texts.metrics import Mark, marked_differences
 
 # How many signs of one text are shown on a page; the rest is on pages of its own.
 SIGNS = 60_000
@@ -88,6 +89,7 @@ class CaseView:
     flags: tuple[tuple[str, str], ...]
     spent: tuple[tuple[str, str], ...]
     _quotations: dict[Quotation, QuotationShown] = field(repr=False)
+    differing: int = 0  # places of the answer that are marked as differing from the source
 
     def shown(self, quotation: Quotation) -> QuotationShown | None:
         return self._quotations.get(quotation)
@@ -128,7 +130,8 @@ def case_view(state: State, place: int) -> CaseView:
     found = _located(votes, steps, titled)
     address = state.address(place)
     shown = {each.quotation: _shown(each, titled, address) for each in found}
-    texts = [_text_shown(number, title, text, found) for number, (title, text) in enumerate(titled)]
+    marks = _marks([text for _, text in titled])
+    texts = [_text_shown(number, title, text, found, marks) for number, (title, text) in enumerate(titled)]
     answer = next((each for each in texts if each.name == _CANDIDATE), None)
     item, system = snapshot.keys[place]
     return CaseView(
@@ -149,7 +152,19 @@ def case_view(state: State, place: int) -> CaseView:
         _flags(state, place),
         _spent(state, place),
         shown,
+        sum(each.differs != "" for each in answer.pieces) if answer else 0,
     )
+
+
+def _marks(texts: Sequence[Quotable]) -> list[Sequence[Mark]]:
+    """What differs between the answer and what it was made from, text by text; the reference is another answer."""
+    sources = [number for number, each in enumerate(texts) if each.name not in (_REFERENCE, _CANDIDATE)]
+    made: list[Sequence[Mark]] = [() for _ in texts]
+    if sources and texts[-1].name == _CANDIDATE:
+        there, made[-1] = marked_differences([texts[number].text for number in sources], texts[-1].text)
+        for number, marks in zip(sources, there, strict=True):
+            made[number] = marks
+    return made
 
 
 def located_quotations(state: State, place: int) -> tuple[list[tuple[str, Quotable]], list[Found]]:
@@ -179,10 +194,12 @@ def text_page(text: str, found: Sequence[Found], start: int) -> tuple[tuple[Piec
     return tuple(pieces(text, found, start=begin, end=end)), begin, end
 
 
-def _text_shown(number: int, title: str, text: Quotable, found: Sequence[Found]) -> TextShown:
+def _text_shown(
+    number: int, title: str, text: Quotable, found: Sequence[Found], marks: Sequence[Sequence[Mark]]
+) -> TextShown:
     here = [each for each in found if each.text == number]
     length = len(text.text)
-    made = pieces(text.text, here, end=SIGNS)
+    made = pieces(text.text, here, end=SIGNS, marks=marks[number])
     return TextShown(number, text.name, title, tuple(made), min(SIGNS, length), length)
 
 

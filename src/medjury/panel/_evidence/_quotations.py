@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
+from medjury.texts.metrics import Mark
+
 # Words between quotation marks in an explanation; three words or more, for one or two are a term and no quotation.
 _MARKED = re.compile(r"“([^“”]{8,600})”|\"([^\"\n]{8,600})\"|«([^«»]{8,600})»")
 _FEWEST_WORDS = 3
@@ -119,14 +121,21 @@ class Piece:
     begins: tuple[int, ...] = ()
     by: str = ""
     tone: str = ""
+    differs: str = ""  # from the other text: a number, a side or a negation
 
 
-def pieces(text: str, found: Iterable[Found], *, start: int = 0, end: int | None = None) -> list[Piece]:
-    """A text (its signs from `start` to `end`) cut where quotations begin and end."""
+def pieces(
+    text: str, found: Iterable[Found], *, start: int = 0, end: int | None = None, marks: Sequence[Mark] = ()
+) -> list[Piece]:
+    """A text (its signs from `start` to `end`) cut where quotations and marks begin and end."""
     end = len(text) if end is None else min(end, len(text))
     here = [each for each in found if each.start < end and each.end > start]
     cuts = sorted(
-        {start, end, *(min(max(cut, start), end) for each in here for cut in (each.start, each.end))}
+        {
+            start,
+            end,
+            *(min(max(cut, start), end) for each in (*here, *marks) for cut in (each.start, each.end)),
+        }
     )
     made = []
     for left, right in pairwise(cuts):
@@ -138,6 +147,7 @@ def pieces(text: str, found: Iterable[Found], *, start: int = 0, end: int | None
                 tuple(each.number for each in over if max(each.start, start) == left),
                 ", ".join(dict.fromkeys(each.quotation.by for each in over)),
                 min((each.quotation.tone for each in over), key=_TONES.index, default=""),
+                next((each.kind for each in marks if each.start < right and each.end > left), ""),
             )
         )
     return made
