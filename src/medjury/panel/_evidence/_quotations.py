@@ -130,13 +130,9 @@ def pieces(
     """A text (its signs from `start` to `end`) cut where quotations and marks begin and end."""
     end = len(text) if end is None else min(end, len(text))
     here = [each for each in found if each.start < end and each.end > start]
-    cuts = sorted(
-        {
-            start,
-            end,
-            *(min(max(cut, start), end) for each in (*here, *marks) for cut in (each.start, each.end)),
-        }
-    )
+    ends = [cut for each in here for cut in (each.start, each.end)]
+    ends += [cut for each in marks for cut in (each.start, each.end)]
+    cuts = sorted({start, end, *(min(max(cut, start), end) for cut in ends)})
     made = []
     for left, right in pairwise(cuts):
         over = [each for each in here if each.start < right and each.end > left]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from medjury.texts.metrics._differences import DENIABLE, QUOTED_WITH
@@ -35,7 +36,7 @@ _BESIDE_PART = 3  # a side belongs to the part of the body so few words behind i
 _SIDE_WORDS = frozenset(("left", "right", "bilater", "unilater"))
 # Units as they are written; the lexicon has those that are said.
 _UNITS = frozenset(("g", "kg", "l", "dl", "iu", "u", "mmol", "meq", "cm", "mm", "mmhg", "bpm", "h", "wk"))
-_LONGEST = 200_000  # signs of a text that is read
+_LONGEST, _ENOUGH = 60_000, 5_000  # signs of a text that are read, and that show its language
 # Words that tell English from its neighbours.
 _ENGLISH = "the and of with was is for has had she he are were denies this that from not"
 _OTHERS = (
@@ -74,8 +75,12 @@ def marked_differences(sources: Sequence[str], answer: str) -> tuple[list[list[M
         own.add(Mark(*here.place, "number"))
         if there is not None:
             marks[number].add(Mark(*there.place, "number"))
-    for kind, pairs in (("side", _sides), ("negation", _negations)):
-        for number, here, there in pairs(said, heard) if english else ():
+    turned: tuple[tuple[Kind, Iterator[Pair]], ...] = (
+        ("side", _sides(said, heard)),
+        ("negation", _negations(said, heard)),
+    )
+    for kind, pairs in turned if english else ():
+        for number, here, there in pairs:
             own.add(Mark(*here.place, kind))
             marks[number].add(Mark(*there.place, kind))
     return [_joined(each) for each in marks], _joined(own)
@@ -92,9 +97,14 @@ def _joined(marks: set[Mark]) -> list[Mark]:
 
 
 def _english(texts: Sequence[str]) -> bool:
-    words = [word for text in texts for word in normalise(text[:_LONGEST]).split()]
+    words = [word for text in texts for word in normalise(text[:_ENOUGH]).split()]
     known, others = (sum(map(words.count, each.split())) for each in (_ENGLISH, _OTHERS))
     return known > others and known * 50 >= len(words)
+
+
+@lru_cache(maxsize=20_000)
+def _spoken(word: str) -> tuple[str, ...]:
+    return tuple(normalise(word).split())
 
 
 def _read(text: str, lists: Lexicons) -> _Text:
@@ -105,7 +115,7 @@ def _read(text: str, lists: Lexicons) -> _Text:
         places: list[tuple[int, int]] = []
         words: list[str] = []
         for match in _WORD.finditer(text, begin, end):
-            spoken = normalise(match[0]).split()
+            spoken = _spoken(match[0])
             word = match[0].rstrip(".,;:!?)")
             start = match.start() + len(match[0]) - len(match[0].lstrip("("))
             places += [(start, match.start() + len(word))] * len(spoken)
@@ -117,11 +127,9 @@ def _read(text: str, lists: Lexicons) -> _Text:
         origins = origins_of(reading, lists)
         concepts = sorted(reading.concepts.values(), key=lambda each: each.start)
         for each in concepts:
-            if each.category == "number" and _UNITS.issuperset(
-                reading.words[each.stop : each.stop + 1] or " "
-            ):
-                words = each.words + reading.words[each.stop : each.stop + 1]
-                each = each._replace(category="dose", words=words, stop=each.stop + 1)
+            unit = reading.words[each.stop : each.stop + 1]
+            if each.category == "number" and unit and unit[0] in _UNITS:
+                each = each._replace(category="dose", words=each.words + unit, stop=each.stop + 1)
             first = each.start
             if each.denied and first - each.negation <= QUOTED_WITH:
                 first = each.negation
