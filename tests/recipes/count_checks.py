@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from tests.recipes.compared import amount
 from tests.recipes.exact_checks import both_vary
-from tests.recipes.interval_checks import Grading
-from tests.recipes.rated import Answer, Rated
+from tests.recipes.rated import Answer, Grading, Rated
 from tests.recipes.second_opinion import Numbers, spearman
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from recipes._transcript_calls import impacts
 from tests.recipes import test_diagnosis_jury as diagnosis
 from tests.recipes import test_econsult, test_medhelm_jury, test_pdsqi9, test_transcripts
-from tests.recipes.interval_checks import whole_grades
-from tests.recipes.rated import most_votes
+from tests.recipes.rated import most_votes, whole_grades
 
 from medjury.instruments import load_instrument
 from recipes import econsult, medhelm_jury, pdsqi9, transcripts

@@ -2,9 +2,8 @@
 """What the reports of the recipes hold, table by table, and which of it the tests here make a second time.
 
 `RECOMPUTED` names the test that compares a column, and `conftest` sees after each test that it did: with every report
-it ran on that has the column. `VALUE ends` are the two ends of the value's interval. Most are compared to nine digits;
-those of tables of agreement, classes and attributes, and of the recipes' own tests of rates, within what chance leaves
-open. Every column with a number is in one of the two lists: one that is in neither fails.
+it ran on that has the column. `VALUE ends` are the two ends of the value's interval. They are compared to nine
+digits, but for estimates that a search ends near. Every column with a number is in one of the two lists: one that is in neither fails.
 """
 
 from __future__ import annotations

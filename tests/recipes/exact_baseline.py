@@ -12,8 +12,7 @@ import pytest
 from scipy import stats
 from tests.recipes.compared import amount
 from tests.recipes.exact_checks import both_vary, resamples_of
-from tests.recipes.interval_checks import Grading
-from tests.recipes.rated import Rated
+from tests.recipes.rated import Grading, Rated
 from tests.recipes.same_draws import Draws, equals, same_draws
 from tests.recipes.second_opinion import Numbers, Statistic, icc_2_1, spearman
 

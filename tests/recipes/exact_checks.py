@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 from tests.recipes.compared import amount
-from tests.recipes.interval_checks import Grading
-from tests.recipes.rated import Rated
+from tests.recipes.rated import Grading, Rated
 from tests.recipes.same_draws import Draws, equals, same_draws
 from tests.recipes.second_opinion import (
     Numbers,

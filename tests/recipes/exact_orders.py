@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from tests.recipes.compared import amount
 from tests.recipes.exact_checks import both_vary, resamples_of
-from tests.recipes.interval_checks import Grading
-from tests.recipes.rated import Answer, Rated
+from tests.recipes.rated import Answer, Grading, Rated
 from tests.recipes.same_draws import equals, has_no_ends, same_draws
 from tests.recipes.second_opinion import Numbers, Statistic, per_row, rmse, spearman
 

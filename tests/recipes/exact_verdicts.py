@@ -8,8 +8,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 from tests.recipes.compared import amount
-from tests.recipes.interval_checks import Grading
-from tests.recipes.rated import Answer, Rated
+from tests.recipes.rated import Answer, Grading, Rated
 
 # From which grade an answer is dangerous, how much kinder is a miss, and whether high is the dangerous end.
 Danger = tuple[float, float, bool]

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from tests.recipes.compared import amount
 from tests.recipes.exact_checks import both_vary, resamples_of
-from tests.recipes.interval_checks import Grading
-from tests.recipes.rated import Rated
+from tests.recipes.rated import Grading, Rated
 from tests.recipes.same_draws import Draws, ends, equals, same_draws
 from tests.recipes.second_opinion import Numbers, Statistic, icc_2_1
 

@@ -19,6 +19,20 @@ Numbers = np.ndarray[Any, np.dtype[np.float64]]
 Answer = tuple[str, str]
 
 
+Grading = Callable[[str], Callable[[Numbers], Numbers]]
+
+
+def whole_grades(lowest: float, highest: float) -> Grading:
+    """Whole grades, halves upwards; a composite, which has none, as it is."""
+
+    def grading(dimension: str) -> Callable[[Numbers], Numbers]:
+        if dimension.startswith(("quality", "overall", "mean")):
+            return lambda scores: np.round(scores, 9)
+        return lambda scores: np.clip(np.floor(scores + 0.5 + 1e-9), lowest, highest)
+
+    return grading
+
+
 def most_votes(votes: list[float]) -> float:
     """A grade that more than half gave, else nothing."""
     grade, count = Counter(votes).most_common(1)[0]

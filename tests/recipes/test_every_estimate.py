@@ -39,9 +39,9 @@ READERS = {
 @pytest.mark.parametrize("run", sorted(set(RUNS.values())))
 def test_agreement_with_its_ends(rated: Callable[[str], Rated], run: str) -> None:
     how = design(run)
-    agreement_is_right(rated(run), how.labels, grading(run), how.first)
+    assert agreement_is_right(rated(run), how.labels, grading(run), how.first) > 20
     if rated(run).table("classes"):
-        classes_are_right(rated(run), how.labels, how.grades)
+        assert classes_are_right(rated(run), how.labels, how.grades) > 10
 
 
 @pytest.mark.parametrize("run", RUNS)

@@ -35,8 +35,7 @@ from tests.recipes.exact_systems import by_system_is_right
 from tests.recipes.exact_verdicts import verdicts_are_right
 from tests.recipes.exact_votes import votes_are_right
 from tests.recipes.exact_ways import ways_are_right
-from tests.recipes.interval_checks import whole_grades
-from tests.recipes.rated import Rated
+from tests.recipes.rated import Rated, whole_grades
 from tests.recipes.share_checks import shares_are_right
 
 from recipes import transcripts
