@@ -120,28 +120,6 @@ def test_each_rater_first_by_hand_where_all_rated_all() -> None:
     assert other.value == pytest.approx(sqrt(3) / (1 + sqrt(3) / 2), abs=1e-12)
 
 
-def test_each_rater_first_by_hand_where_raters_skip_items() -> None:
-    """Five items; one clinician rated the first three, one the second to fourth, the jury all but the fourth."""
-    nothing = None
-    clinicians = [[1, nothing], [2, 6], [3, 2], [nothing, 4], [nothing, nothing]]
-    jury = [1, 3, 1, nothing, 3]
-    # z over all of a rater's own items. First clinician (mean 2, SD 1): -1, 0, 1. Second (mean 4, SD 2): 1, -1, 0.
-    # Jury (mean 2, SD sqrt(4/3)): -s, s, -s, and s on the fifth item, with s = sqrt(3)/2.
-    # Both sides scored items 1 to 3. Clinicians' mean z: -1, 1/2, 0. Jury: -s, s, -s.
-    s = sqrt(3) / 2
-    totals = [-1 - s, 0.5 + s, -s]
-    correction = sum(totals) ** 2 / 6
-    items = sum(total**2 for total in totals) / 2 - correction
-    raters = (0.5**2 + s**2) / 3 - correction
-    error = (1 + 0.25 + 0) + 3 * s**2 - correction - items - raters
-    by_hand = (items / 2 - error / 2) / (items / 2)
-    found = icc_3_k_z(clinicians, jury, order="standardise_first", interval="none")
-    assert found.value == pytest.approx(by_hand, abs=1e-12)
-    assert by_hand == pytest.approx(0.843452, abs=1e-6)
-    assert found.n == 3
-    assert "2 of 5 items not scored by every group" in found.method
-
-
 def test_a_pair_of_clinicians_by_hand_and_the_pairs_that_count() -> None:
     """The same two clinicians share items 2 and 3; a third shares one item with each, which is no pair."""
     nothing = None

@@ -5,15 +5,12 @@ from __future__ import annotations
 import asyncio
 import csv
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.chromium import chromium
 from tests.judging.test_adaptive import REFUSAL, jury, rate
 from tests.judging.test_repeats import answer
-from tests.report.browser import open_page
 from tests.report.planted import page_of, record_lines, run_with_records, section_of
 
 from medjury.foundation.errors import MedjuryError
@@ -21,13 +18,11 @@ from medjury.instruments import Reason
 from medjury.intake.cases import Case
 from medjury.judging import AdaptiveJury
 from medjury.models import Gate, MemoryCache, ModelError
-from medjury.report import write_page
 from medjury.report._exhibits import Exhibits
 from medjury.report._page import compose
 from medjury.tables import open_run
 from medjury.validation import evidence_of
 
-OWN_CHECK = (Path(__file__).parent / "accessibility.js").read_text()
 DOWN = ModelError(Reason.PROVIDER, "down")
 
 
@@ -134,17 +129,3 @@ def test_a_record_of_another_form_is_refused_by_its_line(change: dict[str, Any],
     with pytest.raises(MedjuryError, match="line 2: this is not a record of the kind 'adaptive'") as refused:
         page_of(folder(tmp_path, lines(bodies)))
     assert "by magic" not in str(refused.value) and "it is 3" not in str(refused.value)
-
-
-@pytest.mark.skipif(
-    chromium() is None and os.geteuid() != 0, reason="Chromium is not installed, and only root can install it"
-)
-async def test_it_reads_on_a_phone_and_on_paper(tmp_path: Path) -> None:
-    bodies = await asyncio.to_thread(stories)
-    page = await asyncio.to_thread(write_page, folder(tmp_path, lines(bodies)))
-    async with open_page(page) as opened:
-        await opened.width(390)
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert await opened.evaluate(wide) == 0 and opened.complaints() == []
-        assert await opened.evaluate(OWN_CHECK) == []
-        assert (await opened.pdf()).startswith(b"%PDF")

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from tests.axe import axe_script
 from tests.chromium import chromium
+from tests.report import test_adaptive_section as adaptive
 from tests.report import test_claims_section as claims
 from tests.report import test_closed_loop_section as loops
+from tests.report import test_deliberations as deliberations
 from tests.report import test_records as others
 from tests.report.browser import Page, open_page
 from tests.report.pdf_text import pdf_pages
@@ -44,6 +46,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     told = claims.lines([claims.story(claims.MIXED, dose=[]), claims.story(claims.COURTESY)])
     told += others.lines(*(loops.loop(number, [before, after], before, after) for number in range(8)))
     told += others.lines(others.cut(1, "context", 250), others.cut(2, "context", 750))
+    told += deliberations.lines(deliberations.stories()) + adaptive.lines(adaptive.stories()[:4])
     page = write_page(write_run(folder, ratings, judges=judges_of(), records=told), cases_shown=4)
     assert chromium() is not None, "Chromium is not installed: apt-get install -y chromium"
     return page
@@ -69,6 +72,9 @@ async def test_nothing_is_wider_than_the_window(page: Page) -> None:
             "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )
         assert wide <= 0, name
+    await page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    said = "[...document.querySelectorAll('#deliberations dd')].map((each) => each.clientWidth)"
+    assert await page.evaluate(f"Math.min(...{said})") > 250, "nearly the whole width of a phone"
 
 
 async def test_tables_of_intervals_are_not_cut_on_a_screen(page: Page) -> None:
@@ -116,6 +122,8 @@ async def test_without_script_every_word_is_there(report: Path) -> None:
             "Ways of judging",
             "Claims",
             "Closed loop",
+            "Deliberations",
+            "Adaptive juries",
             "Shortened records",
         ):
             assert title in text

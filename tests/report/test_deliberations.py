@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.chromium import chromium
 from tests.judging.test_deliberation import END, Room, asks, graded, says, three
-from tests.report.browser import open_page
 from tests.report.planted import page_of, record_lines, run_with_records, section_of
 
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case
-from medjury.report import write_page
 
-OWN_CHECK = (Path(__file__).parent / "accessibility.js").read_text()
 HOSTILE = "<script>alert(1)</script> & <b>the potassium of 6.1</b>"
 
 
@@ -136,27 +131,3 @@ def test_a_record_of_another_form_is_refused_by_its_line(change: dict[str, Any],
     ) as refused:
         page_of(folder(tmp_path, lines(bodies)))
     assert "potassium" not in str(refused.value) and "by magic" not in str(refused.value)
-
-
-@pytest.mark.skipif(
-    chromium() is None and os.geteuid() != 0, reason="Chromium is not installed, and only root can install it"
-)
-async def test_it_reads_on_a_phone_on_paper_and_without_script(tmp_path: Path) -> None:
-    bodies = await asyncio.to_thread(stories)
-    run = folder(tmp_path, lines(bodies))
-    page = await asyncio.to_thread(write_page, run)
-    async with open_page(page, script=False) as opened:
-        await opened.width(390)
-        assert opened.complaints() == []
-        pdf = await opened.pdf()
-    async with open_page(page) as opened:
-        await opened.width(390)
-        await opened.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
-        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        assert await opened.evaluate(wide) == 0
-        narrow = await opened.evaluate(
-            "Math.min(...[...document.querySelectorAll('#deliberations dd')].map((each) => each.clientWidth))"
-        )
-        assert narrow > 250, "what was said has nearly the whole width of a phone"
-        assert await opened.evaluate(OWN_CHECK) == []
-    assert pdf.startswith(b"%PDF")

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import json
-from dataclasses import replace
-from pathlib import Path
-
 import numpy as np
 import polars as pl
 import pytest
-from tests.report.planted import planted_frame, rules, write_run
+from tests.report.planted import planted_frame
 
 from medjury.analysis.agreement import agreement, win_rates
 from medjury.analysis.calibration import calibrate
-from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
-from medjury.report import write_page
-from medjury.tables import open_run, rating_table
-from medjury.validation import against_panel, evidence_of
+from medjury.tables import rating_table
+from medjury.validation import against_panel
 
 PRIMARY, RESCORE = ("primary 1", "primary 2"), "rescore"
 
@@ -90,25 +82,3 @@ def test_nobody_is_in_both_panels(table) -> None:  # type: ignore[no-untyped-def
         against_panel(table, reference=["primary 1", RESCORE], second_panel=RESCORE)
     with pytest.raises(MedjuryError, match="no second panel"):
         against_panel(table)
-
-
-def test_command_and_report_say_the_same(tmp_path: Path) -> None:
-    run = write_run(tmp_path / "run", ratings(), gate=rules(severe_dimensions=("accuracy",)))
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
-        assert main(["calibrate", "panel", str(run), "--panel", RESCORE, "--json"]) == 0
-    said = json.loads(out.getvalue())
-    opened = open_run(run)
-    opened = replace(
-        opened, people=replace(opened.people, second_panel=(RESCORE,))
-    )  # as a study file states it
-    write_page(run, evidence=evidence_of(opened))
-    wins = pl.read_csv(run / "tables" / "second-panel.csv", infer_schema_length=None)
-    assert wins.height == len(said["wins"])
-    for line, row in zip(wins.iter_rows(named=True), said["wins"], strict=True):
-        assert line["win rate (%)"] == pytest.approx(100 * row["win_rate"], abs=1e-9)
-        assert (line["how much nearer low"], line["n"]) == (row["delta_low"], row["n"])
-    safety = pl.read_csv(run / "tables" / "second-panel-severe-errors.csv", infer_schema_length=None)
-    assert safety["scored by both"].to_list() == [row["both"] for row in said["safety"]]
-    page = (run / "report.html").read_text()
-    assert "Beside the second panel" in page and "Severe errors beside the second panel" in page
