@@ -86,9 +86,9 @@ def join(page: Page, link: str) -> None:
 
 def invite(head: Page, name: str, role: str) -> str:
     head.goto("/people")
-    head.get_by_label("Name", exact=True).fill(name)
+    head.get_by_label("Names, one a line").fill(name)
     head.get_by_role("radio", name=re.compile(f"^{role}")).check()
-    head.get_by_role("button", name="Make an invitation link").click()
+    head.get_by_role("button", name="Make invitation links").click()
     return head.get_by_label("Link").input_value()
 
 

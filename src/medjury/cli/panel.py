@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 FORMATS = ("csv", "xlsx", "label-studio", "redcap")
 ROLES = ("coordinator", "rater", "adjudicator", "viewer")
@@ -115,10 +116,16 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _invite(options: argparse.Namespace) -> int:
+    from medjury.models import is_local
     from medjury.panel import invitation_link, open_panel
 
     panel = open_panel(options.study, database=options.database, public_url=options.public_url)
     print(invitation_link(panel, options.name, options.role))
+    if is_local(panel.host):
+        print(
+            "This link opens only on this machine; name the address that people type: --public-url",
+            file=sys.stderr,
+        )
     return 0
 
 

@@ -45,7 +45,7 @@ def open_panel(
     from medjury.panel._meeting import set_up_references
 
     study = load_rated_study(study_file)
-    url = checked_url(public_url or f"http://localhost:{DEFAULT_PORT}")
+    url = checked_url(public_url or study.panel.public_url or f"http://localhost:{DEFAULT_PORT}")
     settings = read_open_id_settings(open_id) if open_id else None
     place = database or str(study.file.resolve().parent / f"{study.name}.panel.sqlite")
     beside = study.file.resolve().parent / f"{study.name}.jury"
@@ -212,7 +212,7 @@ def serve(
 
 def reached_at(panel: Panel, host: str, listening: socket.socket, public_url: str | None) -> Panel:
     """The panel with the address that people type, where nobody named one: this machine's, at the port in use."""
-    if public_url:
+    if public_url or (panel.study and panel.study.panel.public_url):
         return panel
     if not is_local(host):
         raise MedjuryError(

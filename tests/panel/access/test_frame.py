@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,20 @@ def test_a_coordinator_joins_by_a_link_and_invites(panel: Panel) -> None:
     assert answer.status_code == 200
     assert "Invitation for Dr &lt;b&gt;Roe&lt;/b&gt;" in answer.text
     assert "/join/" in answer.text
+
+
+def test_a_list_of_names_is_invited_at_once_or_not_at_all(panel: Panel) -> None:
+    coordinator = sign_in(make_app(replace(panel, public_url="https://panel.example")), Role.COORDINATOR)
+    both = coordinator.submit(
+        "/people", "/people", name="Dr Roe\r\n\r\nDr Doe", role="rater", email="roe@x.example"
+    )
+    links = re.findall(r'value="(https://panel\.example/join/[\w-]+)"', both.text)
+    assert len(set(links)) == 2 and both.text.count("<svg") == 2 and "only on this machine" not in both.text
+    refused = coordinator.submit("/people", "/people", name="Dr New\nDr Roe", role="rater")
+    assert refused.status_code == 400 and "Dr New" not in coordinator.get("/people").text
+    many = coordinator.submit("/people", "/people", name="\n".join(map(str, range(101))), role="rater")
+    assert many.status_code == 400 and "at most 100" in many.text
+    assert coordinator.submit("/people", "/people", name=" \n", role="rater").status_code == 400
 
 
 def test_a_rater_does_not_see_the_coordinators_pages(panel: Panel) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -122,10 +123,17 @@ def test_every_page_is_reachable_and_fits(page: Page, panel: Panel, width: int) 
         page.goto(path)
         assert_fits(page, f"{width}{path}")
     page.goto("/people")
-    page.get_by_label("Name", exact=True).fill("Dr Roe")
-    page.get_by_role("button", name="Make an invitation link").click()
-    page.get_by_label("Link").wait_for()
+    page.get_by_label("Names, one a line").fill("Dr Roe\n\n Dr Doe \n")
+    page.get_by_role("button", name="Make invitation links").click()
+    page.get_by_role("heading", name="2 invitations").wait_for()
     assert_fits(page, f"{width}/invited")
+    page.get_by_role("button", name="Copy the link for Dr Doe").click()
+    page.get_by_text("Copied", exact=True).wait_for()
+    page.get_by_text("QR code for a phone").nth(1).click()
+    assert page.get_by_role("img", name="QR code for Dr Doe").locator("svg path").count()
+    assert page.get_by_role("alert").is_visible(), "localhost opens on no other machine"
+    if folder := os.environ.get("MEDJURY_PICTURES"):
+        page.screenshot(path=f"{folder}/invited-{width}.png", full_page=True)
 
 
 def assert_fits(page: Page, where: str) -> None:

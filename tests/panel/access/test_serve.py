@@ -80,7 +80,14 @@ def test_a_coordinator_who_cannot_sign_in_is_invited_again_from_the_command_line
 ) -> None:
     words = ["panel", "invite", str(study), "--name", "Ada", "--role", "coordinator"]
     assert main([*words, "--public-url", "https://panel.example"]) == 0
-    assert capsys.readouterr().out.startswith("https://panel.example/join/")
+    printed = capsys.readouterr()
+    assert printed.out.startswith("https://panel.example/join/") and not printed.err
+    assert main(words) == 0
+    assert "only on this machine" in capsys.readouterr().err
+    study.write_text(study.read_text() + "panel: {public_url: https://ward.example}\n")
+    assert main(words) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("https://ward.example/join/") and not printed.err
     panel = open_panel(study)
     assert invitation_link(panel, "ada ", "coordinator")
     with pytest.raises(MedjuryError, match="is coordinator here"):

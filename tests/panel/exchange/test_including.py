@@ -10,14 +10,21 @@ from typing import Any
 import polars as pl
 import pytest
 from fastapi import FastAPI
+from playwright.sync_api import expect
+from tests import chromium
 from tests.loopback import LoopbackServer
 from tests.panel.meeting.closed_rounds import closed_panel
+from tests.panel.meeting.test_settling import grade, meet
 from tests.panel.raters import GOOD, rater
+from tests.panel.rounds import NOON
+from tests.panel.served import served
 from tests.panel.visitors import Visitor, sign_in
 
 from medjury.cli import main
 from medjury.panel import Panel, make_app, open_panel
 from medjury.panel._access import Role
+from medjury.panel._meeting._differences import close_meeting
+from medjury.panel._meeting._settling import decide
 from medjury.store.runs import RunFolder
 from medjury.studies import panel_file
 from medjury.tables import open_run
@@ -95,6 +102,46 @@ def test_a_study_that_does_not_name_its_panel_is_told_how(
     assert main(["panel", "include", str(tmp_path / "study.yaml")]) == 0
     assert "write `humans: panel` into it" in capsys.readouterr().out
     assert panel_file(tmp_path / "study.yaml", "ward").is_file()
+
+
+def test_after_the_adjudication_include_works_in_the_browser_by_the_study_file_as_it_is_now(
+    tmp_path: Path,
+) -> None:
+    with LoopbackServer() as server, chromium.browser() as browser:
+        _, study = study_with_judge(tmp_path, server)
+        assert main(["run", str(study), "--quiet"]) == 0
+        with served(open_panel(study)) as panel:
+            visitor = sign_in(make_app(panel), Role.COORDINATOR)
+            with panel.database.writing() as connection:
+                for item in (items := meet(connection)):
+                    close_meeting(connection, items[0].meeting, NOON)
+                    decide(
+                        connection, item.code, "judge-person", 0, grade(connection, item, "1", "50 mg"), NOON
+                    )
+            context = browser.new_context(base_url=panel.public_url)
+            cookies = [
+                {"name": c.name, "value": c.value, "url": panel.public_url} for c in visitor.cookies.jar
+            ]
+            context.add_cookies(cookies)  # type: ignore[arg-type]
+            page = context.new_page()
+            page.goto("/exchange")
+            include = page.get_by_role("button", name="Include the ratings")
+            include.click()
+            expect(page.locator(".done")).to_contain_text("adjudicator: reconciled")
+            before = study.read_text()
+            study.write_text(before.replace("humans: panel", "humans: {path: panel, consensus: nobody}"))
+            include.click()
+            expect(page.locator(".problem")).to_contain_text("consensus")
+            expect(page.locator(".problem")).to_contain_text("medjury panel include study.yaml")
+            named = "humans: {path: panel, consensus: adjudicated, adjudicator: reconciled}"
+            study.write_text(before.replace("humans: panel", named))
+            include.click()
+            expect(page.locator(".done")).to_contain_text("Report: ")
+            context.close()
+    table = open_run(tmp_path / "runs" / "ward")
+    assert table.people.consensus == "adjudicated"
+    settled = table.grid("accuracy").scores[str(table.people.adjudicator)]
+    assert 1.0 in settled and main(["runs", "verify", str(tmp_path / "runs" / "ward")]) == 0
 
 
 def test_an_incomplete_run_is_not_touched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

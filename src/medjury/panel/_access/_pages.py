@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
+from markupsafe import Markup
 
 from medjury.foundation.errors import MedjuryError
+from medjury.models import is_local
 from medjury.panel._access._account import add_account_routes
 from medjury.panel._access._api_keys import add_api_key_routes
 from medjury.panel._access._forms import Form, SentForm
@@ -34,6 +38,8 @@ from medjury.panel._access._visitors import Coordinator
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
 
+MOST_AT_ONCE = 100
+
 
 def _add_people(router: APIRouter, panel: Panel) -> None:
     @router.get("/people")
@@ -47,13 +53,23 @@ def _add_people(router: APIRouter, panel: Panel) -> None:
             role = Role(form.get("role", ""))
         except ValueError:
             return _people_page(request, panel, problem="Choose a role.", status=400, typed=form)
+        names = [each.strip() for each in form.get("name", "").splitlines() if each.strip()]
+        emails = [each.strip() for each in form.get("email", "").splitlines()]
         try:
-            with panel.database.writing() as connection:
-                guest = add_person(connection, form.get("name", ""), role, now=now, email=form.get("email"))
-                secret = invite(connection, guest, by=person, now=now)
+            if len(names) > MOST_AT_ONCE:
+                raise MedjuryError(f"Invite at most {MOST_AT_ONCE} people at once; these are {len(names)}.")
+            if len([each for each in emails if each]) > len(names):
+                raise MedjuryError("There are more e-mail addresses than names.")
+            emails += [""] * (len(names) - len(emails))
+            with panel.database.writing() as connection:  # all of them, or nobody
+                guests = [
+                    add_person(connection, name, role, now=now, email=email)
+                    for name, email in zip(names or [""], emails or [""], strict=False)
+                ]
+                made = [(guest, invite(connection, guest, by=person, now=now)) for guest in guests]
         except MedjuryError as error:
             return _people_page(request, panel, problem=str(error), status=400, typed=form)
-        return _invited(request, panel, guest, secret)
+        return _invited(request, panel, made)
 
     @router.post("/people/{identity}/invite")
     def again(request: Request, identity: str, person: Coordinator, form: SentForm) -> Response:
@@ -61,7 +77,7 @@ def _add_people(router: APIRouter, panel: Panel) -> None:
         with panel.database.writing() as connection:
             guest = _known(person_by_id(connection, identity))
             secret = invite(connection, guest, by=person, now=now)
-        return _invited(request, panel, guest, secret)
+        return _invited(request, panel, [(guest, secret)])
 
     @router.post("/people/{identity}/disable")
     def disable(request: Request, identity: str, person: Coordinator, form: SentForm) -> Response:
@@ -110,9 +126,23 @@ def _people_page(
     )
 
 
-def _invited(request: Request, panel: Panel, guest: Person, secret: str) -> Response:
-    """The link is shown once: only its hash is kept."""
-    return page(request, "access/invited.html", guest=guest, link=join_address(panel, secret))
+def _invited(request: Request, panel: Panel, made: Sequence[tuple[Person, str]]) -> Response:
+    """The links are shown once: only their hashes are kept."""
+    links = [(guest, join_address(panel, secret)) for guest, secret in made]
+    codes = [qr_code(link) for _, link in links]
+    is_here = is_local(panel.host)
+    return page(request, "access/invited.html", invitations=links, codes=codes, is_here=is_here)
+
+
+def qr_code(link: str) -> Markup:
+    """The link for a phone's camera: one path, made here, so that no address leaves this machine. Empty where the
+    package for it is not installed."""
+    try:
+        import segno
+    except ModuleNotFoundError:
+        return Markup("")
+    # Letters, digits and signs of a path alone: nothing that a person typed is in it.
+    return Markup(segno.make_qr(link, error="m").svg_inline(scale=4, border=4, light="#fff", svgclass="qr"))  # noqa: S704
 
 
 SHOWN = 500

@@ -154,7 +154,7 @@ def _settings(study: RatedStudy, each: RatedRound) -> dict[str, Any]:
     differences = panel.differences
     if differences is None:
         differences = study.instrument.name == "transcript_impact"
-    common = panel.model_dump(mode="json", exclude={"rounds", "differences"})
+    common = panel.model_dump(mode="json", exclude={"rounds", "differences", "public_url"})
     own = each.settings.model_dump(mode="json", exclude={"name", "kind", "cases", "file", "key", "draw"})
     if each.queue is not None:
         own["draw"] = each.queue[0].digest

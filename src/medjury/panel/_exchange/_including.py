@@ -65,8 +65,8 @@ def one_at_a_time(file: Path) -> Iterator[None]:
 
 _MEANING = ("definition", "grades", "higher_is_better", "skip")
 _NOT_NAMED = (
-    "{count:,} ratings that were settled together are left out: the study gives them no part "
-    "(`consensus: adjudicated`, `adjudicator: reconciled`)"
+    "{count:,} ratings that were settled together are left out: the study file does not name them. Write "
+    "`humans: {{path: panel, consensus: adjudicated, adjudicator: reconciled}}` into it and include again"
 )
 
 

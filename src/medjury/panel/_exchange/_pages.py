@@ -70,9 +70,12 @@ def _add_pages(router: APIRouter, panel: Panel) -> None:
         if panel.study is None:
             raise HTTPException(404)
         try:
-            made = include(panel.study, panel.database)
+            study = panel.study_now
+            assert study is not None
+            made = include(study, panel.database)
         except MedjuryError as error:
-            return shown(request, problem=str(error), status=400)
+            command = f"Or, at the machine of the panel: medjury panel include {panel.study.file.name}"
+            return shown(request, problem=f"{error}\n{command}", status=400)
         with panel.database.writing() as connection:
             trail(connection, person, "included ratings in the study", str(made.ratings), now=panel.now())
         return shown(request, made=made)

@@ -145,7 +145,7 @@ class _Numbers:
             return self._found
 
     def _computed(self, ratings: list[Collected]) -> tuple[list[Agreed], list[Drift], str]:
-        study = self.panel.study
+        study = self.panel.study_now
         if study is None or not ratings:
             return [], [], ""
         if self._patients is None:
@@ -168,7 +168,8 @@ def routes(panel: Panel) -> APIRouter:
             ratings = collect(connection)
         agreed, drifted, problem = numbers.of(ratings)
         planned = sum(state.items for each, state in states if each.kind == "rating")
-        hour = panel.study.settings.report.clinician_cost_per_hour if panel.study else None
+        study = stopping.study = panel.study_now
+        hour = study.settings.report.clinician_cost_per_hour if study else None
         hours = sum(state.hours for each, state in states)
         return page(
             request,

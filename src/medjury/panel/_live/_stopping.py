@@ -51,7 +51,7 @@ class Stopping:
         folder = _run_folder(self.study)
         if self.study is None or folder is None:
             return Outlook()
-        key = (list(ratings), planned, (folder / files.MANIFEST).stat().st_mtime_ns)
+        key = (list(ratings), planned, (folder / files.MANIFEST).stat().st_mtime_ns, id(self.study))
         with self._turn:
             if key == self._of and self._found is not None:
                 return self._found

@@ -171,6 +171,7 @@ class PanelPart(Part):
     examples: bool = True
     minutes_idle: float = Field(default=3.0, gt=0, le=60)
     texts: PanelTextsPart = PanelTextsPart()
+    public_url: str | None = None  # the address that people type; --public-url comes first
 
     @model_validator(mode="before")
     @classmethod
