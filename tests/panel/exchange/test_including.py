@@ -16,7 +16,7 @@ from tests.loopback import LoopbackServer
 from tests.panel.meeting.closed_rounds import closed_panel
 from tests.panel.meeting.test_settling import grade, meet
 from tests.panel.raters import GOOD, rater
-from tests.panel.rounds import NOON
+from tests.panel.rounds import NOON, Clock, set_up_panel
 from tests.panel.served import served
 from tests.panel.visitors import Visitor, sign_in
 
@@ -238,6 +238,30 @@ def test_the_studys_jury_grades_a_text_for_a_program(tmp_path: Path) -> None:
         assert len(server.calls) == asked == 1, "a paid answer is never paid for twice"
         missing = Visitor(app).post("/api/judge", json={"id": "y", "candidate": "S."}, headers=shown)
         assert missing.status_code == 422 and "context" in missing.text
+
+
+def test_a_rater_who_takes_a_second_a_case_is_marked_for_the_coordinator(tmp_path: Path) -> None:
+    clock = Clock()
+    database, _ = set_up_panel(tmp_path)
+    app = make_app(Panel(database, now=clock))
+    for name, seconds in (("Dr Hasty", 1), ("Dr Thorough", 20)):
+        one = rater(app, name)
+        for code in one.codes():
+            token = one.token(f"/rate/{code}")
+            for _ in range(2):
+                one.post(f"/rate/{code}/here", data={"csrf": token})
+                clock.turn(seconds)
+            assert one.rate(code, **GOOD).status_code == 303
+    page = sign_in(app, Role.COORDINATOR).get("/live").text
+    rows = {name: row for row in page.split("<tr>") for name in ("Dr Hasty", "Dr Thorough") if name in row}
+    assert "too fast to read" in rows["Dr Hasty"] and "too fast" not in rows["Dr Thorough"]
+    assert 'max="6" value="6" aria-label="Dr Hasty: 6 of 6 done"' in rows["Dr Hasty"]
+    assert "too fast" not in one.get("/rate").text
+
+
+def test_an_empty_state_says_what_to_do_next(tmp_path: Path) -> None:
+    database, _ = set_up_panel(tmp_path)
+    assert 'href="/people#invite"' in sign_in(make_app(Panel(database)), Role.COORDINATOR).get("/live").text
 
 
 def test_a_rater_at_work_is_in_the_next_state(app: FastAPI) -> None:

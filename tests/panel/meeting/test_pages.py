@@ -46,6 +46,20 @@ def reachable(visitor: Visitor, *begin: str) -> dict[str, str]:
     return seen
 
 
+def test_the_lists_show_the_grades_and_only_to_those_who_settle_them(tmp_path: Path) -> None:
+    closed = closed_app(tmp_path, DIFFER)
+    one, two = closed.raters
+    assert " v " not in one.get("/together").text, "nobody sees another's grade before the meeting"
+    codes = meet(closed)
+    refused = send(two, "/together", f"/together/{codes[1]}/no-agreement", version="0", reason="The dose")
+    assert refused.status_code == 303
+    listed = re.findall(r"Accuracy: <strong>([^<]+)</strong>", one.get("/together").text)
+    wanted = [set(each["accuracy"]) for each in DIFFER if len(set(each["accuracy"])) > 1]
+    assert sorted(map(sorted, (each.split(" v ") for each in listed))) == sorted(map(sorted, wanted))
+    assert closed.adjudicator.get("/decisions").text.count(" v ") == 1
+    assert " v " not in closed.stranger.get("/together").text
+
+
 def test_nothing_that_raters_or_the_adjudicator_reach_tells_system_case_or_who_others_are(
     tmp_path: Path,
 ) -> None:

@@ -141,8 +141,8 @@ def qr_code(link: str) -> Markup:
         import segno
     except ModuleNotFoundError:
         return Markup("")
-    # Letters, digits and signs of a path alone: nothing that a person typed is in it.
-    return Markup(segno.make_qr(link, error="m").svg_inline(scale=4, border=4, light="#fff", svgclass="qr"))  # noqa: S704
+    drawn = segno.make_qr(link, error="m").svg_inline(border=4, light="#fff", svgclass="qr", omitsize=True)
+    return Markup(drawn)  # noqa: S704 - squares and nothing that a person typed
 
 
 SHOWN = 500

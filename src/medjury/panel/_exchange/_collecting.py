@@ -205,6 +205,10 @@ def ratings_frame(ratings: list[Collected]) -> polars.DataFrame:
 # How far a round is, rater by rater: for the coordinator alone.
 
 
+FAST_SECONDS = 5  # nobody has read a case in less
+_FEWEST_CASES = 5  # before a speed is a habit
+
+
 @dataclass(frozen=True)
 class RaterProgress:
     """One rater in one round. `seconds` is the middle of the measured times a case, `hours` their sum."""
@@ -216,6 +220,11 @@ class RaterProgress:
     seconds: float | None
     hours: float
     last_at: str | None
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether the rater hardly reads: the coordinator should ask before the ratings are used."""
+        return self.done >= _FEWEST_CASES and self.seconds is not None and self.seconds < FAST_SECONDS
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from medjury.panel._meeting._question_page import add_question_routes
 from medjury.panel._meeting._questions import ask_questions, asks_questions, questions_for
 from medjury.panel._meeting._reference import STAGES, work_of_person
 from medjury.panel._meeting._reference_pages import add_panel_routes, add_reference_routes, add_scoring_routes
-from medjury.panel._meeting._settling_pages import add_decision_routes, add_together_routes
+from medjury.panel._meeting._settling_pages import add_decision_routes, add_together_routes, grades_in_short
 from medjury.panel._panel import Panel
 from medjury.store.runs import GateRules
 
@@ -118,10 +118,12 @@ def _add_overview(router: APIRouter, panel: Panel) -> None:
             with panel.database.writing() as connection:
                 ask_questions(connection, person.id, panel.now())
         with panel.database.reading() as connection:
+            items = items_of_person(connection, person.id)
             return page(
                 request,
                 "meeting/together.html",
-                items=items_of_person(connection, person.id),
+                items=items,
+                grades=grades_in_short(connection, items),
                 work=work_of_person(connection, person.id),
                 stages=STAGES,
                 questions=questions_for(connection, person.id),

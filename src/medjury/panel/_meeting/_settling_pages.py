@@ -112,6 +112,18 @@ def difference_of(connection: Connection, item: MeetingItem, reader: str) -> Dif
     )
 
 
+def grades_in_short(connection: Connection, items: Sequence[MeetingItem]) -> dict[str, list[tuple[str, str]]]:
+    """By the code of an answer what raters gave where they differ, as "4 v 1", in the order of their letters."""
+    rounds_ = {each.meeting.round: round_by_id(connection, each.meeting.round) for each in items}
+    rated = {each.id: each for round_ in rounds_.values() for each in rated_items(connection, round_)}
+    found = {}
+    for each in items:
+        who = dict.fromkeys(each.participants, "")
+        given = [_given(rounds_[each.meeting.round], rated[each.item], name, who) for name in each.dimensions]
+        found[each.code] = [(label, " v ".join(one.grade for one in said)) for label, said in given]
+    return found
+
+
 def _names(connection: Connection, item: MeetingItem, reader: str) -> dict[str, str]:
     """Raters are letters, unless the study lets them see names; one's own is marked."""
     known = names_of_people(connection) if item.meeting.names else {}
@@ -201,7 +213,8 @@ def add_decision_routes(router: APIRouter, panel: Panel) -> None:
     def everything(request: Request, person: Adjudicator) -> Response:
         with panel.database.reading() as connection:
             items = items_for_adjudicator(connection)
-        return page(request, "meeting/decisions.html", items=items)
+            grades = grades_in_short(connection, items)
+        return page(request, "meeting/decisions.html", items=items, grades=grades)
 
     @router.get("/decisions/{code}")
     def one(request: Request, code: str, person: Adjudicator) -> Response:
