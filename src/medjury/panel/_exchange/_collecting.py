@@ -220,6 +220,7 @@ class RaterProgress:
     seconds: float | None
     hours: float
     last_at: str | None
+    times: tuple[float, ...] = ()  # the measured seconds, case by case
 
     @property
     def is_fast(self) -> bool:
@@ -281,4 +282,5 @@ def _rater(name: str, assigned: int, said: dict[tuple[str, str], list[RatedAnswe
         median(times) if times else None,
         sum(times) / 3600,
         max((each.saved_at for rows in said.values() for each in rows), default=None),
+        tuple(times),
     )

@@ -16,6 +16,16 @@ from medjury.instruments import Instrument
 from medjury.panel._access import RECONCILED, Coordinator, Role
 from medjury.panel._design import rounds
 from medjury.panel._exchange import Collected, collect, ratings_frame, round_state
+from medjury.panel._live._drawings import (
+    BAR_WIDTH,
+    FEWEST,
+    HEIGHT,
+    WIDTH,
+    Step,
+    growing_agreement,
+    height,
+    time_bars,
+)
 from medjury.panel._live._stopping import Stopping
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
@@ -28,7 +38,6 @@ from medjury.tables import Grid, RatingTable, mean_of_raters, rating_table
 # resamples whole cases (patients where they are known). Drift: the rater's distance from the others' mean on the
 # same answers, later half minus earlier half of the rater's own work (Welch's interval).
 
-FEWEST = 10  # answers that two raters share, before anything is said of their agreement
 _FEWEST_IN_HALF = 5
 _RESAMPLES = 1000
 
@@ -40,6 +49,7 @@ class Agreed:
     dimension: str
     alpha: Estimate
     shared: int
+    steps: Sequence[Step] = ()
 
 
 @dataclass(frozen=True)
@@ -57,19 +67,21 @@ class Drift:
         return low is not None and high is not None and (low > 0 or high < 0)
 
 
-def agreement_so_far(table: RatingTable) -> list[Agreed]:
-    """Every dimension with its alpha; undefined, with the reason, where too little is shared."""
-    return [_agreed(table.grid(each.name)) for each in table.dimensions if not each.derived]
+def agreement_so_far(table: RatingTable, ratings: Sequence[Collected] = ()) -> list[Agreed]:
+    """Every dimension with its alpha, and how it came there; undefined, with the reason, where too little is
+    shared."""
+    when = {(each.item, each.system, each.rater, each.dimension): each.given_at for each in ratings}
+    return [_agreed(table.grid(each.name), when) for each in table.dimensions if not each.derived]
 
 
-def _agreed(grid: Grid) -> Agreed:
+def _agreed(grid: Grid, when: Mapping[tuple[str, str, str, str], str]) -> Agreed:
     scores = np.column_stack(list(grid.scores.values()))
     shared = int((np.sum(~np.isnan(scores), axis=1) >= 2).sum())
     if shared < FEWEST:
         why = f"two raters share {counted(shared, 'answer')}; from {FEWEST} on it is computed"
         return Agreed(grid.dimension, undefined(why, shared, "none"), shared)
     alpha = krippendorff_alpha(scores, "ordinal", clusters=grid.clusters, resamples=_RESAMPLES)
-    return Agreed(grid.dimension, alpha, shared)
+    return Agreed(grid.dimension, alpha, shared, growing_agreement(grid, when) if alpha.defined else ())
 
 
 def drifts(table: RatingTable, ratings: Sequence[Collected]) -> list[Drift]:
@@ -152,7 +164,7 @@ class _Numbers:
             self._patients = {case.id: case.patient for case in study.cases if case.patient}
         try:
             table = table_of(ratings, study.instrument, self._patients)
-            return agreement_so_far(table), drifts(table, ratings), ""
+            return agreement_so_far(table, ratings), drifts(table, ratings), ""
         except MedjuryError as error:
             return [], [], str(error)
 
@@ -185,6 +197,10 @@ def routes(panel: Panel) -> APIRouter:
             hours=hours,
             cost=None if hour is None else hours * hour,
             interval=_interval,
+            drawing={"width": WIDTH, "height": HEIGHT, "bar": BAR_WIDTH, "at": height},
+            bars={
+                each.id: time_bars([t for one in state.raters for t in one.times]) for each, state in states
+            },
             percent=percent,
             minutes=_minutes,
             worked=_worked,
