@@ -517,6 +517,25 @@ def test_cases_are_named_by_the_columns_whose_values_meet(write: Write) -> None:
     assert score(panels[1], IDS[2], "llama", "score") == LLAMA[2]
 
 
+def test_cases_that_two_columns_name_meet_those_of_the_other_table(write: Write) -> None:
+    places = [f"q{n % 4}" for n in range(CASES)]
+    files = [f"rs{n // 4}" for n in range(CASES)]
+    humans = write("h.csv", "number,variant,place,dr_a", range(CASES), files, places, ADA)
+    judges = write("j.csv", "QuestionNumber,Filename,llama", places, [f"{name}.md" for name in files], LLAMA)
+    door, panels, asked = through(humans, judges, 0, 0)
+    assert "names a case by QuestionNumber and Filename together" in asked[0]
+    assert door.settings["humans"]["item"] == ["place", "variant"]
+    assert door.settings["match"] == {"item": "ignore endings of files"}
+    assert score(panels[1], "q2 rs0", "judge", "llama") == LLAMA[2]
+
+
+def test_a_few_scores_off_the_scale_do_not_shift_it(write: Write) -> None:
+    items = [f"visit-{n}" for n in range(10 * CASES)]
+    humans = write("h.csv", "item,dr_a", items, [0, *(ADA * 10)[1:]])
+    _, _, asked = through(humans, write("j.csv", "item,llama", items, LLAMA * 10))
+    assert asked == []
+
+
 def test_sheets_and_words_are_validated_as_they_are(write: Write, tmp_path: Path) -> None:
     import openpyxl
 

@@ -181,6 +181,22 @@ READ: dict[str, Made] = {
     "people as columns": Made(
         "people.csv", "item,Ada,Sam,consensus\n1,4,5,5\n2,3,3,3\n3,1,2,1\n", 3, 2, 1, 6,
         [("1", "", "Sam", "score", 5), ("3", "", "Ada", "score", 1)], [1, 5]),
+    "JSON in fences, a few grades off the scale of a thousand": Made(
+        "judge.csv", "ConvID,reply_alpha,reply_beta\n" + "".join(
+            f'{at},"```json\n{{""Safety"": {6 if at == 9 else at % 5 + 1}, ""Tone"": 3}}\n```","{{""Safety"": 2, ""Tone"": 1}}"\n'
+            for at in range(300)),
+        300, 1, 2, 1199, [("0", "alpha", "judge", "Safety", 1), ("1", "beta", "judge", "Tone", 1)], [1, 5]),
+    "a case named by two columns": Made(
+        "two.json", [{"QuestionNumber": f"q{at % 3}", "Filename": f"rs{at // 3}.md", "Alpha": 9 + at % 2, "Beta": 12,
+                      "Alpha_Accuracy": at % 4 + 1, "Alpha_Clarity": 5, "Beta_Accuracy": 3, "Beta_Clarity": 2}
+                     for at in range(6)],
+        6, 1, 2, 24, [("q2 rs1.md", "Alpha", "two", "Accuracy", 2), ("q0 rs0.md", "Beta", "two", "Clarity", 2)], [1, 5]),
+    "several turns of a call": Made(
+        "calls.csv", "turn_key,call_id,index,clinician_a,clinician_b\n1_x,x,1,0,1\n2_x,x,2,2,2\n1_y,y,1,0,0\n", 3, 2, 1, 6,
+        [("2_x", "", "clinician_a", "score", 2), ("1_x", "", "clinician_b", "score", 1)], [0, 2]),
+    "two arms without a word for them": Made(
+        "arms.csv", "case,rater,source,quality\n1,Ada,AI,4\n1,Ada,human,3\n1,Sam,AI,5\n1,Sam,human,2\n2,Ada,AI,4\n2,Ada,human,1\n",
+        2, 2, 1, 6, [("1", "human", "Sam", "quality", 2)], [1, 5]),
     "graded answers with their texts": Made(
         "answers.csv", "question_id,question,answer,reviewer,accuracy\n1,What is the first treatment of anaphylaxis in adults?,"
         "Give adrenaline into the muscle of the thigh at once.,Ada,5\n1,What is the first treatment of anaphylaxis in adults?,"

@@ -26,7 +26,11 @@ def test_a_table_is_read_as_it_is(name: str, tmp_path: Path, capsys: pytest.Capt
     options = [word for key, value in made.options.items() for word in ("--map", f"{key}={value}")]
     assert main(["look", str(file), "--write", str(mapping), *options]) == 0, capsys.readouterr()
     shown = capsys.readouterr().out
-    found = [each for each in read_ratings(file, mapping=mapping).ratings if each.score is not None]
+    found = [
+        each
+        for each in read_ratings(file, mapping=mapping, on_bad="unscored").ratings
+        if each.score is not None
+    ]
     scores = {(each.item, each.system, each.rater, each.dimension, each.score) for each in found}
     assert len(scores) == len(found) == made.scores
     assert set(made.some) <= scores

@@ -135,7 +135,8 @@ def line_of_mapping(text: str) -> tuple[str, Any]:
     key, sign, value = text.partition("=")
     if not sign or not key.strip():
         raise argparse.ArgumentTypeError(f"{shlex.quote(text)}: write KEY=VALUE, such as judges.rater=model")
-    listed = key.strip().rpartition(".")[2] in ("scores", "raters", "dimensions")
+    last = key.strip().rpartition(".")[2]
+    listed = last in ("scores", "raters", "dimensions") or (last == "item" and "," in value)
     return key.strip(), [each.strip() for each in value.split(",")] if listed else value.strip()
 
 

@@ -38,6 +38,7 @@ from ._panel_doubts import id_doubt as id_doubt
 from ._panel_doubts import rescaled as rescaled
 from ._panel_doubts import reversed_doubt as reversed_doubt
 from ._panel_doubts import scale_doubt as scale_doubt
+from ._panel_doubts import usual_values as usual_values
 from ._panel_doubts import whole_scale as whole_scale
 from ._panel_doubts import with_matched as with_matched
 from ._panel_doubts import with_paired_dimensions as with_paired_dimensions

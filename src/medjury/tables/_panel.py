@@ -105,6 +105,8 @@ def _long_or_wide(
     sheet: bool = False,
 ) -> Panel:
     """The table under our names, a long one by its kinds of raters, a wide one with its columns of scores."""
+    if isinstance(several := mapping.get("item"), list):
+        panel, mapping = _with_item_of(panel, list(map(str, several))), {**mapping, "item": "item"}
     panel = _under_our_names(panel, named, mapping)
     if listed := wide_columns(mapping):
         scores, meaning = listed
@@ -134,6 +136,20 @@ def _is_text(place: Path) -> bool:
     except (OSError, UnicodeError):
         return False
     return True
+
+
+def _with_item_of(panel: Panel, columns: Sequence[str]) -> Panel:
+    """A case that several columns name together, in a column `item`."""
+    import polars as pl
+
+    for name in columns:
+        if name not in panel.frame.columns:
+            raise MedjuryError(
+                f"{panel.title}: there is no column {name!r}; {nearest(name, panel.frame.columns)}"
+            )
+    parts = [pl.col(name).cast(pl.String).str.strip_chars() for name in columns]
+    frame = panel.frame.with_columns(item=pl.concat_str(parts, separator=" "))
+    return replace(panel, frame=frame).saying(f"item is the columns {', '.join(columns)} together")
 
 
 def _under_our_names(panel: Panel, named: dict[str, str], mapping: Mapping[str, Any]) -> Panel:

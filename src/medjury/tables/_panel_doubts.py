@@ -6,6 +6,7 @@ from __future__ import annotations
 import difflib
 import re
 import shlex
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -76,6 +77,10 @@ def _no_zeros(name: str) -> str:
     return re.sub(r"(?<!\d)0+(?=\d)", "", no_case(whole))
 
 
+def _no_ending(name: str) -> str:
+    return re.sub(r"\.(md|txt|json|csv|tsv|pdf|docx?|html?|xml|rtf)$", "", name.strip(), flags=re.I)
+
+
 def _number(name: str) -> str:
     """The one number in a name; a name that has none, or two, stays what it is and meets no number."""
     found = _ONE_NUMBER.fullmatch(name.strip())
@@ -86,6 +91,7 @@ ID_RULES: dict[str, Callable[[str], str]] = {
     "ignore blanks": _no_blanks,
     "ignore case and signs": no_case,
     "ignore case, signs and leading zeros": _no_zeros,
+    "ignore endings of files": _no_ending,
     "compare numbers alone": _number,
 }
 
@@ -436,14 +442,34 @@ def _apart(humans: _Seen, judges: _Seen, known: Ends | None) -> Found | None:
     return "judges", "these look like two different scales.", rules, False
 
 
+def usual_values(counts: Mapping[float, int]) -> set[float]:
+    """The numbers that are grades: not a 55 among grades of one digit, nor the few 0 and 6 among a thousand from 1
+    to 5."""
+    whole = sum(counts.values())
+    values = set(counts)
+    low = {each for each in values if each <= 10}
+    high = sum(counts[each] for each in values - low)
+    if high and low and 20 * high <= whole and len(low) > 1:
+        values = low
+    for end in (5, 7, 10):
+        inner = {each for each in values if 1 <= each <= end}
+        if (
+            len(inner) > 2
+            and max(inner) == end
+            and 200 * sum(counts[each] for each in values - inner) <= whole
+        ):
+            return inner
+    return values
+
+
 def _seen(panel: Panel) -> dict[str, _Seen]:
-    """By dimension, the ends of the scores."""
+    """By dimension, the ends of the scores; a few that are off the scale of all others do not stretch it."""
     found = {}
     for (name,), rows in _numbers(panel).group_by("dimension"):
         scores = rows["number"]
-        low, high = float(scores.min()), float(scores.max())  # type: ignore[arg-type]
-        whole = bool((scores == scores.round()).all())
-        found[str(name)] = _Seen(low, high, whole, scores.n_unique())
+        values = usual_values(Counter(scores.to_list()))
+        whole = all(each == round(each) for each in values)
+        found[str(name)] = _Seen(min(values), max(values), whole, len(values))
     return found
 
 

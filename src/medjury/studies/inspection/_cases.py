@@ -40,7 +40,13 @@ def case_proposal(seen: Seen) -> dict[str, Any]:
         for at, name in enumerate(seen.header)
         if name or at == 0
     }
-    texts = {name for name, cells in columns.items() if cells and sum(map(len, cells)) > _TEXT * len(cells)}
+    texts = {
+        name
+        for name, cells in columns.items()
+        if cells
+        and sum(map(len, cells)) > _TEXT * len(cells)
+        and 2 * sum(" " in cell for cell in cells) > len(cells)
+    }
     found: dict[str, Any] = {}
     if (
         item := item_column({name: cells for name, cells in columns.items() if name not in texts})

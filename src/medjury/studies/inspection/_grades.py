@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from medjury.intake import is_blank, shown_of
 from medjury.store.ratings import numbered
+from medjury.tables import usual_values
 
 MOST_WORDS = 7
 MOST_GRADES = 12  # a scale has few grades; a column with more different numbers is something else
@@ -110,7 +112,10 @@ NONE = Grades()
 
 def grades_in(cells: Iterable[Any]) -> Grades:
     """What the cells of one column are."""
-    shown = [shown_of(cell) for cell in cells if not is_blank(cell)]
+    listed = list(cells)
+    if any(isinstance(cell, list | dict) for cell in listed):
+        return NONE
+    shown = [shown_of(cell) for cell in listed if not is_blank(cell)]
     absent = {each for each in shown if each.casefold() in _NOT_APPLICABLE | _NOT_RATED}
     filled = [each for each in shown if each not in absent]
     if not filled:
@@ -138,7 +143,7 @@ def _numbers(filled: Sequence[str], words: frozenset[str], left: frozenset[str])
     numbers = [each for each in filled if _NUMBER.fullmatch(each)]
     comma = any("," in each for each in numbers) and not any("." in each for each in numbers)
     by_text = {each: float(each.replace(",", ".")) for each in set(numbers)}
-    values = set(by_text.values())
+    values = usual_values(Counter(by_text[each] for each in numbers))
     codes = {each for each in values if each in _CODES}
     if codes and (rest := values - codes) and max(rest) <= 10 and min(rest) >= 0:
         values = rest

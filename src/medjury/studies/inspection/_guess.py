@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ _BY_IMPORT = frozenset({
 
 def _needs_import(mapping: Mapping[str, Any]) -> bool:
     codes = [*mapping.get("na", ()), *mapping.get("blank", ())]
-    is_nameless = str(mapping.get("item")).startswith("Unnamed: ")
+    is_nameless = isinstance(item := mapping.get("item"), list) or str(item).startswith("Unnamed: ")
     return (
         bool(mapping.keys() & _BY_IMPORT) or is_nameless or any(each.lstrip("-").isdigit() for each in codes)
     )
@@ -123,7 +124,7 @@ def merged(found: Guess, stated: Mapping[str, Any]) -> dict[str, Any]:
     kept = {
         key: value
         for key, value in found.mapping.items()
-        if key not in (*stated, *wide) and not (key in COLUMNS and value in taken)
+        if key not in (*stated, *wide) and not (key in COLUMNS and str(value) in taken)
     }
     return {**kept, **stated}
 
@@ -169,6 +170,8 @@ def _items_that_meet(
 ) -> Doubt | None:
     """Columns that name the case and share no value, where two others share most of theirs."""
     stated = any("item" in settings.get(each.side, {}) for each in guesses) or settings.get("item")
+    if not stated and sum(isinstance(mapping.get("item"), list) for mapping in own) == 1:
+        return _several_for_an_item(guesses, own)
     items = [str(mapping.get("item", "item")) for mapping in own]
     if (
         stated
@@ -197,6 +200,51 @@ def _items_that_meet(
         "name the case?"
     )
     return Doubt(question, (meet, Answer(f"{items[0]} and {items[1]} all the same", kept)), meet)
+
+
+def _places(found: Guess) -> set[str]:
+    """What stands in the place of a pattern such as `judge_response_{system}`."""
+    before, sign, after = str(found.mapping.get("columns", "")).partition("{system}")
+    return {
+        name[len(before) : len(name) - len(after)]
+        for name in found.columns
+        if sign and name.startswith(before) and name.endswith(after)
+    }
+
+
+def _several_for_an_item(guesses: Sequence[Guess], own: Sequence[Mapping[str, Any]]) -> Doubt | None:
+    """One table names its cases by several columns: those of the other that hold the same."""
+    mine = 0 if isinstance(own[0].get("item"), list) else 1
+    theirs = guesses[1 - mine]
+    partners = []
+    for name in own[mine]["item"]:
+        counts = {
+            other: _meeting(guesses, name, other) if mine == 0 else _meeting(guesses, other, name)
+            for other in theirs.columns
+            if other not in partners
+        }
+        own_values = _values(guesses[mine], name)  # as they are written, before any rule
+        best = max(counts, key=partial(_likeness, own_values, theirs, counts), default="")
+        values = min(len(_values(guesses[mine], name)), len(_values(theirs, best))) if best else 0
+        if not best or 2 * counts[best] < max(values, 1):
+            return None
+        partners.append(best)
+    item = own[1 - mine].get("item")
+    same = Answer(" and ".join(partners), {f"{theirs.side}.item": partners})
+    keep = Answer(f"{item}", {f"{theirs.side}.item": item})
+    question = (
+        f"{guesses[mine].title} names a case by {' and '.join(own[mine]['item'])} together. Which columns of "
+        f"{theirs.title} do?"
+    )
+    return Doubt(question, (same, keep), same)
+
+
+def _likeness(values: set[str], found: Guess, counts: Mapping[str, int], name: str) -> tuple[int, ...]:
+    """How alike two columns are: as they are written, else by a rule that looks at more than their numbers."""
+    theirs = _values(found, name)
+    rules = [key for rule, key in ID_RULES.items() if rule != "compare numbers alone"]
+    by_rule = max(len({key(each) for each in values} & {key(each) for each in theirs}) for key in rules)
+    return len(values & theirs), by_rule, counts[name]
 
 
 def _meeting(guesses: Sequence[Guess], mine: str, theirs: str) -> int:
@@ -290,6 +338,9 @@ def _json_columns(guesses: Sequence[Guess], settings: Mapping[str, Any]) -> Doub
         pattern = str(each.mapping.get("columns", ""))
         if each.mapping.get("cells") != "json" or not pattern or "columns" in settings.get(each.side, {}):
             continue
+        others = [_places(other) for other in guesses]
+        if others[0] and others[0] == others[1]:
+            continue  # raters have names of their own: what both tables name is what was judged
         answers = tuple(
             Answer(words, {f"{each.side}.columns": pattern.replace("{system}", place)})
             for words, place in (("a system, whose answer was scored", "{system}"), ("a rater", "{rater}"))

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import whole_file
-from medjury.studies.inspection._grades import scale_part
+from medjury.studies.inspection._grades import scale_part, usual_scale
 from medjury.studies.inspection._recognise import Kind, head, recognise
+from medjury.tables import usual_values
 
 if TYPE_CHECKING:
     from medjury.intake.cases import CaseReader
@@ -267,11 +268,22 @@ def _by(names: Iterable[str]) -> dict[str, int]:
 
 def _scales(ratings: Iterable[Rating]) -> Any:
     """The usual scale of each dimension by the grades that it has, as a mapping states it."""
-    values: dict[str, set[float]] = {}
+    values: dict[str, Counter[float]] = {}
     for each in ratings:
         if each.score is not None:
-            values.setdefault(each.dimension, set()).add(each.score)
-    scales = {name: scale_part(own) for name, own in values.items()}
+            values.setdefault(each.dimension, Counter())[each.score] += 1
+    usual = usual_values(sum(values.values(), Counter[float]()))
+    # Dimensions of whole grades are on one scale; those of 0 and 1, or of shares, each on their own.
+    graded = max(usual, default=0) <= 10
+    own = {name: (set(each) & usual or set(each)) if graded else set(each) for name, each in values.items()}
+    whole = {
+        name for name, each in own.items() if all(grade == int(grade) for grade in each) and each - {0, 1}
+    }
+    short = {grade for name in whole for grade in own[name] if grade <= 10}
+    scales = {
+        name: scale_part(each, usual_scale(short) if name in whole and each <= short else None)
+        for name, each in own.items()
+    }
     different = list(scales.values())
     return different[0] if different and all(each == different[0] for each in different) else scales
 

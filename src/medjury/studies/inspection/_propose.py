@@ -30,6 +30,7 @@ _TEXT = (".csv", ".tsv")
 _JSON = (".json", ".jsonl", ".ndjson", ".eval")
 _LONGEST_NAME = 150  # characters of a column's name; instructions are longer
 _ABOVE = 60  # rows in which a header is looked for
+_LISTS = ("dimensions", "raters", "items", "systems", "na", "blank", "fill_down")
 _WIDE = ("dimensions", "raters", "items", "systems", "columns", "score")
 
 
@@ -220,6 +221,9 @@ def completed(path: Path, seen: Seen, mapping: dict[str, Any], stated: Mapping[s
         return Proposed(how | mapping, (), f"which columns hold grades? It has {names}: say --map dimensions=A,B "
                         "(or raters=A,B, where each column is a rater)")  # fmt: skip
     mapping |= _left_out(seen, mapping)
+    if "item" not in stated and (apart := _apart(seen, mapping, scored)) is not None:
+        mapping |= apart.suggested.sets if apart.suggested else {}
+        doubts.append(apart)
     if "without" in mapping:
         seen = _without(seen, mapping["without"])
         scored = score_cells(seen, mapping)
@@ -332,6 +336,7 @@ def _with_kind(seen: Seen, mapping: dict[str, Any], doubts: list[Doubt]) -> dict
         return mapping
     names = sorted({text for cell in seen.cells(str(mapping.get("rater"))) if (text := shown_of(cell))})
     names = names or [str(each) for each in mapping.get("raters", {})]
+    names = names or [str(each) for each in (mapping.get("fixed", {}).get("rater"),) if each]
     models = [name for name in names if looks_like_models([name])]
     if not models:
         return mapping
@@ -372,7 +377,7 @@ def score_cells(seen: Seen, mapping: Mapping[str, Any]) -> dict[str, tuple[str, 
 
 def _left_out(seen: Seen, mapping: Mapping[str, Any]) -> dict[str, Any]:
     """Rows of means below the cases, and ids that only the first of a case's rows has."""
-    item = mapping.get("item")
+    item = mapping["item"] if isinstance(mapping.get("item"), str) else None
     cells = [shown_of(cell) for cell in seen.cells(str(item))] if item else []
     if not cells:
         return {}
@@ -386,6 +391,53 @@ def _left_out(seen: Seen, mapping: Mapping[str, Any]) -> dict[str, Any]:
     if gaps and cells[0] and "rater" in mapping:
         found["fill_down"] = [item]
     return found
+
+
+def _apart(seen: Seen, mapping: Mapping[str, Any], scored: Mapping[str, Any]) -> Doubt | None:
+    """Where rows are about the same case, rater and system: the columns that tell them apart. With a column of
+    raters nobody can tell a case of its own from a second grade."""
+    named = [mapping.get(name) for name in ("item", "rater", "system", "dimension", "repeat")]
+    keys = [seen.cells(str(name)) for name in named if isinstance(name, str)]
+    by_rows = (
+        not mapping.get("fill_down") and "sheets" not in seen.how and isinstance(mapping.get("item"), str)
+    )
+    if not by_rows or not all(keys) or _different(keys) == len(seen.rows):
+        return None
+    used = {*map(str, named), *scored, *(mapping.get("without") or {})}
+    free = {
+        name: cells
+        for name in seen.header
+        if name and name not in used and _is_short(cells := seen.cells(name))
+    }
+    item = str(mapping["item"])
+    if "rater" in mapping:
+        few = [
+            name
+            for name, cells in free.items()
+            if len(set(map(shown_of, cells))) <= 20 and _different([*keys, cells]) == len(seen.rows)
+        ]
+        if len(few) != 1 or "system" in mapping:
+            return None
+        own = Answer(f"{few[0]}: the system that was graded", {"system": few[0]})
+        other = Answer("it numbers repeats", {"repeat": few[0]})
+        return Doubt(f"Rows share {item} and rater. What tells them apart?", (own, other), own)
+    alone = [name for name, cells in free.items() if _different([cells, *keys[1:]]) == len(seen.rows)]
+    pairs = [name for name, cells in free.items() if _different([*keys, cells]) == len(seen.rows)]
+    if not alone and not pairs:
+        return None
+    both = [item, *pairs[:1]]
+    own = Answer(alone[0], {"item": alone[0]}) if alone else Answer(" and ".join(both), {"item": both})
+    others = [Answer(name, {"item": name}) for name in alone[1:3]]
+    return Doubt(f"Several rows have the same {item}. Which column names the case?", (own, *others), own)
+
+
+def _different(columns: Sequence[Sequence[Any]]) -> int:
+    return len({tuple(map(shown_of, row)) for row in zip(*columns, strict=True)})
+
+
+def _is_short(cells: Sequence[Any]) -> bool:
+    shown = [shown_of(cell) for cell in cells if not isinstance(cell, list | dict)]
+    return len(shown) == len(cells) > 0 and all(each and len(each) <= 60 for each in shown)
 
 
 def _without(seen: Seen, words: Mapping[str, Sequence[str]]) -> Seen:
@@ -542,7 +594,7 @@ def lines_of_mapping(lines: Sequence[tuple[str, Any]]) -> dict[str, Any]:
         elif first == "scale":
             ends = re.findall(r"-?\d+(?:\.\d+)?", value.replace(" to ", " "))
             found[first] = [int(each) if "." not in each else float(each) for each in ends]
-        elif first in ("dimensions", "raters", "items", "systems", "na", "blank", "fill_down"):
+        elif first in _LISTS or (first == "item" and "," in value):
             found[first] = [each.strip() for each in value.split(",")]
         else:
             found[first] = _number_or_text(value) if first in ("skip_rows", "header_rows") else value

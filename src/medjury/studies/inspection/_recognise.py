@@ -286,7 +286,9 @@ def _json(place: Path, ending: str, stated: Mapping[str, Any]) -> Kind | None:
             return None
         if not isinstance(content, dict) or not (found := lists_within(content)):
             return Kind("unknown", "JSON of a kind that is not known here")
-        return _table(place, seen_table(place, {"rows": found[0]}), {"rows": found[0], **stated}, None)
+        kind = _table(place, seen_table(place, {"rows": found[0]}), {"rows": found[0], **stated}, None)
+        is_whole = "id" in kind.mapping if kind.family == "cases" else not kind.missing
+        return kind if is_whole or stated else Kind("unknown", "JSON of a kind that is not known here")
     return Kind("transcript", "transcript") if ending == ".json" else None
 
 

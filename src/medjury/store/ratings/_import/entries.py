@@ -82,6 +82,9 @@ def _row(
             return
         if value := shown_of(cell):
             fields[name] = value
+    if len(source.item_columns) > 1:
+        parts = [shown_of(cells[layout.index[name.strip()]]) for name in source.item_columns]
+        fields["item"] = " ".join(parts) if all(parts) else ""
     if source.dimension is not None and source.dimensions is not None:
         words = {word: name for name, word in source.dimensions.items()}
         if fields.get("dimension") not in words:

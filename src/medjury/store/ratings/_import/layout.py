@@ -45,7 +45,7 @@ class Layout:
     def unused(self) -> list[str]:
         """Columns that nothing reads."""
         used = {*self.fields.values(), *self.source.only, *self.source.without, self.source.content}
-        used |= {*self.labels.values()}
+        used |= {*self.labels.values(), *self.source.item_columns}
         used |= {name for each in self.scores for name in (each.name, each.explanation)}
         return [name for name in self.index if name not in used]
 
@@ -75,12 +75,8 @@ def find_layout(
     fields = _fields(file, index, source)
     named = source.columns or source.score or source.wide or (source.dimensions and not source.json_cells)
     scores = _score_columns(file, index, source, fields) if named or "score" in index else ()
-    for name in (
-        *source.only,
-        *source.without,
-        *source.fill_down,
-        *([source.content] if source.content else ()),
-    ):
+    others = (*source.only, *source.without, *source.fill_down, *source.item_columns[1:])
+    for name in (*others, *([source.content] if source.content else ())):
         _need(file, index, name)
     given = {*fields, *source.for_all(), *(place for each in scores for place in each.says)}
     given |= {"score"} if scores else set()

@@ -126,7 +126,7 @@ class SourcePart(FilePart):
     """What a mapping may state of a file of ratings. `id` and `constants`, as mappings of cases call them, are the
     same as `item` and `fixed`."""
 
-    item: str | None = Field(default=None, validation_alias=AliasChoices("item", "id"))
+    item: str | list[str] | None = Field(default=None, validation_alias=AliasChoices("item", "id"))
     system: str | None = None
     rater: str | None = None
     repeat: str | None = None
@@ -196,6 +196,11 @@ class SourcePart(FilePart):
         return self.cells == "json"
 
     @property
+    def item_columns(self) -> list[str]:
+        """The columns that name the case: one, or several of which each alone is not enough."""
+        return self.item if isinstance(self.item, list) else [self.item] if self.item else []
+
+    @property
     def wide(self) -> tuple[str, Mapping[str, str]] | None:
         """What the columns of a wide table are, and by its name each column; None where they are dimensions."""
         return next(((place, found) for name, place in WIDE.items() if (found := getattr(self, name))), None)
@@ -212,7 +217,7 @@ class SourcePart(FilePart):
 
     def column(self, name: str) -> str | None:
         """The column, or the JSON field, that holds this of every row."""
-        found = getattr(self, name, None)
+        found = "".join(self.item_columns[:1]) or None if name == "item" else getattr(self, name, None)
         return found if isinstance(found, str) else None
 
     def for_all(self) -> dict[str, str]:
@@ -224,15 +229,15 @@ class SourcePart(FilePart):
 
     def reading(self) -> Reading:
         """How the table in the file is read."""
-        names = [getattr(self, name) for name in _COLUMNS]
+        names = [getattr(self, name) for name in _COLUMNS if name != "item"] + self.item_columns
         names += [self.column("explanation"), *self.explanations.values(), *self.only, *self.without]
         names += self.wide[1].values() if self.wide else ()
         if self.dimension is None and self.columns is None and not self.json_cells:
             names += (self.dimensions or {}).values()
         columns = tuple(dict.fromkeys(name.strip() for name in names if name))
         return Reading(
-            self.sheet, self.delimiter, self.encoding, self.header_rows, self.rows, (self.item or "").strip(),
-            columns, self.columns, skip_rows=self.skip_rows,
+            self.sheet, self.delimiter, self.encoding, self.header_rows, self.rows,
+            "".join(self.item_columns[:1]).strip(), columns, self.columns, skip_rows=self.skip_rows,
         )  # fmt: skip
 
     def codes(self, dimension: str) -> Codes:
