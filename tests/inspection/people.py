@@ -197,6 +197,34 @@ READ: dict[str, Made] = {
     "two arms without a word for them": Made(
         "arms.csv", "case,rater,source,quality\n1,Ada,AI,4\n1,Ada,human,3\n1,Sam,AI,5\n1,Sam,human,2\n2,Ada,AI,4\n2,Ada,human,1\n",
         2, 2, 1, 6, [("1", "human", "Sam", "quality", 2)], [1, 5]),
+    "two levels of names, the second of two words": Made(
+        "levels.xlsx", {"S": [["Case", "Reviewer 1", None, "Reviewer 2", None],
+                              [None, "Clinical accuracy", "Patient safety", "Clinical accuracy", "Patient safety"],
+                              ["a", 4, 5, 3, 5], ["b", 2, 1, 2, 2]]},
+        2, 2, 2, 8, [("a", "", "Reviewer 2", "Clinical accuracy", 3), ("b", "", "Reviewer 1", "Patient safety", 1)], [1, 5]),
+    "raters and questions that are numbered alike": Made(
+        "quest.csv", "note,R1_Q1,R1_Q2,R1_Q3,R1_Q4,R2_Q1,R2_Q2,R2_Q3,R2_Q4\nn1,4,5,3,2,4,4,3,1\nn2,1,2,3,4,2,2,3,5\n",
+        2, 2, 4, 16, [("n1", "", "R2", "Q2", 4), ("n2", "", "R1", "Q4", 4)], [1, 5]),
+    "a column of raters beside systems and attributes": Made(
+        "arms2.csv", "vignette,reviewer,AlphaMD_Accuracy,AlphaMD_Empathy,BetaMD_Accuracy,BetaMD_Empathy\n1,Ada,4,5,2,1\n1,Sam,4,4,2,2\n",
+        1, 2, 2, 8, [("1", "BetaMD", "Sam", "Empathy", 2)], [1, 5]),
+    "clinicians and a model in one table": Made(
+        "both.csv", "case,clinician_1,clinician_2,gpt4_score\n1,4,4,5\n2,2,3,3\n3,1,1,2\n", 3, 3, 1, 9,
+        [("1", "", "gpt4_score", "score", 5), ("2", "", "clinician_2", "score", 3)], [1, 5]),
+    "letters of an old Windows": Made(
+        "umlaut.csv", "Fall;Pr\u00fcfer;Accuracy\n1;M\u00fcller;4\n1;Roy;5\n2;M\u00fcller;2\n2;Roy;2\n".replace("Pr\u00fcfer", "rater").encode("cp1252"),
+        2, 2, 1, 4, [("1", "", "M\u00fcller", "Accuracy", 4)], [1, 5], options={"item": "Fall"}),
+    "objects by the name of the case": Made(
+        "byname.json", {f"case-{at}": {"Ada": at + 2, "Sam": 5} for at in range(3)}, 3, 2, 1, 6,
+        [("case-1", "", "Ada", "score", 3)], [1, 5]),
+    "whole sheets of raters": Made(
+        "sheets.xlsx", {who: [["Case ID", "Accuracy", "Safety"], ["x1", grade, 5], ["x2", 2, 1]]
+                        for who, grade in (("Dr Lee", 4), ("Dr Roy", 3))},
+        2, 2, 2, 8, [("x1", "", "Dr Roy", "Accuracy", 3)], [1, 5]),
+    "questions as they were asked, yes or no": Made(
+        "asked.csv", "Question,Physician A,Physician B\nWhich drug is given first when a child has anaphylaxis at school and no pen?,yes,no\n"
+        "When is a second dose of adrenaline given to an adult who does not get better?,yes,yes\n", 2, 2, 1, 4,
+        [("When is a second dose of adrenaline given to an adult who does not get better?", "", "Physician B", "score", 1)], [0, 1]),
     "graded answers with their texts": Made(
         "answers.csv", "question_id,question,answer,reviewer,accuracy\n1,What is the first treatment of anaphylaxis in adults?,"
         "Give adrenaline into the muscle of the thigh at once.,Ada,5\n1,What is the first treatment of anaphylaxis in adults?,"
@@ -208,6 +236,12 @@ READ: dict[str, Made] = {
 REFUSED: dict[str, Made] = {
     "nothing names the case": Made(
         "nameless.csv", "rater,accuracy,safety\nAda,4,5\nAda,3,3\nSam,2,2\n", missing="which column names the case",
+    ),
+    "names that a program numbered": Made(
+        "twice.csv", "case,Accuracy,Safety,Accuracy.1,Safety.1\n1,4,5,3,5\n2,2,1,2,2\n", missing="whose grades are in Accuracy.1",
+    ),
+    "means and their spread": Made(
+        "means.csv", "Model,Accuracy,Safety\nalpha,4.2 \u00b1 0.5,3.9 \u00b1 0.7\nbeta,3.1 \u00b1 0.4,3.3 \u00b1 0.2\n", missing="",
     ),
     "words whose order nobody knows": Made(
         "words.csv", "case,rater,accuracy\n1,Ada,green\n1,Sam,amber\n2,Ada,red\n2,Sam,red\n3,Ada,green\n3,Sam,green\n",

@@ -16,8 +16,8 @@ from medjury.tables import CASE_PARTS as _PARTS
 CASE_PARTS = frozenset(_PARTS) - {"language"}  # which may be what is graded
 
 _NAMES = {
-    "item": ("item", "item_id", "case", "case_id", "caseid", "case_code", "record_id", "note_id", "sample_id",
-             "conversation_id", "convid", "encounter_id", "study_id", "doc_id", "summary_id", "id"),
+    "item": ("@key", "item", "item_id", "case", "case_id", "caseid", "case_code", "record_id", "note_id",
+             "sample_id", "conversation_id", "convid", "encounter_id", "study_id", "doc_id", "summary_id", "id"),
     "rater": ("rater", "rater_id", "reviewer", "reviewer_id", "annotator", "clinician", "evaluator", "judge",
               "physician", "grader", "assessor", "recipientemail", "your name", "email address", "user"),
     "system": ("system", "model", "vendor", "arm"),
@@ -96,7 +96,7 @@ _A_MODEL = re.compile(
 _A_RATER = re.compile(
     rf"(?:(?:{_WHO}|r|label|rating|score|grade|annotation|md|dr|human|person|participant|eval|p)s?[ _.#-]*"
     r"(?:\d{1,3}|[a-z])(?:[ _]?(?:score|rating|grade|label))?)|(?:dr|prof|professor|doctor)\.?[ _]+\S.*|"
-    rf"(?:{_WHO})[ _.-]+[A-Z]\w*",
+    rf"(?:{_WHO})[ _.-]+[A-Z]\w*|(?:{_WHO}|gold)s?(?:[ _](?:score|rating|grade|label))?",
     re.I,
 )
 _INITIALS = re.compile(r"[A-Z]\.?[A-Z]\.?(?:[A-Z]\.?)?")
@@ -195,7 +195,8 @@ def _roles(columns: Mapping[str, Sequence[Any]], grades: Mapping[str, Grades]) -
             found["item"] = nameless
     if "item" not in found and (first := next(iter(columns), None)) not in (None, *found.values()):
         cells = [shown_of(cell) for cell in columns[str(first)]]
-        if len(set(cells)) == len(cells) > 1 and max(map(len, cells)) <= 60 and not _are_raters(cells):
+        short = max(map(len, cells), default=0) <= 60 or re.fullmatch(_CASE, words_of(str(first)))
+        if len(set(cells)) == len(cells) > 1 and short and not _are_raters(cells):
             counted = cells in ([str(at + start) for at in range(len(cells))] for start in (0, 1))
             if counted or not _is_graded(str(first), grades[str(first)]):
                 found["item"] = first  # each row is a case of its own
@@ -273,11 +274,13 @@ def _wide(
         return _turned(found, graded, columns)
     if has_rater and kind == "systems" and "system" not in found:
         return {"systems": _named(graded)} | _one_dimension(found)
+    if "dimension" not in found and (crossed := _crossed(graded, found)) is not None:
+        return crossed
     if has_rater:
         return {"dimensions": by_dimension(graded)}
-    if (crossed := _crossed(graded)) is not None:
-        return crossed
     raters = [name for name in graded if _is_rater(name)]
+    if raters and kind != "dimensions":  # and the judges beside them
+        raters = [name for name in graded if name in raters or _A_MODEL.fullmatch(name)]
     if "dimension" in found or kind in ("raters", "systems") or (len(raters) > 1 and kind != "dimensions"):
         return {"raters": _named(raters if len(raters) > 1 and "dimension" not in found else graded)} | (
             _one_dimension(found)
@@ -363,46 +366,56 @@ def _are_raters(cells: Sequence[Any]) -> bool:
 _SEPARATORS = (" - ", ": ", "__", "_", " / ", "/", " | ", "|", ".", "-", " ")
 
 
-def _crossed(columns: Sequence[str]) -> dict[str, Any] | None:
+def _crossed(columns: Sequence[str], found: Mapping[str, Any]) -> dict[str, Any] | None:
     """Columns of which each is for two things at once, as `Reviewer1_accuracy` or `SYSTEM_ATTRIBUTE`."""
     if not 4 <= len(columns) <= _COMPARED:
         return None
+    ways = []
     for between in _SEPARATORS:
-        for split in (_at_first, _at_last):
-            parts = {name: split(name, between) for name in columns}
-            whole_names = [name for name, pair in parts.items() if pair is None]
-            pairs = [pair for pair in parts.values() if pair is not None]
+        start = next((name for name in columns if between in name), "")
+        at = start.find(between)
+        while at > 0:
+            first = _parts(columns, "", between + start[at + len(between) :])
+            second = _parts(columns, start[: at + len(between)], "")
+            crossed = {f"{one}{between}{other}" for one in first for other in second}
             # A column that is called as what others begin with is their total.
-            if not pairs or not {*whole_names} <= {each[0] for each in pairs}:
-                continue
-            left, right = ([each[side] for each in pairs] for side in (0, 1))
-            first, second = dict.fromkeys(left), dict.fromkeys(right)
-            whole = len(first) * len(second) == len(pairs) == len(set(pairs))
-            if whole and len(first) > 1 and len(second) > 1:
-                return _of_two(list(first), list(second), between)
-    return None
+            if (
+                min(len(first), len(second)) > 1
+                and crossed <= {*columns}
+                and {*columns} - crossed <= {*first}
+            ):
+                ways.append(_of_two(first, second, between, found))
+            at = start.find(between, at + 1)
+    # One of which a part is known by its name tells more than one that could be cut anywhere.
+    return next((way for way, known in sorted(ways, key=lambda each: -each[1]) if way), None)
 
 
-def _at_first(name: str, between: str) -> tuple[str, str] | None:
-    before, sign, after = name.partition(between)
-    return (before.strip(), after.strip()) if sign and before.strip() and after.strip() else None
+def _parts(columns: Sequence[str], start: str, end: str) -> list[str]:
+    """What is between in the names that begin and end so."""
+    fits = [name for name in columns if name.startswith(start) and name.endswith(end)]
+    return list(dict.fromkeys(part for name in fits if (part := name[len(start) : len(name) - len(end)])))
 
 
-def _at_last(name: str, between: str) -> tuple[str, str] | None:
-    before, sign, after = name.rpartition(between)
-    return (before.strip(), after.strip()) if sign and before.strip() and after.strip() else None
-
-
-def _of_two(first: Sequence[str], second: Sequence[str], between: str) -> dict[str, Any]:
-    """The pattern of crossed columns: what people grade is the dimension, the other a rater or a system."""
-    kinds = [kind_of(first), kind_of(second)]
-    turned = kinds[0] == "dimensions" or (kinds[1] in ("raters", "systems", "items") and kinds[0] != kinds[1])
+def _of_two(
+    first: Sequence[str], second: Sequence[str], between: str, found: Mapping[str, Any]
+) -> tuple[dict[str, Any], int]:
+    """The pattern of crossed columns, and how many of the two are known by their names: what people grade is the
+    dimension, the other a rater or a system, or a case where no column names it."""
+    no_item = "item" not in found
+    kinds = [kind if no_item or kind != "items" else "" for kind in (kind_of(first), kind_of(second))]
+    named = ("raters", "systems", "items")
+    turned = kinds[1] != "dimensions" and (
+        kinds[0] == "dimensions" or (kinds[1] in named and kinds[0] not in named)
+    )
     kind = kinds[1] if turned else kinds[0]
     place = {"raters": "rater", "items": "item"}.get(kind, "system")
+    known = sum(map(bool, kinds))
+    if place in found or (place == "system" and "rater" in found and not known):
+        return {}, 0
     names = first if turned else second
     pattern = f"{{dimension}}{between}{{{place}}}" if turned else f"{{{place}}}{between}{{dimension}}"
     kept = [name for name in names if not made_of_others(name)] or list(names)
-    return {"columns": pattern, "dimensions": {scale_in_name(name)[0] or name: name for name in kept}}
+    return {"columns": pattern, "dimensions": {scale_in_name(name)[0] or name: name for name in kept}}, known
 
 
 def _objects(columns: Mapping[str, Sequence[Any]]) -> dict[str, Any]:

@@ -65,6 +65,15 @@ class Proposed:
 
 def seen_table(path: Path, stated: Mapping[str, Any]) -> Seen:
     """The table in a file, wherever it begins; of a workbook the sheet that is stated, else that with grades."""
+    try:
+        return _seen(path, stated)
+    except MedjuryError as error:
+        if path.suffix.lower() not in _TEXT or "encoding" in stated or "is not valid UTF-8" not in str(error):
+            raise
+        return _seen(path, {**stated, "encoding": "cp1252"})  # as spreadsheets in Europe write it
+
+
+def _seen(path: Path, stated: Mapping[str, Any]) -> Seen:
     if path.suffix.lower() in _JSON:
         return _read(path, {name: stated[name] for name in ("rows",) if name in stated})
     if path.suffix.lower() != ".xlsx" or stated.get("sheet") or len(names := sheet_names(path)) < 2:
@@ -216,6 +225,13 @@ def completed(path: Path, seen: Seen, mapping: dict[str, Any], stated: Mapping[s
             how | mapping, (), f"which column names the case? It has {names}: say --map item=COLUMN"
         )
     scored = score_cells(seen, mapping)
+    again = [name for name in scored if (found := re.fullmatch(r"(.+)\.\d", name)) and found[1] in scored]
+    if again:
+        return Proposed(
+            how | mapping,
+            missing=f"whose grades are in {', '.join(again)}? Columns of the same name were numbered: call "
+            "them in the file by their rater, such as Accuracy Ada",
+        )
     if not scored:
         names = ", ".join(name for name in seen.header if name)
         return Proposed(how | mapping, (), f"which columns hold grades? It has {names}: say --map dimensions=A,B "

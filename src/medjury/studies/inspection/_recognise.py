@@ -284,12 +284,19 @@ def _json(place: Path, ending: str, stated: Mapping[str, Any]) -> Kind | None:
     if ending == ".json" and not _is_transcript(place):
         if isinstance(content, list) or "rows" in stated:
             return None
-        if not isinstance(content, dict) or not (found := lists_within(content)):
+        if not isinstance(content, dict) or not (rows := _rows_in(content)):
             return Kind("unknown", "JSON of a kind that is not known here")
-        kind = _table(place, seen_table(place, {"rows": found[0]}), {"rows": found[0], **stated}, None)
+        kind = _table(place, seen_table(place, {"rows": rows}), {"rows": rows, **stated}, None)
         is_whole = "id" in kind.mapping if kind.family == "cases" else not kind.missing
         return kind if is_whole or stated else Kind("unknown", "JSON of a kind that is not known here")
     return Kind("transcript", "transcript") if ending == ".json" else None
+
+
+def _rows_in(content: Mapping[str, Any]) -> str:
+    """Where the rows of a document are: its longest list of objects, else its objects, by the name of each."""
+    if found := lists_within(content):
+        return found[0]
+    return "{}" if len(content) > 1 and all(isinstance(each, dict) for each in content.values()) else ""
 
 
 def _eval(place: Path) -> Kind:

@@ -96,7 +96,9 @@ def numbered(word: str, decimal: str = ".") -> float | None:
     >>> [numbered(each) for each in ("Complete", "2024-03-01", "12:30", "3-4")]
     [None, None, None, None]
     """
-    found = _NUMBERED.fullmatch(word.strip())
+    found = (
+        None if "\u00b1" in word else _NUMBERED.fullmatch(word.strip())
+    )  # a mean and its spread is no grade
     return None if found is None else _number(found["start"] or found["end"] or found["last"], decimal)
 
 
