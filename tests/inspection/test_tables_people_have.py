@@ -10,7 +10,9 @@ import yaml
 from tests.inspection.people import READ, REFUSED, Made
 
 from medjury.cli import main
+from medjury.intake.cases import read_cases
 from medjury.store.ratings import read_ratings
+from medjury.tables import rating_table
 
 NAMES = [*READ, *(name for name, made in REFUSED.items() if made.options)]
 
@@ -54,3 +56,39 @@ def test_a_table_that_lacks_a_fact_is_refused_with_that_fact(
     told = capsys.readouterr()
     assert REFUSED[name].missing in told.err and "no mapping was written" in told.err
     assert not (tmp_path / "mapping.yaml").exists()
+
+
+def test_a_table_that_may_be_two_things_is_counted_as_both(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, mapping = tmp_path / "answers.csv", tmp_path / "mapping.yaml"
+    answers = ["Give adrenaline into the muscle of the thigh.", "After two days where the kidneys work."]
+    rows = "".join(
+        f"{at},What is to be done first in this case?,{text},{at + 3}\n" for at, text in enumerate(answers)
+    )
+    file.write_text(f"question_id,question,answer,accuracy\n{rows}")
+    assert main(["look", str(file)]) == 0
+    told = capsys.readouterr().out
+    assert "Read so: 2 scores of 2 items by 1 raters" in told
+    assert "It may be read as cases too (2 cases with candidate, question): --as cases" in told
+    assert main(["look", str(file), "--as", "cases", "--write", str(mapping)]) == 0
+    assert f"Next: medjury cases check {file} --mapping {mapping}" in capsys.readouterr().out
+    assert [each.candidate for each in read_cases(file, mapping=mapping)] == answers
+    assert main(["cases", "check", str(file), "--mapping", str(mapping)]) == 0
+
+
+def test_what_somebody_else_wrote_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, mapping = READ["initials of raters"].write(tmp_path), tmp_path / "mapping.yaml"
+    mapping.write_text("item: Patient\n")
+    assert main(["look", str(file), "--write", str(mapping)]) == 2
+    assert "is there already" in capsys.readouterr().err and mapping.read_text() == "item: Patient\n"
+    mapping.unlink()
+    for _ in range(2):
+        assert main(["look", str(file), "--write", str(mapping)]) == 0
+
+
+def test_the_scale_of_a_mapping_is_that_of_the_table(tmp_path: Path) -> None:
+    file, mapping = READ["initials of raters"].write(tmp_path), tmp_path / "mapping.yaml"
+    assert main(["look", str(file), "--write", str(mapping)]) == 0
+    (dimension,) = rating_table(file, mapping=mapping).dimensions
+    assert dimension.grades is not None and dimension.grades.values == (1, 2, 3, 4, 5)

@@ -117,6 +117,7 @@ class Look:
     lost: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     problem: str = ""
+    other: str = ""  # what reading it as the other of ratings and cases gives
 
     def mapping_text(self) -> str:
         """The mapping as YAML."""
@@ -140,6 +141,7 @@ class Look:
                 for each in self.kind.doubts
             ],
             "lost": dict(self.lost), "notes": self.notes, "problem": self.problem, "questions": questions,
+            "other": {self.kind.other: self.other} if self.kind.other else {},
         }  # fmt: skip
         return json.dumps(found, ensure_ascii=False, indent=2)
 
@@ -162,7 +164,8 @@ class Look:
             lines.append(f"Guessed: {doubt.question}{default}")
             lines += [f"  {answer.words}: {answer.option}" for answer in others or doubt.answers]
         if self.kind.other:
-            lines.append(f"It may be read as {self.kind.other} too: --as {self.kind.other}")
+            counted = f" ({self.other})" if self.other else ""
+            lines.append(f"It may be read as {self.kind.other} too{counted}: --as {self.kind.other}")
         lines += (
             ["Not read:", *(f"  {what}: {count:,}" for what, count in self.lost.items())] if self.lost else []
         )
@@ -186,7 +189,10 @@ def look(
     try:
         if kind.missing and kind.family == "ratings":
             raise MedjuryError(kind.missing)
-        return _LOOKS.get(kind.family, _unknown)(place, kind)
+        found = _LOOKS.get(kind.family, _unknown)(place, kind)
+        if kind.other in ("ratings", "cases") and wanted is None:
+            found = replace(found, other=look(path, stated, kind.other).read)
+        return found
     except MedjuryError as error:
         columns, samples = _head(place, kind)
         return Look(place.name, kind, Facts(kind.family), columns, samples=samples, problem=str(error))
@@ -324,9 +330,9 @@ def _cases(place: Path, kind: Kind) -> Look:
     is_table = place.is_file() and not kind.mapping and not kind.name.startswith("FHIR")
     columns, samples = _head(place, kind) if is_table else _joined(reader) if found.count else ((), ())
     read = f"{found.count:,} cases with {', '.join(found.inputs) or 'no text'}"
-    if kind.other == "ratings":
-        read += "; their grades are read by --as ratings"
-    problem = found.problems_text(3) if found.bad else ""
+    problem = (
+        f"{found.problems_text(3)}\n  docs/reading-cases.md says how cases are read" if found.bad else ""
+    )
     lost = _some({"rows that are not a case": found.skipped, **found.left_out.parts})
     return Look(place.name, kind, facts, columns, (), samples, read, {}, lost, (), problem)
 
