@@ -141,9 +141,11 @@ def test_the_manifest_and_the_plan_hold_what_was_left_out(
     content = study.read_text().replace(
         '"cases.jsonl"', json.dumps({"path": "cases.csv", "mapping": mapping})
     )
-    study.write_text(content)
-    assert main(["run", str(study), "--dry-run", "--skip-bad-cases"]) == 0
-    assert "in the cases: column that the mapping does not name, left out: 1" in capsys.readouterr().out
+    (study.parent / "cases.yaml").write_text(json.dumps(mapping))
+    for stated in (content.replace(json.dumps(mapping), '"cases.yaml"'), content):  # in a file, or in place
+        study.write_text(stated)
+        assert main(["run", str(study), "--dry-run", "--skip-bad-cases"]) == 0
+        assert "in the cases: column that the mapping does not name, left out: 1" in capsys.readouterr().out
     assert run_without_report(study, "--skip-bad-cases") == 0
     (folder,) = {file.parent for file in study.parent.rglob("manifest.json")}
     manifest = RunFolder(folder).manifest
