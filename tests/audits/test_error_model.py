@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import json
-from pathlib import Path
-
 import polars as pl
 import pytest
-from tests.report.planted import planted_frame, write_run
+from tests.report.planted import planted_frame
 
 from medjury.analysis.audits import error_model
 from medjury.analysis.audits._text_effects import case_features
-from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case, Note
-from medjury.report import write_page
 from medjury.tables import rating_table
 
 
@@ -71,19 +64,3 @@ def test_words_of_notes_are_counted() -> None:
     case = Case("1", candidate="two words", notes=(Note("a", "three more words"), Note("b", "one")))
     features, _ = case_features([case], notes=True)
     assert features.select("length", "note_length").row(0) == (2.0, 4.0)
-
-
-def test_command_and_report_say_the_same(tmp_path: Path) -> None:
-    items = [f"case-{number:04d}" for number in range(40)]
-    specialty = ["surgery" if number % 3 else "medicine" for number in range(40)]
-    ratings = planted_frame(cases=40, systems=("alpha", "beta"))
-    run = write_run(tmp_path / "run", ratings, parts=pl.DataFrame({"item": items, "specialty": specialty}))
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
-        assert main(["audit", str(run), "--audit", "errors", "--json"]) == 0
-    said = [row for row in json.loads(out.getvalue()) if row["rater"] == "jury"]
-    write_page(run)
-    lines = pl.read_csv(run / "tables" / "errors.csv", infer_schema_length=None)
-    assert lines["points"].to_list() == pytest.approx([row["value"] for row in said])
-    assert lines["points low"].to_list() == [row["low"] for row in said]
-    assert "What moves the error" in (run / "report.html").read_text()

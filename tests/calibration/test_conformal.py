@@ -53,20 +53,23 @@ def coverage(method: str, ties: str, runs: int, cases: int = 500, per_case: int 
     return float(np.mean(found))
 
 
-@pytest.mark.parametrize("method", ["split", "cv+"])
+@pytest.mark.parametrize("method", ["split", pytest.param("cv+", marks=pytest.mark.simulation)])
 def test_sets_of_500_cases_cover_90_percent_give_or_take_two(method: str) -> None:
     assert coverage(method, "exact", 40) == pytest.approx(0.9, abs=0.02)
 
 
+@pytest.mark.simulation
 def test_conservative_sets_cover_at_least_as_much() -> None:
     assert 0.9 <= coverage("split", "conservative", 40) <= 0.94
 
 
+@pytest.mark.simulation
 def test_several_items_of_one_case_do_not_spoil_the_coverage_of_new_cases() -> None:
     """100 cases with 5 items each are 100 draws, not 500."""
     assert coverage("split", "exact", 60, cases=100, per_case=5) == pytest.approx(0.9, abs=0.02)
 
 
+@pytest.mark.simulation
 def test_each_group_keeps_its_own_promise() -> None:
     """The jury is blind in one specialty; a common set would cover it far less than the other."""
     generator = np.random.default_rng(23)

@@ -84,7 +84,11 @@ def test_a_stated_case_mix_gives_the_numbers_of_another_package() -> None:
 
 @pytest.mark.parametrize(
     ("n", "m", "share", "right", "per_case"),
-    [(100, 600, 0.2, (0.8, 0.9), 1), (60, 300, 0.1, (0.8, 0.9), 1), (120, 600, 0.3, (0.8, 0.85), 4)],
+    [
+        (60, 300, 0.1, (0.8, 0.9), 1),
+        pytest.param(100, 600, 0.2, (0.8, 0.9), 1, marks=pytest.mark.simulation),
+        pytest.param(120, 600, 0.3, (0.8, 0.85), 4, marks=pytest.mark.simulation),
+    ],
 )
 def test_intervals_cover(n: int, m: int, share: float, right: tuple[float, float], per_case: int) -> None:
     covered: dict[str, list[bool]] = {name: [] for name in NAMES}
@@ -116,6 +120,7 @@ def test_with_few_labels_of_a_kind_the_share_has_a_value_and_no_interval() -> No
     assert few.value is not None and few.low is None and "9 labels are of the rarer kind" in few.method
 
 
+@pytest.mark.simulation
 def test_labels_given_out_by_the_verdict_make_the_estimate_by_verdict_narrower_and_leave_it_right() -> None:
     """The plan puts labels where the jury is unsure; only the estimate by verdict holds for labels drawn so."""
     widths: dict[str, list[float]] = {"planned": [], "random": []}

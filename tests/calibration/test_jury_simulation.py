@@ -68,9 +68,8 @@ def test_where_one_juror_tells_enough_the_rule_stops_and_beats_calls_at_random()
     assert found.kept and "It beats the same number of calls" in found.verdict
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_where_only_disagreement_tells_a_hard_case_it_is_worth_its_name(seed: int) -> None:
-    frame = planted_votes(cases=300, hard=0.25, anywhere=True, noise=1.5, seed=seed)
+def test_where_only_disagreement_tells_a_hard_case_it_is_worth_its_name() -> None:
+    frame = planted_votes(cases=300, hard=0.25, anywhere=True, noise=1.5, seed=1)
     found = simulate_jury(frame, minimum=2, calls=0.7, loss=0.02, signals=["jury width"], **QUICK)
     assert found.adaptive.calls < 0.65 and found.stopped_after[1] > 0.7 * found.n_tested[1]
     assert found.adaptive.loss.value is not None and found.adaptive.loss.value < 0.02

@@ -77,7 +77,12 @@ def test_items_of_one_case_do_not_pass_for_independent_ones() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n", "m", "informative", "per_case"), [(50, 500, 0.8, 1), (100, 500, 0.8, 5), (40, 60, 0.8, 1)]
+    ("n", "m", "informative", "per_case"),
+    [
+        pytest.param(50, 500, 0.8, 1, marks=pytest.mark.simulation),
+        pytest.param(100, 500, 0.8, 5, marks=pytest.mark.simulation),
+        (40, 60, 0.8, 1),
+    ],
 )
 def test_intervals_cover_and_are_narrower_when_the_judge_is_informative(
     n: int, m: int, informative: float, per_case: int
@@ -97,6 +102,7 @@ def test_intervals_cover_and_are_narrower_when_the_judge_is_informative(
     assert naive / runs < 0.05  # a strict jury, trusted blindly
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("informative", [0.0, -0.6])
 def test_an_uninformative_or_perverse_judge_does_no_harm(informative: float) -> None:
     generator = np.random.default_rng(12)
@@ -145,6 +151,7 @@ def test_the_difference_of_two_systems_is_paired_by_case() -> None:
     )
 
 
+@pytest.mark.simulation
 def test_the_difference_is_covered_and_sharpened_by_the_jury() -> None:
     generator = np.random.default_rng(5)
     covered, width, classical, runs = 0, 0.0, 0.0, 300
@@ -202,7 +209,7 @@ def failing_on_bad(
     return labels, jury, cases
 
 
-@pytest.mark.parametrize(("n", "m"), [(60, 300), (200, 1000)])
+@pytest.mark.parametrize(("n", "m"), [(60, 300), pytest.param(200, 1000, marks=pytest.mark.simulation)])
 def test_intervals_cover_where_the_jury_fails_on_bad_answers(n: int, m: int) -> None:
     """With the unscored labels left out, coverage was 0.31 and 0.01, and the bias +0.23."""
     drawn = [failing_on_bad(seed, n, m) for seed in range(500)]
@@ -279,7 +286,9 @@ def test_a_system_with_too_few_unlabelled_cases_gets_no_help_from_the_jury_in_a_
     assert (alone.power_tuned.low, alone.power_tuned.high) == (alone.classical.low, alone.classical.high)
 
 
-@pytest.mark.parametrize("m", [1, 5, 8])
+@pytest.mark.parametrize(
+    "m", [1, pytest.param(5, marks=pytest.mark.simulation), pytest.param(8, marks=pytest.mark.simulation)]
+)
 def test_intervals_cover_however_few_cases_are_unlabelled(m: int) -> None:
     generator = np.random.default_rng(13)
     covered, fixed, runs = 0, 0, 600

@@ -209,6 +209,7 @@ def test_more_ratings_are_foretold_for_what_is_still_open() -> None:
     assert all(row.text for row in rows)
 
 
+@pytest.mark.simulation
 def test_a_small_simulation_covers_and_shows_the_bias_of_forgotten_weights() -> None:
     table = summary(simulate(60, DIFFER, answers=800, ratings=150), truths_of(DIFFER))
     for name in STATISTICS:

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from pathlib import Path
-
 import polars as pl
 import pytest
-from tests.loopback import LoopbackServer
 
-from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
-from medjury.tables import open_run, rating_table
-from medjury.texts.metrics import meta_evaluate, metrics_beside_labels, score
-from medjury.texts.transcripts import normalise
+from medjury.tables import rating_table
+from medjury.texts.metrics import meta_evaluate, metrics_beside_labels
 
-PRIMOCK = Path(__file__).parents[3] / "shared" / "data" / "transcript_impact" / "primock_dev.csv"
 LABELS = [0, 0, 2, 2, 1, 0, 2, 1]
 RATES = [0.1, 0.2, 0.5, 0.9, 0.4, 0.0, None, 0.3]
-
-
-def table_rows(file: Path) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(file.read_text(encoding="utf-8"))))
 
 
 def ratings(second: list[int] | None = None) -> pl.DataFrame:
@@ -57,49 +44,3 @@ def test_without_metrics_there_is_nothing_to_hold_against_labels() -> None:
     judged = frame.with_columns(rater=pl.lit("judge"), rater_kind=pl.lit("judge"))
     with pytest.raises(MedjuryError, match=r"no text metrics|no rater is left"):
         metrics_beside_labels(rating_table(pl.concat([frame, judged])))
-
-
-def test_published_labels_give_the_report_the_numbers_of_the_metrics_command(tmp_path: Path) -> None:
-    """104 labelled turns of 12 calls: the study's report and `meta_evaluate` on the same texts."""
-    if not PRIMOCK.is_file():
-        pytest.skip(
-            "the labelled turns (shared/data/transcript_impact/primock_dev.csv) are not on this machine"
-        )
-    rows = table_rows(PRIMOCK)
-    cases, labels = [], ["item,system,rater,dimension,score"]
-    for n, row in enumerate(rows):
-        said, heard = row["patient_ground_truth"], row["patient_hypothesis"]
-        cases.append({"id": f"t{n}", "patient": row["call_id"], "candidate": heard or "[nothing was recognised]",
-                      "reference": said, "texts": {"context": row["doctor"] or "-"}})  # fmt: skip
-        labels.append(f"t{n},,reconciled,impact,{row['final_outcome']}")
-    (tmp_path / "cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases))
-    (tmp_path / "labels.csv").write_text("\n".join(labels) + "\n")
-    with LoopbackServer() as server:
-        judge = {"kind": "openai", "name": "juror", "url": server.url, "model": "m"}
-        study = {"study": "primock", "cases": "cases.jsonl", "instrument": "transcript_impact", "judges": [judge],
-                 "humans": "labels.csv", "metrics": ["wer", "chrf"], "repeats": 2,
-                 "report": {"resamples": 200}}  # fmt: skip
-        (tmp_path / "study.yaml").write_text(
-            "".join(f"{name}: {json.dumps(value)}\n" for name, value in study.items())
-        )
-        assert main(["run", str(tmp_path / "study.yaml"), "--quiet"]) == 0
-    folder = tmp_path / "runs" / "primock"
-    page = (folder / "report.html").read_text(encoding="utf-8")
-    assert "Which text metric sees harm" in page and "Runs of each judge, one by one" in page
-    found = metrics_beside_labels(open_run(folder))
-    said, heard = (
-        [normalise(row[name]) for row in rows] for name in ("patient_ground_truth", "patient_hypothesis")
-    )
-    expected = meta_evaluate(
-        score(said, heard, ["wer", "chrf"]).values, [int(row["final_outcome"]) for row in rows],
-        clusters=[row["call_id"] for row in rows], resamples=200,
-    )  # fmt: skip
-    for each in expected.rows:
-        row = found.find(metric=each.metric.name)
-        assert row.evaluation.enrichment.value == pytest.approx(each.enrichment.value)
-        assert row.evaluation.kendall_tau_b.value == pytest.approx(each.kendall_tau_b.value)
-        shown = next(
-            line for line in table_rows(folder / "tables" / "text-metrics.csv")
-            if line["metric"] == each.metric.name
-        )  # fmt: skip
-        assert int(shown["answers"]) == each.enrichment.n

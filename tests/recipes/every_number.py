@@ -161,7 +161,7 @@ stability-people / test_what_is_left_out_listed_and_put_in_order: repeats for a 
 standardised / test_iccs_of_z_scores_with_their_ends: averaged first | averaged first ends | each rater first
 standardised / test_iccs_of_z_scores_with_their_ends: each rater first ends
 standardised / test_iccs_of_z_scores_with_their_ends: n
-text-metrics / test_how_a_metric_rises_with_harm: clinicians differ | metric undefined
+text-metrics / test_metrics_beside_labels_with_their_ends: clinicians differ | metric undefined
 text-metrics / test_metrics_beside_labels_with_their_ends: Kendall's tau-b | Kendall's tau-b ends | answers
 text-metrics / test_metrics_beside_labels_with_their_ends: enrichment (2 − 0) | enrichment (2 − 0) ends
 triage / test_which_answers_a_clinician_must_see_first: dangerous | mean share caught

@@ -134,7 +134,10 @@ def text_metrics_are_right(rated: Rated, dimension: str, errors: Sequence[str]) 
         assert equals(row, "enrichment (2 − 0)", enriched, drawn, "as it is")
         drawn = same_draws(np.column_stack([values, truth]), whose, times)
         assert equals(row, "Kendall's tau-b", kendall(values, truth), drawn, "coefficient")
+        answers = rated.statuses[row["metric"], dimension].values()
         assert amount(row["answers"]) == len(truth)
+        assert amount(row["metric undefined"]) == sum("scored" not in each for each in answers)
+        assert amount(row["clinicians differ"]) == len(answers) - len(rated.reference(dimension))
 
 
 def both_vary(x: Numbers, y: Numbers) -> Statistic:

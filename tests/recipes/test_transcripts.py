@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 import statistics
@@ -13,12 +12,8 @@ from typing import Any
 import jiwer
 import numpy as np
 import pytest
-from nltk.translate.bleu_score import sentence_bleu
 from recipes._transcript_calls import CALLS, DEVELOPMENT, impacts
-from recipes.transcripts import ADJUDICATOR, CLINICIANS, JUDGES, METRICS, RUNS
-from rouge_score.rouge_scorer import RougeScorer
-from sacrebleu.metrics import CHRF
-from scipy import stats
+from recipes.transcripts import ADJUDICATOR, CLINICIANS, JUDGES, RUNS
 from tests.recipes.compared import amount, read_table
 from tests.recipes.offline import nobody_reached, run_recipe
 
@@ -151,42 +146,6 @@ def test_every_run_of_a_judge_by_itself(folder: Path) -> None:
 def spoken(text: str) -> str:
     """Words without case and signs; no number of the calls is written in figures."""
     return re.sub(r"[^a-z ]", "", text.lower())
-
-
-def by_library(metric: str, reference: str, heard: str) -> float:
-    """The metric by the library that the paper used."""
-    if metric in ("wer", "cer", "mer", "wil"):
-        return float(getattr(jiwer, metric)(reference, heard))
-    if metric.startswith("bleu"):
-        order = int(metric[-1])
-        return float(sentence_bleu([reference.split()], heard.split(), weights=[1 / order] * order))
-    if metric.startswith("rouge"):
-        kind = {"rouge_1": "rouge1", "rouge_2": "rouge2"}.get(metric, "rougeL")  # theirs of W is that of L
-        return float(RougeScorer([kind]).score(reference, heard)[kind].fmeasure)
-    return float(
-        CHRF(word_order=2 if metric == "chrf++" else 0).sentence_score(heard, [reference]).score / 100
-    )
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("metric", METRICS)
-def test_how_a_metric_rises_with_harm(folder: Path, metric: str) -> None:
-    if metric in ("semantic_wer", "meteor"):  # no library has the first; the second depends on WordNet
-        with (folder / "runs" / "transcripts" / "ratings.csv").open(newline="") as file:
-            own = {row["item"]: float(row["score"]) for row in csv.DictReader(file) if row["rater"] == metric}
-        values = np.array([own[name] for name in HELD_OUT])
-    else:
-        turns = {f"{call.name}-{at}": turn for call in CALLS for at, turn in enumerate(call.turns, 1)}
-        pairs = [(spoken(turns[name].said), " ".join(turns[name].heard.replace("|", " ").split()))
-                 for name in HELD_OUT]  # fmt: skip
-        values = np.array([by_library(metric, *pair) for pair in pairs])
-    better = 1 - values if metric in ("wer", "cer", "mer", "wil", "semantic_wer") else values
-    found = line(folder, "text-metrics", metric=metric)
-    gap = better[TRUTH == 2].mean() - better[TRUTH == 0].mean()
-    assert amount(found["enrichment (2 − 0)"]) == pytest.approx(gap, abs=1e-9)
-    tau = stats.kendalltau(values.round(12), TRUTH).statistic
-    assert amount(found["Kendall's tau-b"]) == pytest.approx(tau, abs=1e-9)
-    assert (found["answers"], found["metric undefined"], found["clinicians differ"]) == ("50", "0", "0")
 
 
 def test_the_plain_word_error_rate_does_not_see_harm_and_the_semantic_one_does(folder: Path) -> None:

@@ -190,7 +190,13 @@ def test_a_gambler_bets_once_on_each_source_and_the_next_generation_again() -> N
     assert process.evidence[0] == pytest.approx(max(stakes)) and max(stakes) == stakes[0] > 2
 
 
-@pytest.mark.parametrize(("length", "correlation"), [(3, 0.5), (3, 0.63), (5, 0.5), (5, 0.63)])
+@pytest.mark.parametrize(
+    ("length", "correlation"),
+    [
+        (3, 0.63),
+        *(pytest.param(*each, marks=pytest.mark.simulation) for each in ((3, 0.5), (5, 0.5), (5, 0.63))),
+    ],
+)
 def test_runs_of_one_source_are_one_value_each(length: int, correlation: float) -> None:
     """At the limit: single values of a patient alarm in many streams, the means of patients in 5 % at most."""
     generator = np.random.default_rng([7, length])

@@ -6,9 +6,6 @@ import numpy as np
 from scipy import stats
 
 from medjury.statistics._interval import (
-    acceleration,
-    bca_levels,
-    bias_correction,
     interval,
     jackknife,
     quantile,
@@ -21,42 +18,6 @@ def test_a_quantile_is_an_order_statistic_or_lies_between_two_on_the_normal_scal
     assert [
         round(quantile(ordered, level), 4) for level in (0.0, 0.04, 0.05, 0.5, 0.525, 0.95, 0.96, 1.0)
     ] == [1.0, 1.0, 1.0, 10.0, 10.499, 19.0, 19.0, 19.0]
-
-
-def test_half_of_the_ties_count_as_below_and_rounding_makes_no_tie() -> None:
-    assert [
-        round(bias_correction(0.5, np.array(values)), 4)
-        for values in (
-            [0.4, 0.5, 0.6],
-            [0.4, 0.4, 0.6, 0.6],
-            [0.5, 0.5, 0.6],
-            [0.5 + 1e-12, 0.5 - 1e-12, 0.6],
-            [0.4, 0.4, 0.6],
-        )
-    ] == [0.0, 0.0, -0.4307, -0.4307, 0.4307]
-
-
-def test_acceleration_is_the_skewness_of_what_leaving_out_one_does() -> None:
-    values, times = np.array([1.0, 2.0, 4.0, np.nan]), np.array([1.0, 2.0, 1.0, 5.0])
-    deviation = np.array([2.25 - 1.0, 0.25, 0.25, 2.25 - 4.0])
-    assert (
-        round(acceleration(values, times) - (deviation**3).sum() / (6 * (deviation**2).sum() ** 1.5), 12),
-        acceleration(np.array([2.0, 2.0]), np.ones(2)),
-        acceleration(np.array([np.nan]), np.ones(1)),
-    ) == (0.0, 0.0, 0.0)
-
-
-def test_levels_without_bias_and_acceleration_are_those_asked_for() -> None:
-    assert [
-        tuple(round(level, 4) for level in bca_levels(z0, a, confidence))
-        for z0, a, confidence in (
-            (0.0, 0.0, 0.95),
-            (0.0, 0.0, 0.8),
-            (0.1, 0.05, 0.95),
-            (0.0, 0.6, 0.95),
-            (0.0, -0.6, 0.95),
-        )
-    ] == [(0.025, 0.975), (0.1, 0.9), (0.0546, 0.9917), (0.1839, 1.0), (0.0, 0.8161)]
 
 
 def test_the_jackknife_gives_the_standard_error_of_a_mean_and_fewer_degrees_of_freedom_for_heavy_tails() -> (
@@ -88,32 +49,6 @@ def test_two_left_out_values_are_enough_for_a_jackknife_and_one_is_not() -> None
             for values in ([1.0, 1.0], [1.0, np.nan], [1.0])
         )
     ] == [(2.0, 0.0, 2.0), None, None]
-
-
-def test_every_kind_of_interval_has_its_own_ends_and_name() -> None:
-    drawn = np.linspace(1.0, 3.0, 199) ** 2
-    left_out = np.linspace(3.5, 4.5, 12) ** 1.5 / 2
-    assert [
-        (
-            name,
-            *(
-                round(end, 3)
-                for end in interval(4.0, drawn, left_out, np.ones(12), method=name, confidence=level)[:2]
-            ),
-            interval(4.0, drawn, left_out, np.ones(12), method=name, confidence=level)[2],
-        )
-        for name in ("bca_t", "bca", "percentile", "basic")
-        for level in (0.95, 0.8)
-    ] == [
-        ("bca_t", 0.565, 8.924, "BCa-t"),
-        ("bca_t", 1.31, 8.138, "BCa-t"),
-        ("bca", 1.081, 8.753, "BCa"),
-        ("bca", 1.418, 7.878, "BCa"),
-        ("percentile", 1.082, 8.759, "percentile"),
-        ("percentile", 1.421, 7.885, "percentile"),
-        ("basic", -0.759, 6.918, "basic"),
-        ("basic", 0.115, 6.579, "basic"),
-    ]
 
 
 def test_a_coefficient_is_stretched_on_its_own_scale() -> None:

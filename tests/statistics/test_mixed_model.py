@@ -123,6 +123,7 @@ def test_without_any_random_variance_it_is_least_squares() -> None:
     assert fit(data).coefficients == pytest.approx(least_squares, abs=1e-9)
 
 
+@pytest.mark.simulation
 def test_intervals_cover_as_often_as_they_say() -> None:
     covered = 0
     for seed in range(200):
@@ -215,7 +216,7 @@ def by_matrices(
 
 
 def test_variances_and_coefficients_equal_those_of_the_whole_matrix() -> None:
-    y, x, physician, component = crossed()
+    y, x, physician, component = crossed(n=120)
     found = fit_mixed_model(
         y, x, TERMS, {"physician": physician, "component": component}, clusters=np.arange(len(y))
     )

@@ -106,20 +106,6 @@ def test_what_does_not_exist_is_undefined_with_the_reason_that_is_given() -> Non
     ]
 
 
-def test_bca_without_a_jackknife_is_refused() -> None:
-    assert (
-        refused(lambda: replicates(ROWS, mean, resamples=50, jackknife=False).estimate("mean"))
-        == "BCa needs leave-one-out values: make the replicates with jackknife=True."
-    )
-
-
-def test_resamples_cannot_be_fewer_than_none() -> None:
-    assert (
-        refused(lambda: replicates(ROWS, mean, resamples=-1))
-        == "The number of resamples cannot be -1. Give 0 for no interval, or more."
-    )
-
-
 def test_a_difference_is_drawn_on_the_same_resamples() -> None:
     table = np.column_stack([np.arange(20.0), np.arange(20.0) * 1.1 + 1])
     found = replicates(table, means, resamples=200)
