@@ -225,6 +225,23 @@ READ: dict[str, Made] = {
         "asked.csv", "Question,Physician A,Physician B\nWhich drug is given first when a child has anaphylaxis at school and no pen?,yes,no\n"
         "When is a second dose of adrenaline given to an adult who does not get better?,yes,yes\n", 2, 2, 1, 4,
         [("When is a second dose of adrenaline given to an adult who does not get better?", "", "Physician B", "score", 1)], [0, 1]),
+    "PDQI-9, with a post's number and its text": Made(
+        "pdqi.csv", "post_id,Note,Evaluator,Up-to-date,Accurate,Internally consistent\nN1,Seen today for cough.,A,5,4,5\n"
+        "N1,Seen today for cough.,B,4,4,5\nN2,Sent home with an inhaler.,A,2,2,4\nN2,Sent home with an inhaler.,B,2,1,4\n",
+        2, 2, 3, 12, [("N1", "", "B", "Up-to-date", 4), ("N2", "", "A", "Internally consistent", 4)], [1, 5]),
+    "a survey whose marks were taken out": Made(
+        "survey.csv", "ResponseId,Q1_1,Q1_2,Q2_1,Q2_2\nR_1,4,5,3,2\nR_2,4,4,2,1\n", 2, 2, 2, 8,
+        [("1", "", "R_2", "2", 4), ("2", "", "R_1", "1", 3)], [1, 5]),
+    "names with name in them": Made(
+        "names.csv", "rater_name,case_name,criterion_name,numeric_score\nAda,c1,accuracy,4\nSam,c1,accuracy,5\nAda,c2,accuracy,1\n"
+        "Sam,c2,accuracy,2\n", 2, 2, 1, 4, [("c2", "", "Sam", "accuracy", 2)], [1, 5]),
+    "numbered raters behind what they graded": Made(
+        "behind.csv", "post_id,question,quality_chatgpt_1,quality_chatgpt_2,quality_physician_1,quality_physician_2\n"
+        "1,Why do I cough at night so often?,5,4,3,3\n2,Is it safe to swim with this?,4,5,2,1\n", 2, 2, 2, 8,
+        [("1", "", "2", "quality_chatgpt", 4)], [1, 5]),
+    "a turned table with raters and criteria in its rows": Made(
+        "turned3.csv", "Rater,Criterion,001,002,003\nAda,Accuracy,4,5,3\nAda,Safety,5,5,4\nSam,Accuracy,3,2,1\nSam,Safety,1,1,2\n",
+        3, 2, 2, 12, [("002", "", "Sam", "Accuracy", 2), ("003", "", "Ada", "Safety", 4)], [1, 5]),
     "graded answers with their texts": Made(
         "answers.csv", "question_id,question,answer,reviewer,accuracy\n1,What is the first treatment of anaphylaxis in adults?,"
         "Give adrenaline into the muscle of the thigh at once.,Ada,5\n1,What is the first treatment of anaphylaxis in adults?,"

@@ -19,7 +19,8 @@ _NAMES = {
     "item": ("@key", "item", "item_id", "case", "case_id", "caseid", "case_code", "record_id", "note_id",
              "sample_id", "conversation_id", "convid", "encounter_id", "study_id", "doc_id", "summary_id", "id"),
     "rater": ("rater", "rater_id", "reviewer", "reviewer_id", "annotator", "clinician", "evaluator", "judge",
-              "physician", "grader", "assessor", "recipientemail", "your name", "email address", "user"),
+              "physician", "grader", "assessor", "recipientemail", "responseid",
+              "your name", "email address", "user"),
     "system": ("system", "model", "vendor", "arm"),
     "dimension": ("dimension", "criterion", "metric", "aspect", "question"),
     "score": ("score", "rating", "grade", "value"),
@@ -41,9 +42,11 @@ _WHO = (
 # Names as people write them (`Case No.`), once signs and capitals are away; the likeliest first.
 _PATTERNS: dict[str, tuple[re.Pattern[str], ...]] = {
     "item": (
-        re.compile(rf"(?:(?!patient|subject)(?:{_CASE})) ?(?:{_NUMBERED})|case"),
+        re.compile(rf"(?:(?!patient|subject)(?:{_CASE})) ?(?:{_NUMBERED}|name)|case"),
+        re.compile(rf"(?!patient|subject|(?:{_WHO}|model|system|vendor|run|project|annotation|batch|response)\b).* "
+                   r"(?:id|uid|uuid)"),
         re.compile(rf"(?!patient|subject|mrn|pid)(?:{_CASE})"),
-        re.compile(rf"(?:{_NUMBERED})|.* (?:id|uid|uuid)|row|rsid|file ?name(?: text)?|file"),
+        re.compile(rf"(?:{_NUMBERED})|row|rsid|file ?name(?: text)?|file"),
         re.compile(rf"(?:patient|subject|mrn|pid) ?(?:{_NUMBERED})?"),
     ),
     "rater": (
@@ -62,7 +65,8 @@ _PATTERNS: dict[str, tuple[re.Pattern[str], ...]] = {
     ),
     "score": (
         re.compile(r"(?:score|rating|grade|value|points|mark|likert|stars|judge?ment|verdict|response|answer|label|"
-                   r"annotation)(?: (?:value|given))?|(?:numeric|rating|score) value|human (?:score|rating|label)"),
+                   r"annotation)(?: (?:value|given))?|(?:numeric|raw|likert) (?:score|rating|value)|"
+                   r"(?:rating|score) value|human (?:score|rating|label)"),
     ),
 }  # fmt: skip
 _MADE_OF_OTHERS = re.compile(
@@ -71,9 +75,9 @@ _MADE_OF_OTHERS = re.compile(
 )
 # Whole words alone: David and Ingrid are raters, timeliness and sentiment are graded.
 _NEVER_SCORES = re.compile(
-    r"redcap_.*|.*_complete|age|sex|status|progress|(.*[\W_])?(ids?|dates?|times?|timestamp|datetime|duration)([\W_].*)?|"
+    r"(?!up[\W_]?to[\W_]?date)(?:redcap_.*|.*_complete|age|sex|status|progress|(.*[\W_])?(ids?|dates?|times?|timestamp|datetime|duration)([\W_].*)?|"
     r"(case|item|record|patient|user|task|doc|note|sample|annotation|annotator|study|conv|encounter|rater|row)id|"
-    r"(.*[\W_])?(tokens?|latency|cost|words?|remarks?|comments?|notes?|explanation|rationale|feedback|justification|year|years|month|day|number|no\.?|nr|#|index|seed|version)",
+    r"(.*[\W_])?(tokens?|latency|cost|words?|remarks?|comments?|notes?|explanation|rationale|feedback|justification|year|years|month|day|number|no\.?|nr|#|index|seed|version))",
     re.I,
 )
 _NUMBER = re.compile(r"-?\d+([.,]\d+)?")
@@ -408,6 +412,10 @@ def _of_two(
         kinds[0] == "dimensions" or (kinds[1] in named and kinds[0] not in named)
     )
     kind = kinds[1] if turned else kinds[0]
+    if not any(kinds) and all(len(each) < 3 for each in second):
+        turned = True
+    if not kind and "rater" not in found and all(len(each) < 3 for each in (second if turned else first)):
+        kind = "raters"  # numbers or letters count people, where nothing says what they count
     place = {"raters": "rater", "items": "item"}.get(kind, "system")
     known = sum(map(bool, kinds))
     if place in found or (place == "system" and "rater" in found and not known):

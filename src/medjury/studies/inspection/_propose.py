@@ -330,6 +330,13 @@ def _with_who(
         ))  # fmt: skip
         mapping, has_rater = raters, True
         fixed.setdefault("dimension", "score")
+    pattern = str(mapping.get("columns", ""))
+    if not has_rater and "{system}" in pattern and "columns" not in stated:
+        own = Answer("systems, whose answers were graded", {"columns": pattern})
+        other = Answer("raters", {"columns": pattern.replace("{system}", "{rater}")})
+        doubts.append(
+            Doubt(f"What is in the place of {{system}} in the columns {pattern}?", (own, other), own)
+        )
     if not has_rater:
         fixed["rater"] = Path(path.name.removesuffix(".gz")).stem
         own = Answer(f"one rater, called {fixed['rater']}", {"fixed.rater": fixed["rater"]})
@@ -568,7 +575,7 @@ def _scale(
         if name not in named and not values <= {0.0, 1.0}
         for value in values
     }
-    guessed = False
+    guessed = bool(short) and any(values <= {0.0, 1.0} for name, values in pools.items() if name not in named)
     for name, values in pools.items():
         if name in named:
             scales[name] = named[name]
