@@ -242,6 +242,13 @@ READ: dict[str, Made] = {
     "a turned table with raters and criteria in its rows": Made(
         "turned3.csv", "Rater,Criterion,001,002,003\nAda,Accuracy,4,5,3\nAda,Safety,5,5,4\nSam,Accuracy,3,2,1\nSam,Safety,1,1,2\n",
         3, 2, 2, 12, [("002", "", "Sam", "Accuracy", 2), ("003", "", "Ada", "Safety", 4)], [1, 5]),
+    "scores of langfuse as a table": Made(
+        "langfuse.csv", "id,timestamp,traceId,name,value,source\n" + "".join(
+            f"s{at},2025-01-0{at + 1},t{at // 2},{'accuracy' if at % 2 else 'tone'},{at % 5 + 1},EVAL\n" for at in range(6)),
+        3, 1, 2, 6, [("t0", "", "langfuse", "accuracy", 2), ("t2", "", "langfuse", "tone", 5)], [1, 5]),
+    "facts of the cases beside the grades": Made(
+        "facts.csv", "case,rater,length_of_stay,accuracy\n1,A,3,4\n1,B,3,5\n2,A,1,2\n2,B,1,2\n3,A,7,1\n3,B,7,2\n", 3, 2, 1, 6,
+        [("3", "", "B", "accuracy", 2)], [1, 5]),
     "graded answers with their texts": Made(
         "answers.csv", "question_id,question,answer,reviewer,accuracy\n1,What is the first treatment of anaphylaxis in adults?,"
         "Give adrenaline into the muscle of the thigh at once.,Ada,5\n1,What is the first treatment of anaphylaxis in adults?,"

@@ -161,6 +161,11 @@ def _roles(columns: Mapping[str, Sequence[Any]], grades: Mapping[str, Grades]) -
         free = [name for name in columns if name not in found.values()]
         for pattern in _PATTERNS.get(field, ()):
             known += [name for name in free if pattern.fullmatch(plain[name]) and name not in known]
+        if field == "item":  # a bare `id` may number the rows, where another column names what was graded
+            named = [
+                name for name in known if any(each.fullmatch(plain[name]) for each in _PATTERNS[field][:1])
+            ]
+            known.sort(key=lambda name: name.casefold() == "id" and bool(named))
         fits = _FITS.get(field)
         exact = {field} if field in ("dimension", "rater") else {*names}
         chosen = next((
@@ -281,6 +286,7 @@ def _wide(
     if "dimension" not in found and (crossed := _crossed(graded, found)) is not None:
         return crossed
     if has_rater:
+        graded = [name for name in graded if not _is_fact(name, found, columns)] or graded
         return {"dimensions": by_dimension(graded)}
     raters = [name for name in graded if _is_rater(name)]
     if raters and kind != "dimensions":  # and the judges beside them
@@ -290,6 +296,17 @@ def _wide(
             _one_dimension(found)
         )
     return {"dimensions": by_dimension(graded)}
+
+
+def _is_fact(name: str, found: Mapping[str, Any], columns: Mapping[str, Sequence[Any]]) -> bool:
+    """Numbers that all rows of a case share, under a name that nobody gives to what is graded, are of the case."""
+    if "item" not in found or _A_DIMENSION.fullmatch(name):
+        return False
+    values: dict[str, list[str]] = {}
+    for item, cell in zip(columns[found["item"]], columns[name], strict=True):
+        values.setdefault(shown_of(item), []).append(shown_of(cell))
+    several = [each for each in values.values() if len(each) > 1]
+    return len(several) > 2 and all(len(set(each)) == 1 for each in several)
 
 
 def _one_dimension(found: Mapping[str, Any]) -> dict[str, Any]:

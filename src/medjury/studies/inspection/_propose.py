@@ -239,6 +239,8 @@ def completed(path: Path, seen: Seen, mapping: dict[str, Any], stated: Mapping[s
     mapping |= _left_out(seen, mapping)
     if "item" not in stated and (apart := _apart(seen, mapping, scored)) is not None:
         mapping |= apart.suggested.sets if apart.suggested else {}
+        if "dimension" in mapping and (fixed := mapping.get("fixed")):
+            mapping["fixed"] = {name: each for name, each in fixed.items() if name != "dimension"}
         doubts.append(apart)
     if "without" in mapping:
         seen = _without(seen, mapping["without"])
@@ -433,6 +435,17 @@ def _apart(seen: Seen, mapping: Mapping[str, Any], scored: Mapping[str, Any]) ->
         if name and name not in used and _is_short(cells := seen.cells(name))
     }
     item = str(mapping["item"])
+    if "score" in mapping and "dimension" not in mapping:
+        names = {name: list(dict.fromkeys(map(shown_of, cells))) for name, cells in free.items()}
+        asked = [
+            name
+            for name, values in names.items()
+            if (name.casefold() == "name" or kind_of(values) == "dimensions")
+            and _different([*keys, free[name]]) == len(seen.rows)
+        ]
+        if asked:
+            own = Answer(f"what was graded: {', '.join(names[asked[0]][:4])}", {"dimension": asked[0]})
+            return Doubt(f"Rows share {item}. What does {asked[0]!r} tell apart?", (own,), own)
     if "rater" in mapping:
         few = [
             name
