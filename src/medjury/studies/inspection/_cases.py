@@ -9,7 +9,7 @@ from medjury.intake import shown_of
 from medjury.studies.inspection._column_names import item_column, words_of
 
 if TYPE_CHECKING:
-    from medjury.studies.inspection._propose import Seen
+    from medjury.studies.inspection._seen import Seen
 
 _TEXT = 25  # characters: a longer cell, on average, is a text
 _NAMES = {

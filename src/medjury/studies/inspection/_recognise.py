@@ -18,7 +18,8 @@ from medjury.store.runs import files
 from medjury.studies.inspection._cases import case_proposal
 from medjury.studies.inspection._column_names import item_column, kind_of
 from medjury.studies.inspection._grades import in_order
-from medjury.studies.inspection._propose import Seen, propose, seen_table
+from medjury.studies.inspection._propose import propose
+from medjury.studies.inspection._seen import Seen, seen_table
 from medjury.tables import Doubt
 
 # Results of other evaluation programs, known by the keys that only they have, and the mapping that reads each.
