@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import yaml
 from tests.loopback import LoopbackServer
 from tests.passports.passported import CLINICIANS, row, validated_run, write_rows
 
@@ -15,7 +16,7 @@ from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.in_use.passports import RefusedError, judge_with_passport, make_passport
 from medjury.in_use.passports._document import content_hash, read_passport
-from medjury.in_use.passports._rebuilding import jury_of, rebuilt_study
+from medjury.in_use.passports._rebuilding import jury_changes, jury_of, rebuilt_study
 
 
 def test_the_same_jury_judges_and_flags_what_lies_outside(passport: Path, tmp_path: Path) -> None:
@@ -178,3 +179,34 @@ def test_the_calibration_of_the_passport_is_applied(
     assert judged["calibrated"].item() == pytest.approx(judged["score"].item())
     assert found.scores("accuracy") == {("case-501", "a"): pytest.approx(2.0)}
     assert content["calibration"]["calibrations"]
+
+
+def test_another_rule_of_a_jury_is_named_by_the_jury_it_is_of(passport: Path) -> None:
+    was = read_passport(passport).jury
+    other = was.jury.model_copy(update={"rule": "minimum"})
+    assert [each.split(":")[0] for each in jury_changes(was, was.model_copy(update={"jury": other}))] == [
+        "jury"
+    ]
+    assert [
+        each.split(":")[0] for each in jury_changes(was, was.model_copy(update={"juries": (other,)}))
+    ] == ["juries"]
+
+
+def test_an_instrument_of_ones_own_comes_out_of_the_passport(passport: Path, tmp_path: Path) -> None:
+    found = read_passport(passport)
+    own = yaml.safe_dump({"extends": "note_quality", "name": "ours", "title": "Ours", "version": "7"})
+    instruments = {"instrument-1.yaml": own}
+    study = {**found.study, "instrument": "instrument-1.yaml"}
+    changed = found.model_copy(update={"study": study, "instruments": instruments})
+    cases = write_rows(tmp_path / "new.jsonl", [row(1)])
+    assert rebuilt_study(changed, cases, tmp_path / "then").instrument.name == "ours"
+    outside = found.model_copy(update={"study": study, "instruments": {"../instrument-1.yaml": own}})
+    with pytest.raises(MedjuryError, match="outside its folder"):
+        rebuilt_study(outside, cases, tmp_path / "there")
+
+
+def test_a_name_that_appears_twice_is_refused(passport: Path) -> None:
+    text = passport.read_text()
+    passport.write_text(text.replace("{", '{"format": "medjury passport",', 1))
+    with pytest.raises(RefusedError, match="appears twice"):
+        read_passport(passport)

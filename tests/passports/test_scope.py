@@ -171,3 +171,7 @@ def test_a_passport_from_before_the_colleague_test_is_refused(passport: Path) ->
     passport.write_text(json.dumps(content))
     with pytest.raises(MedjuryError, match="written by another version of medjury"):
         read_passport(passport)
+
+
+def test_without_a_verdict_nothing_says_that_a_case_lies_outside() -> None:
+    assert in_scope([], as_case(1))[""].state == "holds"

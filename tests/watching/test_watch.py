@@ -91,6 +91,15 @@ def test_a_growing_folder_is_judged_and_each_crossing_is_told_once(
     assert "alarm: score" in (study.parent / "runs" / "watched-watch" / "status.html").read_text()
 
 
+def test_new_cases_are_read_by_the_studys_own_mapping(study: Path, server: LoopbackServer) -> None:
+    stated = study.read_text().replace('"cases.jsonl"', '{"path": "cases.jsonl", "mapping": {"id": "visit"}}')
+    rows = [{"visit": each.pop("id"), **each} for each in (row(1), row(2))]
+    study.write_text(stated)
+    write_rows(study.parent / "cases.jsonl", rows[:1])
+    write_rows(study.parent / "inbox" / "new.jsonl", rows)
+    assert watch(study).counts["scored"] == 2
+
+
 def test_a_packed_file_in_the_folder_is_read_too(study: Path, server: LoopbackServer) -> None:
     inbox = study.parent / "inbox"
     write_rows(inbox / "one.jsonl", [row(1)])
