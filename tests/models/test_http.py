@@ -27,7 +27,6 @@ from medjury.version import __version__
 # What is sent
 
 
-@on_both_loops
 async def test_a_request_says_what_it_must_and_connections_are_used_again() -> None:
     async with serving(echo) as (address, callers), client_at(f"{address}?a=b c&ü=%2F#part") as client:
         for body in (b"one", b"", b"three"):
@@ -54,7 +53,6 @@ async def test_many_requests_at_the_same_time_each_get_their_own_answer() -> Non
     assert len(callers) == 200
 
 
-@on_both_loops
 async def test_headers_of_our_own_can_be_replaced_and_any_text_is_sent_as_utf_8() -> None:
     headers = {"User-Agent": "me", "accept-encoding": "gzip", "X-Ward": "Päd"}
     async with serving(echo) as (address, callers), client_at(address, headers=headers) as client:
@@ -71,7 +69,6 @@ async def test_headers_of_our_own_can_be_replaced_and_any_text_is_sent_as_utf_8(
 
 
 @pytest.mark.parametrize("value", ["a\r\nX-Evil: 1", "a\nb", "a\rb", "a\x00b", "a\x7f"])
-@on_both_loops
 async def test_a_header_cannot_smuggle_another(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MedjuryError, match="value of X-Ward holds a line break"):
         Client("http://127.0.0.1:9", 1.0, {"X-Ward": value}, 10)
@@ -93,7 +90,6 @@ async def test_a_header_cannot_smuggle_another(value: str, monkeypatch: pytest.M
     ["Host", "hOST", "Content-Length", "transfer-encoding", "Content-Encoding", "Connection", "Keep-Alive",
      "Proxy-Connection", "Upgrade", "TE", "Trailer", "Expect", "X Y", "X\r\nY", "", "Ä"],
 )  # fmt: skip
-@on_both_loops
 async def test_whom_a_request_is_for_and_where_it_ends_is_not_for_others_to_say(name: str) -> None:
     with pytest.raises(MedjuryError, match="cannot be set"):
         Client("http://127.0.0.1:9", 1.0, {name: "5"}, 10)
@@ -101,7 +97,6 @@ async def test_whom_a_request_is_for_and_where_it_ends_is_not_for_others_to_say(
         make_model("openai", url="http://127.0.0.1:9", model="m", headers={name: "5"}).check()
 
 
-@on_both_loops
 async def test_another_server_never_gets_the_headers() -> None:
     async with serving(echo) as (address, callers), client_at("http://127.0.0.1:9/v1") as client:
         for other in (address, "https://127.0.0.1:9/v1", "http://localhost:9/v1"):
@@ -111,7 +106,6 @@ async def test_another_server_never_gets_the_headers() -> None:
 
 
 @pytest.mark.parametrize("headers", [{"Authorization": "Bearer secret"}, {"api-key": "secret"}])
-@on_both_loops
 async def test_a_proxy_that_only_passes_bytes_on_never_gets_the_headers(headers: dict[str, str]) -> None:
     heads: list[bytes] = []
 
@@ -132,13 +126,11 @@ async def test_a_proxy_that_only_passes_bytes_on_never_gets_the_headers(headers:
 @pytest.mark.parametrize(
     "address", ["http://127.0.0.1:99999/", "http://[::1/", "ftp://127.0.0.1/", "http:///x", "x"]
 )
-@on_both_loops
 async def test_what_is_no_address_is_asked_nothing(address: str) -> None:
     with pytest.raises(ConnectError):
         Client(address, 1.0, {}, 10)
 
 
-@on_both_loops
 async def test_localhost_is_tried_at_both_its_addresses() -> None:
     for host in ("127.0.0.1", "::1"):
         async with serving(echo, host) as (address, _):
@@ -172,7 +164,6 @@ async def test_a_host_must_be_allowed_for_every_request_on_a_kept_connection_too
 # Which connection is used again
 
 
-@on_both_loops
 async def test_whoever_states_that_connections_end_has_one_for_each_request() -> None:
     headers = {"connection": "Close"}
     async with serving(echo) as (address, callers), client_at(address, headers=headers) as client:
@@ -291,7 +282,6 @@ async def test_another_event_loop_that_closes_the_model_ends_no_request_of_this_
     assert len(callers) == 2
 
 
-@on_both_loops
 async def test_a_closed_client_sends_nothing() -> None:
     async with serving(echo) as (address, callers):
         client = Client(address, 5.0, {}, 10)
@@ -494,7 +484,6 @@ async def test_a_connection_that_does_not_come_about_in_time_is_told_apart() -> 
         (told(b"HTTP/1.1 200 OK\r\n"), LostReplyError, r"gave no complete answer within 0\.3 s"),
     ],
 )  # fmt: skip
-@on_both_loops
 async def test_what_was_sent_and_lost_is_told_so(
     handler: Handler, kind: type[ModelError], words: str
 ) -> None:
@@ -511,7 +500,6 @@ async def test_what_was_sent_and_lost_is_told_so(
      ("http://other.example/", False), ("https://HERE/", False), ("//me:pw@HERE/v1", False), ("", False)],
 )  # fmt: skip
 @pytest.mark.parametrize("status", [b"302 Found", b"307 Temporary Redirect", b"308 Permanent Redirect"])
-@on_both_loops
 async def test_a_redirect_is_followed_to_the_very_same_server_only(
     location: str, follows: bool, status: bytes
 ) -> None:
