@@ -44,7 +44,7 @@ def study(request: pytest.FixtureRequest, write_study: Write, server: LoopbackSe
         judge = {
             "kind": request.param,
             "mode": "batch",
-            "batch_size": 50,
+            "batch_size": 6,  # a job leaves as soon as it is full, however slow the machine
             "price": PRICE,
             **settings.pop("judge", {}),
         }
@@ -324,7 +324,7 @@ def test_a_run_that_is_stopped_hands_nothing_more_over_and_keeps_no_failure(
 ) -> None:
     """Stopped while calls still gather."""
     monkeypatch.setattr("medjury.models._batch_queue.LINGER_SECONDS", 0.5)
-    file, stopper = study(), Stopper()
+    file, stopper = study(judge={"batch_size": 50}), Stopper()
     threading.Timer(0.25, stopper).start()
     result = ran(file, stopper=stopper)
     assert result.status == "incomplete" and not server.endpoint.jobs.jobs
