@@ -90,6 +90,7 @@ MISTAKES = [
     Mistake("option of another command", "no option", "--cases", "medjury run --help", "run study.yaml --cases x"),
     Mistake("a word too many", "one word too many", "'two.yaml'", "--help", "run study.yaml two.yaml"),
     Mistake("command misspelt", "no command", "'agrement'", "did you mean agreement", "agrement ratings.csv"),
+    Mistake("letters swapped", "no command", "'rnu'", "did you mean run?", "rnu study.yaml"),
     Mistake("action left out", "say what to do", "medjury bench", "list, tasks, check", "bench"),
     Mistake("unknown recipe", "no recipe", "'pdsqi'", "did you mean 'pdsqi9'", "init --recipe pdsqi"),
     Mistake("file would be replaced", "exists already", "study.yaml", "--force", "init study.yaml"),

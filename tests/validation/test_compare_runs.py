@@ -92,3 +92,36 @@ def test_every_difference_in_rules_quorum_clinicians_and_data_is_listed(tmp_path
     assert set(told) == {
         "rule floor", "rule severe_limit", "rule development_cases", "quorum", "data", "clinicians", "protocol",
     }  # fmt: skip
+
+
+def test_clinicians_under_other_pseudonyms_are_the_same_people(tmp_path: Path) -> None:
+    ratings = planted_frame(cases=40, dimensions=("accuracy",))
+    names = {"clinician-1": "r-81f0", "clinician-2": "r-02aa"}
+    renamed = ratings.with_columns(pl.col("rater").replace(names))
+    first, second = write_run(tmp_path / "a", ratings), write_run(tmp_path / "b", renamed)
+    assert not [
+        each for each in compare_runs(first, second, resamples=60).settings if "clinician" in str(each)
+    ]
+    other = renamed.with_columns(
+        pl.when(pl.col("rater") == "r-02aa")
+        .then(6 - pl.col("score"))
+        .otherwise(pl.col("score"))
+        .alias("score")
+    )
+    third = write_run(tmp_path / "c", other)
+    changed = {
+        what
+        for what, _, _ in compare_runs(first, third, resamples=60).settings
+        if what.startswith("scores of ")
+    }
+    assert changed == {"scores of clinician-2", "scores of r-02aa"}
+
+
+def test_of_two_runs_that_differ_in_much_the_short_text_keeps_what_changed(tmp_path: Path) -> None:
+    names = tuple(f"dimension {place}" for place in range(12))
+    ratings = planted_frame(cases=30, dimensions=names)
+    first, second = write_run(tmp_path / "a", ratings), write_run(tmp_path / "b", moved(ratings, 1.0))
+    found = compare_runs(first, second, resamples=60)
+    short = found.short_text()
+    assert len(short.splitlines()) <= 60 < len(found.text().splitlines())
+    assert "mean score: " in short and short.splitlines()[-1].startswith("--all ")

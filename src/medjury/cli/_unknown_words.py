@@ -32,7 +32,11 @@ def refuse_unknown(command: argparse.ArgumentParser, unknown: list[str]) -> NoRe
 
 def meant(word: str, known: Iterable[str]) -> str:
     """What was probably meant, in brackets, where a known word is near; else nothing."""
-    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.75)
+    listed = list(known)
+    # Two letters that changed places in a short word (`rnu`) are far apart by the share of letters in order.
+    close = difflib.get_close_matches(word, listed, n=1, cutoff=0.75) or [
+        each for each in listed if sorted(each) == sorted(word)
+    ]
     return f" (did you mean {close[0]}?)" if close else ""
 
 

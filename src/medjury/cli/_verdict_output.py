@@ -27,6 +27,11 @@ def add_verdict_options(parser: argparse.ArgumentParser, about: str = "") -> Non
     parser.epilog = about + EXIT_HELP
     add = parser.add_argument
     add("--json", action="store_true", help="print JSON instead of text")
+    add(
+        "--all",
+        action="store_true",
+        help="every reason in words, however many dimensions and raters there are",
+    )
     add("--junit", metavar="FILE", help="also write the rules as JUnit XML")
     add("--resamples", metavar="N", type=int, help="bootstrap resamples (default: the run's, else 2,000)")
     add("--seed", metavar="N", type=int, help="seed of the resamples (default: the run's, else 0)")
@@ -44,5 +49,6 @@ def show_verdict(found: Validation, options: argparse.Namespace) -> int:
     if options.json:
         print(found.verdicts_json())
     else:
-        print(f"{word}\n\n{found.text()}" if found.verdicts else f"{word}: there are no ratings to judge by")
+        text = found.text if options.all else found.short_text
+        print(f"{word}\n\n{text()}" if found.verdicts else f"{word}: there are no ratings to judge by")
     return STATUSES[word]

@@ -62,7 +62,8 @@ def run(options: argparse.Namespace) -> int:
     if options.pairs:
         named = {name: getattr(options, name) for name in ("raters", "reference", "dimensions")}
         every = rater_pairs(table_from(options), **named)
-        print(every.to_json() if options.json else every.text())
+        text = every.text if options.all else every.short_text
+        print(every.to_json() if options.json else text())
         return 0 if every.rows else 1
     table = table_from(options)
     found = agreement(table, **shared(options), **{name: getattr(options, name) for name in _OWN})

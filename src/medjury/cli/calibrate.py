@@ -43,6 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     apply.add_argument("--out", metavar="FILE", required=True, help="a .csv, .parquet or .jsonl file")
     apply.add_argument("--with-originals", action="store_true", help="keep the original ratings beside them")
     report.add_argument("--calibration", metavar="FILE", help="compare by a file written by `fit`")
+    report.add_argument(
+        "--all", action="store_true", help="print every rater and statistic with its interval"
+    )
     report.add_argument("--curves", action="store_true", help="add reliability and maps to --json")
 
 
@@ -78,7 +81,8 @@ def run(options: argparse.Namespace) -> int:
         file = calibration.save_calibrations(study, options.out)
         print(file.to_json() if options.json else file.text())
     else:
-        print(study.to_json(curves=options.curves) if options.json else study.text())
+        text = study.text if options.all else study.short_text
+        print(study.to_json(curves=options.curves) if options.json else text())
     return EXIT_INCOMPLETE if study.refused else 0
 
 

@@ -11,6 +11,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("second", metavar="RUN_B", help="the run folder to compare")
     add("--out", metavar="FILE.html", help="also write a page")
     add("--json", action="store_true", help="print JSON instead of text")
+    add("--all", action="store_true", help="print everything that differs, and every number")
     add("--confidence", type=float, default=0.95, help="of the intervals (0.95)")
     add("--resamples", type=int, metavar="N", help="bootstrap resamples (default: those of RUN_A)")
     add("--seed", type=int, metavar="N", help="seed of the intervals (default: that of RUN_A)")
@@ -26,7 +27,8 @@ def run(options: argparse.Namespace) -> int:
         resamples=options.resamples,
         seed=options.seed,
     )
-    print(comparison.to_json() if options.json else comparison.text())
+    text = comparison.text if options.all else comparison.short_text
+    print(comparison.to_json() if options.json else text())
     if options.out:
         from medjury.report import write_comparison
 

@@ -19,6 +19,14 @@ def screen(columns: int | None) -> Iterator[None]:
         _COLUMNS.reset(before)
 
 
+ONE_SCREEN, _USUAL = 60, 100  # lines and columns
+
+
+def fits_one_screen(text: str, *, spare: int = 2) -> bool:
+    """Whether a text, folded to 100 columns, is no longer than a screen with so many `spare` lines."""
+    return sum(max(1, -(-len(line) // _USUAL)) for line in text.splitlines()) + spare <= ONE_SCREEN
+
+
 def screen_columns() -> int | None:
     """How many columns the reader's screen has; None where nobody said."""
     return _COLUMNS.get()

@@ -231,7 +231,10 @@ def _whole(panel: Panel, dimension: str) -> Panel:
         kind = pl.when(stated.is_in(KINDS[panel.role])).then(stated).otherwise(pl.lit(panel.role))
     score = pl.col("score").cast(pl.String).str.strip_chars()
     numbers = score.cast(pl.Float64, strict=False)
-    unread = frame.filter(~numbers.is_finite().fill_null(value=False)).height
+    lost = ~numbers.is_finite().fill_null(value=False)
+    if "status" in frame.columns:  # what does not apply is no score that is missing
+        lost &= pl.col("status").cast(pl.String).fill_null("") != "not_applicable"
+    unread = frame.filter(lost).height
     if unread:
         words.append(
             f"{unread:,} of {frame.height:,} scores are empty or not a number: they count as unscored"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,14 +20,73 @@ from medjury.validation._validate import Validation, validate
 
 # All that two runs or two tables of ratings may have otherwise: rules, data, judges, prices, people, scales.
 
-_HASHES = "judges' settings"
+_HASHES, _SCORES = "judges' settings", "scores of "
+_ROLES = ("reference", "second panel")
+_HASHES_OF_PEOPLE = ("clinicians", "division of clinicians")
 
 
 def setting_differences(one: RatingTable, two: RatingTable) -> tuple[Difference, ...]:
     """(what, first, second) wherever the two differ; a hash is shown only where nothing with a name explains it."""
-    found = differences(_stated(one), _stated(two))
-    named = any(what.startswith("judge ") for what, _, _ in found)
-    return tuple(each for each in found if not (named and each[0] == _HASHES))
+    same = _same_people(one, two)
+    first, second = _stated(one), {_renamed(name, same): text for name, text in _stated(two).items()}
+    second |= {name: _renamed(second[name], same) for name in _ROLES if name in second}
+    other_names = any(name != own for name, own in same.items())
+    if other_names and len(same) == len(_people(one)) == len(_people(two)):
+        for name in _HASHES_OF_PEOPLE:  # they hold names, and the same people have others in each run
+            second |= {name: first[name]} if name in first and name in second else {}
+    found = differences(first, second)
+    if any(what.startswith("judge ") for what, _, _ in found):
+        return tuple(each for each in found if each[0] != _HASHES)
+    return tuple(_in_words(each, one, two) if each[0] == _HASHES else each for each in found)
+
+
+def _in_words(found: Difference, one: RatingTable, two: RatingTable) -> Difference:
+    """Whose settings differ in something that has no name in the manifest, such as the words of a prompt."""
+    before = (
+        {}
+        if one.run.manifest is None
+        else {each.name: each.settings_hash for each in one.run.manifest.judges}
+    )
+    after = (
+        {}
+        if two.run.manifest is None
+        else {each.name: each.settings_hash for each in two.run.manifest.judges}
+    )
+    changed = [name for name in before if name in after and before[name] != after[name]]
+    if not changed:
+        return found
+    return _HASHES, "as they were", f"others for {', '.join(changed)} (prompt, schema or examples)"
+
+
+def _people(table: RatingTable) -> dict[str, str]:
+    """A mark of each clinician's scores."""
+    return {
+        name.removeprefix(_SCORES): text
+        for name, text in _of_table(table).items()
+        if name.startswith(_SCORES)
+    }
+
+
+def _same_people(one: RatingTable, two: RatingTable) -> dict[str, str]:
+    """By the name in the second run, the name in the first of clinicians who gave the very same scores: pseudonyms
+    are new in every run. Two with the same scores are told apart by nothing, and keep their names."""
+    first, second = _people(one), _people(two)
+    free = {name: mark for name, mark in first.items() if second.get(name) != mark}
+    found = {name: name for name, mark in second.items() if first.get(name) == mark}
+    for name, mark in second.items():
+        same = [each for each, own in free.items() if own == mark]
+        if name not in found and len(same) == 1:
+            found[name] = same[0]
+    return found
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    """The text with the second run's names as the first has them."""
+    other = {name: own for name, own in names.items() if name != own}
+    if not other:
+        return text
+    listed = "|".join(re.escape(name) for name in sorted(other, key=len, reverse=True))
+    return re.sub(rf"(?<!\w)(?:{listed})(?!\w)", lambda found: other[found.group()], text)
 
 
 def _stated(table: RatingTable) -> dict[str, str]:
@@ -95,7 +155,7 @@ def _of_table(table: RatingTable) -> dict[str, str]:
     people = rows.filter(~pl.col("rater_kind").is_in(["judge", "jury", "metric"]))
     columns = [name for name in ("item", "system", "dimension", "repeat", "score") if name in rows.columns]
     scores = {
-        f"scores of {key[0]}": f"{part['score'].count():,} ({_mark(part.select(columns).sort(columns).rows())})"
+        f"{_SCORES}{key[0]}": f"{part['score'].count():,} ({_mark(part.select(columns).sort(columns).rows())})"
         for key, part in people.partition_by("rater", as_dict=True).items()
     }
     return {**scales, **scores}

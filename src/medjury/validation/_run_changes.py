@@ -16,6 +16,7 @@ from medjury.analysis.agreement import (
     icc_statistics,
     kappa_statistics,
 )
+from medjury.foundation.screen import fits_one_screen
 from medjury.statistics import (
     Estimate,
     Printable,
@@ -23,6 +24,7 @@ from medjury.statistics import (
     Result,
     Statistics,
     combined,
+    counted,
     ends,
     on_columns,
     paired_rate_difference,
@@ -61,6 +63,10 @@ class RunChange:
         }
 
 
+# Of a long comparison: settings, verdicts and warnings, changes, and how much of a setting.
+_FEW, _MOST, _WIDE = 6, 14, 40
+
+
 @dataclass(frozen=True, eq=False)
 class RunComparison(Result[RunChange]):
     """What two runs have in common and what differs. `rows` are the changes of numbers; `settings` lists (what,
@@ -86,6 +92,27 @@ class RunComparison(Result[RunChange]):
             f"whole {whole})"
         )
 
+    def short_text(self) -> str:
+        """On one screen: all of it, or only what changed, the numbers where the interval shows a change."""
+        whole = self.text()
+        if fits_one_screen(whole):
+            return whole
+        lines = [f"A: {self.first}", f"B: {self.second}", *(f"! {each}" for each in self.warnings[:_FEW])]
+        for title, rows in (
+            ("What differs", self.settings),
+            ("Verdicts", self.verdicts),
+            ("Coverage", self.coverage),
+        ):
+            changed = [row for row in rows if row[1] != row[2]]
+            lines += ["", f"{title}: {f'{len(changed):,} changed' if changed else 'the same'}"]
+            lines += [f"  {name}: {_cut(one)} -> {_cut(two)}" for name, one, two in changed[:_FEW]]
+        shown_change = [row for row in self.rows if _excludes_zero(row.difference)]
+        same = len(self.rows) - len(shown_change)
+        lines += ["", self.caption, *(_change(row) for row in shown_change[:_MOST])]
+        lines.append(f"  {counted(same, 'number')} without a change that is shown")
+        lines += ["", "--all shows all that differs, and every number"]
+        return "\n".join(lines)
+
     def text(self) -> str:
         """The comparison for a terminal."""
         lines = [f"A: {self.first}", f"B: {self.second}"]
@@ -98,11 +125,7 @@ class RunComparison(Result[RunChange]):
             lines += ["", title, *(f"  {name}: {one} -> {two}" for name, one, two in rows)]
             lines += [] if rows else ["  nothing"]
         lines += ["", self.caption]
-        for row in self.rows:
-            lines.append(
-                f"  {row.dimension}, {row.what}: {shown(row.first)} -> {shown(row.second)}; "
-                f"difference {shown(row.difference)}, n = {row.difference.n:,}"
-            )
+        lines += [_change(row) for row in self.rows]
         return "\n".join(lines)
 
     def to_json(self) -> str:
@@ -138,6 +161,22 @@ class RunComparison(Result[RunChange]):
     def _repr_html_(self) -> str:
         titles = "".join(f"<p>{html.escape(line)}</p>" for line in (f"A: {self.first}", f"B: {self.second}"))
         return titles + Result._repr_html_(self)
+
+
+def _change(row: RunChange) -> str:
+    return (
+        f"  {row.dimension}, {row.what}: {shown(row.first)} -> {shown(row.second)}; "
+        f"difference {shown(row.difference)}, n = {row.difference.n:,}"
+    )
+
+
+def _excludes_zero(difference: Estimate) -> bool:
+    low, high = difference.low, difference.high
+    return low is not None and high is not None and (low > 0 or high < 0)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _WIDE else f"{text[: _WIDE - 1]}…"
 
 
 def _named(first: str, row: tuple[str, str, str]) -> dict[str, str]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 from xml.etree import ElementTree
 
-from medjury.statistics import Printable, Result
+from medjury.foundation.screen import fits_one_screen
+from medjury.statistics import Printable, Result, shown, text_table
 from medjury.tables import IN_DOUBT, Measured, Names, rating_table, two_panels
 from medjury.validation._evidence import Evidence, gate_evidence
 from medjury.validation._preconditions import preconditions, silence_warning
@@ -20,6 +22,8 @@ from medjury.validation._sentences import MEANING, ORDER, Word, about_judge, bes
 
 # Of the JSON: ids, states and numbers keep their names within a version.
 SCHEMA_VERSION = 2
+# Of a short text: dimensions and raters, warnings and shared reasons.
+_LINES, _FEW = 30, 3
 # What XML 1.0 cannot hold, not even escaped. These few are compiled sooner than the many that it can hold.
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -163,6 +167,43 @@ class Validation(Result[RuleRow]):
             own = (reason for reason in each.reasons if reason not in shared)
             lines += [f"{title}: {each.word}", f"  {self.about(each.meaning, each.rater)}"]
             lines += [f"  {self.about(reason, each.rater)}" for reason in own]
+        return "\n".join(lines)
+
+    def short_text(self) -> str:
+        """On one screen: all of it, or of many verdicts a line each with the first rule that is not met, and of
+        many raters the words that each earned."""
+        whole = self.text()
+        if fits_one_screen(whole):
+            return whole
+        lines = [f"! {warning}" for warning in self.warnings[:_FEW]]
+        shared = [reason for reason in self.verdicts[0].reasons if self._everywhere(reason)]
+        lines += [f"Everywhere: {self._of_all(reason)}" for reason in shared[:_FEW]]
+        first, *others = self.raters
+        table: list[dict[str, Printable]] = []
+        for each in self.of(first)[:_LINES]:
+            rule = next((rule for rule in each.rules if rule.id == "agreement"), None)
+            own = [rule for rule in each.not_met if rule.why not in shared]
+            more = f" (and {len(own) - 1} more)" if len(own) > 1 else ""
+            table.append(
+                {
+                    "dimension": each.label,
+                    "verdict": each.word,
+                    "jury": None if rule is None or rule.jury is None else shown(rule.jury, 2),
+                    "colleague": None if rule is None or rule.colleague is None else shown(rule.colleague, 2),
+                    "not shown": f"{own[0].name}{more}" if own else "",
+                }
+            )
+        lines += [f"{first}:" if others else "", *text_table(table)]
+        if others:
+            lines += ["", "The others, by the number of dimensions:"]
+            for name in others[: _LINES - len(table)]:
+                words = Counter(each.word for each in self.of(name))
+                counts = ", ".join(f"{word} {words[word]}" for word in ORDER if words[word])
+                lines.append(f"  {name}: {counts}")
+        lines += [
+            "",
+            f"--all shows every reason, in words, and the scope of all {len(self.verdicts)} verdicts",
+        ]
         return "\n".join(lines)
 
     def about(self, words: str, rater: str) -> str:

@@ -13,12 +13,14 @@ from medjury.analysis.agreement._correlation import correlation_statistics
 from medjury.analysis.agreement._kappa import kappa_statistics
 from medjury.analysis.agreement._pair_statistics import whole_numbers
 from medjury.analysis.agreement._scores import read_scale
-from medjury.statistics import Floats, Read, Result, Row, Statistics
+from medjury.foundation.screen import fits_one_screen
+from medjury.statistics import Floats, Printable, Read, Result, Row, Statistics, counted, text_table
 from medjury.tables import Grades, Grid, Names, RatingTable, Roles, rating_table
 
 JUDGES, MIXED, HUMANS, WITH_JURY = "judge with judge", "judge with human", "human with human", "with the jury"
 WITH_ADJUDICATOR = "with the adjudicator"
 _FEW_VALUES = 64
+_SHORT_LINES = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,33 @@ class RaterPairs(Result[RaterPair]):
     rows: tuple[RaterPair, ...]
     raters: tuple[str, ...]
     warnings: tuple[str, ...] = ()
+
+    def short_text(self) -> str:
+        """On one screen: every pair, or of many how far those of each group agree."""
+        whole = self.text()
+        if fits_one_screen(whole):
+            return whole
+        groups: dict[tuple[str, str], list[RaterPair]] = {}
+        for row in self.rows:
+            groups.setdefault((row.dimension, row.group), []).append(row)
+        lines: list[dict[str, Printable]] = []
+        for (dimension, group), rows in groups.items():
+            kappas = [row.kappa_quadratic for row in rows if row.kappa_quadratic is not None]
+            ends = (
+                {"lowest": min(kappas), "median": float(np.median(kappas)), "highest": max(kappas)}
+                if kappas
+                else {}
+            )
+            line: dict[str, Printable] = {"dimension": dimension, "group": group, "pairs": len(rows)}
+            lines.append(line | {name: ends.get(name) for name in ("lowest", "median", "highest")})
+        return "\n".join(
+            [
+                *(f"! {warning}" for warning in self.warnings),
+                *text_table(lines[:_SHORT_LINES]),
+                "kappa_quadratic of the pairs in each group",
+                f"--all shows all {counted(len(self.rows), 'pair')}, with n and Spearman's rho",
+            ]
+        )
 
 
 def rater_pairs(

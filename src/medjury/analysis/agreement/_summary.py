@@ -35,6 +35,8 @@ class Found(Protocol):
     def roles(self) -> Roles: ...
     @property
     def severe(self) -> Mapping[tuple[str, str], SevereErrors]: ...
+    @property
+    def notes(self) -> Sequence[str]: ...
     def remarks(self) -> Sequence[str]: ...
 
 
@@ -115,6 +117,7 @@ def _beside_clinicians(
             yield ""
             yield from text_table(each.block())
     yield ""
+    yield from (note for note in found.notes if note.startswith("jury: "))
     if colleagues:
         yield "offset: rater minus the clinicians' consensus"
     of = [

@@ -16,6 +16,7 @@ from medjury.analysis.audits._self_preference import self_preference
 from medjury.analysis.audits._stability import stability
 from medjury.analysis.audits._text_effects import case_features, text_effects
 from medjury.foundation.errors import MedjuryError
+from medjury.foundation.screen import fits_one_screen
 from medjury.intake.cases import Case
 from medjury.tables import Names, rating_table
 
@@ -49,11 +50,21 @@ class Audits(Findings):
         )
 
     def text(self, *, everything: bool = False) -> str:
-        """One audit after the other, then what was not audited and why."""
+        """One audit after the other, then what was not audited and why; on one screen, unless `everything` is asked
+        for: what stands out comes first to be kept."""
+        text = self._text(everything=everything)
+        for most in (6, 3, 1):
+            if everything or fits_one_screen(text):
+                break
+            text = self._text(most=most)
+        return text
+
+    def _text(self, *, everything: bool = False, most: int | None = None) -> str:
+        left = self._left() if most is None else [f"not audited: {', '.join(self.not_made)} (--all says why)"]
         parts = [
-            "\n".join(f"! {warning}" for warning in self.of_table),
-            *(each.text(everything=everything) for each in self.audits),
-            "\n".join(self._left()),
+            "\n".join(f"! {warning}" for warning in self.of_table[:most]),
+            *(each.text(everything=everything, most=most) for each in self.audits),
+            "\n".join(left if self.not_made else []),
         ]
         return "\n\n".join(part for part in parts if part)
 

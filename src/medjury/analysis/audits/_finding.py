@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Estimate, Printable, Result, Row, ends, flat, p_value, text_table
+from medjury.statistics import Estimate, Printable, Result, Row, counted, ends, flat, p_value, text_table
 
 if TYPE_CHECKING:
     import polars
@@ -89,17 +89,24 @@ class Audit(Findings):
     method: str
     warnings: tuple[str, ...] = ()
 
-    def text(self, *, everything: bool = False) -> str:
-        """The method and the findings; of a long list only what stands out, unless `everything` is asked for."""
-        whole = everything or len(self.rows) <= SHORT
-        shown = [row.shown() for row in self.rows if whole or row.stands_out]
+    def text(self, *, everything: bool = False, most: int | None = None) -> str:
+        """The method and the findings; of a long list only what stands out, unless `everything` is asked for. With
+        `most`, no more than so many findings that stand out, and as many warnings."""
+        whole = everything or (most is None and len(self.rows) <= SHORT)
+        kept = [row for row in self.rows if whole or row.stands_out]
+        out = len(kept)
+        kept, warnings = (kept, self.warnings) if most is None else (kept[:most], self.warnings[:most])
         lines = [
             f"{self.name.replace('_', ' ')} (n {self.n:,}, unscored {self.n_unscored:,})",
             self.method,
-            *(f"! {warning}" for warning in self.warnings),
-            *text_table(shown),
+            *(f"! {warning}" for warning in warnings),
+            *text_table([row.shown() for row in kept]),
         ]
-        if left := len(self.rows) - len(shown):
+        if len(warnings) < len(self.warnings):
+            lines.append(f"! {counted(len(self.warnings) - len(warnings), 'warning')} more (--all)")
+        if out > len(kept):
+            lines.append(f"{counted(out - len(kept), 'finding')} more that stand out (--all prints them)")
+        if left := len(self.rows) - out:
             lines.append(
                 f"{left} other findings do not stand out or are only descriptive (--all prints them)"
             )

@@ -19,9 +19,10 @@ from medjury.analysis.calibration._before_after import (
 from medjury.analysis.calibration._cross_fit import CrossFitted, OutOfFold
 from medjury.analysis.calibration._part import Marks, Part, Unit, units_of
 from medjury.analysis.calibration._written import as_json
+from medjury.foundation.screen import fits_one_screen
 from medjury.instruments import Instrument, derive_columns
-from medjury.statistics import Estimate, Floats, Printable, Result, Row, flat, seen
-from medjury.tables import Grid, JuryRule
+from medjury.statistics import Estimate, Floats, Printable, Result, Row, flat, seen, shown, text_table
+from medjury.tables import JURY, Grid, JuryRule
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -147,6 +148,15 @@ class Refusal(Row):
         return f"not calibrated: {self.rater}, {self.dimension}: {self.reason}"
 
 
+# What is shown of a long study, and how much of it.
+_SHORT = ("offset", "rmse", "kappa_quadratic")
+_SHORT_LINES, _FEW_REFUSED = 45, 3
+
+
+def _plain(estimate: Estimate) -> str:
+    return "–" if estimate.value is None else shown(estimate.value, 2)
+
+
 @dataclass(frozen=True, slots=True)
 class CalibrationRow(Row):
     """One statistic of a rater against the reference, before, after, and after − before on the same resamples.
@@ -253,6 +263,37 @@ class CalibrationStudy(Result[CalibrationRow]):
             content["curves"] = [self._curves(each) for each in self.calibrations]
             content["points"] = [each.as_dict() for each in self.curve_points()]
         return as_json(content)
+
+    def short_text(self) -> str:
+        """On one screen: of every rater, else of the juries and single judges on trial, before and after."""
+        whole = self.text()
+        if fits_one_screen(whole):
+            return whole
+        wide: dict[tuple[str, str], dict[str, Printable]] = {}
+        for row in self.rows:
+            line = wide.setdefault(
+                (row.dimension, row.rater), {"dimension": row.dimension, "rater": row.rater}
+            )
+            if row.statistic in _SHORT:
+                line[row.statistic] = f"{_plain(row.before)} to {_plain(row.after)}"
+                line["n"] = row.n
+        lines = list(wide.values())
+        last = list(dict.fromkeys(row.rater for row in self.rows))
+        if len(lines) > _SHORT_LINES:  # a jury, and a jury of calibrated jurors, come last
+            juries = [name for name in last if name.startswith((JURY, self.jury_rule.name))] or last[:1]
+            lines = [line for line in lines if line["rater"] in juries][:_SHORT_LINES]
+        refused = [f"! {each}" for each in self.refused[:_FEW_REFUSED]]
+        if more := len(self.refused) - len(refused):
+            refused.append(f"! {more:,} more could not be calibrated")
+        columns = ("dimension", "rater", *_SHORT, "n")
+        return "\n".join(
+            [
+                *refused,
+                "Before to after calibration, out of fold by case. Offset: rater − reference.",
+                *text_table([{name: line.get(name) for name in columns} for line in lines]),
+                f"--all shows all {len(self.rows):,} rows: every rater and statistic, with intervals",
+            ]
+        )
 
     def text(self) -> str:
         return "\n".join(

@@ -1,0 +1,86 @@
+"""Answers first: by default no command prints more than one screen, on the demonstration and on every recipe."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+
+import pytest
+from tests.recipes.designs import RUNS
+from tests.recipes.offline import run_demonstration, run_recipe
+
+from medjury.cli import main
+from medjury.tables import open_run
+
+LINES, COLUMNS = 60, "100"
+FEW = ("--resamples", "50")  # how often to resample changes no line
+OF_RUNS = (
+    ("agreement", *FEW),
+    ("agreement", "--pairs"),
+    ("rank", *FEW),
+    ("calibrate report", *FEW),
+    ("audit", *FEW),
+    ("audit", "--corpus"),
+    ("gate", *FEW),
+    ("triage", "--dimensions", "FIRST", *FEW),
+    ("estimate", *FEW),
+    ("plan blinded",),
+    ("runs verify",),
+    ("look",),
+)
+OF_NOTHING = (
+    "plan gate", "instruments list", "instruments show note_quality", "models list", "bench list",
+    *(f"{name} --help" for name in ("run", "report", "view", "tune", "train", "panel", "passport", "watch")),
+)  # fmt: skip
+
+
+def printed(monkeypatch: pytest.MonkeyPatch, width: str, *words: str) -> tuple[int, str]:
+    monkeypatch.setenv("MEDJURY_WIDTH", width)
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()):
+        try:
+            status = main(words)
+        except SystemExit as ended:
+            status = int(ended.code or 0)
+    return status, out.getvalue()
+
+
+@pytest.mark.parametrize("run", ["demonstration", *RUNS])
+def test_no_command_prints_more_than_one_screen_of_a_run(
+    run: str, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = (
+        run_demonstration(tmp_path_factory)
+        if run == "demonstration"
+        else run_recipe(tmp_path_factory, RUNS[run])
+    )
+    folder = base / "runs" / run
+    first = open_run(folder).counted[0].name
+    answered = 0
+    for command, *options in (*OF_RUNS, ("compare", str(folder), *FEW)):
+        words = (*command.split(), str(folder), *(first if each == "FIRST" else each for each in options))
+        for width in (COLUMNS, "") if command == "agreement" else (COLUMNS,):
+            status, text = printed(monkeypatch, width, *words)
+            assert status != 1, words
+            assert len(text.splitlines()) <= LINES, (words, width)
+            if width:
+                assert max(map(len, text.splitlines()), default=0) <= 120, words
+            answered += status != 2  # refused: the run does not hold what is asked
+    assert answered >= 7
+
+
+@pytest.mark.parametrize("command", OF_NOTHING)
+def test_no_other_command_prints_more_than_one_screen(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    status, text = printed(monkeypatch, COLUMNS, *command.split())
+    assert status == 0 and 0 < len(text.splitlines()) <= LINES
+
+
+def test_what_was_left_out_is_printed_by_all(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = run_recipe(tmp_path_factory, "pdsqi9") / "runs" / "pdsqi9"
+    for words in (("agreement", str(folder), "--pairs"), ("calibrate", "report", str(folder), *FEW),
+                  ("gate", str(folder), *FEW)):  # fmt: skip
+        _, short = printed(monkeypatch, "", *words)
+        _, whole = printed(monkeypatch, "", *words, "--all")
+        assert "--all" in short.splitlines()[-1], words
+        assert len(whole.splitlines()) > 200, words
