@@ -249,6 +249,22 @@ READ: dict[str, Made] = {
     "facts of the cases beside the grades": Made(
         "facts.csv", "case,rater,length_of_stay,accuracy\n1,A,3,4\n1,B,3,5\n2,A,1,2\n2,B,1,2\n3,A,7,1\n3,B,7,2\n", 3, 2, 1, 6,
         [("3", "", "B", "accuracy", 2)], [1, 5]),
+    "means below raters, cases as columns": Made(
+        "cols.xlsx", {"A": [["", "Patient 1", "Patient 2", "Patient 3", "Patient 4"], ["Reviewer 1", 4, 5, 3, 2],
+                            ["Reviewer 2", 4, 4, 3, 1], ["Mean", 4, 4.5, 3, 1.5]]},
+        4, 2, 1, 8, [("4", "", "Reviewer 2", "score", 1)], [1, 5]),
+    "titles, instructions and means in another language": Made(
+        "brieven.xlsx", {"Blad1": [["Beoordeling AI-brieven"], ["Datum:", "2025-03-01"], ["Instructie:", "Geef een cijfer van 1 tot 10"],
+                                   [], ["Brief nr", "Dr. Jansen", "Dr. de Vries", "Gemiddelde"], [1, 7, 8, 7.5], [2, 6, 6, 6],
+                                   [3, 9, 8, 8.5], ["Gemiddelde", 7.3, 7.3, 7.3]]},
+        3, 2, 1, 6, [("3", "", "Dr. Jansen", "score", 9)], [1, 10]),
+    "names in German": Made(
+        "de.csv", "Fall-Nr.;Bewerter;Korrektheit;Vollst\u00e4ndigkeit;Bemerkung\n1;AB;3;4;gut\n1;CD;4;4;\n2;AB;2;1;\n2;CD;2;2;\n",
+        2, 2, 2, 8, [("1", "", "CD", "Korrektheit", 4)], [1, 5]),
+    "scores in objects of objects": Made(
+        "verdicts.jsonl", "".join(json.dumps({"case": f"c{at}", "judge": "gpt-4o", "verdict": {
+            "accuracy": {"score": at + 1, "reason": "x"}, "safety": {"score": 5, "reason": "y"}}}) + "\n" for at in range(3)),
+        3, 1, 2, 6, [("c2", "", "gpt-4o", "accuracy", 3)]),
     "graded answers with their texts": Made(
         "answers.csv", "question_id,question,answer,reviewer,accuracy\n1,What is the first treatment of anaphylaxis in adults?,"
         "Give adrenaline into the muscle of the thigh at once.,Ada,5\n1,What is the first treatment of anaphylaxis in adults?,"

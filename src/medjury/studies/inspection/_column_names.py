@@ -29,7 +29,7 @@ _NAMES = {
     "probability": ("probability", "inclusion_probability"),
 }  # fmt: skip
 _CASE = (
-    "item|case|record|note|sample|conversation|conv|encounter|study|doc|document|summary|question|query|request|vignette|"
+    "fall|cas|caso|casus|item|case|record|note|sample|conversation|conv|encounter|study|doc|document|summary|question|query|request|vignette|"
     "scenario|prompt|task|trace|call|report|image|message|dialogue|session|visit|consult|consultation|example|instance|"
     "patient|subject|mrn|pid|scan|article|abstract|transcript|ticket"
 )  # fmt: skip
@@ -37,7 +37,7 @@ _NUMBERED = "id|ids|no|nr|num|number|code|key|index|ref|identifier|uid|uuid"
 _WHO = (
     "rater|reviewer|annotator|clinician|evaluator|judge|physician|grader|assessor|expert|doctor|reader|coder|labeler|"
     "labeller|scorer|respondent|examiner|nurse|pharmacist|radiologist|cardiologist|specialist|observer|user|human|"
-    "consultant|resident|oncologist|psychiatrist|dietitian|adjudicator"
+    "bewerter|gutachter|prüfer|evaluador|revisor|beoordelaar|consultant|resident|oncologist|psychiatrist|dietitian|adjudicator"
 )  # fmt: skip
 # Names as people write them (`Case No.`), once signs and capitals are away; the likeliest first.
 _PATTERNS: dict[str, tuple[re.Pattern[str], ...]] = {
@@ -70,7 +70,8 @@ _PATTERNS: dict[str, tuple[re.Pattern[str], ...]] = {
     ),
 }  # fmt: skip
 _MADE_OF_OTHERS = re.compile(
-    r"(.* )?(total|sum|mean|average|avg|median|sd|std|stdev|min|max|count|consensus|final|adjudicated|majority|"
+    r"(.* )?(total|sum|mean|average|mittelwert|durchschnitt|summe|moyenne|promedio|gemiddelde|totaal|"
+    r"avg|median|sd|std|stdev|min|max|count|consensus|final|adjudicated|majority|"
     r"kappa|agreement|difference|diff|overall total|total score)( score| rating| grade)?"
 )
 # Whole words alone: David and Ingrid are raters, timeliness and sentiment are graded.
@@ -89,7 +90,7 @@ _GRID = re.compile(
 _A_DIMENSION = re.compile(
     r".*(accura|correct|complet|safe|harm|clarity|clear|relevan|faithful|halluc|coheren|concis|empath|fluen|helpful|"
     r"quality|useful|consisten|factual|organi|tone|readab|guidance|overall|thorough|succinct|comprehens|synthes|"
-    r"appropriat|evidence|logic|bias|citation|omission|fabricat|concord|diagnos|reasoning|understand|trust|satisf).*",
+    r"appropriat|korrekt|vollständ|verständ|sicherheit|exactitud|clarté|claridad|seguridad|evidence|logic|bias|citation|omission|fabricat|concord|diagnos|reasoning|understand|trust|satisf).*",
     re.I,
 )
 _A_MODEL = re.compile(
@@ -133,6 +134,8 @@ def proposal(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, 
     if not graded and "item" in found and "score" not in found:
         graded = [name for name in free if is_measured(name, columns[name])]
     taken = next((key for name in columns for cell in columns[name] if (key := _taken(cell))), None)
+    if nested := _nested(columns):
+        return {name: column for name, column in found.items() if name not in ("score", "dimension")} | nested
     if objects := _objects(columns):
         return {
             name: column for name, column in found.items() if name not in ("score", "dimension")
@@ -441,6 +444,17 @@ def _of_two(
     pattern = f"{{dimension}}{between}{{{place}}}" if turned else f"{{{place}}}{between}{{dimension}}"
     kept = [name for name in names if not made_of_others(name)] or list(names)
     return {"columns": pattern, "dimensions": {scale_in_name(name)[0] or name: name for name in kept}}, known
+
+
+def _nested(columns: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    """The mapping of a column whose cells are objects of objects, such as `{"accuracy": {"score": 4}}`."""
+    for name, cells in columns.items():
+        parts = [each for cell in cells if isinstance(cell, dict) for each in cell.values()]
+        if parts and all(isinstance(each, dict) for each in parts):
+            for key in ("score", "value", "rating", "grade"):
+                if any(isinstance(each.get(key), int | float) for each in parts):
+                    return {"columns": f"{name}.{{dimension}}.{key}"}
+    return {}
 
 
 def _objects(columns: Mapping[str, Sequence[Any]]) -> dict[str, Any]:

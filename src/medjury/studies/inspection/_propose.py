@@ -78,6 +78,11 @@ def completed(path: Path, seen: Seen, mapping: dict[str, Any], stated: Mapping[s
         if "dimension" in mapping and (fixed := mapping.get("fixed")):
             mapping["fixed"] = {name: each for name, each in fixed.items() if name != "dimension"}
         doubts.append(apart)
+    if "items" in mapping and "items" not in stated:
+        columns = list(mapping["items"].values())
+        own = Answer("a case", {"items": columns})
+        doubts.append(Doubt(f"What is each of the columns {', '.join(columns[:6])}?",
+                            (own, Answer("a dimension", {"dimensions": columns})), own))  # fmt: skip
     if "without" in mapping:
         seen = _without(seen, mapping["without"])
         scored = score_cells(seen, mapping)
@@ -211,7 +216,8 @@ def _with_kind(seen: Seen, mapping: dict[str, Any], doubts: list[Doubt]) -> dict
 
 def score_cells(seen: Seen, mapping: Mapping[str, Any]) -> dict[str, tuple[str, list[Any]]]:
     """By the column that holds scores: its dimension ("" where the column is for none alone) and its cells."""
-    if mapping.get("cells") == "json" or mapping.get("take"):
+    into_cells = str(mapping.get("columns", "")).partition(".")[0] in seen.header
+    if mapping.get("cells") == "json" or mapping.get("take") or into_cells:
         return {str(name): ("", []) for name in ("columns", "score", "dimensions") if mapping.get(name)}
     if mapping.get("columns"):
         pattern = re.escape(str(mapping["columns"])).replace(r"\{", "{").replace(r"\}", "}")
@@ -240,11 +246,16 @@ def _left_out(seen: Seen, mapping: Mapping[str, Any]) -> dict[str, Any]:
     """Rows of means below the cases, and ids that only the first of a case's rows has."""
     item = mapping["item"] if isinstance(mapping.get("item"), str) else None
     cells = [shown_of(cell) for cell in seen.cells(str(item))] if item else []
-    if not cells:
-        return {}
     found: dict[str, Any] = {}
-    if made := sorted({text for text in cells if text and made_of_others(text)}):
-        found["without"] = {item: made}
+    named = [(item, cells)] if cells else []
+    if "items" in mapping:  # rows of means, below the raters
+        named += [(name, list(map(shown_of, seen.cells(str(name))))) for key in ("rater", "dimension")
+                  if (name := mapping.get(key))]  # fmt: skip
+    for name, texts in named:
+        if made := sorted({text for text in texts if text and made_of_others(text)}):
+            found.setdefault("without", {})[name] = made
+    if not cells:
+        return found
     others = [seen.cells(str(mapping[name])) for name in ("rater", "score", "dimension") if mapping.get(name)]
     gaps = [
         at for at, text in enumerate(cells) if not text and any(not is_blank(each[at]) for each in others)
