@@ -63,6 +63,12 @@ check: install ## lint, format and strict types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+CATALOGUES := src/medjury/panel/locale
+catalogues: install ## bring the raters' pages in other languages up to date with the sources: new words are empty there
+	mkdir -p build
+	$(BIN)/pybabel -q extract -F pyproject.toml --ignore-dirs '.*' -k marked -k plural:1,2 --omit-header --no-location -o build/medjury.pot src/medjury/panel
+	$(BIN)/pybabel -q update -D medjury -i build/medjury.pot -d $(CATALOGUES) --omit-header --no-fuzzy-matching --ignore-obsolete -w 110
+
 docs: install ## write the documentation as a site: build/docs/index.html, no network
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 

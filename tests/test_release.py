@@ -157,6 +157,7 @@ def test_there_is_one_wheel_for_everybody(tmp_path: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert "medjury/instruments/library/pdsqi9.yaml" in names
     assert sum(name.startswith("medjury/suites/library/") and name.endswith(".yaml") for name in names) == 38
+    assert sum(name.startswith("medjury/panel/locale/") and name.endswith(".po") for name in names) == 3
     samples = {path.relative_to(ROOT / "src").as_posix() for path in SAMPLES.rglob("*") if path.is_file()}
     assert samples and samples <= set(names), "a sample is left out of the wheel"
 

@@ -13,6 +13,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import copy_context
 from pathlib import Path
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -145,8 +146,10 @@ class PanelDatabase:
 
     def together(self, work: Callable[[Connection], _T]) -> _T:
         """What `work` does in a transaction that it may share with others who write at this moment; it returns once
-        that has ended. It touches nothing but its connection, for it may be done again."""
-        return cast(_T, self._together.do(work))
+        that has ended. It touches nothing but its connection, for it may be done again. It speaks the language
+        of its own request, whoever does it."""
+        own = copy_context()
+        return cast(_T, self._together.do(lambda connection: own.run(work, connection)))
 
     @property
     def waiting(self) -> int:

@@ -33,7 +33,7 @@ from sqlalchemy import (
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row
 
-VERSION = 2
+VERSION = 3
 _T = TypeVar("_T")
 metadata = MetaData()
 _append_only: list[Table] = []
@@ -103,6 +103,7 @@ people_table = _table(
     _texts("password", nullable=True),
     _texts("created_at"),
     _texts("joined_at", "disabled_at", nullable=True),
+    _texts("language", nullable=True),  # that a rater chose
     CheckConstraint("role IN ('coordinator', 'rater', 'adjudicator', 'viewer')"),
 )
 invitations_table = _table(
@@ -252,6 +253,7 @@ answers_table = _only_added(
     _texts("saved_at"),
     _texts("page", nullable=True),  # the open page that sent it, by a random name; null: one without scripts
     _numbers("turn", nullable=True),  # which of that page's versions it is
+    _texts("language", nullable=True),  # of the page that sent it
     UniqueConstraint("assignment", "version"),
 )
 looks_table = _table(

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import select
 
 from medjury.foundation.errors import MedjuryError
 from medjury.panel._access._forms import SentForm
 from medjury.panel._access._passkeys import count_passkeys
 from medjury.panel._access._passwords import check_new_password, hash_password, is_password
-from medjury.panel._access._people import Person, set_password
+from medjury.panel._access._people import Person, set_language, set_password
 from medjury.panel._access._sessions import end_sessions
-from medjury.panel._access._sign_in import in_words, let_in
+from medjury.panel._access._sign_in import let_in, own_path, too_many_attempts
 from medjury.panel._access._trail import trail
-from medjury.panel._access._visitors import Whoever
+from medjury.panel._access._visitors import Rater, Whoever
 from medjury.panel._access._waiting import begin_attempt, own_key, succeeded
+from medjury.panel._language import LANGUAGES, _
 from medjury.panel._look import page
 from medjury.panel._panel import Panel
 from medjury.panel._tables import people_table
@@ -35,11 +36,9 @@ def add_account_routes(router: APIRouter, panel: Panel) -> None:
                 select(people_table.c.password).where(people_table.c.id == person.id)
             ).scalar()
         if wait:
-            return _account_page(
-                request, panel, person, f"Too many attempts. Try again in {in_words(wait)}.", 429
-            )
+            return _account_page(request, panel, person, too_many_attempts(wait), 429)
         if old is not None and not is_password(old, form.get("present", "")):
-            return _account_page(request, panel, person, "Your current password is not right.", 403)
+            return _account_page(request, panel, person, _("Your current password is not right."), 403)
         with panel.database.writing() as connection:
             succeeded(connection, key)
         try:
@@ -52,6 +51,15 @@ def add_account_routes(router: APIRouter, panel: Panel) -> None:
             end_sessions(connection, person, now)
             trail(connection, person, "changed the password", now=now)
         return let_in(request, panel, person, "new password", "/account")
+
+    @router.post("/account/language")
+    def choose(request: Request, person: Rater, form: SentForm) -> Response:
+        chosen = form.get("language", "")
+        if chosen not in LANGUAGES:
+            raise HTTPException(422)
+        with panel.database.writing() as connection:
+            set_language(connection, person, chosen)
+        return RedirectResponse(own_path(form.get("next", "/")), 303)
 
     @router.post("/account/sign-out-everywhere")
     def everywhere(request: Request, person: Whoever, form: SentForm) -> Response:

@@ -13,6 +13,7 @@ from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartParser
 
 from medjury.panel._access._secrets import form_secret, form_token
+from medjury.panel._language import _
 
 MOST_FIELDS = 2000
 LARGEST_BODY = 2 * 1024 * 1024
@@ -65,7 +66,7 @@ class _FormOf:
             if (claim := getattr(request.state, "claim", None)) is not None:
                 await run_in_threadpool(claim.check)  # whoever is not signed in learns that first
             raise HTTPException(
-                403, "This form is no longer valid. Open the page again and send it once more."
+                403, _("This form is no longer valid. Open the page again and send it once more.")
             )
         return form
 
@@ -111,9 +112,9 @@ def refuse_other_sites(request: Request) -> None:
     own = {urlsplit(request.app.state.panel.public_url).netloc, request.headers.get("host", "")}
     # "null" is what browsers send where a page asks, as ours do, that its address is not passed on.
     if origin not in (None, "null") and urlsplit(origin).netloc not in own:
-        raise HTTPException(403, "This request came from another site. Open the page here and try again.")
+        raise HTTPException(403, _("This request came from another site. Open the page here and try again."))
     if request.headers.get("sec-fetch-site") in ("cross-site", "same-site"):
-        raise HTTPException(403, "This request came from another site. Open the page here and try again.")
+        raise HTTPException(403, _("This request came from another site. Open the page here and try again."))
 
 
 def _storable(text: str) -> str:

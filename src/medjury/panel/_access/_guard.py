@@ -21,6 +21,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.panel._access._forms import LARGEST_BODY, Form, read_fields
 from medjury.panel._access._secrets import set_visit
 from medjury.panel._access._visitors import SignInFirst, visitor
+from medjury.panel._language import _, begin, marked
 from medjury.panel._look import error_page, page
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 # the form that was sent, with a button that sends it again.
 
 WAIT_SECONDS = 5
-UNREACHABLE = "The panel cannot reach its database just now. Try again in a moment."
+UNREACHABLE = marked("The panel cannot reach its database just now. Try again in a moment.")
 
 
 def is_out_of_reach(error: Exception) -> bool:
@@ -73,25 +74,37 @@ _PERMISSIONS = (
     "publickey-credentials-create=(self)"
 )
 _MESSAGES = {
-    400: ("That request cannot be read", "Go back, open the page again and try once more."),
+    400: (marked("That request cannot be read"), marked("Go back, open the page again and try once more.")),
     401: ("Sign in first", "Send an API key in the header Authorization: Bearer KEY, or sign in."),
     402: ("The budget is spent", "The jury has no grade for this text. Ask whoever looks after the study."),
     403: (
-        "This page is not for you",
-        "Your role does not open it. Ask the coordinator of the study if it should.",
+        marked("This page is not for you"),
+        marked("Your role does not open it. Ask the coordinator of the study if it should."),
     ),
-    404: ("There is no such page", "The address may be mistyped, or what it showed is not yours to see."),
-    405: ("There is no such page", "The address may be mistyped, or what it showed is not yours to see."),
+    404: (
+        marked("There is no such page"),
+        marked("The address may be mistyped, or what it showed is not yours to see."),
+    ),
+    405: (
+        marked("There is no such page"),
+        marked("The address may be mistyped, or what it showed is not yours to see."),
+    ),
     408: (
-        "That took too long",
-        "The connection was too slow. Nothing was saved; go back and send it once more.",
+        marked("That took too long"),
+        marked("The connection was too slow. Nothing was saved; go back and send it once more."),
     ),
-    413: ("That is too large", "Send less at once."),
-    421: ("Wrong address", "This panel does not answer to that host name. Use the address you were given."),
-    422: ("That request cannot be read", "Something in it is missing or has the wrong form."),
-    429: ("Too many attempts", "Wait a little, then try again."),
-    503: ("Try again in a moment", UNREACHABLE),
-    500: ("Something went wrong", "It is our fault, not yours. What was shown as saved is saved. Try again."),
+    413: (marked("That is too large"), marked("Send less at once.")),
+    421: (
+        marked("Wrong address"),
+        marked("This panel does not answer to that host name. Use the address you were given."),
+    ),
+    422: (marked("That request cannot be read"), marked("Something in it is missing or has the wrong form.")),
+    429: (marked("Too many attempts"), marked("Wait a little, then try again.")),
+    503: (marked("Try again in a moment"), UNREACHABLE),
+    500: (
+        marked("Something went wrong"),
+        marked("It is our fault, not yours. What was shown as saved is saved. Try again."),
+    ),
 }
 
 
@@ -118,6 +131,8 @@ class _Guard:
             await self._app(scope, receive, send)
             return
         scope.setdefault("state", {})
+        asked = dict(scope["headers"]).get(b"accept-language", b"").decode("latin-1")
+        begin("" if scope["path"].startswith("/api/") else asked)
         started = False
 
         async def answer(message: Message) -> None:
@@ -245,9 +260,11 @@ def _refused(request: Request, error: Exception) -> Response:
 
 
 def _answer(request: Request, status: int, detail: str = "") -> Response:
-    title, message = _MESSAGES.get(status, (HTTPStatus(status).phrase, "Go back and try again."))
+    title, message = map(
+        _, _MESSAGES.get(status, (HTTPStatus(status).phrase, marked("Go back and try again.")))
+    )
     if detail and status in (400, 403):
-        title = "Nothing was changed"
+        title = _("Nothing was changed")
     if _is_api(request):
         return JSONResponse({"error": detail or message}, status)
     if not hasattr(request.state, "person"):
@@ -263,7 +280,7 @@ def _is_api(request: Request) -> bool:
 
 
 def _plain(status: int) -> Response:
-    title, message = _MESSAGES[status]
+    title, message = map(_, _MESSAGES[status])
     return PlainTextResponse(f"{title}. {message}\n", status)
 
 

@@ -21,6 +21,7 @@ from medjury.panel._access._sign_in import let_in
 from medjury.panel._access._trail import trail
 from medjury.panel._access._visitors import Anyone
 from medjury.panel._access._waiting import forget_failures
+from medjury.panel._language import _
 from medjury.panel._look import error_page, page
 from medjury.panel._panel import Panel
 from medjury.panel._tables import invitations_table, passkeys_table, people_table, read, stored
@@ -195,8 +196,9 @@ def over(request: Request) -> Response:
     return error_page(
         request,
         404,
-        "This invitation no longer works",
-        "It was used or withdrawn, or is too old. Sign in if you have joined already; otherwise ask the "
-        "coordinator of the "
-        "study for a new one.",
+        _("This invitation no longer works"),
+        _(
+            "It was used or withdrawn, or is too old. Sign in if you have joined already; otherwise ask the "
+            "coordinator of the study for a new one."
+        ),
     )

@@ -35,6 +35,7 @@ from medjury.panel._access._people import Person, compared, person_by_id, person
 from medjury.panel._access._secrets import form_secret, hash_of, keep_challenge, new_secret, take_challenge
 from medjury.panel._access._sign_in import let_in, own_path
 from medjury.panel._access._visitors import Anyone
+from medjury.panel._language import _
 from medjury.panel._look import error_page, page
 from medjury.panel._panel import OpenIdSettings, Panel
 from medjury.panel._tables import people_table
@@ -277,11 +278,11 @@ def add_open_id_routes(router: APIRouter, panel: Panel) -> None:
     provider = Provider(panel.open_id)
 
     @router.post("/sign-in/openid")
-    def begin(request: Request, _: Anyone, form: SentForm) -> Response:
+    def begin(request: Request, visitor: Anyone, form: SentForm) -> Response:
         return _go(request, panel, provider, {"next": own_path(form.get("next", "/"))})
 
     @router.post("/join/{secret}/openid")
-    def begin_to_join(request: Request, secret: str, _: Anyone, form: SentForm) -> Response:
+    def begin_to_join(request: Request, secret: str, visitor: Anyone, form: SentForm) -> Response:
         with panel.database.reading() as connection:
             if invited(connection, secret, panel.now()) is None:
                 return over(request)
@@ -289,24 +290,24 @@ def add_open_id_routes(router: APIRouter, panel: Panel) -> None:
 
     @router.get(_RETURN)
     def come_back(
-        request: Request, _: Anyone, code: str = "", state: str = "", iss: str | None = None
+        request: Request, visitor: Anyone, code: str = "", state: str = "", iss: str | None = None
     ) -> Response:
         with panel.database.writing() as connection:
             kept = take_challenge(connection, state, _PURPOSE, form_secret(request) or "", panel.now())
         try:
             if kept is None or not code or not provider.is_named_by(iss):
-                return _failed(request, "It took too long, was stopped, or began in another browser.")
+                return _failed(request, _("It took too long, was stopped, or began in another browser."))
             identity = provider.identity(
                 code=code, back_to=panel.public_url + _RETURN, verifier=kept["verifier"], nonce=kept["nonce"],
                 now=panel.now(),
             )  # fmt: skip
         except ProviderError as error:
             print(f"medjury panel: sign-in with the site's account: {error}", file=sys.stderr, flush=True)
-            return _failed(request, "The site's sign-in service gave an answer that cannot be trusted.")
+            return _failed(request, _("The site's sign-in service gave an answer that cannot be trusted."))
         with panel.database.writing() as connection:
             person = _person(connection, panel, identity, kept.get("invitation"))
         if person is None:
-            return _failed(request, "That account is not invited here. Ask the coordinator for a link.")
+            return _failed(request, _("That account is not invited here. Ask the coordinator for a link."))
         return let_in(request, panel, person, "the site's account", kept["next"])
 
 
@@ -323,7 +324,7 @@ def _go(request: Request, panel: Panel, provider: Provider, kept: dict[str, str]
         )
     except ProviderError as error:
         print(f"medjury panel: sign-in with the site's account: {error}", file=sys.stderr, flush=True)
-        return _failed(request, "The site's sign-in service cannot be reached. Try again later.", 502)
+        return _failed(request, _("The site's sign-in service cannot be reached. Try again later."), 502)
     with panel.database.writing() as connection:
         content = {**kept, "nonce": nonce, "verifier": verifier}
         keep_challenge(connection, state, _PURPOSE, browser, content, panel.now())
@@ -347,11 +348,13 @@ def _person(
     state = person_by_id(connection, guest.id)
     taken = row is not None and row.id != guest.id
     if taken or (state is not None and state.email is not None and state.email != email):
-        raise HTTPException(403, "This invitation is for somebody with another account.")  # and stays unused
+        raise HTTPException(
+            403, _("This invitation is for somebody with another account.")
+        )  # and stays unused
     joined(connection, guest, "the site's account", now)
     connection.execute(update(people_table).where(people_table.c.id == guest.id).values(subject=subject))
     return guest
 
 
 def _failed(request: Request, message: str, status: int = 403) -> Response:
-    return error_page(request, status, "You are not signed in", message)
+    return error_page(request, status, _("You are not signed in"), message)

@@ -26,10 +26,11 @@ from medjury.panel._access._forms import SentForm
 from medjury.panel._access._joining import invited, joined, over, use_invitation
 from medjury.panel._access._people import Person, person_of
 from medjury.panel._access._secrets import form_secret, keep_challenge, new_secret, take_challenge
-from medjury.panel._access._sign_in import in_words, let_in, sign_in_again
+from medjury.panel._access._sign_in import let_in, sign_in_again, too_many_attempts
 from medjury.panel._access._trail import trail
 from medjury.panel._access._visitors import Anyone, Whoever, address_of
 from medjury.panel._access._waiting import address_key, note_failure, seconds_to_wait
+from medjury.panel._language import _, marked
 from medjury.panel._look import error_page
 from medjury.panel._panel import Panel
 from medjury.panel._tables import passkeys_table, people_table, stored
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from medjury.panel._panel import Panel
 
 
-_REFUSED = "The passkey was not accepted. Try again, or use another way to sign in."
+_REFUSED = marked("The passkey was not accepted. Try again, or use another way to sign in.")
 
 
 def options_to_create(connection: Connection, panel: Panel, person: Person, browser: str) -> str:
@@ -71,7 +72,7 @@ def add_passkey(connection: Connection, panel: Panel, person: Person, browser: s
     challenge = _challenge_in(answer)
     kept = take_challenge(connection, challenge, "make a passkey", browser, panel.now())
     if kept is None or kept["person"] != person.id:
-        raise MedjuryError(_REFUSED)
+        raise MedjuryError(_(_REFUSED))
     try:
         made = webauthn.verify_registration_response(
             credential=answer,
@@ -81,10 +82,10 @@ def add_passkey(connection: Connection, panel: Panel, person: Person, browser: s
             require_user_verification=True,
         )
     except (WebAuthnException, ValueError, KeyError, TypeError):
-        raise MedjuryError(_REFUSED) from None
+        raise MedjuryError(_(_REFUSED)) from None
     identity = bytes_to_base64url(made.credential_id)
     if connection.execute(select(passkeys_table.c.id).where(passkeys_table.c.id == identity)).first():
-        raise MedjuryError(_REFUSED)
+        raise MedjuryError(_(_REFUSED))
     connection.execute(
         insert(passkeys_table).values(
             id=identity,
@@ -157,41 +158,40 @@ def _challenge_in(answer: str) -> str:
         said: Any = json.loads(_bytes(json.loads(answer)["response"]["clientDataJSON"]))
         return _bytes(said["challenge"]).decode()
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise MedjuryError(_REFUSED) from None
+        raise MedjuryError(_(_REFUSED)) from None
 
 
 def _bytes(text: str) -> bytes:
     return urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
-_UNKNOWN = (
+_UNKNOWN = marked(
     "This passkey does not open an account here. Try another, or ask the coordinator for a new invitation."
 )
 
 
 def add_passkey_routes(router: APIRouter, panel: Panel) -> None:
     @router.post("/sign-in/passkey/options")
-    def sign_in_options(request: Request, _: Anyone, form: SentForm) -> Response:
+    def sign_in_options(request: Request, visitor: Anyone, form: SentForm) -> Response:
         _possible(panel)
         with panel.database.writing() as connection:
             return _json(options_to_sign_in(connection, panel, _browser(request)))
 
     @router.post("/sign-in/passkey")
-    def sign_in(request: Request, _: Anyone, form: SentForm) -> Response:
+    def sign_in(request: Request, visitor: Anyone, form: SentForm) -> Response:
         back, keys, now = form.get("next", "/"), (address_key(address_of(request)),), panel.now()
         with panel.database.writing() as connection:
             if wait := seconds_to_wait(connection, keys, now):
-                problem = f"Too many attempts. Try again in {in_words(wait)}."
-                return sign_in_again(request, "", back, problem, 429)
+                return sign_in_again(request, "", back, too_many_attempts(wait), 429)
             person = person_by_passkey(connection, panel, _browser(request), form.get("credential", ""))
             if person is None:
                 note_failure(connection, keys, now)
         if person is None:
-            return sign_in_again(request, "", back, _UNKNOWN, 403)
+            return sign_in_again(request, "", back, _(_UNKNOWN), 403)
         return let_in(request, panel, person, "passkey", back)
 
     @router.post("/join/{secret}/passkey/options")
-    def join_options(request: Request, secret: str, _: Anyone, form: SentForm) -> Response:
+    def join_options(request: Request, secret: str, visitor: Anyone, form: SentForm) -> Response:
         _possible(panel)
         with panel.database.writing() as connection:
             guest = invited(connection, secret, panel.now())
@@ -200,7 +200,7 @@ def add_passkey_routes(router: APIRouter, panel: Panel) -> None:
             return _json(options_to_create(connection, panel, guest, _browser(request)))
 
     @router.post("/join/{secret}/passkey")
-    def join(request: Request, secret: str, _: Anyone, form: SentForm) -> Response:
+    def join(request: Request, secret: str, visitor: Anyone, form: SentForm) -> Response:
         try:
             with panel.database.writing() as connection:
                 person = use_invitation(connection, secret, panel.now())
@@ -208,7 +208,8 @@ def add_passkey_routes(router: APIRouter, panel: Panel) -> None:
                     joined(connection, person, "a passkey", panel.now())
                     add_passkey(connection, panel, person, _browser(request), form.get("credential", ""))
         except MedjuryError as error:
-            return error_page(request, 400, "No passkey was made", f"{error} Open your invitation once more.")
+            again = _("Open your invitation once more.")
+            return error_page(request, 400, _("No passkey was made"), f"{error} {again}")
         return let_in(request, panel, person, "invitation") if person else over(request)
 
     @router.post("/account/passkeys/options")
@@ -229,7 +230,7 @@ def add_passkey_routes(router: APIRouter, panel: Panel) -> None:
         with panel.database.writing() as connection:
             row = connection.execute(select(people_table).where(people_table.c.id == person.id)).one()
             if row.password is None and row.subject is None:
-                raise MedjuryError("Set a password first: without a passkey you could not sign in again.")
+                raise MedjuryError(_("Set a password first: without a passkey you could not sign in again."))
             remove_passkeys(connection, person)
             trail(connection, person, "removed their passkeys", now=panel.now())
         return RedirectResponse("/account", 303)

@@ -14,6 +14,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from medjury.foundation.errors import MedjuryError
 from medjury.panel._access._people import compared
+from medjury.panel._language import _
 
 SHORTEST, LONGEST = 12, 256
 _LOOKS_LIKE = str.maketrans(
@@ -26,14 +27,16 @@ _at_once = threading.BoundedSemaphore(2)
 def check_new_password(password: str, again: str, *names: str) -> None:
     """Refuse a password that would be guessed; the message says what to do."""
     if password != again:
-        raise MedjuryError("The two passwords differ. Type the same one twice.")
+        raise MedjuryError(_("The two passwords differ. Type the same one twice."))
     if len(password) < SHORTEST:
-        raise MedjuryError(f"Use at least {SHORTEST} characters: three or four words are easy to remember.")
+        raise MedjuryError(
+            _("Use at least %(least)s characters: three or four words are easy to remember.", least=SHORTEST)
+        )
     if len(password) > LONGEST:
-        raise MedjuryError(f"Use at most {LONGEST} characters.")
+        raise MedjuryError(_("Use at most %(most)s characters.", most=LONGEST))
     if _is_guessed(password, names):
         raise MedjuryError(
-            "That password would soon be guessed. Use three or four words that do not belong together."
+            _("That password would soon be guessed. Use three or four words that do not belong together.")
         )
 
 

@@ -42,6 +42,7 @@ class Person:
     name: str
     role: Role
     email: str | None = None
+    language: str | None = None  # a rater's choice
     joined_at: str | None = None
     disabled_at: str | None = None
 
@@ -110,6 +111,10 @@ def row_by_sign_in_name(connection: Connection, typed: str) -> Row[tuple[object,
 
 def set_password(connection: Connection, person: Person, hashed: str) -> None:
     connection.execute(update(people_table).where(people_table.c.id == person.id).values(password=hashed))
+
+
+def set_language(connection: Connection, person: Person, language: str) -> None:
+    connection.execute(update(people_table).where(people_table.c.id == person.id).values(language=language))
 
 
 def set_disabled(connection: Connection, person: Person, at: datetime | None) -> None:

@@ -27,6 +27,7 @@ CLOCK_MAY_STEP_BACK = timedelta(minutes=2)
 _FIND: Select[Any] = (
     select(
         people_table.c.id,
+        people_table.c.language,
         people_table.c.name,
         people_table.c.role,
         people_table.c.disabled_at,

@@ -24,10 +24,11 @@ from medjury.panel._access._sessions import (
 from medjury.panel._access._trail import trail
 from medjury.panel._access._visitors import Anyone, Whoever, address_of
 from medjury.panel._access._waiting import begin_attempt, own_key, stranger_keys, succeeded
+from medjury.panel._language import _, marked, plural
 from medjury.panel._look import Look, page
 from medjury.panel._panel import Panel
 
-_WRONG = "Name and password do not match. Check both, or ask the coordinator for a new invitation."
+_WRONG = marked("Name and password do not match. Check both, or ask the coordinator for a new invitation.")
 
 
 def add_sign_in_routes(router: APIRouter, panel: Panel) -> None:
@@ -46,7 +47,7 @@ def add_sign_in_routes(router: APIRouter, panel: Panel) -> None:
     @router.post("/sign-in")
     def sign_in(
         request: Request,
-        _: Anyone,
+        visitor: Anyone,
         form: SentForm,
     ) -> Response:
         typed, back = form.get("name", "")[:400], own_path(form.get("next", "/"))
@@ -57,13 +58,12 @@ def add_sign_in_routes(router: APIRouter, panel: Panel) -> None:
                 keys = (own_key(row.id, device),)
             wait = begin_attempt(connection, keys, now)
         if wait:
-            problem = f"Too many attempts. Try again in {in_words(wait)}."
-            return sign_in_again(request, typed, back, problem, 429)
+            return sign_in_again(request, typed, back, too_many_attempts(wait), 429)
         right = is_password(row.password if row else None, form.get("password", ""))
         if row is None or not right or row.disabled_at is not None:
             with panel.database.writing() as connection:
                 trail(connection, row.id if row else "somebody unknown", "sign-in failed", now=now)
-            return sign_in_again(request, typed, back, _WRONG, 403)
+            return sign_in_again(request, typed, back, _(_WRONG), 403)
         person = person_of(row)
         newer = hash_password(form["password"]) if is_outdated(row.password) else None
         with panel.database.writing() as connection:
@@ -115,12 +115,19 @@ def own_path(address: str) -> str:
     return plain
 
 
-def in_words(seconds: int) -> str:
-    """A wait as a person says it, never shorter than it is."""
+def too_many_attempts(seconds: int) -> str:
+    """How long to wait, as a person says it, and never shorter than it is."""
     if seconds < 60:
-        return f"{seconds} seconds" if seconds != 1 else "1 second"
-    minutes = -(-seconds // 60)
-    return f"{minutes} minutes" if minutes != 1 else "1 minute"
+        return plural(
+            "Too many attempts. Try again in %(number)s second.",
+            "Too many attempts. Try again in %(number)s seconds.",
+            seconds,
+        )
+    return plural(
+        "Too many attempts. Try again in %(number)s minute.",
+        "Too many attempts. Try again in %(number)s minutes.",
+        -(-seconds // 60),
+    )
 
 
 def sign_in_again(request: Request, name: str, back: str, problem: str, status: int) -> Response:

@@ -11,6 +11,7 @@ from fastapi import Depends, HTTPException, Request
 from medjury.panel._access._people import Person, Role
 from medjury.panel._access._secrets import begin_visit, form_secret, form_token, session_secret
 from medjury.panel._access._sessions import find_session, note_seen
+from medjury.panel._language import ENGLISH, speak
 from medjury.panel._panel import Panel
 
 if TYPE_CHECKING:
@@ -113,6 +114,10 @@ def visitor(request: Request) -> Person | None:
 
 def _make_known(request: Request, person: Person | None) -> None:
     request.state.person = person
+    if person is not None and person.role is not Role.RATER:
+        speak(ENGLISH)
+    elif person is not None and person.language:
+        speak(person.language)
     request.state.csrf = form_token(form_secret(request) or begin_visit(request))
 
 

@@ -20,6 +20,7 @@ from medjury.instruments import (
     read_grade,
 )
 from medjury.intake.cases import clean_text
+from medjury.panel._language import _, decimal
 
 NOT_APPLICABLE = "na"
 CANNOT_JUDGE = "cannot"
@@ -73,8 +74,8 @@ def _question(
 ) -> Question:
     others = []
     if dimension.may_be_not_applicable:
-        others.append(Choice(NOT_APPLICABLE, "n", "Not applicable", shows_grade=False))
-    others.append(Choice(CANNOT_JUDGE, "c", "I can't judge this", shows_grade=False))
+        others.append(Choice(NOT_APPLICABLE, "n", _("Not applicable"), shows_grade=False))
+    others.append(Choice(CANNOT_JUDGE, "c", _("I can't judge this"), shows_grade=False))
     asked = justification if isinstance(justification, str) else justification.get(dimension.name, "optional")
     return Question(
         dimension.name,
@@ -108,7 +109,12 @@ def _skip(instrument: Instrument, dimension: Dimension) -> SkipWords | None:
     other = instrument.dimension(rule.dimension)
     words = other.grades.get(rule.equals, "")
     short = words.split(":")[0].rstrip(".")
-    sentence = f"Leave this out if you answered {rule.equals} ({short}) to “{other.label}”."
+    sentence = _(
+        "Leave this out if you answered %(grade)s (%(words)s) to “%(question)s”.",
+        grade=rule.equals,
+        words=short,
+        question=other.label,
+    )
     return SkipWords(rule.dimension, str(rule.equals), sentence)
 
 
@@ -158,7 +164,11 @@ def read_form(form: Mapping[str, str], instrument: Instrument, questions: Sequen
             problems[question.name] = problem
     for name, words in (*((n, each["why"]) for n, each in said.items()), ("", comment)):
         if len(words) > LONGEST:
-            problems[name] = f"The text may have {LONGEST:,} letters; it has {len(words):,}."
+            problems[name] = _(
+                "The text may have %(most)s letters; it has %(letters)s.",
+                most=decimal(LONGEST),
+                letters=decimal(len(words)),
+            )
     return Read(said, comment, {} if problems else skipped, problems)
 
 
@@ -178,14 +188,14 @@ def _outcome(instrument: Instrument, question: Question, given: str, why: str) -
 def _problem(question: Question, before: Outcome, after: Outcome, why: str) -> str:
     if isinstance(after, Unscored):
         if after.reason is Reason.CANNOT_JUDGE:
-            return "" if why else "Say why you can't judge this."
+            return "" if why else _("Say why you can't judge this.")
         if isinstance(before, NotApplicable):
-            return "Choose a grade: this question applies here."
+            return _("Choose a grade: this question applies here.")
         if after.reason is Reason.MISSING and not after.message:
-            return "Choose a grade."
-        return "That is not a grade of this question. Choose one of those shown."
+            return _("Choose a grade.")
+        return _("That is not a grade of this question. Choose one of those shown.")
     if question.justification == "required" and not why:
-        return "Give your reason in a few words."
+        return _("Give your reason in a few words.")
     return ""
 
 
@@ -231,13 +241,13 @@ def compare_with_key(
     compared = []
     for name, right in key["grades"].items():
         dimension, outcome = instrument.dimension(name), outcomes[name]
-        given, is_right = "can't judge", False
+        given, is_right = _("can't judge"), False
         if isinstance(outcome, Score):
             given = f"{outcome.value:g}"
             is_right = right is not None and abs(outcome.value - right) <= within
         elif isinstance(outcome, NotApplicable):
-            given, is_right = "not applicable", right is None
-        shown = "not applicable" if right is None else str(right)
+            given, is_right = _("not applicable"), right is None
+        shown = _("not applicable") if right is None else str(right)
         words = "" if right is None else dimension.grades[right]
         compared.append(Compared(name, dimension.label, given, shown, words, is_right))
     return compared

@@ -14,6 +14,7 @@ from sqlalchemy import select, update
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension, Example, Input, Instrument, SkipRule
 from medjury.panel._design._form import Question, form_of_instrument
+from medjury.panel._language import language
 from medjury.panel._tables import made, rounds_table
 
 if TYPE_CHECKING:
@@ -82,9 +83,16 @@ class Round:
     def instrument(self) -> Instrument:
         return instrument_from_row(self.kept_instrument)
 
-    @cached_property
+    @property
     def questions(self) -> tuple[Question, ...]:
-        return form_of_instrument(self.instrument, self.settings["justification"])
+        """The form in the language of the request; what is asked and its values are the same in each."""
+        if language() not in self._forms:
+            self._forms[language()] = form_of_instrument(self.instrument, self.settings["justification"])
+        return self._forms[language()]
+
+    @cached_property
+    def _forms(self) -> dict[str, tuple[Question, ...]]:
+        return {}
 
     @property
     def state_in_words(self) -> str:

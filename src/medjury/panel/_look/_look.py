@@ -21,6 +21,7 @@ from jinja2 import Environment, FileSystemLoader, PrefixLoader, StrictUndefined
 from markupsafe import Markup
 
 from medjury.panel._declared import Everybody
+from medjury.panel._language import ENGLISH, LANGUAGES, language, speak, translations
 from medjury.panel._panel import Panel
 
 KINDS = {
@@ -76,6 +77,12 @@ def _gathered(folders: tuple[Path, ...]) -> tuple[Environment, Mapping[str, byte
         auto_reload=False,
         trim_blocks=True,
         lstrip_blocks=True,
+        extensions=["jinja2.ext.i18n"],
+    )
+    templates.install_gettext_callables(  # type: ignore[attr-defined]  # by the extension
+        lambda text: translations(language()).gettext(text),
+        lambda one, many, number: translations(language()).ngettext(one, many, number),
+        newstyle=True,
     )
     marks = {name: hashlib.sha256(content).hexdigest()[:12] for name, content in files.items()}
     templates.globals["file"] = lambda name: f"/static/{name}?v={marks[name]}"
@@ -84,7 +91,10 @@ def _gathered(folders: tuple[Path, ...]) -> tuple[Environment, Mapping[str, byte
 
 def page(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
     """The page; a template always knows `person` (None where nobody is signed in), `links`, `csrf` (the hidden
-    field that every form needs), `csrf_token`, `study` and `path`."""
+    field that every form needs), `csrf_token`, `study`, `path`, `is_opened` (nothing was sent), `language` and
+    `languages`."""
+    if template.startswith("meeting/"):  # not in the catalogues
+        speak(ENGLISH)
     look: Look = request.app.state.look
     person = getattr(request.state, "person", None)
     token = getattr(request.state, "csrf", "")
@@ -96,6 +106,9 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
         "csrf": Markup(f'<input type="hidden" name="csrf" value="{escape(token)}">'),  # noqa: S704 - escaped here
         "study": study.name if study else "",
         "path": request.url.path,
+        "is_opened": request.method == "GET",
+        "language": language(),
+        "languages": LANGUAGES,
     }
     return HTMLResponse(look.templates.get_template(template).render(known | values), status_code=status)
 

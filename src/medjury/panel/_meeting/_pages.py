@@ -14,6 +14,7 @@ from fastapi.responses import RedirectResponse, Response
 from medjury.foundation.errors import MedjuryError
 from medjury.panel._access import Coordinator, Rater, Role, SentForm, trail
 from medjury.panel._design import Round, rounds
+from medjury.panel._language import marked
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._meeting._differences import (
     RULES,
@@ -131,7 +132,7 @@ def _add_overview(router: APIRouter, panel: Panel) -> None:
 
 
 NAVIGATION = (
-    NavigationLink("/together", "Together", frozenset({Role.RATER}), order=40),
+    NavigationLink("/together", marked("Together"), frozenset({Role.RATER}), order=40),
     NavigationLink("/decisions", "Decisions", frozenset({Role.ADJUDICATOR}), order=10),
     NavigationLink("/meetings", "Meetings", frozenset({Role.COORDINATOR}), order=42),
     NavigationLink("/panels", "Panels", frozenset({Role.COORDINATOR}), order=45),

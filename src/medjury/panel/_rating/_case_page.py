@@ -29,6 +29,7 @@ from medjury.panel._design import (
     round_by_id,
     said_in,
 )
+from medjury.panel._language import _, decimal
 from medjury.panel._look import page
 from medjury.panel._panel import Panel
 from medjury.panel._rating._course import Standing, standing
@@ -159,8 +160,8 @@ def minutes(seconds: float | None) -> str:
         return ""
     whole = max(1, round(seconds / 60))
     if whole < 90:
-        return f"about {whole} min left"
-    return f"about {whole / 60:.1f} hours left".replace(".0 ", " ")
+        return _("about %(minutes)s min left", minutes=whole)
+    return _("about %(hours)s hours left", hours=decimal(round(whole / 60, 1)))
 
 
 def _paragraphs(text: str) -> list[str]:
@@ -181,7 +182,7 @@ def _columns(round_: Round, assignment: Assignment) -> tuple[Column | None, Colu
             return Column(reference.label, (*before, reference), left), Column(
                 answer.label, (*before, answer), right
             )
-    label = sources[0].label if len(sources) == 1 else "Source"
+    label = sources[0].label if len(sources) == 1 else _("Source")
     return (
         Column(label, sources, left) if sources else None,
         Column(answer.label, (answer,), right) if answer else None,
@@ -196,7 +197,7 @@ def _example(round_: Round, example: Example) -> WorkedExample:
         pair = differences(example.inputs["reference"], example.inputs["candidate"])
         texts["reference"], texts["candidate"] = pair
     grades = tuple(
-        (instrument.dimension(name).label, "not applicable" if grade is None else f"{grade}")
+        (instrument.dimension(name).label, _("not applicable") if grade is None else f"{grade}")
         for name, grade in example.scores.items()
         if name in {each.name for each in instrument.dimensions}
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from sqlalchemy import Select, bindparam, exists, select
 
 from medjury.panel._design import Round, has_joined, join, round_as_set_up, rounds
+from medjury.panel._language import _, marked
 from medjury.panel._rating._stored_answers import Progress, progress
 from medjury.panel._tables import assignments_table, members_table, rounds_table
 
@@ -94,21 +95,21 @@ def _step(connection: Connection, each: Round, person: str, blocked: str) -> Ste
     if each.kind == "training" and done.is_done:
         if has_passed(connection, each, person):
             return Step(each, "done", done)
-        return Step(each, "not passed", done, "Please talk to the coordinator before you go on.")
+        return Step(each, "not passed", done, _("Please talk to the coordinator before you go on."))
     if each.kind == "calibration":
         if each.state == "discussing":
             return Step(each, "discussion", done)
         if each.state == "open" and done.is_done:
             return Step(
-                each, "waiting", done, "Thank you. You will discuss the answers once everyone is here."
+                each, "waiting", done, _("Thank you. You will discuss the answers once everyone is here.")
             )
     if each.state == "waiting":
-        return Step(each, "locked", done, "This round is not open yet.")
+        return Step(each, "locked", done, _("This round is not open yet."))
     if each.state in ("closed", "met"):
-        return Step(each, "done", done, "This round is closed.")
+        return Step(each, "done", done, _("This round is closed."))
     if not done.total:
         return Step(
-            each, "waiting", done, "There is no case for you yet. Come back when another rater has joined."
+            each, "waiting", done, _("There is no case for you yet. Come back when another rater has joined.")
         )
     if done.is_done:
         return Step(each, "done", done)
@@ -117,9 +118,9 @@ def _step(connection: Connection, each: Round, person: str, blocked: str) -> Ste
 
 def _blocks(step: Step) -> str:
     if step.round.kind == "training" and step.state != "done":
-        return "Finish the practice first."
+        return _("Finish the practice first.")
     if step.round.kind == "calibration" and step.round.state != "closed":
-        return "This opens when the discussion of the definitions is closed."
+        return _("This opens when the discussion of the definitions is closed.")
     return ""
 
 
@@ -129,8 +130,10 @@ def has_passed(connection: Connection, each: Round, person: str) -> bool:
     return connection.execute(query).scalar() is not None
 
 
-CLOSED = "This round is closed, so nothing was saved. Ask the coordinator if it should be opened again."
-_KEY_SHOWN = "You have seen the key of this case, so your answer stays as it is."
+CLOSED = marked(
+    "This round is closed, so nothing was saved. Ask the coordinator if it should be opened again."
+)
+_KEY_SHOWN = marked("You have seen the key of this case, so your answer stays as it is.")
 
 
 @dataclass(frozen=True)
@@ -147,8 +150,8 @@ class Standing:
     def refusal(self) -> str | None:
         """Why nothing more is saved here, where that is so."""
         if self.round.state != "open":
-            return CLOSED
-        return _KEY_SHOWN if self.round.kind == "training" and self.is_finished else None
+            return _(CLOSED)
+        return _(_KEY_SHOWN) if self.round.kind == "training" and self.is_finished else None
 
 
 _Row = TypeVar("_Row", bound=tuple[Any, ...])

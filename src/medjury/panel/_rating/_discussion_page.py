@@ -16,6 +16,7 @@ from medjury.instruments import NotApplicable, Score
 from medjury.panel._access import Person, Rater, SentForm
 from medjury.panel._design import Passage, Round
 from medjury.panel._design._shown import passages_from_row
+from medjury.panel._language import _, decimal
 from medjury.panel._look import page
 from medjury.panel._panel import Panel
 from medjury.panel._rating._course import course
@@ -71,7 +72,7 @@ def discussed_cases(connection: Connection, round_: Round, person: str) -> list[
             place = (row.item, row.system, question.name)
             found = given.get(place, Counter())
             words = [choice.value for choice in question.grades]
-            words += [word for word in ("not applicable", "can't judge") if found[word]]
+            words += [word for word in (_("not applicable"), _("can't judge")) if found[word]]
             counts = tuple((word, found[word]) for word in words)
             spreads.append(Spread(question.label, counts, own.get(place, "")))
         cases.append(DiscussedCase(number, passages_from_row(row.shown), tuple(spreads)))
@@ -95,7 +96,7 @@ def add_remark(
 def _word(outcome: object) -> str:
     if isinstance(outcome, Score):
         return f"{outcome.value:g}"
-    return "not applicable" if isinstance(outcome, NotApplicable) else "can't judge"
+    return _("not applicable") if isinstance(outcome, NotApplicable) else _("can't judge")
 
 
 _LONGEST = 2000
@@ -115,7 +116,9 @@ def add_discussion_routes(router: APIRouter, panel: Panel) -> None:
             if known and 0 < len(text) <= _LONGEST:
                 add_remark(connection, round_, person.id, dimension, text, panel.now())
                 return RedirectResponse(request.url.path, 303)
-        problem = f"Choose a question and write a remark of at most {_LONGEST:,} letters."
+        problem = _(
+            "Choose a question and write a remark of at most %(most)s letters.", most=decimal(_LONGEST)
+        )
         return _page(request, panel, name, person, problem=problem, typed=text)
 
 

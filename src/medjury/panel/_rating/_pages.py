@@ -14,6 +14,7 @@ from sqlalchemy import delete, insert, select
 from medjury.intake.cases import clean_text
 from medjury.panel._access import Rater, Role, SentForm
 from medjury.panel._design import assignment_of, next_code, places
+from medjury.panel._language import _, marked
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
 from medjury.panel._rating._case_page import add_saving_routes, case_page, case_values, minutes
@@ -28,7 +29,10 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
 
-SENIORITIES = ("student", "resident or trainee", "specialist", "consultant or attending", "nurse", "other")
+SENIORITIES = (
+    marked("student"), marked("resident or trainee"), marked("specialist"), marked("consultant or attending"),
+    marked("nurse"), marked("other"),
+)  # fmt: skip
 _LONGEST, _MOST_YEARS = 120, 70
 
 
@@ -47,13 +51,13 @@ def read_profile(form: Mapping[str, str]) -> Profile | str:
     years, specialty = form.get("years", "").strip(), clean_text(form.get("specialty", "")).strip()
     affiliation, seniority = clean_text(form.get("affiliation", "")).strip(), form.get("seniority", "")
     if not (years.isascii() and years.isdigit() and int(years[:4]) <= _MOST_YEARS):
-        return f"Give your years in practice as a whole number from 0 to {_MOST_YEARS}."
+        return _("Give your years in practice as a whole number from 0 to %(most)s.", most=_MOST_YEARS)
     if not specialty:
-        return "Give your specialty."
+        return _("Give your specialty.")
     if len(specialty) > _LONGEST or len(affiliation) > _LONGEST:
-        return f"Specialty and affiliation may have {_LONGEST} letters each."
+        return _("Specialty and affiliation may have %(most)s letters each.", most=_LONGEST)
     if seniority not in SENIORITIES:
-        return "Choose your seniority."
+        return _("Choose your seniority.")
     return Profile(int(years[:4]), specialty, affiliation, seniority)
 
 
@@ -70,7 +74,7 @@ def keep_profile(connection: Connection, person: str, profile: Profile, now: dat
 
 
 NAVIGATION = (
-    NavigationLink("/rate", "My cases", frozenset({Role.RATER}), order=10),
+    NavigationLink("/rate", marked("My cases"), frozenset({Role.RATER}), order=10),
     NavigationLink("/rounds", "Rounds", frozenset({Role.COORDINATOR}), order=35),
 )
 
@@ -141,7 +145,7 @@ def _add_case(router: APIRouter, panel: Panel) -> None:
 
         if not panel.database.together(opened):
             raise HTTPException(404)
-        return case_page(request, panel, code, person.id, notice="Your draft is saved." if saved else "")
+        return case_page(request, panel, code, person.id, notice=_("Your draft is saved.") if saved else "")
 
     @router.get("/rate/{code}/key")
     def key(request: Request, code: str, person: Rater) -> Response:

@@ -17,6 +17,7 @@ from sqlalchemy import BindParameter, Text, bindparam, cast, func, insert, selec
 
 from medjury.instruments import Outcome
 from medjury.panel._design import LONGEST, Round, Said, outcome_row
+from medjury.panel._language import _, decimal, language
 from medjury.panel._tables import answers_table, assignments_table, looks_table, rounds_table
 
 if TYPE_CHECKING:
@@ -167,8 +168,11 @@ def add_version(
         if not rests_on_it and not says_the_same:
             at = datetime.fromisoformat(last.saved_at).strftime("%H:%M")
             return NotSaved(
-                f"This case was saved at {at} UTC from another tab or device. What you see below is not saved yet: "
-                "send it again to keep it. The other version stays in the history."
+                _(
+                    "This case was saved at %(time)s UTC from another tab or device. What you see below is not "
+                    "saved yet: send it again to keep it. The other version stays in the history.",
+                    time=at,
+                )
             )
     if (too_much := _too_much(connection, assignment, version, entry)) is not None:
         return too_much
@@ -183,6 +187,7 @@ def add_version(
         "comment": entry.comment,
         "seconds": seconds,
         "measured": measured,
+        "language": language(),
         "saved_at": now.isoformat(),
         "page": entry.page,
         "turn": entry.turn if entry.page else None,
@@ -209,7 +214,11 @@ def _too_much(connection: Connection, assignment: int, version: int, entry: Entr
     longest = max(len(text) for text in (entry.comment, *(each["why"] for each in entry.said.values())))
     if longest > LONGEST:
         return NotSaved(
-            f"Not saved: a text may have {LONGEST:,} letters, and one has {longest:,}. Shorten it, then submit."
+            _(
+                "Not saved: a text may have %(most)s letters, and one has %(letters)s. Shorten it, then submit.",
+                most=decimal(LONGEST),
+                letters=decimal(longest),
+            )
         )
     if version < _FEW_VERSIONS:
         return None
@@ -218,9 +227,9 @@ def _too_much(connection: Connection, assignment: int, version: int, entry: Entr
         return None
     if entry.is_submitted:
         return NotSaved(
-            "Not saved: this case was changed so often that no more is kept. Ask the coordinator."
+            _("Not saved: this case was changed so often that no more is kept. Ask the coordinator.")
         )
-    return NotSaved("Not saved: this case has more drafts than are kept. Submit the answer; that is kept.")
+    return NotSaved(_("Not saved: this case has more drafts than are kept. Submit the answer; that is kept."))
 
 
 def newest(connection: Connection, assignment: int, *, submitted: bool = False) -> Row[Any] | None:

@@ -46,12 +46,12 @@ if (window.PublicKeyCredential) {
       const said = form.querySelector("[role=status]");
       const button = form.querySelector("button");
       button.disabled = true;
-      said.textContent = "Follow your device…";
+      said.textContent = said.dataset.follow;
       try {
         await answer(form);
         form.submit();
       } catch (error) {
-        said.textContent = "Your device made no passkey known. Try again, or use a password.";
+        said.textContent = said.dataset.failed;
         button.disabled = false;
       }
     });
