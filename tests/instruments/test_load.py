@@ -61,6 +61,49 @@ def test_other_words_are_another_instrument_and_another_citation_is_not(tmp_path
     assert load_instrument(write(tmp_path, GOOD + "citation: Someone 2024\n")).fingerprint() == first
 
 
+def test_a_translation_changes_words_alone_and_says_what_it_lacks(tmp_path: Path) -> None:
+    words = """\
+translations:
+  de:
+    inputs: {candidate: Übergabe}
+    dimensions:
+      complete: {label: Vollständig, grades: {1: Nein.}}
+"""
+    plain, ours = load_instrument(write(tmp_path, GOOD)), load_instrument(write(tmp_path, GOOD + words))
+    assert ours.fingerprint() == plain.fingerprint()
+    german = ours.in_language("de")
+    assert (german.dimensions[0].label, german.dimensions[0].grades[1]) == ("Vollständig", "Nein.")
+    assert german.dimensions[0].grades[2] == plain.dimensions[0].grades[2]
+    assert german.inputs[0].label == "Übergabe"
+    assert german.shape() == ours.in_language("fr").shape() == plain.shape()
+    assert ours.untranslated("de")[:3] == [
+        "instructions",
+        "the input specialty",
+        "complete (definition, grade 2, grade 3)",
+    ]
+
+
+def test_a_translation_of_what_is_not_there_is_named_with_its_line(tmp_path: Path) -> None:
+    words = """\
+translations:
+  de:
+    inputs: {letter: Brief}
+    dimensions:
+      complete: {grades: {9: Nein.}}
+      whole: {label: Ganz}
+"""
+    first = GOOD.count("\n") + 3
+    found = faults(write(tmp_path, GOOD + words))
+    assert [each.partition(":")[0] for each in found] == [
+        f"line {at}" for at in (first, first + 2, first + 3)
+    ]
+    assert ["'letter'" in found[0], "9 is not a grade of 'complete'" in found[1], "'whole'" in found[2]] == [
+        True
+    ] * 3
+    (bad,) = faults(write(tmp_path, GOOD + "translations: {german: {}}\n"))
+    assert "two letters" in bad
+
+
 def test_every_fault_of_form_is_told_at_once_with_its_line(tmp_path: Path) -> None:
     text = (
         GOOD.replace("name: handover", "name: Hand over")

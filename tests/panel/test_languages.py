@@ -23,6 +23,8 @@ from medjury.panel import Panel, make_app
 from medjury.panel import _language as languages
 from medjury.panel._access import Role
 from medjury.panel._design import rounds, set_state
+from medjury.panel._exchange._collecting import collect, ratings_frame
+from medjury.panel._rating import latest_answers
 
 OTHERS = [each for each in languages.LANGUAGES if each != languages.ENGLISH]
 PANEL = Path(languages.__file__).parent
@@ -87,6 +89,13 @@ dimensions:
     definition: zqdefined
     grades: {1: zqbad, 2: zqgood}
     skip: {dimension: one, equals: 1}
+translations:
+  de:
+    instructions: zqAnleitung
+    inputs: {context: zqQuelle, candidate: zqText}
+    dimensions:
+      one: {label: zqErste, definition: zqDefiniert, grades: {1: zqSchlecht, 2: zqGut}}
+      two: {label: zqZweite, grades: {1: zqSchlecht}}
 examples: [{inputs: {candidate: zqtext}, scores: {one: 1, two: null}, explanation: zqexplained}]
 """
 ROUNDS = """\
@@ -305,6 +314,31 @@ def test_the_coordinators_pages_are_english_whatever_the_browser_asks_for(tmp_pa
     assert spoken == "en"
     assert "Change your password" in found
     assert coordinator.get("/api/nothing").json()["error"].startswith("The address may be mistyped")
+
+
+def test_a_rater_reads_the_instrument_in_their_language_and_answers_the_same(
+    readers: dict[str, Reader],
+) -> None:
+    german, french = (readers[each].pages["case"] for each in ("de", "fr"))
+    assert not {"zqErste", "zqGut", "zqQuelle", "zqText"} & set(re.findall(r"zq\w+", french))
+    words = set(re.findall(r"zq\w+", german))
+    assert {"zqAnleitung", "zqQuelle", "zqText", "zqErste", "zqDefiniert", "zqSchlecht", "zqGut"} <= words
+    assert {"zqfirst", "zqsource", "zqgraded", "zqinstructions"} & words == set()
+    assert "zqgood" in words, "the second dimension's grade 2 has no translation"
+    assert "„zqErste“ mit 1 (zqSchlecht)" in german
+    panel = readers["de"].app.state.panel  # type: ignore[attr-defined]
+    with panel.database.reading() as connection:
+        (*_, rating) = rounds(connection)
+        given: dict[str, set[tuple[str, str, object]]] = {}
+        for each in latest_answers(connection, rating):
+            given.setdefault(each.person, set()).add((each.item, each.dimension, each.outcome))
+        assert len(given) == 4 and len(set(map(frozenset, given.values()))) == 1
+        found = {each.rater: each.profile["rated_in"] for each in collect(connection)}
+        assert found == {"zqen": "English", "zqde": "German", "zqes": "Spanish", "zqfr": "French"}
+        assert set(ratings_frame(collect(connection))["rated_in"]) == set(found.values())
+        assert [each for each in rating.warnings if "translation" in each] == [
+            "The instrument's translation de lacks two (definition, grade 2). Raters read this in English."
+        ]
 
 
 @pytest.fixture(scope="module")

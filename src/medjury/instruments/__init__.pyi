@@ -8,10 +8,12 @@ from ._derive import derive_columns as derive_columns
 from ._describe import describe_instrument as describe_instrument
 from ._instrument import Composite as Composite
 from ._instrument import Dimension as Dimension
+from ._instrument import DimensionWords as DimensionWords
 from ._instrument import Example as Example
 from ._instrument import Input as Input
 from ._instrument import Instrument as Instrument
 from ._instrument import SkipRule as SkipRule
+from ._instrument import Translation as Translation
 from ._load import list_instruments as list_instruments
 from ._load import load_instrument as load_instrument
 from ._outcome import TRANSIENT as TRANSIENT

@@ -4,6 +4,7 @@ that shape can still get wrong: names that point nowhere, weights, examples."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any
 
@@ -19,11 +20,13 @@ from medjury.instruments._answer import apply_skips, read_grade
 from medjury.instruments._instrument import (
     Composite,
     Dimension,
+    DimensionWords,
     Example,
     Input,
     Instrument,
     Reversed,
     SkipRule,
+    Translation,
 )
 from medjury.instruments._outcome import Unscored
 
@@ -64,6 +67,13 @@ def _storable(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
+def _language(value: str) -> str:
+    if not re.fullmatch("[a-z]{2}", value):
+        raise ValueError("must be a language by its two letters, such as de, es or fr")
+    return value
+
+
+Language = Annotated[Optional, AfterValidator(_language)]
 Grade = Annotated[int, BeforeValidator(_whole_number)]
 GradeAnchors = Annotated[dict[int, Text], BeforeValidator(_scale)]
 Weights = Annotated[dict[str, float], BeforeValidator(_weights)]
@@ -111,6 +121,18 @@ class ExamplePart(Part):
     explanation: Optional = ""
 
 
+class DimensionWordsPart(Part):
+    label: Optional = ""
+    definition: Optional = ""
+    grades: dict[Grade, Text] = {}
+
+
+class TranslationPart(Part):
+    instructions: Optional = ""
+    inputs: dict[Name, Text] = {}
+    dimensions: dict[Name, DimensionWordsPart] = {}
+
+
 class InstrumentFile(Part):
     name: Name
     version: Text
@@ -125,6 +147,7 @@ class InstrumentFile(Part):
     citation: Optional = ""
     notes: Optional = ""
     parameters: Annotated[dict[str, Any], AfterValidator(_storable)] = {}
+    translations: dict[Language, TranslationPart] = {}
 
 
 class ExamplesFile(Part):
@@ -149,6 +172,17 @@ def to_instrument(file: InstrumentFile, more_examples: list[ExamplePart]) -> Ins
         citation=file.citation,
         notes=file.notes,
         parameters=file.parameters,
+        translations={
+            language: Translation(
+                words.instructions,
+                words.inputs,
+                {
+                    name: DimensionWords(each.label, each.definition, each.grades)
+                    for name, each in words.dimensions.items()
+                },
+            )
+            for language, words in file.translations.items()
+        },
     )
 
 
@@ -187,6 +221,7 @@ def check_file(file: InstrumentFile) -> Iterator[tuple[Place, str]]:
             names.append(each.name)
     yield from _check_skips(file)
     yield from _check_derived(file)
+    yield from _check_translations(file)
 
 
 def check_examples(instrument: Instrument, examples: list[ExamplePart]) -> Iterator[tuple[Place, str]]:
@@ -245,6 +280,25 @@ def _check_derived(file: InstrumentFile) -> Iterator[tuple[Place, str]]:
             yield place, "a weight is not between 0 and 1"
         elif abs(sum(weights) - 1) > 0.002:
             yield place, f"the weights sum to {sum(weights):g}, not to 1"
+
+
+def _check_translations(file: InstrumentFile) -> Iterator[tuple[Place, str]]:
+    inputs = [each.name for each in file.inputs]
+    dimensions = {each.name: each for each in file.dimensions}
+    for language, words in file.translations.items():
+        at = ("translations", language)
+        for name in words.inputs:
+            if name not in inputs:
+                yield (*at, "inputs", name), f"{name!r} is not an input; {_one_of(inputs)}"
+        for name, own in words.dimensions.items():
+            if name not in dimensions:
+                yield (*at, "dimensions", name), f"{name!r} is not a dimension; {_one_of(dimensions)}"
+                continue
+            known = dimensions[name].grades
+            for grade in own.grades:
+                if grade not in known:
+                    place = (*at, "dimensions", name, "grades", grade)
+                    yield place, f"{grade} is not a grade of {name!r}; {_one_of(map(str, sorted(known)))}"
 
 
 def _repeated(section: str, names: list[str]) -> Iterator[tuple[Place, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,24 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
+class DimensionWords:
+    """A dimension's words in another language; what is empty or left out is shown as the instrument has it."""
+
+    label: str = ""
+    definition: str = ""
+    grades: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """What clinicians read in another language: the instructions, the labels of inputs, the dimensions."""
+
+    instructions: str = ""
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    dimensions: Mapping[str, DimensionWords] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Instrument:
     """A versioned rating instrument. Two instruments with one name and version but other words differ in
     `fingerprint`, and the fingerprint is part of every rating's key."""
@@ -102,6 +120,35 @@ class Instrument:
     citation: str = ""
     notes: str = ""
     parameters: Mapping[str, object] = field(default_factory=dict)
+    translations: Mapping[str, Translation] = field(
+        default_factory=dict
+    )  # for clinicians; no judge reads them
+
+    def in_language(self, language: str) -> Instrument:
+        """The same instrument in other words: names, grades and what follows from them stay."""
+        words = self.translations.get(language)
+        if words is None:
+            return self
+        return replace(
+            self,
+            instructions=words.instructions or self.instructions,
+            inputs=tuple(
+                replace(each, label=words.inputs.get(each.name, each.label)) for each in self.inputs
+            ),
+            dimensions=tuple(_translated(each, words.dimensions.get(each.name)) for each in self.dimensions),
+        )
+
+    def untranslated(self, language: str) -> list[str]:
+        """What a translation that was begun still lacks."""
+        words = self.translations[language]
+        lacking = [] if words.instructions else ["instructions"]
+        lacking += [f"the input {each.name}" for each in self.inputs if each.name not in words.inputs]
+        for each in self.dimensions:
+            own = words.dimensions.get(each.name, DimensionWords())
+            parts = [name for name in ("label", "definition") if not getattr(own, name)]
+            parts += [f"grade {grade}" for grade in each.values if grade not in own.grades]
+            lacking += [f"{each.name} ({', '.join(parts)})"] if parts else []
+        return lacking
 
     def dimension(self, name: str) -> Dimension:
         for dimension in self.dimensions:
@@ -124,11 +171,22 @@ class Instrument:
         return graded, tuple((each.name, each.of) for each in self.reversed), composites, inputs
 
     def fingerprint(self) -> str:
-        """SHA-256 of everything that may change a rating; a corrected citation does not, nor what is called
-        safety."""
+        """SHA-256 of everything that may change a judge's rating; a corrected citation does not, nor what is called
+        safety, nor a translation for clinicians."""
         content = asdict(self)
-        for prose in ("licence", "citation", "notes"):
+        for prose in ("licence", "citation", "notes", "translations"):
             del content[prose]
         for each in content["dimensions"]:
             del each["safety"]
         return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _translated(dimension: Dimension, words: DimensionWords | None) -> Dimension:
+    if words is None:
+        return dimension
+    return replace(
+        dimension,
+        label=words.label or dimension.label,
+        definition=words.definition or dimension.definition,
+        grades={grade: words.grades.get(grade, ours) for grade, ours in dimension.grades.items()},
+    )

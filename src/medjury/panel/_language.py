@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 LANGUAGES = {"en": "English", "de": "Deutsch", "es": "Español", "fr": "Français"}
+IN_ENGLISH = {"en": "English", "de": "German", "es": "Spanish", "fr": "French"}
 ENGLISH = "en"
 FOLDER, DOMAIN = Path(__file__).parent / "locale", "medjury"
 

@@ -69,6 +69,7 @@ def test_ratings_come_into_the_run_without_asking_anybody(
     ]
     page = (tmp_path / "runs" / "ward" / "report.html").read_text()
     assert "2 clinicians" in page and "Wallaby" not in page
+    assert re.search(r"(clinician-\d+|\S+) rated in English; \S+ rated in English\.", page)
     assert main(["runs", "verify", str(tmp_path / "runs" / "ward")]) == 0
 
 

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select, update
 
 from medjury.foundation.errors import MedjuryError
-from medjury.instruments import Dimension, Example, Input, Instrument, SkipRule
+from medjury.instruments import (
+    Dimension,
+    DimensionWords,
+    Example,
+    Input,
+    Instrument,
+    SkipRule,
+    Translation,
+)
 from medjury.panel._design._form import Question, form_of_instrument
 from medjury.panel._language import language
 from medjury.panel._tables import made, rounds_table
@@ -34,6 +42,7 @@ def instrument_to_row(instrument: Instrument) -> dict[str, Any]:
         {"inputs": dict(e.inputs), "scores": dict(e.scores), "explanation": e.explanation}
         for e in instrument.examples
     ]
+    kept["translations"] = {language: asdict(words) for language, words in instrument.translations.items()}
     kept["fingerprint"] = instrument.fingerprint()
     return kept
 
@@ -47,7 +56,20 @@ def instrument_from_row(row: Mapping[str, Any]) -> Instrument:
         tuple(Input(**each) for each in row["inputs"]),
         tuple(_dimension(each) for each in row["dimensions"]),
         examples=tuple(Example(**each) for each in row["examples"]),
+        translations={
+            language: Translation(
+                words["instructions"],
+                words["inputs"],
+                {name: _dimension_words(each) for name, each in words["dimensions"].items()},
+            )
+            for language, words in row.get("translations", {}).items()
+        },
     )
+
+
+def _dimension_words(row: Mapping[str, Any]) -> DimensionWords:
+    grades = {int(grade): words for grade, words in row["grades"].items()}
+    return DimensionWords(row["label"], row["definition"], grades)
 
 
 def _dimension(row: Mapping[str, Any]) -> Dimension:
@@ -84,10 +106,15 @@ class Round:
         return instrument_from_row(self.kept_instrument)
 
     @property
+    def shown(self) -> Instrument:
+        """The instrument in the words that the rater reads."""
+        return self.instrument.in_language(language())
+
+    @property
     def questions(self) -> tuple[Question, ...]:
         """The form in the language of the request; what is asked and its values are the same in each."""
         if language() not in self._forms:
-            self._forms[language()] = form_of_instrument(self.instrument, self.settings["justification"])
+            self._forms[language()] = form_of_instrument(self.shown, self.settings["justification"])
         return self._forms[language()]
 
     @cached_property

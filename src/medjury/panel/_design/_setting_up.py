@@ -130,6 +130,7 @@ def set_up(connection: Connection, study: RatedStudy, now: datetime) -> SetUp:
                 connection.execute(update(table).where(table.c.id == before.id).values(warnings=notes))
             continue
         rows, warned = _items(study, each)
+        warned += _untranslated(study)
         if gone := erased_among(connection, {row["item"] for row in rows}):
             rows = [row for row in rows if row["item"] not in gone]
             warned.append(f"{each.name}: {counted(len(gone), 'case')} left out: erased from this panel.")
@@ -168,6 +169,17 @@ def _kept(study: RatedStudy) -> dict[str, Any]:
     else:
         kept["examples"] = []
     return kept
+
+
+def _untranslated(study: RatedStudy) -> list[str]:
+    """What raters read in English, because a translation of the instrument lacks it."""
+    instrument = study.instrument
+    found = {language: instrument.untranslated(language) for language in instrument.translations}
+    return [
+        f"The instrument's translation {language} lacks {', '.join(lacking)}. Raters read this in English."
+        for language, lacking in found.items()
+        if lacking
+    ]
 
 
 def _first_state(study: RatedStudy, each: RatedRound) -> str:

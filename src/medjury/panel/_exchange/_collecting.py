@@ -12,9 +12,10 @@ from sqlalchemy import func, select
 from medjury.instruments import NotApplicable, Outcome, Score, Unscored
 from medjury.panel._access import RECONCILED, compared, names_of_people
 from medjury.panel._design import Round, item_count, members, outcome_from_row, rounds
+from medjury.panel._language import IN_ENGLISH
 from medjury.panel._meeting import panel_scores, reconciled_labels
 from medjury.panel._rating import RatedAnswer, latest_answers
-from medjury.panel._tables import assignments_table, imported_table, profiles_table
+from medjury.panel._tables import answers_table, assignments_table, imported_table, profiles_table
 from medjury.store.ratings import PROFILE
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 REFERENCE = "reference panel"
 _PROFILE = tuple(name for name in PROFILE if name != "panel")
+_OWN_WORDS = tuple(name for name in _PROFILE if name != "rated_in")  # what raters say of themselves
 
 
 @dataclass(frozen=True)
@@ -157,10 +159,25 @@ def _one_name_each(sources: Mapping[str, list[Collected]]) -> Iterator[Collected
 
 def _profiles(connection: Connection) -> dict[str, dict[str, str]]:
     rows = connection.execute(select(profiles_table)).mappings()
-    return {
-        row["person"]: {name: str(row[name]) for name in _PROFILE if row[name] not in (None, "")}
+    found = {
+        row["person"]: {name: str(row[name]) for name in _OWN_WORDS if row[name] not in (None, "")}
         for row in rows
     }
+    a, s = assignments_table, answers_table
+    spoken = (
+        select(a.c.person, s.c.language)
+        .join(s, s.c.assignment == a.c.id)
+        .where(s.c.submitted, s.c.language.is_not(None), a.c.withdrawn_at.is_(None))
+        .where(a.c.round.in_([each.id for each in rounds(connection) if each.counts]))
+        .distinct()
+        .order_by(s.c.language)
+    )
+    languages: dict[str, list[str]] = {}
+    for person, language in connection.execute(spoken):
+        languages.setdefault(person, []).append(IN_ENGLISH[language])
+    for person, names in languages.items():
+        found.setdefault(person, {})["rated_in"] = " and ".join(names)
+    return found
 
 
 def _brought_in(connection: Connection) -> Iterator[Collected]:

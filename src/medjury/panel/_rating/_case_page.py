@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -29,6 +29,7 @@ from medjury.panel._design import (
     round_by_id,
     said_in,
 )
+from medjury.panel._design._shown import ANSWER
 from medjury.panel._language import _, decimal
 from medjury.panel._look import page
 from medjury.panel._panel import Panel
@@ -137,7 +138,7 @@ def case_values(
         "is_open": round_.state == "open" and not (round_.kind == "training" and assignment.is_finished),
         "problems": problems or {},
         "notice": notice,
-        "instructions": _paragraphs(round_.instrument.instructions),
+        "instructions": _paragraphs(round_.shown.instructions),
         "examples": [_example(round_, each) for each in round_.instrument.examples],
         "every_seconds": EVERY_SECONDS,
     }
@@ -170,7 +171,11 @@ def _paragraphs(text: str) -> list[str]:
 
 
 def _columns(round_: Round, assignment: Assignment) -> tuple[Column | None, Column | None]:
-    sources, answer = assignment.sources, assignment.answer
+    labels = {ANSWER if each.name == "candidate" else each.name: each.label for each in round_.shown.inputs}
+    sources = tuple(replace(each, label=labels.get(each.name, each.label)) for each in assignment.sources)
+    answer = assignment.answer
+    if answer is not None:
+        answer = replace(answer, label=labels.get(ANSWER, answer.label))
     reference = next((each for each in sources if each.name == "reference"), None)
     left: dict[str, list[Piece]] = {}
     right: dict[str, list[Piece]] = {}
@@ -190,7 +195,7 @@ def _columns(round_: Round, assignment: Assignment) -> tuple[Column | None, Colu
 
 
 def _example(round_: Round, example: Example) -> WorkedExample:
-    instrument = round_.instrument
+    instrument = round_.shown
     labels = {each.name: each.label for each in instrument.inputs}
     texts = {name: [Piece(text, False)] for name, text in example.inputs.items()}
     if round_.settings["differences"] and {"reference", "candidate"} <= set(texts):

@@ -139,7 +139,7 @@ def compared_answers(connection: Connection, round_: Round, person: str) -> dict
     found = {}
     for row in connection.execute(query):
         outcomes = {name: outcome_from_row(each) for name, each in row.outcomes.items()}
-        found[row.code] = compare_with_key(round_.instrument, outcomes, row.key, within)
+        found[row.code] = compare_with_key(round_.shown, outcomes, row.key, within)
     return found
 
 

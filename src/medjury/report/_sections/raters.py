@@ -33,7 +33,15 @@ def profiles(material: Material) -> Html:
         }
         for rater, own in sorted(table.run.profiles.items())
     ]
-    return material.exhibits.table("raters", rows, caption="The clinicians, as their file describes them")
+    table_of_raters = material.exhibits.table(
+        "raters", rows, caption="The clinicians, as their file describes them"
+    )
+    spoken = [
+        f"{rater} rated in {own['rated_in']}"
+        for rater, own in sorted(table.run.profiles.items())
+        if "rated_in" in own
+    ]
+    return Html(table_of_raters + paragraph("; ".join(spoken) + ".")) if spoken else table_of_raters
 
 
 def _role(material: Material, rater: str) -> str:

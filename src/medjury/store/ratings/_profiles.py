@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-PROFILE = ("panel", "years", "specialty", "seniority", "affiliation")
+PROFILE = ("panel", "years", "specialty", "seniority", "affiliation", "rated_in")
 
 
 @dataclass(slots=True)

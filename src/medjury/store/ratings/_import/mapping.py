@@ -141,6 +141,7 @@ class SourcePart(FilePart):
     specialty: str | None = None
     seniority: str | None = None
     affiliation: str | None = None
+    rated_in: str | None = None
     content: str | None = None
     content_hash: str | None = None
     # By its name, a dimension's column, JSON field or word in the file.
