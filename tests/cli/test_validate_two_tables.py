@@ -517,6 +517,13 @@ def test_cases_are_named_by_the_columns_whose_values_meet(write: Write) -> None:
     assert score(panels[1], IDS[2], "llama", "score") == LLAMA[2]
 
 
+def test_a_table_that_names_no_dimension_has_that_of_the_other(write: Write) -> None:
+    humans = write("h.csv", "case,dr_a,note", IDS, [f"{each}. Grade" for each in ADA], ["x"] * CASES)
+    _, panels, asked = through(humans, write("j.csv", "case,judge,fluency", IDS, ["m"] * CASES, LLAMA))
+    assert asked == [] and score(panels[0], IDS[2], "dr_a", "fluency") == ADA[2]
+    assert score(panels[1], IDS[2], "m", "fluency") == LLAMA[2]
+
+
 def test_cases_that_two_columns_name_meet_those_of_the_other_table(write: Write) -> None:
     places = [f"q{n % 4}" for n in range(CASES)]
     files = [f"rs{n // 4}" for n in range(CASES)]

@@ -153,6 +153,9 @@ def with_matched(panels: Sequence[Panel], field: str, rule: str) -> list[Panel]:
     )]  # fmt: skip
 
 
+_UNNAMED = "score"  # what a dimension is called that no table names
+
+
 def with_paired_dimensions(panels: Sequence[Panel], pairs: Mapping[str, str] | None) -> list[Panel]:
     """The panels with the judges' dimensions under the clinicians' names: those of `pairs`, and those that differ
     in capitals and signs alone."""
@@ -160,13 +163,20 @@ def with_paired_dimensions(panels: Sequence[Panel], pairs: Mapping[str, str] | N
 
     humans, judges = panels
     mine, theirs = (_names(each, "dimension") for each in panels)
-    pairs = {name: other for name, other in (pairs or {}).items() if other != AS_THEY_ARE}
+    given = pairs or {}
+    pairs = {name: other for name, other in given.items() if other != AS_THEY_ARE}
     for name, other in pairs.items():
         if name not in theirs or other not in mine:
             raise MedjuryError(
                 f"match.dimensions: {name!r} must be a dimension of {judges.title} ({', '.join(theirs)}) and "
                 f"{other!r} one of {humans.title} ({', '.join(mine)})"
             )
+    if mine != theirs and len(mine) == len(theirs) == 1 and _UNNAMED in (*mine, *theirs):
+        # One table does not say what it grades: it is what the other says.
+        (name,) = theirs if mine == [_UNNAMED] else mine
+        if AS_THEY_ARE not in given.values():
+            both = [replace(each, frame=each.frame.with_columns(dimension=pl.lit(name))) for each in panels]
+            return [both[0], both[1].saying(f"the one dimension of both tables is {name!r}")]
     ours = {no_case(name): name for name in mine}
     new = {
         name: ours[no_case(name)]

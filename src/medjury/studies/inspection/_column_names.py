@@ -367,7 +367,7 @@ def kind_of(columns: Sequence[str]) -> str:
     if any(map(_A_DIMENSION.fullmatch, plain)):
         return "dimensions"
     if len(columns) < 2:
-        return ""
+        return "raters" if any(map(_is_rater, columns)) else ""
     if all(map(_is_rater, columns)):
         return "raters"
     kinds = {found["kind"].casefold() if (found := _A_CASE.fullmatch(name)) else None for name in columns}
