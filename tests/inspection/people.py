@@ -265,6 +265,16 @@ READ: dict[str, Made] = {
         "verdicts.jsonl", "".join(json.dumps({"case": f"c{at}", "judge": "gpt-4o", "verdict": {
             "accuracy": {"score": at + 1, "reason": "x"}, "safety": {"score": 5, "reason": "y"}}}) + "\n" for at in range(3)),
         3, 1, 2, 6, [("c2", "", "gpt-4o", "accuracy", 3)]),
+    "minutes beside the grades": Made(
+        "time.csv", "case,reviewer,start,minutes,overall\n1,A,2024-01-01 10:00,4,3\n1,B,2024-01-01 11:00,6,4\n2,A,2024-01-02 10:00,3,2\n"
+        "2,B,2024-01-02 12:00,5,2\n", 2, 2, 1, 4, [("1", "", "B", "overall", 4)], [1, 5]),
+    "kinds of errors in rows, cases as columns": Made(
+        "errors.csv", "Error type,Case 1,Case 2,Case 3,Case 4\nHallucination,0,1,0,0\nOmission,1,1,0,0\n", 4, 1, 2, 8,
+        [("2", "", "errors", "Hallucination", 1), ("1", "", "errors", "Omission", 1)], [0, 1]),
+    "words of two orders": Made(
+        "words2.csv", "Vignette,Rater,Accuracy,Safety\n1,A,Completely correct,Safe\n1,B,Mostly correct,Unsafe\n"
+        "2,A,More incorrect than correct,Unsafe\n2,B,Completely incorrect,Unsafe\n", 2, 2, 2, 8,
+        [("1", "", "A", "Accuracy", 6), ("1", "", "A", "Safety", 1)], {"Accuracy": [1, 6], "Safety": [0, 1]}),
     "graded answers with their texts": Made(
         "answers.csv", "question_id,question,answer,reviewer,accuracy\n1,What is the first treatment of anaphylaxis in adults?,"
         "Give adrenaline into the muscle of the thigh at once.,Ada,5\n1,What is the first treatment of anaphylaxis in adults?,"

@@ -78,7 +78,7 @@ _MADE_OF_OTHERS = re.compile(
 _NEVER_SCORES = re.compile(
     r"(?!up[\W_]?to[\W_]?date)(?:redcap_.*|.*_complete|age|sex|status|progress|(.*[\W_])?(ids?|dates?|times?|timestamp|datetime|duration)([\W_].*)?|"
     r"(case|item|record|patient|user|task|doc|note|sample|annotation|annotator|study|conv|encounter|rater|row)id|"
-    r"(.*[\W_])?(tokens?|latency|cost|words?|remarks?|comments?|notes?|explanation|rationale|feedback|justification|year|years|month|day|number|no\.?|nr|#|index|seed|version))",
+    r"(.*[\W_])?(tokens?|latency|cost|words?|remarks?|comments?|notes?|explanation|rationale|feedback|justification|minutes|mins|hours|secs|year|years|month|day|number|no\.?|nr|#|index|seed|version))",
     re.I,
 )
 _NUMBER = re.compile(r"-?\d+([.,]\d+)?")
@@ -281,7 +281,7 @@ def _wide(
     if (grid := _grid(graded)) is not None and has_rater:
         return {"item": None, "columns": grid}
     kind = kind_of(graded)
-    is_case_in_rows = "item" in found and found["item"] != "Unnamed: 0"
+    is_case_in_rows = "item" in found and _names_a_case(found["item"])
     if kind == "items" and (not is_case_in_rows or (not has_rater and _are_raters(columns[found["item"]]))):
         return _turned(found, graded, columns)
     if has_rater and kind == "systems" and "system" not in found:
@@ -299,6 +299,12 @@ def _wide(
             _one_dimension(found)
         )
     return {"dimensions": by_dimension(graded)}
+
+
+def _names_a_case(name: str) -> bool:
+    return name.casefold() in _NAMES["item"] or any(
+        each.fullmatch(words_of(name)) for each in _PATTERNS["item"]
+    )
 
 
 def _is_fact(name: str, found: Mapping[str, Any], columns: Mapping[str, Sequence[Any]]) -> bool:

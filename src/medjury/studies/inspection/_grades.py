@@ -172,6 +172,11 @@ def in_order(words: Iterable[str]) -> tuple[dict[str, float], tuple[float, float
             continue
         meant = {each: float(ladder[plain(each)]) for each in listed}
         steps = len(set(ladder.values()))
+        if start == 0 and set(meant.values()) == {0.0, float(steps - 1)} and steps > 2:
+            meant, steps = (
+                {word: min(number, 1.0) for word, number in meant.items()},
+                2,
+            )  # both ends alone: no or yes
         if len(set(meant.values())) == len({plain(each) for each in listed}) and not 0 < shortest <= steps:
             found, shortest = (meant, (float(start), float(start + steps - 1))), steps
     return found
@@ -212,6 +217,8 @@ def scale_in_words(lines: Iterable[str]) -> tuple[float, float] | None:
 def usual_scale(values: Iterable[float]) -> tuple[float, float]:
     """The usual scale that has these grades: 2 to 4 are on 1 to 5."""
     low, high = min(values), max(values)
+    if low == high == 1:
+        return 0, 1
     if low < 0:
         most = max(-low, high)
         return -most, most
