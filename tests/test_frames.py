@@ -88,7 +88,7 @@ def test_cases_come_from_a_pandas_table_too() -> None:
 
 def test_every_result_can_be_drawn() -> None:
     found = compared(ROWS)
-    axes = found.plot().axes[0]
+    axes = found.forest().axes[0]
     assert len(axes.get_yticks()) == sum(
         row.as_dict()[axes.get_xlabel().replace(" ", "_")] is not None for row in found.rows
     )

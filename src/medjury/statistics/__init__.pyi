@@ -35,10 +35,13 @@ from ._resample import RESAMPLES as RESAMPLES
 from ._resample import Floats as Floats
 from ._resample import cluster_codes as cluster_codes
 from ._resample import sample as sample
+from ._result import Panel as Panel
 from ._result import Result as Result
 from ._result import Row as Row
 from ._result import ends as ends
 from ._result import flat as flat
+from ._result import new_figure as new_figure
+from ._result import panels_figure as panels_figure
 from ._result import seen as seen
 from ._shares import binomial_test as binomial_test
 from ._shares import clustered_proportion as clustered_proportion

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -133,7 +133,7 @@ def ends(estimate: Estimate, prefix: str = "value") -> dict[str, float | None]:
 # The picture of any result: one line for each row, its value and its interval.
 
 
-_COLOUR, _SOFT = "#0072b2", "#55636f"
+_COLOUR, _SOFT, _LIMIT = "#0072b2", "#55636f", "#b3261e"
 _MOST = 60
 
 
@@ -145,8 +145,6 @@ def measured_in(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
 
 def forest_figure(rows: Sequence[Mapping[str, Any]], measure: str | None = None) -> Figure:
     """Rows that have this measure, the first of them on top; without one, the result's first."""
-    from matplotlib.figure import Figure
-
     known = measured_in(rows)
     if not known:
         raise MedjuryError("there is nothing to draw: no row has a value with an interval")
@@ -159,7 +157,7 @@ def forest_figure(rows: Sequence[Mapping[str, Any]], measure: str | None = None)
     told = [name for name in words if len({row[name] for row in drawn}) > 1] or words[:1]
     labels = [", ".join(str(row[name]) for name in told[:4]) for row in drawn]
     wide = 4.0 + 0.09 * max(map(len, labels), default=0)
-    figure = Figure(figsize=(wide, 0.9 + 0.28 * max(1, len(drawn))), layout="constrained")
+    figure = new_figure(wide, 0.9 + 0.28 * max(1, len(drawn)))
     axes = figure.subplots()
     for place, row in enumerate(drawn):
         if row[low] is not None and row[high] is not None:
@@ -169,6 +167,59 @@ def forest_figure(rows: Sequence[Mapping[str, Any]], measure: str | None = None)
     axes.invert_yaxis()
     axes.set_xlabel(chosen.replace("_", " "))
     axes.spines[["top", "right"]].set_visible(False)
+    return seen(figure)
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure of so many inches."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MedjuryError(
+            'pictures need matplotlib; install it with: pip install "medjury[report]"'
+        ) from None
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One picture beside others: for each line a name, a value with its ends, and the limits it is held to."""
+
+    title: str
+    axis: str
+    lines: Sequence[tuple[str, Estimate, Sequence[float]]]
+
+
+def panels_figure(panels: Sequence[Panel], *, columns: int = 3) -> Figure:
+    """Values with their intervals, the first line of each panel on top, its limits as red marks."""
+    if not panels:
+        raise MedjuryError("there is nothing to draw: no row has a value with an interval")
+    columns = min(columns, len(panels))
+    rows = -(-len(panels) // columns)
+    longest = max(len(label) for each in panels for label, _, _ in each.lines)
+    tallest = max(len(each.lines) for each in panels)
+    figure = new_figure(columns * (2.5 + 0.07 * longest), rows * (0.95 + 0.27 * tallest))
+    grid = figure.subplots(rows, columns, squeeze=False)
+    for axes, panel in zip(grid.flat, panels, strict=False):
+        for place, (_, estimate, limits) in enumerate(panel.lines):
+            for limit in limits:
+                axes.plot([limit, limit], [place - 0.35, place + 0.35], color=_LIMIT, linewidth=1.4)
+            ends = [each for each in (estimate.low, estimate.value, estimate.high) if each is not None]
+            axes.plot([ends[0], ends[-1]], [place, place], color=_SOFT, linewidth=1.2)
+            axes.plot([estimate.value], [place], marker="o", markersize=4, color=_COLOUR)
+        axes.set_yticks(range(len(panel.lines)), [label for label, _, _ in panel.lines])
+        axes.set_ylim(len(panel.lines) - 0.5, -0.5)
+        axes.set_title(panel.title, fontsize=9)
+        axes.set_xlabel(panel.axis, fontsize=8)
+        axes.tick_params(labelsize=8)
+        axes.spines[["top", "right"]].set_visible(False)
+    for name in {panel.axis for panel in panels}:  # what is measured alike is drawn alike
+        alike = [axes for axes, panel in zip(grid.flat, panels, strict=False) if panel.axis == name]
+        ends = [end for axes in alike for end in axes.get_xlim()]
+        for axes in alike:
+            axes.set_xlim(min(ends), max(ends))
+    for axes in list(grid.flat)[len(panels) :]:
+        axes.set_axis_off()
     return seen(figure)
 
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree
 
 from medjury.foundation.screen import fits_one_screen
-from medjury.statistics import Printable, Result, shown, text_table
+from medjury.statistics import Estimate, Panel, Printable, Result, panels_figure, shown, text_table
 from medjury.tables import IN_DOUBT, Measured, Names, rating_table, two_panels
 from medjury.validation._evidence import Evidence, gate_evidence
 from medjury.validation._preconditions import preconditions, silence_warning
@@ -20,8 +20,21 @@ from medjury.validation._rule import Rule
 from medjury.validation._scope import Scope, scale_use
 from medjury.validation._sentences import MEANING, ORDER, Word, about_judge, beside_colleague
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 # Of the JSON: ids, states and numbers keep their names within a version.
 SCHEMA_VERSION = 2
+# The lines of the test as a reader of a picture knows them: the title, and what is measured.
+_DRAWN = {
+    "agreement": ("Agreement", "jury minus colleague, with a clinician"),
+    "missed_danger": ("Missed danger", "jury minus colleague, share missed"),
+    "offset": ("Offset", "jury minus clinicians, in grades"),
+    "within_case": ("Order within a case", "jury minus colleague"),
+    "within_system": ("Order within a system", "jury minus colleague"),
+    "consensus_danger": ("Danger that all clinicians saw", "share missed by the jury"),
+    "colleagues": ("Clinicians' own agreement", "clinician with clinician"),
+}
 # Of a short text: dimensions and raters, warnings and shared reasons.
 _LINES, _FEW = 30, 3
 # What XML 1.0 cannot hold, not even escaped. These few are compiled sooner than the many that it can hold.
@@ -151,6 +164,18 @@ class Validation(Result[RuleRow]):
         root.extend(_suite(self, each, failed) for each, failed in suites)
         ElementTree.indent(root)
         return ElementTree.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
+
+    def plot(self) -> Figure:
+        """The lines of the colleague test against their limits, of the rater that is judged first: a panel for each
+        line, a row for each dimension."""
+        lines: dict[str, list[tuple[str, Estimate, Sequence[float]]]] = {}
+        for each in self.of(self.raters[0]) if self.raters else ():
+            for rule in each.rules:
+                if rule.line and rule.value is not None and rule.limit is not None:
+                    found = Estimate(rule.value, rule.low, rule.high, each.doubly, "one-sided ends at 5 %")
+                    limits = (-rule.limit, rule.limit) if rule.id == "offset" else (rule.limit,)
+                    lines.setdefault(rule.id, []).append((each.label, found, limits))
+        return panels_figure([Panel(*_DRAWN[name], rows) for name, rows in lines.items()], columns=2)
 
     def text(self) -> str:
         """A line for each dimension, and a line for each reason; what holds everywhere is stated once."""

@@ -14,7 +14,7 @@ from medjury.analysis.agreement._among_humans import AMONG, EACH, OTHERS
 from medjury.analysis.agreement._row import AgreementRow
 from medjury.analysis.agreement._severe_errors import SevereErrors, severe_errors
 from medjury.foundation.screen import screen_columns
-from medjury.statistics import Estimate, Printable, counted, percent, shown, supported, text_table
+from medjury.statistics import Estimate, Panel, Printable, counted, percent, shown, supported, text_table
 from medjury.tables import ABSENT, CONSENSUS, RatingTable, Roles
 
 # With more dimensions than this each has one line; with more jurors, or pairs, their lowest and highest are shown.
@@ -292,6 +292,38 @@ def missed_danger(found: Found, dimension: str, rater: str) -> Estimate | None:
         weights=np.concatenate(weight),
     )
     return replace(made.worst, n=len(np.unique(at[made.danger]))) if made.danger.any() else None
+
+
+def panels(found: Found) -> list[Panel]:
+    """For each dimension the study's coefficient of every rater and of colleagues; of clinicians alone of every
+    pair."""
+    index: Index = {
+        (row.dimension, row.reference, row.rater, row.statistic): row
+        for row in found.rows
+        if row.level == "item" and not row.system
+    }
+    made = []
+    first, others = compared(found)
+    for dimension in dict.fromkeys(row.dimension for row in found.rows):
+        name = coefficient_of(found, dimension)
+        lines: list[tuple[str, Estimate, Sequence[float]]] = []
+        if found.roles.raters:
+            for rater in (*first, *others, OTHERS):
+                row = with_one_clinician(found, index, dimension, rater, name)
+                if row is not None and row.estimate.defined:
+                    lines.append((COLLEAGUES if rater == OTHERS else rater, row.estimate, ()))
+        else:
+            pairs = [
+                (pair, index.get((dimension, *pair, name))) for pair in combinations(found.roles.reference, 2)
+            ]
+            lines = [
+                (", ".join(pair), row.estimate, ())
+                for pair, row in pairs
+                if row is not None and row.estimate.defined
+            ]
+        if lines:
+            made.append(Panel(dimension, f"{name} with one clinician" if found.roles.raters else name, lines))
+    return made
 
 
 # Clinicians alone.

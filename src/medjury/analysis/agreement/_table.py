@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 from medjury.analysis.agreement._non_inferiority import NonInferiority
 from medjury.analysis.agreement._row import AgreementRow, Counts, reading
 from medjury.analysis.agreement._severe_errors import SevereErrors
-from medjury.analysis.agreement._summary import summary_lines
+from medjury.analysis.agreement._summary import panels, summary_lines
 from medjury.foundation.screen import screen_columns
-from medjury.statistics import Estimate, Printable, Result, percent
+from medjury.statistics import Estimate, Printable, Result, panels_figure, percent
 from medjury.tables import RatingTable, Roles
 
 if TYPE_CHECKING:
     import polars
+    from matplotlib.figure import Figure
 
 
 # The agreement table as text: first what must be known, then numbers, then footnotes.
@@ -180,6 +181,10 @@ class AgreementTable(Result[AgreementRow]):
     def short_text(self) -> str:
         """One screen: the jury, its jurors and the clinicians' own agreement; of clinicians alone every pair."""
         return "\n".join(summary_lines(self))
+
+    def plot(self) -> Figure:
+        """The study's coefficient by rater, with intervals, a panel for each dimension."""
+        return panels_figure(panels(self))
 
     def shown_rows(self) -> Sequence[Mapping[str, Printable]]:
         return [

@@ -20,7 +20,7 @@ from medjury.analysis.agreement import correlation_statistics, difference_statis
 from medjury.analysis.calibration._cross_fit import CrossFitted, OutOfFold
 from medjury.analysis.calibration._maps import Calibrator, Cases, check_confidence
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Estimate, bootstrap, combined, on_columns, replicates
+from medjury.statistics import Estimate, bootstrap, combined, new_figure, on_columns, replicates
 from medjury.tables import Grades
 
 CHANGE_STATISTICS = ("offset", "absolute_offset", "rmse", "spearman", "kappa_quadratic")
@@ -276,11 +276,9 @@ _COLUMNS = 3
 
 def reliability_figure(panels: Sequence[tuple[str, Reliability, Reliability]]) -> Figure:
     """One panel for each title: the reference's mean by the score, as scored and calibrated."""
-    from matplotlib.figure import Figure
-
     columns = min(_COLUMNS, len(panels))
     rows = -(-len(panels) // columns)
-    figure = Figure(figsize=(3.2 * columns, 2.9 * rows), layout="constrained")
+    figure = new_figure(3.2 * columns, 2.9 * rows)
     grid = figure.subplots(rows, columns, squeeze=False)
     for axes, (title, before, after) in zip(grid.flat, panels, strict=False):
         points = [*before.points, *after.points]
@@ -299,7 +297,8 @@ def reliability_figure(panels: Sequence[tuple[str, Reliability, Reliability]]) -
             axes.plot([each.score for each in curve.points], means, marker=marker, markersize=4, linewidth=0.8,
                       color=colour, label=label)  # fmt: skip
         axes.set(title=title, xlabel="rater's score", ylabel="reference's mean score")
-        axes.legend(fontsize=7)
+        if axes is grid.flat[0]:
+            axes.legend(fontsize=7)
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_axis_off()
     return figure

@@ -24,6 +24,7 @@ from medjury.statistics import (
     Replicates,
     counted_share,
     joined,
+    new_figure,
     on_columns,
     replicates,
 )
@@ -317,9 +318,7 @@ _FIRST, _SECOND, _SOFT = "#0072b2", "#d55e00", "#55636f"
 
 def review_figure(title: str, curves: Mapping[str, ReviewCurve], caught: str) -> Figure:
     """The combined rule and the jury's score alone beside chance, with intervals as bands."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(4.2, 3.4), layout="constrained")
+    figure = new_figure(4.2, 3.4)
     axes = figure.subplots()
     axes.plot([0, 100], [0, 100], color=_SOFT, linewidth=0.8, linestyle=":")
     for name, label, colour, style in (

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from medjury.analysis.ranking._measures import Measure, Ties
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import FEWEST_CLUSTERS, Estimate, Printable, Result, Row, flat, p_value, text_table
+from medjury.statistics import (
+    FEWEST_CLUSTERS,
+    Estimate,
+    Panel,
+    Printable,
+    Result,
+    Row,
+    flat,
+    p_value,
+    panels_figure,
+    text_table,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # What to give where a part was not made.
 NEEDS = {
@@ -225,6 +239,14 @@ class Ranking(Part[Standing]):
     benchmarks: tuple[str, ...]
     raters: tuple[str, ...]
     paired: bool = True
+
+    def plot(self) -> Figure:
+        """The systems from best to worst, by what ranks them, with intervals; letters are tie groups."""
+        return panels_figure([Panel("", self.by.replace("_", " "), [self._drawn(row) for row in self.rows])])
+
+    def _drawn(self, row: Standing) -> tuple[str, Estimate, Sequence[float]]:
+        estimate = getattr(row, self.by)
+        return f"{row.rank}. {row.system} ({row.tie_group})", estimate, ()
 
     @property
     def systems(self) -> Part[Standing]:
