@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
@@ -347,17 +347,24 @@ def browser() -> Any:
         yield opened
 
 
-@pytest.mark.parametrize(("language", "width"), [("en", 390), ("de", 1280), ("es", 390), ("fr", 1280)])
+@pytest.mark.parametrize(
+    ("language", "width", "scheme"),
+    [("en", 390, "dark"), ("de", 1280, "dark"), ("es", 390, "light"), ("fr", 1280, "light")],
+)
 def test_axe_finds_nothing_serious_in_a_language(
-    browser: Browser, tmp_path: Path, language: str, width: int
+    browser: Browser, tmp_path: Path, language: str, width: int, scheme: Literal["dark", "light"]
 ) -> None:
     database, _ = set_up_panel(tmp_path, cases=1)
     with served(Panel(database)) as panel:
         context = browser.new_context(
-            base_url=panel.public_url, locale=language, viewport={"width": width, "height": 844}
+            base_url=panel.public_url,
+            locale=language,
+            viewport={"width": width, "height": 844},
+            color_scheme=scheme,
         )
         page = context.new_page()
         page.goto("/sign-in")
+        assert _is_dark(page) == (scheme == "dark")
         _is_sound(page, language)
         page.goto(invited(panel, "Dr Ocelot", Role.RATER)[1])
         _is_sound(page, language)
@@ -381,6 +388,29 @@ def test_axe_finds_nothing_serious_in_a_language(
         page.goto("/account")
         _is_sound(page, language)
         context.close()
+
+
+def test_the_coordinators_pages_can_be_read_in_the_dark(browser: Browser, tmp_path: Path) -> None:
+    database, _ = set_up_panel(tmp_path)
+    with served(Panel(database)) as panel:
+        context = browser.new_context(base_url=panel.public_url, color_scheme="dark")
+        page = context.new_page()
+        page.goto(invited(panel, "Dr Okapi", Role.COORDINATOR)[1])
+        page.locator("#password").fill(PASSWORD)
+        page.locator("#again").fill(PASSWORD)
+        page.locator("form:has(#again) button").click()
+        page.wait_for_url(lambda address: "/join/" not in address)
+        places = page.locator("nav[aria-label=Pages] a").evaluate_all("each => each.map(a => a.pathname)")
+        assert len(places) > 4
+        for place in places:
+            page.goto(place)
+            assert _is_dark(page), place
+            assert serious_faults(page) == [], place
+        context.close()
+
+
+def _is_dark(page: Page) -> bool:
+    return bool(page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(18, 24, 31)")
 
 
 def _is_sound(page: Page, language: str) -> None:
