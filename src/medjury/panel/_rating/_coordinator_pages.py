@@ -36,6 +36,7 @@ from medjury.panel._design import (
     rounds,
     set_state,
 )
+from medjury.panel._language import ENGLISH, IN_ENGLISH
 from medjury.panel._look import page
 from medjury.panel._panel import Panel
 from medjury.panel._rating._course import has_passed
@@ -67,6 +68,7 @@ class RoundState:
     items: int
     members: tuple[Member, ...]
     others: tuple[tuple[str, str], ...]
+    untranslated: tuple[str, ...] = ()  # languages of its raters that the instrument is not in
 
     @property
     def following(self) -> list[tuple[str, str]]:
@@ -143,8 +145,23 @@ def _rounds_page(request: Request, panel: Panel, *, problem: str = "", status: i
                 for person in inside
             )
             others = tuple((other.id, other.name) for other in able if other.id not in inside)
-            states.append(RoundState(each, item_count(connection, each.id), there, others))
+            lacking = _untranslated(connection, each)
+            states.append(RoundState(each, item_count(connection, each.id), there, others, lacking))
     return page(request, "rating/rounds.html", status=status, states=states, problem=problem)
+
+
+def _untranslated(connection: Connection, each: Round) -> tuple[str, ...]:
+    """The languages in which raters answer, while they read the instrument in English."""
+    a, s = assignments_table, answers_table
+    known = (ENGLISH, *each.instrument.translations)
+    query = (
+        select(s.c.language)
+        .join(a, a.c.id == s.c.assignment)
+        .where(a.c.round == each.id, s.c.language.not_in(known))
+        .distinct()
+        .order_by(s.c.language)
+    )
+    return tuple(IN_ENGLISH[language] for language in connection.execute(query).scalars())
 
 
 SHOWN = 100  # answers on one page
