@@ -13,6 +13,7 @@ import pytest
 from tests.agreement.rating_rows import likert, long_table
 from tests.ratings.samples import rating
 
+from medjury import MedjuryError, calibrate
 from medjury.cli import main
 from medjury.store.ratings import open_store
 
@@ -365,3 +366,13 @@ def test_every_table_of_a_concordance_study_comes_from_one_command(
     assert by_name["consensus", "support", "auc"]["value"] is not None
     assert by_name["p1 + p2 + p3", "among references", "fleiss_kappa"]["value"] is not None
     assert ("p1", "p3", "kappa") in by_name
+
+
+def test_an_error_names_the_option_at_a_terminal_and_the_argument_in_python(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = clinicians(tmp_path)
+    assert main(["calibrate", "report", str(file)]) == 2
+    assert "(--reference RATER)" in capsys.readouterr().err
+    with pytest.raises(MedjuryError, match=r"\(reference=RATER\)"):
+        calibrate(file)

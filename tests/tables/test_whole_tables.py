@@ -65,7 +65,7 @@ def test_roles_are_passed_on_as_they_are_asked_for() -> None:
 def test_without_a_reference_it_is_asked_for_unless_it_need_not_be() -> None:
     table = rating_table(rows_of({"judge b": [1, 3], "judge c": [1, 3]}), scale=(1, 5))
     assert (refused(table.roles), table.roles(need_reference=False).reference) == (
-        "name the reference: whose scores are the yardstick? (--reference RATER)",
+        "name the reference: whose scores are the yardstick? (reference=RATER)",
         (),
     )
 

@@ -11,11 +11,15 @@ from typing import NoReturn
 # An option in brackets at the end of an advice: `name the run (--run).`
 _IN_BRACKETS = re.compile(r" \((--[a-z][a-z-]*)[^()]*\)")
 
+# An argument of a function in brackets, which a command has as an option: `name them (reference=RATER)`.
+_ARGUMENT = re.compile(r"\((reference|raters)=(\w+)\)")
+
 
 def without_foreign_options(text: str, command: argparse.ArgumentParser) -> str:
     """A message without the options in brackets that the command does not have: the rooms that find a fault do not
     know who asked."""
     known = _options(command)
+    text = _ARGUMENT.sub(r"(--\1 \2)", text)
     return _IN_BRACKETS.sub(lambda found: found.group() if found.group(1) in known else "", text)
 
 

@@ -73,7 +73,7 @@ def probability_of(grid: Grid, raters: Sequence[str]) -> Numbers:
             raise MedjuryError(
                 f"item {grid.items[place]!r} was drawn with probability {found[place]:.3g} for one rater and "
                 f"{grid.drawn[name][place]:.3g} for {name!r}: two reviews cannot be weighted together. Name the "
-                "raters of one of them (--reference)."
+                "raters of one of them (reference=RATER)."
             )
         found = np.where(here & ~known, grid.drawn[name], found)
         known |= here
@@ -90,7 +90,7 @@ def weights_of(grid: Grid, raters: Sequence[str]) -> Numbers | None:
         other = next(name for name in raters if name not in there)
         raise MedjuryError(
             f"answers were drawn for {', '.join(there)} and not for {other!r}: together they have no probability "
-            "to weight by. Name the raters of one review (--reference)."
+            "to weight by. Name the raters of one review (reference=RATER)."
         )
     rated = np.any([grid.states[name] != ABSENT for name in there], axis=0)
     weights: Numbers = 1.0 / probability_of(grid, there)

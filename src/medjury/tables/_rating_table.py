@@ -319,7 +319,7 @@ class RatingTable:
         if settles in raters:
             raise MedjuryError(
                 f"{settles!r} settles what the reference's raters say and cannot be one of them; name the raters "
-                "without the adjudicator (--reference), or the adjudicator alone."
+                "without the adjudicator (reference=RATER), or the adjudicator alone."
             )
         return consensus_of(members, wanted, grid.scores[settles] if settles else None)
 

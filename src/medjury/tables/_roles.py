@@ -92,7 +92,7 @@ def assign(
         if len(humans) == len(kinds):
             humans = ()  # a table that calls everybody a clinician tells nobody apart
     if need_reference and not humans:
-        raise MedjuryError("name the reference: whose scores are the yardstick? (--reference RATER)")
+        raise MedjuryError("name the reference: whose scores are the yardstick? (reference=RATER)")
     kinds_known = any(kind in MACHINES for kind in kinds.values())
     listed = (raters,) if isinstance(raters, str) else raters
     # The jury that is formed here has no rows yet, but it can be named.
@@ -125,7 +125,7 @@ def assign(
         )
     if not chosen and not jury_named:
         raise MedjuryError(
-            "no rater is left to compare: every one is a reference. Name whom to compare (--raters)."
+            "no rater is left to compare: every one is a reference. Name whom to compare (raters=RATER)."
         )
     juries = (stored,) if isinstance(stored, str) else stored
     if own := tuple(name for name in juries if name in chosen):

@@ -125,7 +125,7 @@ def plan_blinded_reread(
     roles = ratings.roles(raters, reference)
     if not roles.jury:
         raise MedjuryError(
-            "no jury and no single judge is compared with clinicians; name whom to compare (--raters)."
+            "no jury and no single judge is compared with clinicians; name whom to compare (raters=RATER)."
         )
     reach = float(special.ndtri(confidence)) + float(special.ndtri(power))
     rows = []

@@ -56,7 +56,7 @@ def error_model(
     ratings = rating_table(table)
     about = audited(ratings, **asked, kinds=("judge", "jury"))
     if not about.reference:
-        raise MedjuryError("an error needs clinicians to compare with: name them (--reference).")
+        raise MedjuryError("an error needs clinicians to compare with: name them (reference=RATER).")
     chosen = _same_scale([ratings.dimension(name) for name in about.dimensions])
     named, lengths = _factors(ratings, groups or {}), _lengths(about, features)
     if not {*named, *lengths} - {"system", "tokens_in"}:

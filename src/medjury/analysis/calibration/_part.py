@@ -104,7 +104,7 @@ def jury_of(roles: Roles) -> str:
     """The one rater whose scores count: the jury, or the only rater there is."""
     if roles.jury or len(roles.raters) == 1:
         return roles.jury or roles.raters[0]
-    raise MedjuryError(f"{', '.join(roles.raters)} form no jury; name one of them (--raters)")
+    raise MedjuryError(f"{', '.join(roles.raters)} form no jury; name one of them (raters=RATER)")
 
 
 def jurors_of(table: RatingTable, roles: Roles) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ def reference_ranks(
     if ranked.composites or "benchmark" in ranked.table.rows.columns:
         raise MedjuryError("it is estimated for dimensions, not for composites or benchmarks")
     if len(ranked.raters) != 1:
-        raise MedjuryError("one jury is needed, or one judge: name it (--raters)")
+        raise MedjuryError("one jury is needed, or one judge: name it (raters=RATER)")
     systems = list(ranked.table.systems)
     dimensions = list(ranked.grids)
     labels, scores, groups, cases = _answers(ranked)
