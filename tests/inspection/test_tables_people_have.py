@@ -12,6 +12,7 @@ from tests.inspection.people import READ, REFUSED, Made
 from medjury.cli import main
 from medjury.intake.cases import read_cases
 from medjury.store.ratings import read_ratings
+from medjury.studies.inspection import look
 from medjury.tables import rating_table
 
 NAMES = [*READ, *(name for name, made in REFUSED.items() if made.options)]
@@ -92,3 +93,9 @@ def test_the_scale_of_a_mapping_is_that_of_the_table(tmp_path: Path) -> None:
     assert main(["look", str(file), "--write", str(mapping)]) == 0
     (dimension,) = rating_table(file, mapping=mapping).dimensions
     assert dimension.grades is not None and dimension.grades.values == (1, 2, 3, 4, 5)
+
+
+def test_short_texts_without_a_grade_are_cases(tmp_path: Path) -> None:
+    (tmp_path / "cases.csv").write_text("id,candidate,context\na,Well.,A note.\n")
+    found = look(tmp_path / "cases.csv")
+    assert (found.kind.name, found.kind.other, found.problem) == ("table of cases", None, "")

@@ -31,8 +31,9 @@ _NAMES = {
 _FACTS = re.compile(r"specialty|speciality|age|sex|gender|site|department|language|setting|difficulty")
 
 
-def case_proposal(seen: Seen) -> dict[str, Any]:
-    """A mapping of cases: what has no text that could be judged lacks `candidate`."""
+def case_proposal(seen: Seen, *, is_rated: bool) -> dict[str, Any]:
+    """A mapping of cases: what has no text that could be judged lacks `candidate`. Beside grades a column called
+    `answer` or `summary` may be one of them, so that its cells must be texts."""
     columns = {
         name or f"Unnamed: {at}": [
             text for row in seen.rows if not isinstance(row[at], dict | list) and (text := shown_of(row[at]))
@@ -54,7 +55,11 @@ def case_proposal(seen: Seen) -> dict[str, Any]:
         found["id"] = item
     free = [name for name in columns if name != item]
     for field, pattern in _NAMES.items():
-        fits = [name for name in free if pattern.fullmatch(words_of(name)) and _holds_words(columns[name])]
+        fits = [
+            name
+            for name in free
+            if pattern.fullmatch(words_of(name)) and (_holds_words(columns[name]) or not is_rated)
+        ]
         exact = [name for name in fits if name.casefold() == field]
         named = (exact or fits)[:1] if field != "notes" else fits
         if named:

@@ -335,11 +335,11 @@ def _table(place: Path, seen: Seen, stated: Mapping[str, Any], wanted: Family | 
         return Kind("transcript", "transcript (table of turns)")
     found = propose(place, seen, stated)
     mapping = found.mapping
-    cases = case_proposal(seen)
     is_rated = not found.missing and (
         bool(mapping.keys() & {"rater", "raters", "score", "columns", "sheets", "take"})
         or len(mapping.get("dimensions", ())) > 0
     )
+    cases = case_proposal(seen, is_rated=is_rated)
     both = is_rated and "candidate" in cases
     are_cases = bool(cases.keys() & {"candidate", "notes", "texts"})
     if wanted == "cases" or (wanted is None and are_cases and not _are_ratings(mapping, is_rated, cases)):
@@ -358,7 +358,7 @@ def _table(place: Path, seen: Seen, stated: Mapping[str, Any], wanted: Family | 
 def _are_ratings(mapping: Mapping[str, Any], is_rated: bool, cases: Mapping[str, Any]) -> bool:
     """Grades speak for ratings, also beside the texts that were graded; a lone column of them may be a fact."""
     if "candidate" not in cases and not cases.get("texts"):
-        return True
+        return is_rated or not cases.get("notes")
     return is_rated and bool(
         mapping.keys() & {"rater", "raters", "score", "columns", "sheets", "take"}
         or kind_of(list(mapping.get("dimensions", ()))) == "dimensions"
