@@ -132,6 +132,7 @@ def test_drawn_cases_wait_for_clinicians_in_the_order_of_arrival(study: Path) ->
         "drawn", "at or beyond the threshold", "outside what was validated",
     }  # fmt: skip
     drawn = [each for each in queue if each.drawn]
+    assert [each.place for each in queue] == [*range(len(drawn)), *[None] * (100 - len(drawn))]
     arrived = [f"case-{number}" for number in (*GOOD[:80], *BAD[:20])]
     assert found.quantities[0].n == min(arrived.index(each.item) for each in drawn), (
         "up to the first drawn one"
@@ -634,3 +635,23 @@ def test_what_is_watched_is_shown_in_its_unit_and_never_beyond_the_scale() -> No
     assert "at most 5 %, if patients (1,200 cases) and cases (2) are independent of one another" in told
     told = Watched("s", Path("w"), "complete", "", 0.05, dict.fromkeys(names, 0), (new,), ()).text()
     assert "at most 5 %, if cases are independent of one another)" in told
+
+
+def test_a_judged_case_is_remembered_as_it_was(tmp_path: Path) -> None:
+    state = State(tmp_path)
+    with state.whole():
+        state.take_batch(1, [("in", "a", "x"), ("out", "a", "y")], [])
+        judged = [(4.0, True, 0.2, False, "now", "in", "a"), (None, False, 1.0, True, "now", "out", "a")]
+        state.finish_batch(1, judged)
+    found = [(each.item, each.score, each.inside, each.drawn, each.probability) for each in state.cases(1)]
+    state.close()
+    assert found == [("in", 4.0, True, False, 0.2), ("out", None, False, True, 1.0)]
+
+
+def test_a_quantity_in_alarm_is_remembered_in_alarm() -> None:
+    part = watching(limits=LimitsPart(score=2.75))
+    found = Quantity.new("score", part, WatchedScale(1, 5, True, 0.2))
+    while found.update([0.1]) is None:
+        pass
+    again = Quantity.from_state(json.loads(json.dumps(found.state())))
+    assert again.alarmed and again.state() == found.state()
