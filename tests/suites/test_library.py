@@ -61,7 +61,7 @@ def test_each_is_complete_and_its_sample_can_be_read(name: str) -> None:
         assert benchmark.options["composite"] in {
             each.name for each in load_instrument(benchmark.instrument).composites
         }
-    items, problems, _ = check_data(benchmark, sample_file(benchmark))
+    items, problems, *_ = check_data(benchmark, sample_file(benchmark))
     assert (items, problems) == ({"medhallu": 6, "race_bias": 4}.get(name, 3), ())
     loaded = load_items(benchmark, sample_file(benchmark))
     for item in loaded.items:

@@ -85,7 +85,7 @@ def _new(options: argparse.Namespace) -> int:
         higher_is_better=not options.lower_is_better,
         settings=settings,
     )
-    items, problems, _ = check_data(benchmark, options.data)
+    items, problems, *_ = check_data(benchmark, options.data)
     print(
         f"{Path(options.to) / options.name}.yaml: {counted(items, 'item')}, "
         f"marked by {', '.join(benchmark.metrics)}"
@@ -183,7 +183,14 @@ def _check(options: argparse.Namespace) -> int:
     found = [(each.name, check_data(each, options.data or sample_file(each))) for each in benchmarks]
     if options.json:
         objects = [
-            {"name": name, "items": check.items, "problems": list(check.problems)} for name, check in found
+            {
+                "name": name,
+                "items": check.items,
+                "problems": list(check.problems),
+                "read": list(check.read),
+                "not_read": list(check.unread),
+            }
+            for name, check in found
         ]
         print(json.dumps(objects if options.all else objects[0], indent=2, ensure_ascii=False))
     else:
@@ -194,6 +201,8 @@ def _check(options: argparse.Namespace) -> int:
 def _checked(name: str, check: DataCheck) -> str:
     lines = [f"{name}: {counted(check.items, 'item')}, {counted(len(check.problems), 'problem')}"]
     lines += [f"  left out: {reason} ({count:,})" for reason, count in check.left_out.items()]
+    if check.unread:
+        lines += [f"  read: {', '.join(check.read)}", f"  not read: {', '.join(check.unread)}"]
     return "\n".join([*lines, *(f"  {problem}" for problem in check.problems)])
 
 

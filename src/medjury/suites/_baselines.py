@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -173,7 +173,7 @@ def without_items(loaded: Loaded, left_out: Collection[str], reason: str) -> Loa
     items: Sequence[Item] = tuple(item for item in loaded.items if item.id not in gone)
     count = len(loaded.items) - len(items)
     counts = {**loaded.left_out, **({reason: count} if count else {})}
-    return Loaded(tuple(items), counts, loaded.problems, loaded.database)
+    return replace(loaded, items=tuple(items), left_out=counts)
 
 
 Verdict = Literal["beats it", "does not beat it", "cannot be told"]

@@ -75,6 +75,8 @@ class Loaded:
     left_out: Mapping[str, int] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
     database: Path | None = None  # what SQL answers are run on
+    read: tuple[Path, ...] = ()  # the files that were read
+    unread: tuple[str, ...] = ()  # the other files of the folder, by name
     known: bool = False  # every file is one that the benchmark was described from, by its checksum
     remarks: tuple[str, ...] = ()  # what whoever uses the items should know of the files they came from
 

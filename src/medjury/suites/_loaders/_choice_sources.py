@@ -15,14 +15,11 @@ from medjury.suites._loaders._source_files import (
     Gathering,
     Row,
     RowError,
-    beside,
     checked_text,
     lettered,
-    one_file,
     read_json_file,
     read_packed_xml,
     right_letters,
-    source_files,
 )
 
 # MedHallu: questions on PubMed abstracts, each with the true answer and one that a model made up.
@@ -36,7 +33,7 @@ _FACTUAL_OR_NOT = {"A": "Factual", "B": "Hallucinated"}
 
 def load_medhallu(benchmark: Benchmark, path: Path) -> Loaded:
     gathering = Gathering()
-    files = source_files(path, "*.parquet", "*.jsonl", "*.csv")
+    files = gathering.files(path, "*.parquet", "*.jsonl", "*.csv")
     for part, file in enumerate(files):
         for row in gathering.rows(file, _MEDHALLU_COLUMNS):
             with gathering.row(row):
@@ -76,7 +73,7 @@ _FIGURE = re.compile(r"\bFigures? [A-Z]\b")
 
 def load_medbullets(benchmark: Benchmark, path: Path) -> Loaded:
     gathering = Gathering()
-    for row in gathering.rows(one_file(path, "medbullets_op5.csv", "*.csv"), _MEDBULLETS_COLUMNS):
+    for row in gathering.rows(gathering.one_file(path, "medbullets_op5.csv", "*.csv"), _MEDBULLETS_COLUMNS):
         with gathering.row(row):
             gathering.add(_medbullets_item(row), row.where)
     return gathering.loaded()
@@ -104,7 +101,7 @@ _MEDQA_COLUMNS = ("question", "options", "answer", "answer_idx")
 
 def load_medqa(benchmark: Benchmark, path: Path) -> Loaded:
     gathering = Gathering()
-    for row in gathering.rows(one_file(path, "test.jsonl", "*.jsonl"), _MEDQA_COLUMNS):
+    for row in gathering.rows(gathering.one_file(path, "test.jsonl", "*.jsonl"), _MEDQA_COLUMNS):
         with gathering.row(row):
             gathering.add(_medqa_item(row), row.where)
     return gathering.loaded()
@@ -139,7 +136,7 @@ _SPLITS = {"2013": "train", "2014": "train", "2015": "development"}
 
 def load_head_qa(benchmark: Benchmark, path: Path) -> Loaded:
     gathering = Gathering()
-    for file in source_files(path, "HEAD_EN.json", "*.json"):
+    for file in gathering.files(path, "HEAD_EN.json", "*.json"):
         for exam in gathering.rows(file, ("@key", "data", "category", "year"), within="exams{}"):
             with gathering.row(exam):
                 _exam(gathering, exam)
@@ -187,7 +184,9 @@ _HIDDEN = "row whose right answer the source does not publish"
 
 def load_medmcqa(benchmark: Benchmark, path: Path) -> Loaded:
     gathering = Gathering()
-    rows = list(gathering.rows(one_file(path, "dev.json*", "*.parquet", "*.jsonl"), _MEDMCQA_COLUMNS))
+    rows = list(
+        gathering.rows(gathering.one_file(path, "dev.json*", "*.parquet", "*.jsonl"), _MEDMCQA_COLUMNS)
+    )
     first = _first_answer(rows, benchmark.options.get("first_answer"))
     for row in rows:
         with gathering.row(row):
@@ -234,9 +233,9 @@ _PUBMEDQA_COLUMNS = ("@key", "QUESTION", "CONTEXTS", "final_decision")
 
 
 def load_pubmedqa(benchmark: Benchmark, path: Path) -> Loaded:
-    file = one_file(path, "ori_pqal.json", "*.json")
-    truth = _test_labels(file)
     gathering = Gathering()
+    file = gathering.one_file(path, "ori_pqal.json", "*.json")
+    truth = _test_labels(gathering, file)
     for row in gathering.rows(file, _PUBMEDQA_COLUMNS, within="{}"):
         with gathering.row(row):
             gathering.add(_pubmedqa_item(row, truth), row.where)
@@ -246,8 +245,8 @@ def load_pubmedqa(benchmark: Benchmark, path: Path) -> Loaded:
     return gathering.loaded()
 
 
-def _test_labels(file: Path) -> dict[str, str] | None:
-    found = beside(file, "test_ground_truth.json")
+def _test_labels(gathering: Gathering, file: Path) -> dict[str, str] | None:
+    found = gathering.beside(file, "test_ground_truth.json")
     if found is None:
         return None
     labels = read_json_file(found)
@@ -308,8 +307,8 @@ class _Answer:
 
 
 def load_race_bias(benchmark: Benchmark, path: Path) -> Loaded:
-    file = one_file(path, "*.docx")
     gathering = Gathering()
+    file = gathering.one_file(path, "*.docx")
     answers = _answers(_lines(read_packed_xml(file, "word/document.xml")))
     if not answers:
         raise MedjuryError(f"{file.name}: holds no line that begins with `Run 1:`; is it the supplement?")

@@ -72,8 +72,17 @@ def load_items(benchmark: Benchmark, path: str | os.PathLike[str]) -> Loaded:
     if not loaded.items and not loaded.problems:
         raise MedjuryError(f"{path}: holds no item of {benchmark.name}")
     return replace(
-        loaded, remarks=_remarks(benchmark, Path(path), loaded), known=_is_known(benchmark, Path(path))
+        loaded,
+        remarks=_remarks(benchmark, Path(path), loaded),
+        known=_is_known(benchmark, Path(path)),
+        unread=_unread(Path(path), loaded),
     )
+
+
+def _unread(path: Path, loaded: Loaded) -> tuple[str, ...]:
+    read = {each.resolve() for each in loaded.read}
+    found = sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else []
+    return tuple(str(each.relative_to(path)) for each in found if each.resolve() not in read)
 
 
 def _is_known(benchmark: Benchmark, path: Path) -> bool:
@@ -85,11 +94,14 @@ def _is_known(benchmark: Benchmark, path: Path) -> bool:
 
 
 class DataCheck(NamedTuple):
-    """What a file holds: items, everything that is wrong with it, and rows that are no items by their reasons."""
+    """What a file or folder holds: items, everything that is wrong with it, rows that are no items by their
+    reasons, and which files were read and which were not."""
 
     items: int
     problems: tuple[str, ...]
     left_out: Mapping[str, int]
+    read: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 def check_data(benchmark: Benchmark, path: str | os.PathLike[str]) -> DataCheck:
@@ -98,7 +110,13 @@ def check_data(benchmark: Benchmark, path: str | os.PathLike[str]) -> DataCheck:
         loaded = load_items(benchmark, path)
     except MedjuryError as error:
         return DataCheck(0, tuple(str(error).splitlines()), {})
-    return DataCheck(len(loaded.items), (*loaded.problems, *loaded.remarks), loaded.left_out)
+    return DataCheck(
+        len(loaded.items),
+        (*loaded.problems, *loaded.remarks),
+        loaded.left_out,
+        tuple(each.name for each in loaded.read),
+        loaded.unread,
+    )
 
 
 def _remarks(benchmark: Benchmark, path: Path, loaded: Loaded) -> tuple[str, ...]:

@@ -85,13 +85,46 @@ def checked_text(text: str, name: str) -> str:
 
 
 class Gathering:
-    """What a loader has made of a source so far."""
+    """What a loader has made of a source so far, and the files it read."""
 
     def __init__(self) -> None:
+        self.read: list[Path] = []
         self.items: list[Item] = []
         self.left_out: Counter[str] = Counter()
         self.problems: list[str] = []
         self._seen: dict[str, str] = {}
+
+    def files(self, path: Path, *patterns: str) -> list[Path]:
+        """The file itself, or the files of a folder, and of those inside it, that fit the first pattern that any
+        fits; by name, so that items have one order everywhere."""
+        if not path.exists():
+            raise MedjuryError(f"{path}: there is no such file or folder")
+        found = (sorted(each for each in path.rglob(pattern) if each.is_file()) for pattern in patterns)
+        files = [path] if path.is_file() else next(filter(None, found), [])
+        if not files:
+            raise MedjuryError(
+                f"{path}: the folder has no file {' or '.join(patterns)}; give the file itself"
+            )
+        self.read += files
+        return files
+
+    def one_file(self, path: Path, *patterns: str) -> Path:
+        """The same where one file is expected."""
+        found = self.files(path, *patterns)
+        if len(found) > 1:
+            names = ", ".join(each.name for each in found[:5])
+            raise MedjuryError(
+                f"{path}: the folder has {len(found)} such files ({names}); give the one that you mean"
+            )
+        return found[0]
+
+    def beside(self, file: Path, name: str) -> Path | None:
+        """A file of this name in the same folder, where there is one."""
+        found = file.parent / name
+        if not found.is_file():
+            return None
+        self.read.append(found)
+        return found
 
     def rows(self, path: Path, columns: Sequence[str], *, within: str | None = None) -> Iterator[Row]:
         """The rows of a table or of JSON; `within` leads to them inside a JSON document. A file that lacks one of
@@ -127,7 +160,7 @@ class Gathering:
 
     def loaded(self, database: Path | None = None) -> Loaded:
         counts = {reason: count for reason, count in self.left_out.items() if count}
-        return Loaded(tuple(self.items), counts, tuple(self.problems), database)
+        return Loaded(tuple(self.items), counts, tuple(self.problems), database, tuple(self.read))
 
 
 def require_columns(path: Path, found: Mapping[str, Any], columns: Sequence[str]) -> None:
@@ -136,39 +169,6 @@ def require_columns(path: Path, found: Mapping[str, Any], columns: Sequence[str]
         raise MedjuryError(
             f"{path.name}: has no column {', '.join(map(repr, missing))}; is it the file that the benchmark names?"
         )
-
-
-# Which files of a folder a loader reads.
-
-
-def source_files(path: Path, *patterns: str) -> list[Path]:
-    """The file itself, or the files of a folder, and of those inside it, that fit the first pattern that any fits;
-    by name, so that items have one order everywhere."""
-    if path.is_file():
-        return [path]
-    if not path.is_dir():
-        raise MedjuryError(f"{path}: there is no such file or folder")
-    for pattern in patterns:
-        if found := sorted(each for each in path.rglob(pattern) if each.is_file()):
-            return found
-    raise MedjuryError(f"{path}: the folder has no file {' or '.join(patterns)}; give the file itself")
-
-
-def one_file(path: Path, *patterns: str) -> Path:
-    """The same where one file is expected."""
-    found = source_files(path, *patterns)
-    if len(found) > 1:
-        names = ", ".join(each.name for each in found[:5])
-        raise MedjuryError(
-            f"{path}: the folder has {len(found)} such files ({names}); give the one that you mean"
-        )
-    return found[0]
-
-
-def beside(file: Path, name: str) -> Path | None:
-    """A file of this name in the same folder, where there is one."""
-    found = file.parent / name
-    return found if found.is_file() else None
 
 
 # Choices with the letters by which they are chosen.

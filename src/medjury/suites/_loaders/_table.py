@@ -36,7 +36,6 @@ from medjury.suites._loaders._source_files import (
     checked_text,
     letter_of,
     lettered,
-    one_file,
     right_letters,
 )
 
@@ -47,14 +46,14 @@ _KINDS = tuple(f"*{ending}" for ending in READERS)
 
 
 def load_table(benchmark: Benchmark, path: Path) -> Loaded:
+    gathering = Gathering()
     columns = benchmark.options.get("columns", {})
     inputs = {name: columns.get(name, name) for name in inputs_of(benchmark.prompt)}
     identifier = columns.get("id", "id")
     needed = [*([] if identifier == ROW else [identifier]), *inputs.values()]
     if benchmark.gold:
         needed.append(columns.get("gold", "gold"))
-    gathering = Gathering()
-    rows = [*gathering.rows(one_file(path, *_KINDS), needed)]
+    rows = [*gathering.rows(gathering.one_file(path, *_KINDS), needed)]
     first = _first_number(benchmark, rows, columns) if benchmark.gold else None
     for row in rows:
         with gathering.row(row):

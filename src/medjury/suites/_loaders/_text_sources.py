@@ -16,35 +16,35 @@ from medjury.suites._loaders._source_files import (
     Gathering,
     Row,
     RowError,
-    beside,
     checked_text,
     database_problem,
-    one_file,
     read_xml,
-    source_files,
 )
 
 # EHRSQL, the eICU part: questions that are to be turned into SQL, and the database on which it is run.
 #
 # Inputs: `question` and `schema` (the statements that make the tables). Gold: the query, `null` where the question
-# cannot be answered from the database. Facts: `is_impossible`. The folder holds `valid.json`, `eicu.sql` and
-# `eicu.sqlite`; the last is `Loaded.database`, and None where it is not there.
+# cannot be answered from the database. Facts: `is_impossible`. The folder holds `valid.json` or `test.json` or both
+# (HELM scores both), `eicu.sql` and `eicu.sqlite`; the last is `Loaded.database`, and None where it is not there.
 
 _EHRSQL_COLUMNS = ("id", "question", "query", "is_impossible")
 IMPOSSIBLE = "null"
 
 
 def load_ehrsql(benchmark: Benchmark, path: Path) -> Loaded:
-    file = one_file(path, "valid.json", "*.json")
-    schema = beside(file, "eicu.sql")
+    gathering = Gathering()
+    file = gathering.one_file(path, "valid.json", "test.json", "*.json")
+    parts = [file]
+    if file.name == "valid.json" and path.is_dir() and (test := gathering.beside(file, "test.json")):
+        parts.append(test)
+    schema = gathering.beside(file, "eicu.sql")
     if schema is None:
         raise MedjuryError(f"{file.name}: eicu.sql, which names the tables, must lie beside it")
     try:
         tables = checked_text(read_bytes(schema).decode("utf-8"), schema.name)
     except (UnicodeDecodeError, RowError) as error:
         raise MedjuryError(f"{schema.name}: is not the file that was expected ({error})") from None
-    gathering = Gathering()
-    for row in gathering.rows(file, _EHRSQL_COLUMNS, within="[]"):
+    for row in (row for each in parts for row in gathering.rows(each, _EHRSQL_COLUMNS, within="[]")):
         with gathering.row(row):
             impossible = row.value("is_impossible")
             if not isinstance(impossible, bool):
@@ -55,7 +55,7 @@ def load_ehrsql(benchmark: Benchmark, path: Path) -> Loaded:
             inputs = {"question": row.text("question"), "schema": tables}
             facts = {"is_impossible": impossible}
             gathering.add(Item(row.text("id"), inputs, (query,), facts=facts), row.where)
-    database = beside(file, "eicu.sqlite")
+    database = gathering.beside(file, "eicu.sqlite")
     if database is None:
         gathering.problems.append(f"{file.name}: eicu.sqlite does not lie beside it, so no query can be run")
     elif problem := database_problem(database, tables):
@@ -65,14 +65,17 @@ def load_ehrsql(benchmark: Benchmark, path: Path) -> Loaded:
 
 # MEDIQA 2019, task 3: consumers' health questions with answers that people ranked and scored, as XML.
 #
-# Inputs: `question`. Gold: the answers scored 4 (excellent), the best rank first; else the one ranked first.
+# Inputs: `question`. Gold: the answers scored 4 (excellent), the best rank first; else the one ranked first. The
+# training files repeat names of questions: of a folder with all files the test part alone is read, as by HELM.
 
 _EXCELLENT = 4
 
 
 def load_mediqa_qa(benchmark: Benchmark, path: Path) -> Loaded:
     gathering = Gathering()
-    for file in source_files(path, "*.xml"):
+    for file in gathering.files(
+        path, "*TestSet-wLabels.xml", "*TestSet*.xml", "*ValidationSet*.xml", "*.xml"
+    ):
         for number, question in enumerate(read_xml(file).iter("Question"), 1):
             values = {"QID": question.get("QID"), "QuestionText": question.findtext("QuestionText")}
             row = Row(f"{file.name}, question {number}", number, values)
@@ -110,7 +113,7 @@ _ACI_BENCH_COLUMNS = ("encounter_id", "dataset", "dialogue", "note")
 
 def load_aci_bench(benchmark: Benchmark, path: Path) -> Loaded:
     gathering = Gathering()
-    for file in source_files(path, "challenge_data/*.csv", "*.csv"):
+    for file in gathering.files(path, "challenge_data/*.csv", "*.csv"):
         if file.stem.endswith("_metadata"):
             continue
         for row in gathering.rows(file, _ACI_BENCH_COLUMNS):
@@ -139,7 +142,7 @@ _MEDICATION_QA_COLUMNS = ("Question", "Answer", "Focus (Drug)", "Question Type")
 
 def load_medication_qa(benchmark: Benchmark, path: Path) -> Loaded:
     gathering = Gathering()
-    for row in gathering.rows(one_file(path, "*.xlsx", "*.csv"), _MEDICATION_QA_COLUMNS):
+    for row in gathering.rows(gathering.one_file(path, "*.xlsx", "*.csv"), _MEDICATION_QA_COLUMNS):
         with gathering.row(row):
             facts = {"drug": row.optional("Focus (Drug)"), "question_type": row.optional("Question Type")}
             gold = (row.text("Answer"),)
@@ -156,7 +159,7 @@ def load_medication_qa(benchmark: Benchmark, path: Path) -> Loaded:
 
 def load_med_dialog(benchmark: Benchmark, path: Path) -> Loaded:
     gathering = Gathering()
-    files = source_files(path, "test.json", "*.json")
+    files = gathering.files(path, "test.json", "*.json")
     for file in files:
         part = file.parent.name if len(files) > 1 else ""
         for row in gathering.rows(file, ("src", "tgt"), within="data[]"):
@@ -181,7 +184,7 @@ _SENTENCE = re.compile(r"(\d+) (.*)")
 
 def load_medec(benchmark: Benchmark, path: Path) -> Loaded:
     gathering = Gathering()
-    for file in source_files(path, "*.csv"):
+    for file in gathering.files(path, "*.csv"):
         for row in gathering.rows(file, _MEDEC_COLUMNS):
             with gathering.row(row):
                 gathering.add(_medec_item(row), row.where)
@@ -237,9 +240,9 @@ NO_NOTE = "file that is not an MTSamples note"
 
 
 def load_mtsamples(benchmark: Benchmark, path: Path) -> Loaded:
-    first = benchmark.options.get("cut") == "first"
     gathering = Gathering()
-    for number, file in enumerate(source_files(path, "*.txt"), 1):
+    first = benchmark.options.get("cut") == "first"
+    for number, file in enumerate(gathering.files(path, "*.txt"), 1):
         row = Row(file.name, number, {})
         with gathering.row(row):
             item = _mtsamples_item(file, gathering, first)
@@ -309,7 +312,7 @@ _TOLERANCE = 0.05
 
 def load_medcalc_bench(benchmark: Benchmark, path: Path) -> Loaded:
     gathering = Gathering()
-    file = one_file(path, "*.csv", "*.parquet", "*.json")
+    file = gathering.one_file(path, "*.csv", "*.parquet", "*.json")
     examples = file.suffix.lower() == ".json"
     columns = ("@key", "Patient Note", "Response") if examples else _MEDCALC_COLUMNS
     for row in gathering.rows(file, columns, within="{}" if examples else None):
