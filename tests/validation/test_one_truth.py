@@ -173,7 +173,7 @@ def test_the_run_has_what_rooms_used_to_decide_anew(run: Run) -> None:
 
 def test_agreement(run: Run) -> None:
     rows = [row for row in run.told("agreement") if row["level"] == "item" and not row["system"]]
-    text = run.said("agreement")
+    text = run.said("agreement", "--all")
     said = {(LABELS[row["dimension"]], row["reference"], row["rater"], row["statistic"]): row for row in rows}
     titles = {
         "agreement": {
@@ -213,7 +213,7 @@ def test_agreement_beside_the_clinicians_own(run: Run) -> None:
         (LABELS[row["dimension"]], row["reference"], row["rater"], row["statistic"]): row
         for row in run.told("agreement")
     }
-    text = run.said("agreement")
+    text = run.said("agreement", "--all")
     names = {
         "weighted kappa": "kappa_quadratic",
         "intraclass correlation": "icc_2_1",
@@ -288,7 +288,7 @@ def test_calibrate(run: Run) -> None:
     }
     changes = run.told("calibrate report")["changes"]
     said = {(LABELS[row["dimension"]], row["statistic"]): row for row in changes if row["rater"] == "jury"}
-    text = run.said("calibrate report")
+    text = run.said("calibrate report", "--all")
     lines = run.lines("calibration", "dimension", "statistic")
     assert {dimension for dimension, _ in lines} == set(LABELS.values())
     for (dimension, title), line in lines.items():
