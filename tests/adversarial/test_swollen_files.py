@@ -286,7 +286,7 @@ def test_what_is_not_parquet_is_refused_in_words(reader: Callable[[Path], object
         except MedjuryError as error:
             assert "not.parquet" in str(error)
         else:
-            assert found is None or "not known" in str(found)
+            assert found is None or "not a Parquet file" in str(found)
 
 
 def wide(columns: int = 1_000_000) -> bytes:
