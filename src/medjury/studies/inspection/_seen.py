@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from medjury.foundation import limits
 from medjury.foundation.errors import MedjuryError
 from medjury.intake import Reading, file_rows, is_blank, read_table, sheet_names, shown_of
 from medjury.studies.inspection._column_names import proposal
@@ -76,6 +77,8 @@ def _seen(path: Path, stated: Mapping[str, Any]) -> Seen:
 def _page(path: Path, sheet: str, stated: Mapping[str, Any]) -> Seen | None:
     try:
         page = _sheet(path, {"sheet": sheet}, stated)
+    except limits.FileLimitError:
+        raise
     except MedjuryError:
         return None
     return Seen(
@@ -117,6 +120,9 @@ def _raw(path: Path, how: dict[str, Any]) -> tuple[dict[str, Any], list[list[Any
     for sign in (None, ",", ";", "\t", "|"):
         try:
             found[sign or ""] = _cells(path, how | ({"delimiter": sign} if sign else {}))
+        except limits.FileLimitError:
+            if sign is None:
+                raise
         except MedjuryError:
             continue
     if not found:
