@@ -52,13 +52,18 @@ def test_what_an_older_version_wrote_gets_the_columns_it_lacks(
     place = tmp_path / "p.sqlite" if kind == "sqlite" else request.getfixturevalue("postgres_url")
     database = open_panel_database(place)
     with database.writing() as connection:
-        for name in ("page", "turn"):
+        for name in ("page", "turn", "marks"):
             connection.exec_driver_sql(f"ALTER TABLE answers DROP COLUMN {name}")
         connection.execute(update(version_table).values(version=1))
     database.close()
     database = open_panel_database(place)
     with database.reading() as connection:
-        assert connection.execute(select(answers_table.c.page, answers_table.c.turn)).all() == []
+        assert (
+            connection.execute(
+                select(answers_table.c.page, answers_table.c.turn, answers_table.c.marks)
+            ).all()
+            == []
+        )
         assert connection.execute(select(version_table.c.version)).scalar_one() == VERSION
     database.close()
 

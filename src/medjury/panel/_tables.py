@@ -33,7 +33,7 @@ from sqlalchemy import (
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row
 
-VERSION = 3
+VERSION = 4
 _T = TypeVar("_T")
 metadata = MetaData()
 _append_only: list[Table] = []
@@ -254,6 +254,7 @@ answers_table = _only_added(
     _texts("page", nullable=True),  # the open page that sent it, by a random name; null: one without scripts
     _numbers("turn", nullable=True),  # which of that page's versions it is
     _texts("language", nullable=True),  # of the page that sent it
+    _documents("marks", nullable=True),  # passages of the answer; null: written before they could be marked
     UniqueConstraint("assignment", "version"),
 )
 looks_table = _table(

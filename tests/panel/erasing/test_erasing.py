@@ -124,7 +124,8 @@ def fill(panel: Panel) -> None:
         settled = dict.fromkeys(("accuracy", "completeness", "clarity"), outcome)
         for version in range(2, 60):
             add(answers_table, assignment=assigned.id, version=version, submitted=False, said=said, outcomes={},
-                comment=f"{SECRET} draft {version}", measured=True, saved_at=at)  # fmt: skip
+                comment=f"{SECRET} draft {version}", measured=True, saved_at=at,
+                marks=[{"start": 16, "end": 16 + len(SECRET), "text": SECRET}])  # fmt: skip
         add(looks_table, assignment=assigned.id, opened_at=at, last_at=at, seconds=1.0, beats=1)
         asked = add(asked_table, assignment=assigned.id, question="which", code="code-asked", position=0.5,
                     turned=False, asked_at=at)  # fmt: skip

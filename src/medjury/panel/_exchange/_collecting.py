@@ -14,7 +14,7 @@ from medjury.panel._access import RECONCILED, compared, names_of_people
 from medjury.panel._design import Round, item_count, members, outcome_from_row, rounds
 from medjury.panel._language import IN_ENGLISH
 from medjury.panel._meeting import panel_scores, reconciled_labels
-from medjury.panel._rating import RatedAnswer, latest_answers
+from medjury.panel._rating import RatedAnswer, latest_answers, marks_text
 from medjury.panel._tables import answers_table, assignments_table, imported_table, profiles_table
 from medjury.store.ratings import PROFILE
 
@@ -46,6 +46,7 @@ class Collected:
     fingerprint: str = ""
     profile: Mapping[str, str] = field(default_factory=dict)
     blinded: bool | None = True
+    marks: str = ""  # the passages of the answer that the rater marked, as JSON
 
     @property
     def score(self) -> float | None:
@@ -105,6 +106,7 @@ def _given(connection: Connection, round_: Round) -> Iterator[Collected]:
             each.saved_at,
             each.fingerprint,
             profiles.get(each.person, {}),
+            marks=marks_text(each.marks) if each.marks else "",
         )
 
 
@@ -211,7 +213,13 @@ def ratings_frame(ratings: list[Collected]) -> polars.DataFrame:
         ("item", "system", "rater", "panel", *_PROFILE, "dimension"), text
     )
     columns |= {"score": real, "status": text, "reason": text, "explanation": text, "seconds": real}
-    columns |= {"probability": real, "comment": text, "given_at": text, "blinded": polars.Boolean}
+    columns |= {
+        "probability": real,
+        "comment": text,
+        "marks": text,
+        "given_at": text,
+        "blinded": polars.Boolean,
+    }
     rows = [
         [each.profile.get(name) if name in _PROFILE else getattr(each, name) for name in columns]
         for each in ratings

@@ -39,6 +39,7 @@ from medjury.panel._meeting._settling import (
     typed_version,
 )
 from medjury.panel._panel import Panel
+from medjury.panel._rating._marks import Marks
 from medjury.panel._tables import items_table
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ class Difference:
     agreed: Sequence[_Question]
     proposals: Sequence[Entered]
     decisions: Sequence[Entered]
+    marked: Sequence[tuple[str, Marks]]  # who marked passages of the answer, and which
 
     @property
     def texts(self) -> Sequence[Passage]:
@@ -109,7 +111,13 @@ def difference_of(connection: Connection, item: MeetingItem, reader: str) -> Dif
         [_given(round_, rated, name, who) for name in names if name not in item.dimensions],
         [_entered(round_, each, item, who) for each in item.proposals],
         [_entered(round_, each, item, who) for each in item.decisions],
+        [(name, marks) for person, name in who.items() if (marks := _marks(rated, person))],
     )
+
+
+def _marks(rated: RatedItem, person: str) -> Marks:
+    """The passages that a rater marked alone; they are the same beside each of the rater's grades."""
+    return next((each.marks for each in rated.said.get(person, {}).values()), ())
 
 
 def grades_in_short(connection: Connection, items: Sequence[MeetingItem]) -> dict[str, list[tuple[str, str]]]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
+from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Example, Outcome
 from medjury.panel._access import Claim, Form, Role, SentForm, claimed_by
 from medjury.panel._design import (
@@ -34,6 +35,7 @@ from medjury.panel._language import _, decimal
 from medjury.panel._look import page
 from medjury.panel._panel import Panel
 from medjury.panel._rating._course import Standing, standing
+from medjury.panel._rating._marks import MARKS, Marks, marks_from_row, marks_in, marks_text, text_to_mark
 from medjury.panel._rating._saving import (
     EVERY_SECONDS,
     Entry,
@@ -111,6 +113,7 @@ def case_values(
     *,
     said: Said | None = None,
     comment: str | None = None,
+    marks: Marks | None = None,
     problems: Mapping[str, str] | None = None,
     notice: str = "",
 ) -> dict[str, Any]:
@@ -121,6 +124,7 @@ def case_values(
     number = codes.index(assignment.code)
     source, answer = _columns(round_, assignment)
     kept: Said = last.said if last is not None else {}
+    marked = marks_from_row(last.marks if last is not None else None) if marks is None else marks
     return {
         "round": round_,
         "code": assignment.code,
@@ -132,6 +136,9 @@ def case_values(
         "answer": answer,
         "said": {q.name: (said or kept).get(q.name, {"grade": "", "why": ""}) for q in round_.questions},
         "comment": comment if comment is not None else (last.comment if last is not None else ""),
+        "marks": marked,
+        "marks_text": marks_text(marked),
+        "letters": len(text_to_mark(assignment.answer)),
         "version": last.version if last is not None else 0,
         "is_finished": assignment.is_finished,
         "has_draft": last is not None and not last.submitted,
@@ -224,12 +231,19 @@ def add_saving_routes(router: APIRouter, panel: Panel) -> None:
         def work(connection: Connection, own: Standing) -> Response | tuple[Standing, int, dict[str, object]]:
             read = read_form(form, own.round.instrument, own.round.questions)
             typed: dict[str, object] = {"said": read.said, "comment": read.comment}
+            try:
+                marks = _marks(connection, own, form)
+            except MedjuryError as error:
+                return own, 409, typed | {"notice": str(error)}
+            typed["marks"] = marks
             if own.refusal is not None:
                 return own, 409, typed | {"notice": own.refusal}
             if submitted and read.problems:
-                add_version(connection, own.assignment, own.round, _entry(form, read.said, read.comment), now)
+                add_version(
+                    connection, own.assignment, own.round, _entry(form, read.said, read.comment, marks), now
+                )
                 return own, 422, typed | {"problems": read.problems}
-            entry = _entry(form, read.said, read.comment, read.outcomes if submitted else None)
+            entry = _entry(form, read.said, read.comment, marks, read.outcomes if submitted else None)
             done = add_version(connection, own.assignment, own.round, entry, now)
             if not isinstance(done, Saved):
                 return own, 409, typed | {"notice": done.words}
@@ -247,7 +261,10 @@ def add_saving_routes(router: APIRouter, panel: Panel) -> None:
 
         def work(connection: Connection, own: Standing) -> Response:
             said, comment = said_in(form, own.round.questions)
-            entry = _entry(form, said, comment)
+            try:
+                entry = _entry(form, said, comment, _marks(connection, own, form))
+            except MedjuryError as error:
+                return JSONResponse({"message": str(error)}, 409)
             if own.refusal is not None:
                 if has_arrived(connection, own.assignment, entry):
                     return JSONResponse({"version": entry.version})
@@ -300,10 +317,23 @@ def _following(connection: Connection, own: Standing, submitted: bool, now: date
     return f"/rate/{following}" if following else "/rate"
 
 
-def _entry(form: Form, said: Said, comment: str, outcomes: Mapping[str, Outcome] | None = None) -> Entry:
+def _entry(
+    form: Form,
+    said: Said,
+    comment: str,
+    marks: Marks | None,
+    outcomes: Mapping[str, Outcome] | None = None,
+) -> Entry:
     page = form.get("page", "")
     named = page if _PAGE.fullmatch(page) else None
-    return Entry(_number(form, "version"), said, comment, outcomes, named, _number(form, "turn"))
+    return Entry(_number(form, "version"), said, comment, outcomes, named, _number(form, "turn"), marks)
+
+
+def _marks(connection: Connection, own: Standing, form: Form) -> Marks | None:
+    """What the form marks in the answer, which is read only where something is marked."""
+    is_any = form.get(MARKS, "") not in ("", "[]")
+    case = assignment_of(connection, own.code, own.person) if is_any else None
+    return marks_in(form, case.answer if case is not None else None)
 
 
 def _number(form: Form, name: str) -> int:

@@ -18,6 +18,7 @@ from sqlalchemy import BindParameter, Text, bindparam, cast, func, insert, selec
 from medjury.instruments import Outcome
 from medjury.panel._design import LONGEST, Round, Said, outcome_row
 from medjury.panel._language import _, decimal, language
+from medjury.panel._rating._marks import Marks, marks_from_row, marks_row
 from medjury.panel._tables import answers_table, assignments_table, looks_table, rounds_table
 
 if TYPE_CHECKING:
@@ -111,6 +112,7 @@ class Entry:
     outcomes: Mapping[str, Outcome] | None = None  # None: a draft
     page: str | None = None
     turn: int = 0
+    marks: Marks | None = None  # None: as they were
 
     @property
     def is_submitted(self) -> bool:
@@ -135,14 +137,15 @@ class NotSaved:
 _NEWEST = select(_S).where(_S.c.assignment == _OF_CASE).order_by(_S.c.version.desc()).limit(1)
 _NEWEST_SUBMITTED = _NEWEST.where(_S.c.submitted)
 _SO_FAR = (
-    select(_S.c.version, _S.c.submitted, _S.c.said, _S.c.comment, _S.c.saved_at, _S.c.page, _L.c.opened_at,
-           _L.c.last_at, _L.c.seconds, _L.c.beats, _A.c.finished_at)
+    select(_S.c.version, _S.c.submitted, _S.c.said, _S.c.comment, _S.c.marks, _S.c.saved_at, _S.c.page,
+           _L.c.opened_at, _L.c.last_at, _L.c.seconds, _L.c.beats, _A.c.finished_at)
     .select_from(_A.outerjoin(_L, _L.c.assignment == _A.c.id).outerjoin(_S, _S.c.assignment == _A.c.id))
     .where(_A.c.id == _OF_CASE)
     .order_by(_S.c.version.desc())
     .limit(1)
 )  # fmt: skip
-_KEPT = select(func.sum(func.length(cast(_S.c.said, Text)) + func.length(_S.c.comment))).where(
+_MARKED = func.coalesce(func.length(cast(_S.c.marks, Text)), 0)
+_KEPT = select(func.sum(func.length(cast(_S.c.said, Text)) + func.length(_S.c.comment) + _MARKED)).where(
     _S.c.assignment == _OF_CASE
 )
 _ADD = insert(answers_table)
@@ -158,8 +161,10 @@ def add_version(
     case = {"of_case": assignment}
     last = connection.execute(_SO_FAR, case).one()
     version = last.version or 0
+    marked = marks_from_row(last.marks)
+    marks = marked if entry.marks is None else entry.marks
     if version:
-        says_the_same = (last.said, last.comment) == (entry.said, entry.comment)
+        says_the_same = (last.said, last.comment, marked) == (entry.said, entry.comment, marks)
         if says_the_same and (last.submitted or not entry.is_submitted):
             return Saved(version)  # sent twice, or a draft that says nothing new
         if has_arrived(connection, assignment, entry):
@@ -191,6 +196,7 @@ def add_version(
         "saved_at": now.isoformat(),
         "page": entry.page,
         "turn": entry.turn if entry.page else None,
+        "marks": marks_row(marks),
     }
     connection.execute(_ADD, added)
     if seconds is not None:

@@ -13,6 +13,7 @@ from sqlalchemy import func, select, update
 
 from medjury.instruments import Outcome
 from medjury.panel._design import Compared, Round, Said, compare_with_key, outcome_from_row, share_right
+from medjury.panel._rating._marks import Marks, marks_from_row
 from medjury.panel._tables import answers_table, assignments_table, items_table, made, members_table
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class RatedAnswer:
     saved_at: str
     version: int
     fingerprint: str
+    marks: Marks
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class Version:
     seconds: float | None
     measured: bool
     saved_at: str
+    marks: Marks
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,7 @@ def latest_answers(
                 item=row.case_item,
                 dimension=name,
                 outcome=outcome_from_row(kept),
+                marks=marks_from_row(row.marks),
                 seconds=None if row.seconds is None else row.seconds / len(row.outcomes),
             )
 
@@ -102,7 +106,13 @@ def history(connection: Connection, assignment: int) -> list[Version]:
     table = answers_table
     query = select(table).where(table.c.assignment == assignment).order_by(table.c.version)
     return [
-        made(Version, row, number=row.version, is_submitted=row.submitted)
+        made(
+            Version,
+            row,
+            number=row.version,
+            is_submitted=row.submitted,
+            marks=marks_from_row(row.marks),
+        )
         for row in connection.execute(query)
     ]
 

@@ -93,6 +93,7 @@
     else if (event.key === "j" || event.key === "ArrowDown") step(1);
     else if (event.key === "k" || event.key === "ArrowUp") step(-1);
     else if (event.key === "w" && current) why(current);
+    else if (event.key === "m") form.dispatchEvent(new Event("mark"));
     else if (event.key === "Enter" && !target.closest("a, button, summary")) submit();
     else if (event.key.length === 1) done = answer(event.key);
     else done = false;
@@ -203,7 +204,7 @@
     else plan(800);
   }
   form.addEventListener("input", (event) => { if (event.target.type !== "radio") changed(event); });
-  form.addEventListener("change", (event) => { if (event.target.type === "radio") changed(event); });
+  form.addEventListener("change", (event) => { if (["radio", "hidden"].includes(event.target.type)) changed(event); });
   function submit() {
     if (!closed) form.requestSubmit(form.querySelector(".send button"));
   }
@@ -232,6 +233,7 @@
       if (text && field.closest) field.closest("details")?.setAttribute("open", "");
     }
     applySkips();
+    form.dispatchEvent(new Event("filled"));
   }
   function choose(kept, text) {
     const note = document.createElement("div");
@@ -241,7 +243,7 @@
     said.textContent = text;
     note.append(said);
     for (const [label, act] of [
-      [words.use, () => { fill(kept); isChanged = true; save(); }],
+      [words.use, () => { fill(kept); isChanged = true; tell(""); save(); }],
       [words.leave, () => unsent.drop(code)],
     ]) {
       const button = document.createElement("button");
