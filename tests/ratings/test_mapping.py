@@ -143,10 +143,11 @@ def test_sheets_are_dimensions_or_raters(tmp_path: Path) -> None:
     book.save(tmp_path / "t.xlsx")
     mapping: dict[str, Any] = {"item": "case", "raters": {"Ada": "who"}}
     mapping["sheets"] = {"dimension": {"accuracy": "Accuracy", "safety": "Safety"}}
-    found = read_ratings(tmp_path / "t.xlsx", mapping=mapping).ratings
-    assert {(each.item, each.rater, each.dimension, each.score) for each in found} == {
+    read = read_ratings(tmp_path / "t.xlsx", mapping=mapping)
+    assert {(each.item, each.rater, each.dimension, each.score) for each in read.ratings} == {
         ("1", "Ada", "accuracy", 4), ("1", "Ada", "safety", 5)
     }  # fmt: skip
+    assert read.report.left_out["sheet, left out"] == 1  # the legend, once
     mapping["sheets"] = {"rater": ["Accuracy"], "dimension": ["Safety"]}
     with pytest.raises(MedjuryError, match="say what the sheets are, once"):
         read_ratings(tmp_path / "t.xlsx", mapping=mapping)

@@ -136,7 +136,7 @@ def test_an_empty_cell_of_a_clinician_is_an_answer_that_was_not_rated(tmp_path: 
     )
     table = open_run(write_run(tmp_path, frame), resamples=200)
     remarks = agreement(table, resamples=0).remarks()
-    assert "not rated by clinician-2: 4 (empty cells)" in remarks
+    assert "not rated by clinician-2: 4 (empty, NA or n/a)" in remarks
     assert not any("unscored ratings of clinician-2" in each for each in remarks)
     evidence = evidence_of(table)
     shown = coverage(Material(evidence, validation_of(evidence), Exhibits())).body

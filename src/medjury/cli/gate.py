@@ -30,8 +30,7 @@ def run(options: argparse.Namespace) -> int:
     table = open_run(options.folder, resamples=options.resamples, seed=options.seed)
     evidence = evidence_of(table, checks=checks, raters=options.raters)
     raters = () if options.raters is None else evidence.roles.raters
-    status = show_verdict(validation_of(evidence, raters=raters), options)
     if table.left_aside and not options.json:
         held = table.rows["item"].n_unique()
-        print(f"\n{held:,} cases count; {table.left_aside:,} served development and are set aside")
-    return status
+        print(f"{held:,} cases count; {table.left_aside:,} served development and are set aside\n")
+    return show_verdict(validation_of(evidence, raters=raters), options)

@@ -16,6 +16,7 @@ from ._files.reading import FileError as FileError
 from ._files.reading import NoRowsError as NoRowsError
 from ._files.reading import Reading as Reading
 from ._files.reading import Row as Row
+from ._files.sheets import LEFT_SHEETS as LEFT_SHEETS
 from ._files.sheets import sheet_names as sheet_names
 from ._files.text import ending as ending
 from ._mapping import FilePart as FilePart

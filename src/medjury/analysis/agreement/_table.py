@@ -167,7 +167,7 @@ class AgreementTable(Result[AgreementRow]):
             # A clinician's empty cell is an answer that was not rated, and no failure.
             blank = reasons.get("missing", 0) if self.table.raters.get(rater) == "clinician" else 0
             if blank:
-                lines.append(f"not rated by {rater}: {blank} (empty cells)")
+                lines.append(f"not rated by {rater}: {blank} (empty, NA or n/a)")
             others = {reason: count for reason, count in reasons.items() if not blank or reason != "missing"}
             if others:
                 counted = ", ".join(f"{count} {reason}" for reason, count in sorted(others.items()))

@@ -24,6 +24,9 @@ _PLAIN_FORMAT = re.compile(r"General|@|[#,]*[#0](\.0+)?")  # what shows a whole 
 _KEPT_DIGITS = 10**15  # a spreadsheet rounds what is larger
 
 
+LEFT_SHEETS = "sheet, left out"
+
+
 def read_xlsx(path: Path, reading: Reading) -> Rows:
     """The rows of a sheet of a workbook: the one that is named, else the first that is not hidden."""
     with _workbook(path) as values, _workbook(path, formulas=True) as formulas:
@@ -91,7 +94,7 @@ def _chosen(path: Path, sheets: list[str], reading: Reading) -> str:
         reading.reported.append(
             f"{path.name}: the sheet {sheets[0]!r} was read; name another with `sheet` in the mapping ({others})"
         )
-    reading.left_out["sheet, left out"] += len(sheets) - 1
+    reading.left_out[LEFT_SHEETS] += len(sheets) - 1
     return reading.sheet or sheets[0]
 
 

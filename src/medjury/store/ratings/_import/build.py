@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Literal, get_args
 
 from medjury.foundation.documents import nearest
@@ -55,6 +56,7 @@ class Builder:
     profiles: Profiles = field(default_factory=Profiles)
     times: Times = field(default_factory=Times)
     unknown: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # rater, item, system: left out
+    sheets: dict[Path, set[str | None]] = field(default_factory=dict)  # that were read, by workbook
     _asked: set[str] = field(default_factory=set)  # dimensions that some row is about, rated or not
     _blank: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # of those, cells left empty
     _unfilled: list[tuple[Entry, SourcePart]] = field(default_factory=list)

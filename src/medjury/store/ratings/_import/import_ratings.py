@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from medjury.foundation.clock import utc_now
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, load_instrument
-from medjury.intake import FileError, Given, NoRowsError, Row, Table, is_blank, read_table
+from medjury.intake import LEFT_SHEETS, FileError, Given, NoRowsError, Row, Table, is_blank, read_table
 from medjury.intake.cases import Case
 from medjury.store.ratings._export import unguard, write_ratings
 from medjury.store.ratings._frame import rating_of_row
@@ -215,8 +216,17 @@ def _read(
     for entry in read_entries(table, layout, builder.report, empty):
         builder.add(entry, layout.source)
     builder.report.notes += table.reported
-    builder.report.not_read.update(table.left_out)
+    _count_not_read(source, table, builder)
     return set(layout.labels)
+
+
+def _count_not_read(source: Source, table: Table, builder: Builder) -> None:
+    """A sheet of a workbook that another part of the mapping reads is not left out."""
+    left = Counter(table.left_out)
+    if others := builder.sheets.setdefault(source.file, set()):
+        left[LEFT_SHEETS] = 0 if source.sheet in others else -1
+    others.add(source.sheet)
+    builder.report.not_read.update(left)
 
 
 def table_files(path: Location, mapping: Given | None = None) -> tuple[Path, ...]:

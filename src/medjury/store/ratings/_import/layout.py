@@ -86,7 +86,8 @@ def find_layout(
     if missing := [name for name in ("item", "rater", "dimension", "score") if name not in given]:
         raise FileError(
             f"{file}: which column is the {' and which the '.join(missing)}? It has {', '.join(index)}. Name the "
-            f"columns so, or say it in a mapping file (`{missing[0]}: COLUMN`)."
+            f"columns so, or say it in a mapping file (`{missing[0]}: COLUMN`): `medjury look FILE --write "
+            "mapping.yaml` proposes one."
         )
     known = {label: column.strip() for label, column in (labels or {}).items() if column.strip() in index}
     if any("item" in each.says for each in scores):
