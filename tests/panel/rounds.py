@@ -48,6 +48,7 @@ def case_rows(cases: int, systems: tuple[str, ...] = SYSTEMS) -> list[dict[str, 
 def write_study(
     folder: Path,
     *,
+    name: str = "ward",
     cases: int = 3,
     systems: tuple[str, ...] = SYSTEMS,
     instrument: str = "note_quality",
@@ -57,7 +58,7 @@ def write_study(
 ) -> RatedStudy:
     rows = case_rows(cases, systems) if rows is None else rows
     (folder / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    text = f"study: ward\ncases: cases.jsonl\ninstrument: {instrument}\n{dimensions}{panel}"
+    text = f"study: {name}\ncases: cases.jsonl\ninstrument: {instrument}\n{dimensions}{panel}"
     (folder / "study.yaml").write_text(text, encoding="utf-8")
     return load_rated_study(folder / "study.yaml")
 

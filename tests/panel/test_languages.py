@@ -280,7 +280,11 @@ def _set(app: FastAPI, name: str, state: str) -> None:
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_no_sentence_of_a_raters_page_is_left_in_english(readers: dict[str, Reader], language: str) -> None:
-    english, other = readers["en"].pages, readers[language].pages
+    is_wholly_in(language, readers["en"].pages, readers[language].pages)
+
+
+def is_wholly_in(language: str, english: dict[str, str], other: dict[str, str]) -> None:
+    """These pages hold no sentence of the same pages in English."""
     assert list(english) == list(other)
     assert len(english) > 30
     for name, html in other.items():

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from medjury.instruments import Instrument
@@ -80,6 +80,12 @@ def shown_of(
             )
             passages.append(Passage(name, each.label, notes=notes))
     return tuple(passages)
+
+
+def labelled(passages: Iterable[Passage], instrument: Instrument) -> tuple[Passage, ...]:
+    """The passages with the headings of this instrument, which may be in another language."""
+    labels = {ANSWER if each.name == "candidate" else each.name: each.label for each in instrument.inputs}
+    return tuple(replace(each, label=labels.get(each.name, each.label)) for each in passages)
 
 
 def passages_to_row(passages: Sequence[Passage]) -> list[dict[str, Any]]:

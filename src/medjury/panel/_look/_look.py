@@ -21,7 +21,7 @@ from jinja2 import Environment, FileSystemLoader, PrefixLoader, StrictUndefined
 from markupsafe import Markup
 
 from medjury.panel._declared import Everybody
-from medjury.panel._language import ENGLISH, LANGUAGES, language, speak, translations
+from medjury.panel._language import LANGUAGES, language, translations
 from medjury.panel._panel import Panel
 
 KINDS = {
@@ -93,8 +93,6 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
     """The page; a template always knows `person` (None where nobody is signed in), `links`, `csrf` (the hidden
     field that every form needs), `csrf_token`, `study`, `path`, `is_opened` (nothing was sent), `language` and
     `languages`."""
-    if template.startswith("meeting/"):  # not in the catalogues
-        speak(ENGLISH)
     look: Look = request.app.state.look
     person = getattr(request.state, "person", None)
     token = getattr(request.state, "csrf", "")

@@ -11,6 +11,7 @@ from sqlalchemy import insert
 
 from medjury.foundation.errors import MedjuryError
 from medjury.panel._access import Person, Rater, SentForm
+from medjury.panel._language import _, marked
 from medjury.panel._look import page
 from medjury.panel._meeting._questions import asked_of, questions_for
 from medjury.panel._meeting._settling import Overtaken, typed_text, typed_version
@@ -32,9 +33,9 @@ def reply(
     if asked is None:
         raise LookupError(code)
     if not asked.is_open:
-        raise MedjuryError("This question can no longer be answered: the raters have met.")
+        raise MedjuryError(_("This question can no longer be answered: the raters have met."))
     if choice not in asked.choices:
-        raise MedjuryError("Choose one of the answers.")
+        raise MedjuryError(_("Choose one of the answers."))
     if (asked.choice, asked.why) == (choice, why) and asked.is_answered:
         return
     if asked.version != version:
@@ -49,7 +50,7 @@ def reply(
     connection.execute(insert(replies_table).values(**row))
 
 
-_OVERTAKEN = (
+_OVERTAKEN = marked(
     "You answered this in another window since you opened it here, so nothing was saved now. Check it and send it "
     "again."
 )
@@ -70,7 +71,7 @@ def add_question_routes(router: APIRouter, panel: Panel) -> None:
         except LookupError:
             raise HTTPException(404) from None
         except Overtaken:
-            return _show(request, panel, code, person, typed=typed, problem=_OVERTAKEN, status=409)
+            return _show(request, panel, code, person, typed=typed, problem=_(_OVERTAKEN), status=409)
         except MedjuryError as error:
             return _show(request, panel, code, person, typed=typed, problem=str(error), status=400)
         with panel.database.reading() as connection:

@@ -19,7 +19,7 @@ from sqlalchemy import func, insert, select
 from medjury.foundation.files import whole_file
 from medjury.instruments import Score
 from medjury.panel._design import Passage, Round, outcome_from_row, round_by_id, rounds
-from medjury.panel._design._shown import passages_from_row
+from medjury.panel._design._shown import labelled, passages_from_row
 from medjury.panel._rating._saving import newest
 from medjury.panel._rating._stored_answers import progress
 from medjury.panel._tables import asked_table, assignments_table, items_table, replies_table
@@ -123,7 +123,7 @@ def asked_of(connection: Connection, code: str, person: str, *, lock: bool = Fal
 
 
 def _asked(connection: Connection, row: Row[Any], round_: Round, stated: Mapping[str, Any]) -> Asked:
-    passages = passages_from_row(row.shown)
+    passages = labelled(passages_from_row(row.shown), round_.shown)
     between: tuple[str, ...] = tuple(stated["between"] or ())
     by_name = {each.name: each for each in passages}
     sides = tuple(by_name[name] for name in (reversed(between) if row.turned else between))

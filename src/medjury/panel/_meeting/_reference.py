@@ -19,6 +19,7 @@ from medjury.panel._access import Person, names_of_people
 from medjury.panel._design import Passage, outcome_from_row, outcome_row
 from medjury.panel._design._rounds import instrument_from_row
 from medjury.panel._design._shown import passages_from_row
+from medjury.panel._language import _, language, marked
 from medjury.panel._meeting._settling import Overtaken
 from medjury.panel._tables import (
     made,
@@ -105,11 +106,11 @@ def _free_cases(connection: Connection, named: Sequence[str]) -> list[int]:
 
 
 STAGES = {
-    "alone": "Each reads alone",
-    "together": "Write together",
-    "routine": "The routine diagnosis",
-    "scoring": "Score the answers",
-    "done": "Done",
+    "alone": marked("Each reads alone"),
+    "together": marked("Write together"),
+    "routine": marked("The routine diagnosis"),
+    "scoring": marked("Score the answers"),
+    "done": marked("Done"),
 }
 TOGETHER, ROUTINE = "together", "routine"
 
@@ -161,6 +162,11 @@ class CaseWork:
     @cached_property
     def instrument(self) -> Instrument:
         return instrument_from_row(self.kept_instrument)
+
+    @property
+    def shown_instrument(self) -> Instrument:
+        """The instrument in the words that the member reads."""
+        return self.instrument.in_language(language())
 
     @property
     def stage(self) -> str:
@@ -286,7 +292,7 @@ def shown_of_work(connection: Connection, work: CaseWork, person: str) -> ShownW
     reference, verdict = work.last(TOGETHER, submitted=True), work.last(ROUTINE, submitted=True)
     return ShownWork(
         stage,
-        [(STAGES[name], name == stage) for name in work.stages],
+        [(_(STAGES[name]), name == stage) for name in work.stages],
         last.said if last else {},
         last.version if last else 0,
         work.last(alone(person), submitted=True) is not None,
@@ -304,9 +310,11 @@ def _written_alone(
     known = names_of_people(connection) if work.panel.names else {}
     found = []
     for place, member in enumerate(work.panel.members):
-        name = known.get(member, f"Member {chr(ord('A') + place)}")
+        name = known.get(member, _("Member %(letter)s", letter=chr(ord("A") + place)))
         last = work.last(alone(member), submitted=True)
-        found.append((f"{name} (you)" if member == person else name, last.said if last else {}))
+        found.append(
+            (_("%(name)s (you)", name=name) if member == person else name, last.said if last else {})
+        )
     return found
 
 
@@ -365,6 +373,8 @@ def go_on(connection: Connection, work: CaseWork, person: str, now: datetime, *,
 def begin_meeting(connection: Connection, work: CaseWork, person: str, now: datetime) -> None:
     """A member opens the meeting, once everyone has handed in what they wrote alone."""
     if work.stage == "alone" and work.waiting_for:
-        raise MedjuryError("Somebody is still reading alone. The coordinator can open the meeting earlier.")
+        raise MedjuryError(
+            _("Somebody is still reading alone. The coordinator can open the meeting earlier.")
+        )
     if work.stage == "alone":
         go_on(connection, work, person, now, to="together")

@@ -20,6 +20,7 @@ from medjury.intake.cases import Case, CaseSource, write_cases
 from medjury.panel._access import erased_among
 from medjury.panel._design._rounds import instrument_to_row
 from medjury.panel._design._shown import Passage, hide, hider, passages_to_row, shown_of
+from medjury.panel._language import marked
 from medjury.panel._meeting._reference import ROUTINE, TOGETHER, CaseWork, all_work
 from medjury.panel._tables import (
     reference_answers_table,
@@ -130,10 +131,10 @@ def _drawn(study: RatedStudy, item: str, rows: list[dict[str, Any]]) -> list[dic
 
 
 FIELDS = {
-    "primary": "Primary diagnosis",
-    "secondary": "Secondary diagnoses",
-    "differential": "Differential diagnosis",
-    "reasoning": "Reasoning",
+    "primary": marked("Primary diagnosis"),
+    "secondary": marked("Secondary diagnoses"),
+    "differential": marked("Differential diagnosis"),
+    "reasoning": marked("Reasoning"),
 }
 
 

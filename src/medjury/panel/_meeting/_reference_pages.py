@@ -24,6 +24,8 @@ from medjury.panel._access import (
     trail,
 )
 from medjury.panel._design import form_of_instrument, read_form
+from medjury.panel._design._shown import labelled
+from medjury.panel._language import _, marked
 from medjury.panel._look import page
 from medjury.panel._meeting._reference import (
     ROUTINE,
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
 
 
 _Change = Callable[["Connection", CaseWork], None]
-_OVERTAKEN = (
+_OVERTAKEN = marked(
     "Another member saved something for this case while you had it open, so nothing of yours was saved. What you "
     "typed is kept below. Look at both, then send it again where it still fits."
 )
@@ -104,9 +106,9 @@ def add_reference_routes(router: APIRouter, panel: Panel) -> None:
         said = {"agrees": form.get("agrees", ""), "why": typed_text(form, "why")}
         problem = ""
         if said["agrees"] not in ("yes", "no"):
-            problem = "Say whether you agree with the routine diagnosis."
+            problem = _("Say whether you agree with the routine diagnosis.")
         elif said["agrees"] == "no" and not said["why"]:
-            problem = "Say in a few words why you do not agree."
+            problem = _("Say in a few words why you do not agree.")
         if problem:
             return show(request, panel, code, person, typed=said, problem=problem, status=400)
 
@@ -121,7 +123,7 @@ def add_reference_routes(router: APIRouter, panel: Panel) -> None:
     def finish(request: Request, code: str, person: Rater, form: SentForm) -> Response:
         def change(connection: Connection, work: CaseWork) -> None:
             if not work.all_scored:
-                raise MedjuryError("Some answers have no grades yet. Score them first.")
+                raise MedjuryError(_("Some answers have no grades yet. Score them first."))
             go_on(connection, work, person.id, panel.now(), to="done")
 
         return act(request, panel, code, person, change, typed={}, what="finished a case")
@@ -149,7 +151,7 @@ def act(
     except Overtaken:
         if passes_on:
             raise
-        return show(request, panel, code, person, unsaved=typed, problem=_OVERTAKEN, status=409)
+        return show(request, panel, code, person, unsaved=typed, problem=_(_OVERTAKEN), status=409)
     return RedirectResponse(f"/reference/{code}", 303)
 
 
@@ -181,9 +183,10 @@ def show(
         status=status,
         work=work,
         shown=shown,
-        fields=FIELDS,
+        record=labelled(work.shown, work.shown_instrument),
+        fields=_labels(),
         said=typed if typed is not None else shown.said,
-        unsaved={FIELDS.get(name, name): text for name, text in (unsaved or {}).items() if text},
+        unsaved={_labels().get(name, name): text for name, text in (unsaved or {}).items() if text},
         problem=problem,
     )
 
@@ -193,8 +196,12 @@ def _texts(form: Mapping[str, str]) -> dict[str, str]:
 
 
 def _lacks(said: Mapping[str, str]) -> str:
-    lacking = [FIELDS[name].lower() for name in ("primary", "reasoning") if not said[name]]
-    return f"Still missing: {' and '.join(lacking)}. Nothing was handed in yet." if lacking else ""
+    lacking = ", ".join(_labels()[name] for name in ("primary", "reasoning") if not said[name])
+    return _("Still missing: %(what)s. Nothing was handed in yet.", what=lacking) if lacking else ""
+
+
+def _labels() -> dict[str, str]:
+    return {name: _(label) for name, label in FIELDS.items()}
 
 
 def add_scoring_routes(router: APIRouter, panel: Panel) -> None:
@@ -233,12 +240,12 @@ def add_scoring_routes(router: APIRouter, panel: Panel) -> None:
             )
         except Overtaken:
             return _show_answer(
-                request, panel, code, answer, person, said=said, problem=_OVERTAKEN, status=409
+                request, panel, code, answer, person, said=said, problem=_(_OVERTAKEN), status=409
             )
 
 
 def _questions(work: CaseWork) -> Any:
-    return form_of_instrument(work.instrument)
+    return form_of_instrument(work.shown_instrument)
 
 
 def _found(connection: Connection, code: str, answer: str, person: Person) -> tuple[CaseWork, AnswerToScore]:
@@ -272,9 +279,11 @@ def _show_answer(
         status=status,
         work=work,
         shown=shown,
+        record=labelled(work.shown, work.shown_instrument),
         answer=found,
+        answer_shown=labelled(found.shown, work.shown_instrument),
         number=[each.code for each in work.answers].index(answer) + 1,
-        fields=FIELDS,
+        fields=_labels(),
         questions=_questions(work),
         said=said if said is not None else (last.said if last else {}),
         saved=last.said if last and status == 409 else None,

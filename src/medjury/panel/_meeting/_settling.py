@@ -26,6 +26,7 @@ from medjury.panel._design import (
     read_form,
 )
 from medjury.panel._design._form import GRADE, WHY
+from medjury.panel._language import _, decimal
 from medjury.panel._meeting._differences import RatedItem, all_the_same
 from medjury.panel._meeting._items import MeetingItem, Settled, item_by_code
 from medjury.panel._tables import confirmations_table, decisions_table, proposals_table
@@ -41,7 +42,13 @@ def typed_text(form: Mapping[str, str], name: str) -> str:
     """A text without what nobody sees; refused where it is too long to be one."""
     text = clean_text(form.get(name, "")).strip()
     if len(text) > LONGEST:
-        raise MedjuryError(f"A text may have {LONGEST:,} letters; this one has {len(text):,}. Shorten it.")
+        raise MedjuryError(
+            _(
+                "The text may have %(most)s letters; it has %(letters)s.",
+                most=decimal(LONGEST),
+                letters=decimal(len(text)),
+            )
+        )
     return text
 
 
@@ -121,7 +128,7 @@ def confirm(connection: Connection, code: str, person: str, version: int, now: d
     _not_overtaken(item.proposal, version)
     last = item.proposal
     if last is None or not last.agreed:
-        raise MedjuryError("There is nothing to confirm yet. Enter the grades that you agreed on.")
+        raise MedjuryError(_("There is nothing to confirm yet. Enter the grades that you agreed on."))
     if person not in last.confirmed:
         _confirm(connection, last.id, person, now)
     return _again(connection, code)
@@ -134,7 +141,7 @@ def do_not_agree(
     item = _open_for(connection, code, person)
     _not_overtaken(item.proposal, version)
     if not reason.strip():
-        raise MedjuryError("Say in a few words why you do not agree. The adjudicator reads it.")
+        raise MedjuryError(_("Say in a few words why you do not agree. The adjudicator reads it."))
     row = _row(item, person, version, Read({}, "", {}, {}), now) | {"reason": reason.strip(), "agreed": False}
     connection.execute(insert(proposals_table).values(**row))
     return _again(connection, code)
@@ -160,7 +167,7 @@ def _open_for(connection: Connection, code: str, person: str) -> MeetingItem:
     if item is None or person not in item.participants or item.meeting.by != "raters":
         raise LookupError(code)
     if not item.meeting.is_open or item.state == "adjudicated":
-        raise MedjuryError("This case can no longer be changed: the meeting is over, or it was decided.")
+        raise MedjuryError(_("This case can no longer be changed: the meeting is over, or it was decided."))
     return item
 
 

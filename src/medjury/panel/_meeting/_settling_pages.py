@@ -16,7 +16,8 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import NotApplicable, Outcome, Score, Unscored
 from medjury.panel._access import Adjudicator, Form, Person, Rater, Role, SentForm, names_of_people, trail
 from medjury.panel._design import Passage, Question, Read, Round, Said, round_by_id
-from medjury.panel._design._shown import passages_from_row
+from medjury.panel._design._shown import labelled, passages_from_row
+from medjury.panel._language import _, marked
 from medjury.panel._look import page
 from medjury.panel._meeting._differences import RatedItem, rated_items
 from medjury.panel._meeting._items import (
@@ -105,8 +106,8 @@ def difference_of(connection: Connection, item: MeetingItem, reader: str) -> Dif
         item,
         round_,
         rated,
-        passages_from_row(row),
-        questions_to_settle(round_.instrument, item, rated),
+        labelled(passages_from_row(row), round_.shown),
+        questions_to_settle(round_.shown, item, rated),
         [_given(round_, rated, name, who) for name in names if name in item.dimensions],
         [_given(round_, rated, name, who) for name in names if name not in item.dimensions],
         [_entered(round_, each, item, who) for each in item.proposals],
@@ -124,41 +125,43 @@ def grades_in_short(connection: Connection, items: Sequence[MeetingItem]) -> dic
     """By the code of an answer what raters gave where they differ, as "4 v 1", in the order of their letters."""
     rounds_ = {each.meeting.round: round_by_id(connection, each.meeting.round) for each in items}
     rated = {each.id: each for round_ in rounds_.values() for each in rated_items(connection, round_)}
-    found = {}
+    found, against = {}, _("v")
     for each in items:
         who = dict.fromkeys(each.participants, "")
         given = [_given(rounds_[each.meeting.round], rated[each.item], name, who) for name in each.dimensions]
-        found[each.code] = [(label, " v ".join(one.grade for one in said)) for label, said in given]
+        found[each.code] = [(label, f" {against} ".join(one.grade for one in said)) for label, said in given]
     return found
 
 
 def _names(connection: Connection, item: MeetingItem, reader: str) -> dict[str, str]:
     """Raters are letters, unless the study lets them see names; one's own is marked."""
     known = names_of_people(connection) if item.meeting.names else {}
-    named = {each: known.get(each, f"Rater {item.letter(each)}") for each in item.participants}
-    return {each: f"{name} (you)" if each == reader else name for each, name in named.items()}
+    named = {
+        each: known.get(each, _("Rater %(letter)s", letter=item.letter(each))) for each in item.participants
+    }
+    return {each: _("%(name)s (you)", name=name) if each == reader else name for each, name in named.items()}
 
 
 def _given(round_: Round, rated: RatedItem, name: str, who: Mapping[str, str]) -> _Question:
-    dimension = round_.instrument.dimension(name)
+    dimension = round_.shown.dimension(name)
     given = rated.outcomes(name)
     said = [_grade(round_, name, given[person], shown) for person, shown in who.items() if person in given]
     return dimension.label or name, said
 
 
 def _grade(round_: Round, name: str, outcome: Outcome, who: str) -> GivenGrade:
-    dimension = round_.instrument.dimension(name)
+    dimension = round_.shown.dimension(name)
     if isinstance(outcome, Score):
         words = dimension.grades.get(int(outcome.value), "")
         return GivenGrade(who, f"{outcome.value:g}", words, outcome.explanation)
     if isinstance(outcome, NotApplicable):
-        return GivenGrade(who, "not applicable", "", outcome.explanation)
+        return GivenGrade(who, _("not applicable"), "", outcome.explanation)
     assert isinstance(outcome, Unscored)
-    return GivenGrade(who, "can't judge", "", outcome.message)
+    return GivenGrade(who, _("can't judge"), "", outcome.message)
 
 
 def _entered(round_: Round, settled: Settled, item: MeetingItem, who: Mapping[str, str]) -> Entered:
-    labels = {each.name: each.label or each.name for each in round_.instrument.dimensions}
+    labels = {each.name: each.label or each.name for each in round_.shown.dimensions}
     grades = [
         _grade(round_, name, settled.outcomes[name], labels[name])
         for name in item.dimensions
@@ -166,10 +169,10 @@ def _entered(round_: Round, settled: Settled, item: MeetingItem, who: Mapping[st
     ]
     missing = [who[each] for each in item.participants if each not in settled.confirmed]
     confirmed = [who[each] for each in item.participants if each in settled.confirmed]
-    return Entered(who.get(settled.person, "The adjudicator"), settled, grades, confirmed, missing)
+    return Entered(who.get(settled.person, _("The adjudicator")), settled, grades, confirmed, missing)
 
 
-_OVERTAKEN = (
+_OVERTAKEN = marked(
     "Somebody saved something else for this case while you had it open, so nothing of yours was saved. Theirs is "
     "shown below, and what you typed is still in the form. Look at both, then send it again."
 )
@@ -279,7 +282,9 @@ def _act(
             change(connection)
             trail(connection, person, what, code, now=panel.now())
     except Overtaken:
-        return _show(request, panel, code, person, said=said, problem=_OVERTAKEN, reason=reason, status=409)
+        return _show(
+            request, panel, code, person, said=said, problem=_(_OVERTAKEN), reason=reason, status=409
+        )
     except LookupError:
         raise HTTPException(404) from None
     return RedirectResponse(f"/{request.url.path.split('/')[1]}/{code}", 303)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -30,7 +30,7 @@ from medjury.panel._design import (
     round_by_id,
     said_in,
 )
-from medjury.panel._design._shown import ANSWER
+from medjury.panel._design._shown import labelled
 from medjury.panel._language import _, decimal
 from medjury.panel._look import page
 from medjury.panel._panel import Panel
@@ -178,11 +178,8 @@ def _paragraphs(text: str) -> list[str]:
 
 
 def _columns(round_: Round, assignment: Assignment) -> tuple[Column | None, Column | None]:
-    labels = {ANSWER if each.name == "candidate" else each.name: each.label for each in round_.shown.inputs}
-    sources = tuple(replace(each, label=labels.get(each.name, each.label)) for each in assignment.sources)
-    answer = assignment.answer
-    if answer is not None:
-        answer = replace(answer, label=labels.get(ANSWER, answer.label))
+    sources = labelled(assignment.sources, round_.shown)
+    answer = next(iter(labelled(filter(None, [assignment.answer]), round_.shown)), None)
     reference = next((each for each in sources if each.name == "reference"), None)
     left: dict[str, list[Piece]] = {}
     right: dict[str, list[Piece]] = {}
