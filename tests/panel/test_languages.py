@@ -309,6 +309,30 @@ def test_a_rater_chooses_a_language_and_keeps_it(readers: dict[str, Reader]) -> 
     )
 
 
+def test_a_language_chosen_before_signing_in_is_kept(readers: dict[str, Reader]) -> None:
+    new = Reader(readers["en"].app, "en")  # type: ignore[arg-type]  # the same application
+    panel = new.app.state.panel  # type: ignore[attr-defined]
+    new.person, path = invited(panel, "Dr Gecko", Role.RATER)
+    answer = new.submit("/language", path, language="de", next=path)
+    assert (answer.status_code, answer.headers["location"]) == (303, path)
+    joining = new.get(path)
+    assert strings(joining.text)[0] == "de"
+    assert f'name="next" value="{path}"' in joining.text
+    assert 'value="/sign-in?next=/rate"' in new.get("/sign-in?next=/rate").text
+    assert 'action="/language"' not in new.submit(path, path, password="x", again="x").text
+    assert new.submit(path, path, password=PASSWORD, again=PASSWORD).status_code == 303
+    new.cookies.delete("medjury-language")
+    assert strings(new.get("/account").text)[0] == "de", "it is the rater's own choice now"
+    assert new.submit("/language", "/account", language="xx").status_code == 422
+    elsewhere = new.submit("/language", "/account", language="fr", next="//x.example")
+    assert elsewhere.headers["location"] == "/"
+    coordinator = Reader(readers["en"].app, "en")  # type: ignore[arg-type]
+    assert coordinator.submit("/language", "/sign-in", language="fr").status_code == 303
+    _, path = invited(panel, "Ada", Role.COORDINATOR)
+    assert coordinator.submit(path, path, password=PASSWORD, again=PASSWORD).status_code == 303
+    assert strings(coordinator.get("/account").text)[0] == "en"
+
+
 def test_the_coordinators_pages_are_english_whatever_the_browser_asks_for(tmp_path: Path) -> None:
     database, _ = set_up_panel(tmp_path)
     coordinator = sign_in(make_app(Panel(database)), Role.COORDINATOR)
@@ -372,6 +396,8 @@ def test_axe_finds_nothing_serious_in_a_language(
         page = context.new_page()
         page.goto("/sign-in")
         assert _is_dark(page) == (scheme == "dark")
+        page.locator(".languages summary").click()
+        _is_in_sight(page.locator(".languages form"), width)
         _is_sound(page, language)
         page.goto(invited(panel, "Dr Ocelot", Role.RATER)[1])
         _is_sound(page, language)

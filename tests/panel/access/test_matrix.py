@@ -24,6 +24,7 @@ OPEN = {
     "/sign-in/passkey/options",
     "/sign-in/openid",
     "/sign-in/openid/return",
+    "/language",
     "/sign-out",
     "/join/{secret}",
     "/join/{secret}/passkey",

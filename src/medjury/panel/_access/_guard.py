@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from medjury.foundation.errors import MedjuryError
 from medjury.panel._access._forms import LARGEST_BODY, Form, read_fields
-from medjury.panel._access._secrets import set_visit
+from medjury.panel._access._secrets import chosen_language, set_visit
 from medjury.panel._access._visitors import SignInFirst, visitor
 from medjury.panel._language import _, begin, marked
 from medjury.panel._look import error_page, page
@@ -132,7 +132,7 @@ class _Guard:
             return
         scope.setdefault("state", {})
         asked = dict(scope["headers"]).get(b"accept-language", b"").decode("latin-1")
-        begin("" if scope["path"].startswith("/api/") else asked)
+        begin("" if scope["path"].startswith("/api/") else f"{chosen_language(Request(scope))},{asked}")
         started = False
 
         async def answer(message: Message) -> None:

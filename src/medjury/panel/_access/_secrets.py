@@ -83,6 +83,15 @@ def set_device(response: Response, panel: Panel, secret: str) -> None:
     _set(response, panel, "device", secret, DEVICE_LASTS)
 
 
+def chosen_language(request: Request) -> str:
+    """The language that somebody chose in this browser before they signed in."""
+    return request.cookies.get(_name(request.app.state.panel, "language")) or ""
+
+
+def set_chosen_language(response: Response, panel: Panel, language: str) -> None:
+    _set(response, panel, "language", language)
+
+
 def _name(panel: Panel, kind: str) -> str:
     return f"__Host-medjury-{kind}" if panel.is_secure else f"medjury-{kind}"
 

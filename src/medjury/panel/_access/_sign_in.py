@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
 from medjury.panel._access._forms import SentForm
 from medjury.panel._access._passwords import hash_password, is_outdated, is_password
-from medjury.panel._access._people import Person, person_of, row_by_sign_in_name, set_password
+from medjury.panel._access._people import (
+    Person,
+    Role,
+    person_of,
+    row_by_sign_in_name,
+    set_language,
+    set_password,
+)
 from medjury.panel._access._secrets import (
+    chosen_language,
     device_secret,
     remove_session,
     session_secret,
+    set_chosen_language,
     set_device,
     set_session,
 )
@@ -24,7 +33,7 @@ from medjury.panel._access._sessions import (
 from medjury.panel._access._trail import trail
 from medjury.panel._access._visitors import Anyone, Whoever, address_of
 from medjury.panel._access._waiting import begin_attempt, own_key, stranger_keys, succeeded
-from medjury.panel._language import _, marked, plural
+from medjury.panel._language import LANGUAGES, _, marked, plural
 from medjury.panel._look import Look, page
 from medjury.panel._panel import Panel
 
@@ -72,6 +81,14 @@ def add_sign_in_routes(router: APIRouter, panel: Panel) -> None:
                 set_password(connection, person, newer)
         return let_in(request, panel, person, "password", back)
 
+    @router.post("/language")
+    def choose_language(person: Anyone, form: SentForm) -> Response:
+        if (chosen := form.get("language", "")) not in LANGUAGES:
+            raise HTTPException(422)
+        answer = RedirectResponse(own_path(form.get("next", "/")), 303)
+        set_chosen_language(answer, panel, chosen)
+        return answer
+
     @router.post("/sign-out")
     def sign_out(
         request: Request,
@@ -94,6 +111,12 @@ def let_in(request: Request, panel: Panel, person: Person, how: str, back: str =
     with panel.database.writing() as connection:
         if before is not None:
             end_session(connection, before, now)
+        if (
+            person.role is Role.RATER
+            and not person.language
+            and (chosen := chosen_language(request)) in LANGUAGES
+        ):
+            set_language(connection, person, chosen)
         secret = start_session(connection, person, now)
         device = know_device(connection, device_secret(request), person, now)
         trail(connection, person, "signed in", how, now=now)
