@@ -107,7 +107,7 @@ def test_the_command_line_prints_the_numbers_of_the_functions(
         (["triage", str(folder), "--dimensions", "risk"], triage(open_run(folder), dimensions="risk")),
         (["estimate", str(folder)], estimate(open_run(folder))),
     ):
-        assert main(words) == 0
+        assert main([*words, *(["--all"] if "report" in words else [])]) == 0
         assert capsys.readouterr().out == expected.text() + "\n"
         assert main([*words, "--json"]) == 0
         assert json.loads(capsys.readouterr().out) == json.loads(expected.to_json())

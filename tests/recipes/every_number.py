@@ -199,6 +199,9 @@ confusion / a grade: reader-north
 confusion / a grade: reasoner-zero-shot
 confusion-by-rater / a grade: clinicians
 confusion-by-rater / a grade: grade
+missed-danger / a grade: clinicians
+missed-danger / a grade: jury
+missed-danger / a grade: reader-north
 judges / settings of the judges as the study file has them: *
 gate / a rule in words, with numbers of other tables: *
 preconditions / a rule in words, with numbers of other tables: *

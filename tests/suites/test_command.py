@@ -59,6 +59,8 @@ def test_check_names_the_rows_that_are_wrong(tmp_path: Path, capsys: Captured) -
             "ours.csv, row 4: the right answer is none of the choices",
             "ours.csv, row 5: its id appears twice, first in ours.csv, row 2",
         ],
+        "read": ["ours.csv"],
+        "not_read": [],
     }
 
 

@@ -182,7 +182,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class PlotPart:
     """One picture beside others: for each line a name, a value with its ends, and the limits it is held to."""
 
     title: str
@@ -190,7 +190,7 @@ class Panel:
     lines: Sequence[tuple[str, Estimate, Sequence[float]]]
 
 
-def panels_figure(panels: Sequence[Panel], *, columns: int = 3) -> Figure:
+def panels_figure(panels: Sequence[PlotPart], *, columns: int = 3) -> Figure:
     """Values with their intervals, the first line of each panel on top, its limits as red marks."""
     if not panels:
         raise MedjuryError("there is nothing to draw: no row has a value with an interval")

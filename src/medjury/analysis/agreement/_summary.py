@@ -14,7 +14,7 @@ from medjury.analysis.agreement._among_humans import AMONG, EACH, OTHERS
 from medjury.analysis.agreement._row import AgreementRow
 from medjury.analysis.agreement._severe_errors import SevereErrors, severe_errors
 from medjury.foundation.screen import screen_columns
-from medjury.statistics import Estimate, Panel, Printable, counted, percent, shown, supported, text_table
+from medjury.statistics import Estimate, PlotPart, Printable, counted, percent, shown, supported, text_table
 from medjury.tables import ABSENT, CONSENSUS, RatingTable, Roles
 
 # With more dimensions than this each has one line; with more jurors, or pairs, their lowest and highest are shown.
@@ -294,7 +294,7 @@ def missed_danger(found: Found, dimension: str, rater: str) -> Estimate | None:
     return replace(made.worst, n=len(np.unique(at[made.danger]))) if made.danger.any() else None
 
 
-def panels(found: Found) -> list[Panel]:
+def panels(found: Found) -> list[PlotPart]:
     """For each dimension the study's coefficient of every rater and of colleagues; of clinicians alone of every
     pair."""
     index: Index = {
@@ -322,7 +322,9 @@ def panels(found: Found) -> list[Panel]:
                 if row is not None and row.estimate.defined
             ]
         if lines:
-            made.append(Panel(dimension, f"{name} with one clinician" if found.roles.raters else name, lines))
+            made.append(
+                PlotPart(dimension, f"{name} with one clinician" if found.roles.raters else name, lines)
+            )
     return made
 
 

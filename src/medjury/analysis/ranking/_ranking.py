@@ -11,7 +11,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
     FEWEST_CLUSTERS,
     Estimate,
-    Panel,
+    PlotPart,
     Printable,
     Result,
     Row,
@@ -242,7 +242,9 @@ class Ranking(Part[Standing]):
 
     def plot(self) -> Figure:
         """The systems from best to worst, by what ranks them, with intervals; letters are tie groups."""
-        return panels_figure([Panel("", self.by.replace("_", " "), [self._drawn(row) for row in self.rows])])
+        return panels_figure(
+            [PlotPart("", self.by.replace("_", " "), [self._drawn(row) for row in self.rows])]
+        )
 
     def _drawn(self, row: Standing) -> tuple[str, Estimate, Sequence[float]]:
         estimate = getattr(row, self.by)
