@@ -44,8 +44,8 @@ def printed(monkeypatch: pytest.MonkeyPatch, width: str, *words: str) -> tuple[i
     return status, out.getvalue()
 
 
-# The MedHELM recipes take minutes: with `make test-simulations`.
-SLOW = ("medhelm-jury", "medhelm-notes", "medhelm-replies", "ward-reference")
+# These take minutes: with `make test-simulations`.
+SLOW = ("pdsqi9", "medhelm-jury", "medhelm-notes", "medhelm-replies", "ward-reference")
 
 
 @pytest.mark.parametrize(
