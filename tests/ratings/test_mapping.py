@@ -10,6 +10,7 @@ import pytest
 
 from medjury.foundation.errors import MedjuryError
 from medjury.store.ratings import read_ratings
+from medjury.tables._panel import open_panel
 
 
 @pytest.mark.parametrize(
@@ -158,3 +159,19 @@ def test_settings_that_exclude_each_other(tmp_path: Path) -> None:
     for more in ({"items": ["model"]}, {"columns": "{rater}"}, {"score": "Ada"}):
         with pytest.raises(MedjuryError, match="exclude each other"):
             read_ratings(tmp_path / "t.csv", mapping={"item": "item", "raters": ["Ada"], **more})
+
+
+def test_two_columns_name_a_case_and_never_two_cases_alike(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b,who,score\nq1,x,Ada,4\nq 1,x,Ada,3\nq,1 x,Ben,2\n")
+    mapping: dict[str, Any] = {
+        "item": ["a", "b"],
+        "rater": "who",
+        "score": "score",
+        "fixed": {"dimension": "d"},
+    }
+    found = read_ratings(tmp_path / "t.csv", mapping=mapping).ratings
+    assert [each.item for each in found] == ["q1 x", "q 1 | x", "q | 1 x"]
+    panel = open_panel(
+        tmp_path / "t.csv", "clinician", named={}, scores=["score"], mapping={"item": ["a", "b"]}
+    )
+    assert panel.frame["item"].to_list() == ["q1 x", "q 1 | x", "q | 1 x"]

@@ -7,6 +7,7 @@ from ._files.cells import DeclaredMissing as DeclaredMissing
 from ._files.cells import changed_id as changed_id
 from ._files.cells import code_of as code_of
 from ._files.cells import is_blank as is_blank
+from ._files.cells import joined_id as joined_id
 from ._files.cells import shown_of as shown_of
 from ._files.delimited import plain_header as plain_header
 from ._files.inspect_log import EvalLog as EvalLog

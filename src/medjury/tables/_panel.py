@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.frames import FORMS, as_polars
-from medjury.intake import TYPED, Reading, read_table, shown_of
+from medjury.intake import TYPED, Reading, joined_id, read_table, shown_of
 from medjury.tables._case_columns import CASE_PARTS, tells_groups
 from medjury.tables._read import read_plain_table, read_rating_table
 
@@ -147,8 +147,10 @@ def _with_item_of(panel: Panel, columns: Sequence[str]) -> Panel:
             raise MedjuryError(
                 f"{panel.title}: there is no column {name!r}; {nearest(name, panel.frame.columns)}"
             )
-    parts = [pl.col(name).cast(pl.String).str.strip_chars() for name in columns]
-    frame = panel.frame.with_columns(item=pl.concat_str(parts, separator=" "))
+    rows = panel.frame.select(pl.col(name).cast(pl.String).fill_null("") for name in columns).iter_rows()
+    frame = panel.frame.with_columns(
+        item=pl.Series([joined_id(each) or None for each in rows], dtype=pl.String)
+    )
     return replace(panel, frame=frame).saying(f"item is the columns {', '.join(columns)} together")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import date, time
 from typing import Any
 
@@ -75,3 +76,10 @@ def changed_id(cell: Any) -> str | None:
     if isinstance(cell, ShownNumber) and not cell.shown:
         return "a number that the sheet shows with other characters"
     return None
+
+
+def joined_id(parts: Iterable[str]) -> str:
+    """One id of several columns: "a b" and "c" are another case than "a" and "b c"; empty where a part is."""
+    found = [each.strip() for each in parts]
+    separator = " | " if any(re.search(r"\s", each) for each in found) else " "
+    return separator.join(found) if all(found) else ""

@@ -9,7 +9,7 @@ from typing import Any
 
 from medjury.foundation.nested import json_in
 from medjury.instruments import Reason, Unscored, extract_json
-from medjury.intake import Table, changed_id, code_of, is_blank, shown_of
+from medjury.intake import Table, changed_id, code_of, is_blank, joined_id, shown_of
 from medjury.store.ratings._import.layout import Layout, ScoreColumn
 from medjury.store.ratings._import.redcap import redcap_rows
 from medjury.store.ratings._import.report import ImportReport, Problem, short
@@ -83,8 +83,12 @@ def _row(
         if value := shown_of(cell):
             fields[name] = value
     if len(source.item_columns) > 1:
-        parts = [shown_of(cells[layout.index[name.strip()]]) for name in source.item_columns]
-        fields["item"] = " ".join(parts) if all(parts) else ""
+        own = [cells[layout.index[name.strip()]] for name in source.item_columns]
+        if made := next(filter(None, map(changed_id, own)), None):
+            message = f"holds {made}, not an id: format the columns as text and enter them again"
+            report.problems.append(Problem(file, number, "item", "", message))
+            return
+        fields["item"] = joined_id(map(shown_of, own))
     if source.dimension is not None and source.dimensions is not None:
         words = {word: name for name, word in source.dimensions.items()}
         if fields.get("dimension") not in words:
