@@ -144,9 +144,7 @@ def _scored(material: Material, facts: Sequence[Facts]) -> Number:
         return "Answers with a score", percent(worst.share, 1), line
     compared = [each for each in facts if each.agreed is not None]
     few = min(compared or facts, key=lambda each: each.verdict.clusters)
-    line = (
-        f"Different held-out cases that two clinicians and the jury scored ({few.verdict.doubly:,} answers). "
-    )
+    line = f"Different cases that two clinicians and the jury scored ({few.verdict.doubly:,} answers). "
     line += f"All answers{so_far} have a score." if worst.share is not None else ""
     aside = material.evidence.table.left_aside
     line += f" {aside:,} cases were set aside for development." if aside else ""
