@@ -131,8 +131,10 @@ def test_letters_and_gaps_are_scores_and_gaps(tmp_path: Path) -> None:
     file = packed(tmp_path, *samples, {**SAMPLE, "id": "e", "scores": {}, "error": {"message": "x"}}, header={
         **HEADER, "results": {"total_samples": 8}})  # fmt: skip
     found = read_ratings(file, mapping=look(file).kind.mapping)
-    assert [each.score for each in found.ratings] == [1, 0, 0.5, 0, 1, 0]
-    assert found.report.left_out["not rated (blank cells)"] == 2
+    # The judge was asked for all eight: the value that is no number and the sample that failed are its failures.
+    assert [each.score for each in found.ratings] == [1, 0, 0.5, 0, 1, 0, None, None]
+    assert [each.status for each in found.ratings[6:]] == ["unscored", "unscored"]
+    assert "not rated (blank cells)" not in found.report.left_out
     assert found.report.left_out["sample that ended in an error, kept without its scores"] == 1
 
 

@@ -99,3 +99,15 @@ def test_short_texts_without_a_grade_are_cases(tmp_path: Path) -> None:
     (tmp_path / "cases.csv").write_text("id,candidate,context\na,Well.,A note.\n")
     found = look(tmp_path / "cases.csv")
     assert (found.kind.name, found.kind.other, found.problem) == ("table of cases", None, "")
+
+
+def test_what_is_no_grade_of_a_judge_is_a_failure_and_is_kept(tmp_path: Path) -> None:
+    file, mapping = tmp_path / "judges.csv", tmp_path / "m.yaml"
+    grades = ["nan", "NA", "", *map(str, [1, 2, 3, 4, 5] * 4)]
+    rows = [f"c{at},{who},{grade}\n" for at, grade in enumerate(grades) for who in ("gpt-4o", "llama-3")]
+    file.write_text("case_id,judge,accuracy\n" + "".join(rows))
+    assert main(["look", str(file), "--write", str(mapping)]) == 0
+    found = read_ratings(file, mapping=mapping)
+    assert len(found.ratings) == len(rows) and {each.rater_kind for each in found.ratings} == {"judge"}
+    lost = [each for each in found.ratings if each.status != "scored"]
+    assert {each.status for each in lost} == {"unscored"} and len(lost) == 6

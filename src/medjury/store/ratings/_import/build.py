@@ -71,7 +71,7 @@ class Builder:
             outcome = self._outcome(entry, source)
             if outcome is None:
                 self.report.not_rated += 1
-                if self.every_cell:
+                if self.every_cell or _of_judge(entry, source):
                     self._unfilled.append((entry, source))
                 if self._may_be_skipped(name := entry.fields["dimension"]):
                     self._blank[entry.fields.get("item", ""), entry.fields.get("rater", ""), name] += 1
@@ -394,3 +394,9 @@ def _status(outcome: Outcome) -> Status:
     if isinstance(outcome, Score):
         return "scored"
     return "not_applicable" if isinstance(outcome, NotApplicable) else "unscored"
+
+
+def _of_judge(entry: Entry, source: SourcePart) -> bool:
+    """A judge was asked for each cell: an empty one is a failure, where a clinician's was not rated."""
+    fields = entry.fields
+    return (fields.get("rater_kind") or source.kind_of(fields.get("rater", ""))) == "judge"
