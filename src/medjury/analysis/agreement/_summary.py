@@ -205,7 +205,8 @@ class _Cells:
                 }
             else:
                 row[f"{len(self.others)} other raters"] = _range(jurors, share=statistic == _MISSED)
-            rows.append(row)
+            if any(list(row.values())[1:]):
+                rows.append(row)
         counts: dict[str, Printable] = {self.dimension: "n"}
         counts |= {COLLEAGUES if name == OTHERS else name: self.counts(name) for name in (*self.first, *last)}
         counts |= (

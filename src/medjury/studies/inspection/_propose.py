@@ -361,7 +361,9 @@ def _with_grades(
         words = " < ".join(dict.fromkeys(word for word, _ in sorted(flat.items(), key=lambda each: each[1])))
         own = Answer("yes", {"labels": words})
         doubts.append(Doubt(f"Do the words mean {shown}?", (own,), own))
-    if mapping.get("rater_kind") == "judge" and "na" not in stated:
+    kind = mapping.get("rater_kind")
+    judges = kind == "judge" or isinstance(kind, Mapping) or "rater_kind" in map(str.casefold, seen.header)
+    if judges and "na" not in stated:
         # A judge was asked: what is no grade is a failure, and never excused by a guess.
         grades = {
             name: replace(each, not_applicable=frozenset(), not_rated=each.not_applicable | each.not_rated)
@@ -371,8 +373,10 @@ def _with_grades(
         codes = sorted({code for each in grades.values() for code in getattr(each, name)})
         if codes and key not in stated:
             mapping = {**mapping, key: codes}
-            failed = key == "blank" and mapping.get("rater_kind") == "judge"
-            own = Answer("unscored" if failed else name.replace("_", " "), {key: codes})
+            meant = name.replace("_", " ")
+            if key == "blank" and judges:
+                meant = "unscored" if kind == "judge" else "not rated, and of a judge unscored"
+            own = Answer(meant, {key: codes})
             other = Answer(
                 "not rated" if key == "na" else "not applicable", {"blank" if key == "na" else "na": codes}
             )
