@@ -10,6 +10,7 @@ import yaml
 from tests.inspection.people import READ, REFUSED, Made
 
 from medjury.cli import main
+from medjury.intake import READERS
 from medjury.intake.cases import read_cases
 from medjury.store.ratings import read_ratings
 from medjury.studies.inspection import look
@@ -113,3 +114,10 @@ def test_what_is_no_grade_of_a_judge_is_a_failure_and_is_kept(other: str, tmp_pa
     assert len(judges) == len(grades) * (1 + (other == "llama-3"))
     lost = [each for each in found.ratings if each.status != "scored"]
     assert {each.status for each in lost} == {"unscored"} and len(lost) == 3 * (1 + (other == "llama-3"))
+
+
+@pytest.mark.parametrize("ending", READERS)
+def test_a_damaged_table_of_a_known_form_is_no_unknown_file(ending: str, tmp_path: Path) -> None:
+    (tmp_path / f"t{ending}").write_bytes(b"\x00\x01\x02 not a table")
+    found = look(tmp_path / f"t{ending}").kind
+    assert found.name != "file of a kind that is not known here"

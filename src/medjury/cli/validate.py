@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 
 _WIDTH = 80
-_ORDER = ("NOT VALIDATED", "INCOMPLETE", "AUXILIARY", "VALIDATED")
 
 
 class UnansweredError(MedjuryError):
@@ -275,7 +274,9 @@ def _agreement(table: RatingTable, options: argparse.Namespace) -> str:
 
 def _what_to_do(found: Validation) -> str:
     """One sentence: what would help most where the word is worst."""
-    worst = min(found.verdicts, key=lambda each: _ORDER.index(each.word), default=None)
+    from medjury.validation import ORDER
+
+    worst = max(found.verdicts, key=lambda each: ORDER.index(each.word), default=None)
     if worst is None:
         return "What to do: rate the same answers by clinicians and judges."
     to_do = next((rule.to_do for rule in worst.not_met if rule.to_do), "")

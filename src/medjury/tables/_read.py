@@ -25,6 +25,7 @@ def read_plain_table(path: str | os.PathLike[str]) -> polars.DataFrame | None:
     import polars as pl
 
     place = Path(path)
+    # Short ways for the largest files; a new form goes into `intake.READERS`, and is read by `_read_cells`.
     readers = {
         ".csv": lambda: _read_text(place),
         ".tsv": lambda: _read_text(place),

@@ -15,6 +15,7 @@ from ._scope import Scope as Scope
 from ._second_panel import PanelComparison as PanelComparison
 from ._second_panel import against_panel as against_panel
 from ._sentences import MEANING as MEANING
+from ._sentences import ORDER as ORDER
 from ._sentences import STATISTICS as STATISTICS
 from ._sentences import Word as Word
 from ._sentences import about_judge as about_judge

@@ -1,8 +1,9 @@
 """Audits: what moves a judge's scores besides the quality of the answer?
 
-Most read a rating table: one file, its name, import and maker in `_every_audit.py`, and a function in
-`report/_sections/audits.py`, which draws only what the run folder has (texts are not in it). `_injection.py` asks
-the judges again, so it is also a part of the study (`audits:`), of its plan, its run and its manifest."""
+Most read a rating table: one file, a name in `__init__.pyi`, its name, import and maker in `_every_audit.py`, a
+line of help in `cli/audit.py` and one of `docs/auditing.md`. Where a run folder has all that it needs (it has no
+texts), a function in `report/_sections/audits.py`, named in `report/_page.py`, draws it. `_injection.py` asks the
+judges again, so it is also a part of the study (`studies/_file/`), of its plan, its run and its manifest."""
 
 import lazy_loader
 

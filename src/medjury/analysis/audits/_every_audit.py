@@ -106,7 +106,8 @@ def audit(
     named = [_SAME.get(name.replace("_", "-"), name.replace("_", "-")) for name in listed]
     unknown = [name for name in named if name not in AUDITS]
     if unknown:
-        raise MedjuryError(f"there is no audit {unknown[0]!r}; there are {', '.join(AUDITS)}")
+        choice = f"there are {', '.join(AUDITS)}; --injection and --corpus are asked for alone"
+        raise MedjuryError(f"there is no audit {unknown[0]!r}; {choice}")
     drawn: dict[str, Any] = {"raters": raters, "confidence": confidence, "resamples": resamples, "seed": seed}
     asked: dict[str, Any] = {"reference": reference, "dimensions": dimensions, **drawn}
     features, values = (None, {}) if cases is None else case_features(cases, groups, notes=True)

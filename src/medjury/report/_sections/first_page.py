@@ -12,7 +12,7 @@ from medjury.report._html import Html, bullets, element, joined, paragraph, sent
 from medjury.report._material import Facts, Material, Section, dangers_first, short
 from medjury.report._sections.next_steps import LINES, first_steps, fitting, lines_of, listed
 from medjury.statistics import counted, percent, shown
-from medjury.validation import MEANING, Verdict, Word
+from medjury.validation import MEANING, ORDER, Verdict, Word
 
 # The three numbers of the first page: the jury beside a colleague, missed danger, and how much was scored or
 # rated.
@@ -151,7 +151,6 @@ def _scored(material: Material, facts: Sequence[Facts]) -> Number:
     return "Cases behind these numbers", f"{few.verdict.clusters:,}", line
 
 
-_ORDER: tuple[Word, ...] = ("INCOMPLETE", "NOT VALIDATED", "AUXILIARY", "VALIDATED")
 _USELESS = ("INCOMPLETE", "NOT VALIDATED")
 # Lines of the first page beside reasons and next steps: of one rater, of several, and of each of these.
 _ONE, _SEVERAL, _EACH = 23, 14, 5
@@ -177,12 +176,12 @@ def first_page(material: Material) -> Section:
 def headline(verdicts: tuple[Verdict, ...]) -> tuple[Word, str]:
     """The worst word, and the words in a line: a jury is as good as the dimension it is used for."""
     counted: Counter[Word] = Counter(verdict.word for verdict in verdicts)
-    worst: Word = next((word for word in _ORDER if counted[word]), "INCOMPLETE")
+    worst: Word = next((word for word in reversed(ORDER) if counted[word]), "INCOMPLETE")
     if len(counted) < 2:
         return worst, worst
     parts = [
         f"{word} for {listed([verdict.label for verdict in verdicts if verdict.word == word])}"
-        for word in reversed(_ORDER)
+        for word in ORDER
         if counted[word]
     ]
     return worst, "; ".join(parts)
@@ -246,7 +245,9 @@ def _side_by_side(material: Material, room: int) -> Html:
         )
     more = len(raters) - len(shown)
     rest = paragraph(f"{more} more are in the evidence, rule by rule.", class_="soft") if more else Html("")
-    words = [word for word in _ORDER if any(each.word == word for each in material.validation.verdicts)]
+    words = [
+        word for word in reversed(ORDER) if any(each.word == word for each in material.validation.verdicts)
+    ]
     left = room - _SEVERAL - _EACH * len(shown) - len(words)
     steps, used = first_steps(material)
     shared = [why for why in reasons[raters[0]] if why in everywhere and why not in shown_as]

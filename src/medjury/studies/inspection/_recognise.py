@@ -12,7 +12,7 @@ from typing import Any, Literal
 from medjury.foundation import limits
 from medjury.foundation.errors import MedjuryError, no_such
 from medjury.foundation.nested import lists_within
-from medjury.intake import EvalLog, Reading, read_table
+from medjury.intake import READERS, EvalLog, Reading, read_table
 from medjury.store.ratings import is_redcap
 from medjury.store.runs import files
 from medjury.studies.inspection._cases import case_proposal
@@ -239,7 +239,7 @@ def recognise(
     except limits.FileLimitError:
         raise
     except MedjuryError as error:
-        known = ending in (".csv", ".tsv", ".xlsx", ".ods", ".parquet", ".sav", ".dta", ".jsonl")
+        known = ending in READERS
         words = "table that cannot be read" if known else "file of a kind that is not known here"
         return Kind("unknown", words, missing=str(error) if known else "")
     return _table(place, seen, stated, wanted)
