@@ -13,6 +13,7 @@ NAMES = (
     "claims",
     "concordance",
     "concordance_asymmetric",
+    "criteria",
     "diagnosis",
     "diagnosis_plain_risk",
     "grounding",
@@ -29,7 +30,7 @@ def scales(instrument: Instrument) -> dict[str, tuple[int, ...]]:
     return {each.name: each.values for each in instrument.dimensions}
 
 
-def test_there_are_twelve() -> None:
+def test_there_are_thirteen() -> None:
     assert list_instruments() == NAMES
 
 

@@ -16,6 +16,7 @@ from ._instrument import SkipRule as SkipRule
 from ._instrument import Translation as Translation
 from ._load import list_instruments as list_instruments
 from ._load import load_instrument as load_instrument
+from ._of_case import instrument_for as instrument_for
 from ._outcome import TRANSIENT as TRANSIENT
 from ._outcome import NotApplicable as NotApplicable
 from ._outcome import Outcome as Outcome

@@ -124,6 +124,11 @@ class Instrument:
         default_factory=dict
     )  # for clinicians; no judge reads them
 
+    @property
+    def by_case(self) -> bool:
+        """Whether its dimensions are the criteria of each case (see `instrument_for`)."""
+        return self.parameters.get("dimensions_from") == "criteria"
+
     def in_language(self, language: str) -> Instrument:
         """The same instrument in other words: names, grades and what follows from them stay."""
         words = self.translations.get(language)

@@ -1,4 +1,5 @@
 from ._case import Case as Case
+from ._case import Criterion as Criterion
 from ._case import Note as Note
 from ._case import clean_text as clean_text
 from ._case import content_marks as content_marks

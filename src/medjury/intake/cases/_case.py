@@ -23,6 +23,18 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
+class Criterion:
+    """One statement of which a rater says whether the answer meets it. What the answer should not do has negative
+    points. `tags` group criteria (`axis:accuracy`); `quote` is the passage of the source that it rests on."""
+
+    id: str
+    text: str
+    points: float = 1.0
+    tags: tuple[str, ...] = ()
+    quote: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Origin:
     """Where a case was read from, so that an error can name file and row."""
 
@@ -36,7 +48,7 @@ class Case:
 
     `id` names the item; the pair (`id`, `system`) is unique in a study, so ten systems that answered the
     same item are ten cases with one id. `patient` groups items of one patient: resampling, folds and
-    few-shot examples never split it.
+    few-shot examples never split it. `criteria` are what this case alone is marked by.
     """
 
     id: str
@@ -48,6 +60,7 @@ class Case:
     vendor: str = ""
     patient: str | None = None
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
+    criteria: tuple[Criterion, ...] = ()
     origin: Origin | None = field(default=None, compare=False)
     _fingerprint: str = field(default="", init=False, repr=False, compare=False)
     _plain: bool = field(default=False, init=False, repr=False, compare=False)
@@ -77,8 +90,10 @@ class Case:
         texts = ", ".join([f"{_json(name)}: {_json(self.texts[name])}" for name in sorted(self.texts)])
         notes = ", ".join([_note_json(note) for note in self.notes])
         metadata = _ENCODER.encode(dict(self.metadata)) if self.metadata else "{}"
+        # A case without criteria has the hash that it always had.
+        criteria = f'"criteria": {_criteria_json(self.criteria)}, ' if self.criteria else ""
         text = (
-            f'{{"candidate": {_json(self.candidate)}, "id": {_json(self.id)}, "metadata": {metadata}, '
+            f'{{"candidate": {_json(self.candidate)}, {criteria}"id": {_json(self.id)}, "metadata": {metadata}, '
             f'"notes": [{notes}], "patient": {_json(self.patient)}, "reference": {_json(self.reference)}, '
             f'"system": {_json(self.system)}, "texts": {{{texts}}}, "vendor": {_json(self.vendor)}}}'
         )
@@ -96,6 +111,12 @@ class Case:
 
 def _note_json(note: Note) -> str:
     return f"[{_json(note.id)}, {_json(note.text)}, {_json(note.date)}, {_json(note.kind)}]"
+
+
+def _criteria_json(criteria: Iterable[Criterion]) -> str:
+    return _ENCODER.encode(
+        [[each.id, each.text, each.points, list(each.tags), each.quote] for each in criteria]
+    )
 
 
 def _json(text: str | None) -> str:

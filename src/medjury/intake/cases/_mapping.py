@@ -40,6 +40,7 @@ class ColumnMapping:
     notes: str | tuple[str, ...] = "notes"
     texts: Mapping[str, str] = field(default_factory=dict)
     metadata: Mapping[str, str] = field(default_factory=dict)
+    criteria: str = "criteria"
     constants: Mapping[str, object] = field(default_factory=dict)
     fhir: Mapping[str, str] = field(default_factory=dict)
     sheet: str | None = None
@@ -62,7 +63,8 @@ class ColumnMapping:
     def columns(self) -> tuple[str, ...]:
         """Every column the mapping names, without those that merely have a field's name."""
         notes = () if self.notes == "notes" else (self.notes,) if isinstance(self.notes, str) else self.notes
-        return (*self.simple.values(), *notes, *self.texts.values(), *self.metadata.values())
+        criteria = () if self.criteria == "criteria" else (self.criteria,)
+        return (*self.simple.values(), *notes, *self.texts.values(), *self.metadata.values(), *criteria)
 
     def check_header(self, header: Sequence[str], file: str) -> None:
         """Refuse a header that is missing, or that lacks a column that is needed.
@@ -95,6 +97,7 @@ class ColumnMapping:
             "notes",
             "texts",
             "metadata",
+            "criteria",
         }
         if not self.given or column in used or column in map(root_of, self.columns):
             return False
@@ -124,6 +127,7 @@ class ColumnMapping:
         metadata = _group(take("metadata"), "metadata", problems)
         texts |= {name: take(column) for name, column in self.texts.items()}
         metadata |= {name: take(column) for name, column in self.metadata.items()}
+        criteria = take(self.criteria)
         for column, value in row.items():
             if column in used or not column:
                 continue
@@ -137,7 +141,7 @@ class ColumnMapping:
                 simple[name] = value
             else:
                 metadata[name] = value
-        return Fields(notes=notes, texts=texts, metadata=metadata, **simple)
+        return Fields(notes=notes, texts=texts, metadata=metadata, criteria=criteria, **simple)
 
 
 def _place(column: str, value: object, mapped: bool) -> tuple[str, str]:

@@ -52,6 +52,7 @@ class CaseMapping(FilePart):
     notes: Annotated[Any, AfterValidator(_notes)] = "notes"
     texts: ColumnNames = Field(default_factory=dict)
     metadata: ColumnNames = Field(default_factory=dict)
+    criteria: Text = "criteria"
     constants: dict[str, Annotated[Any, AfterValidator(_is_single)]] = Field(
         default_factory=dict, validation_alias=AliasChoices("constants", "fixed")
     )
@@ -67,6 +68,7 @@ def column_mapping(given: Given) -> ColumnMapping:
         notes=part.notes,
         texts=part.texts,
         metadata=part.metadata,
+        criteria=part.criteria,
         constants=part.constants,
         fhir=part.fhir.model_dump(exclude_none=True),
         sheet=part.sheet,
@@ -75,5 +77,5 @@ def column_mapping(given: Given) -> ColumnMapping:
         header_rows=part.header_rows,
         rows=part.rows,
         skip_rows=part.skip_rows,
-        given=bool(simple or part.model_fields_set & {"notes", "texts", "metadata"}),
+        given=bool(simple or part.model_fields_set & {"notes", "texts", "metadata", "criteria"}),
     )

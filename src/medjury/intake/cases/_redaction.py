@@ -17,7 +17,7 @@ from typing import Any
 from medjury.foundation.documents import nearest, read_document
 from medjury.foundation.errors import MedjuryError
 from medjury.intake._files.reading import FileError
-from medjury.intake.cases._case import Case, MetadataValue, Note
+from medjury.intake.cases._case import Case, Criterion, MetadataValue, Note
 from medjury.intake.cases._identifiers import (
     Detector,
     Span,
@@ -102,6 +102,9 @@ class Redactor:
             texts={name: page.text(name, text) or "" for name, text in case.texts.items()},
             notes=tuple(_redact_note(page, place, note) for place, note in enumerate(case.notes, 1)),
             metadata={name: self._fact(page, name, value) for name, value in case.metadata.items()},
+            criteria=tuple(
+                _redact_criterion(page, place, each) for place, each in enumerate(case.criteria, 1)
+            ),
         )
         return Redaction(redacted, dict(page.counts), tuple(page.replacements))
 
@@ -239,10 +242,21 @@ def _redact_note(page: _Page, place: int, note: Note) -> Note:
     )
 
 
+def _redact_criterion(page: _Page, place: int, criterion: Criterion) -> Criterion:
+    where = f"criteria[{place}]"
+    return replace(
+        criterion,
+        text=page.text(where, criterion.text) or "",
+        quote=page.text(f"{where}.quote", criterion.quote) or "",
+    )
+
+
 def _texts_of(case: Case, metadata: Iterable[str]) -> Iterator[str]:
     yield from (case.candidate or "", case.reference or "", *case.texts.values())
     for note in case.notes:
         yield from (note.id, note.text, note.date or "", note.kind or "")
+    for each in case.criteria:
+        yield from (each.text, each.quote)
     yield from (str(case.metadata[name]) for name in metadata if name in case.metadata)
 
 

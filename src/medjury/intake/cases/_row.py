@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import NamedTuple
 
 from medjury.intake._files.cells import changed_id, shown_of
-from medjury.intake.cases._case import Case, MetadataValue, Note, Origin
+from medjury.intake.cases._case import Case, Criterion, MetadataValue, Note, Origin
 from medjury.intake.cases._labs import LABS, labs_text
 
 LONGEST_ID = 500
@@ -42,6 +44,7 @@ class Fields(NamedTuple):
     notes: object
     texts: Mapping[str, object]
     metadata: Mapping[str, object]
+    criteria: object = None
 
 
 Problems = list[tuple[str, str]]
@@ -63,6 +66,7 @@ def build_case(fields: Fields, origin: Origin | None, problems: Problems) -> Cas
     metadata = {name: _metadata(value, name, problems) for name, value in fields.metadata.items()}
     notes = _notes(fields.notes, problems)
     system = _name(fields.system, "system", problems)
+    criteria = _criteria(fields.criteria, problems)
     vendor = _name(fields.vendor, "vendor", problems)
     patient = _name(fields.patient, "patient", problems)
     if len(problems) > before:
@@ -77,6 +81,7 @@ def build_case(fields: Fields, origin: Origin | None, problems: Problems) -> Cas
         vendor=vendor,
         patient=patient or None,
         metadata={name: value for name, value in metadata.items() if value is not None},
+        criteria=criteria,
         origin=origin,
     )
 
@@ -197,6 +202,93 @@ def _decoded(text: str) -> object:
         return [text]
     each_note = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return value if each_note and all(isinstance(each, str | dict) for each in each_note) else [text]
+
+
+# What follows from the marks of a case bears these names.
+RESERVED = ("criteria", "criterion", "harm")
+_SIGNS = re.compile(r"[\W_]+")
+# What the parts of a criterion are called, in the order in which they are looked for.
+CRITERION_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "id": ("id", "criterion_id", "rubric_id"),
+    "text": ("text", "criterion", "description", "rubric"),
+    "points": ("points", "weight"),
+    "tags": ("tags", "tag"),
+    "quote": ("quote",),
+}
+
+
+def _criteria(value: object, problems: Problems) -> tuple[Criterion, ...]:
+    """Criteria from a list of texts or of {id, text, points, tags, quote}; a cell may hold the list as JSON. One
+    without points is worth 1; one without an id is named by its place and its text."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value) if value.strip() else None
+        except (ValueError, RecursionError):
+            problems.append(("criteria", "is a text that is not a JSON list of criteria"))
+            return ()
+    if value is None:
+        return ()
+    if not isinstance(value, Sequence):
+        problems.append(("criteria", f"is {_kind(value)}, not a list of criteria"))
+        return ()
+    made = [_criterion(each, position, problems) for position, each in enumerate(value, 1)]
+    criteria = tuple(each for each in made if each is not None)
+    names = [_SIGNS.sub("_", each.id.casefold()) for each in criteria]
+    if len({*names}) < len(names):
+        problems.append(("criteria", "two criteria have the same id; marks could not be told apart"))
+    if not {*names}.isdisjoint(RESERVED):
+        problems.append(
+            ("criteria", f"an id is one of {', '.join(RESERVED)}, which scores are called; change it")
+        )
+    return criteria
+
+
+def _criterion(given: object, position: int, problems: Problems) -> Criterion | None:
+    where, before = f"criteria[{position}]", len(problems)
+    stated = given if isinstance(given, Mapping) else {"text": given}
+    parts = {
+        part: next((stated[name] for name in names if stated.get(name) is not None), None)
+        for part, names in CRITERION_FIELDS.items()
+    }
+    text = (_text(parts["text"], f"{where}.text", problems) or "").strip()
+    if not text and len(problems) == before:
+        problems.append((f"{where}.text", "is empty"))
+    points = 1.0 if parts["points"] is None else _points(parts["points"])
+    if points is None:
+        problems.append((f"{where}.points", "is not a number"))
+    tags = _tags(parts["tags"])
+    if tags is None:
+        problems.append((f"{where}.tags", "is not a list of texts"))
+    identifier = _name(parts["id"], f"{where}.id", problems)
+    quote = _text(parts["quote"], f"{where}.quote", problems) or ""
+    if points is None or tags is None or len(problems) > before:
+        return None
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+    return Criterion(identifier or f"c{position:02}-{digest}", text, points, tags, quote)
+
+
+def _points(value: object) -> float | None:
+    """A finite number, or the text of one; true and false are none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
+        return None
+    try:
+        points = float(value)
+    except ValueError:
+        return None
+    return points if math.isfinite(points) else None
+
+
+def _tags(value: object) -> tuple[str, ...] | None:
+    """Tags from a list, from a text with commas, or from an object: {axis: accuracy} is the tag `axis:accuracy`."""
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        value = value.split(",")
+    elif isinstance(value, Mapping):
+        value = [f"{name}:{each}" for name, each in value.items()]
+    if not isinstance(value, Sequence) or not all(isinstance(each, str) for each in value):
+        return None
+    return tuple(dict.fromkeys(tag for each in value if (tag := each.strip())))
 
 
 def _optional(value: MetadataValue | None) -> str | None:

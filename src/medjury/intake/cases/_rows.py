@@ -93,6 +93,8 @@ def _of_value(row: Row, origin: Origin, mapping: ColumnMapping, file: str) -> It
         from medjury.intake.cases._fhir.rows import documents_of
 
         yield from documents_of(value, origin, mapping, by_entry=row.alone)
+    elif "prompt_id" in value and "rubrics" in value and "id" not in value and "id" not in mapping.simple:
+        yield _of_healthbench(value, origin)
     elif row.alone and "id" not in value and "id" not in mapping.simple:
         yield RawRow(origin, {"id": file, **value})
     else:
@@ -149,6 +151,34 @@ def _of_sample(sample: Record, origin: Origin) -> RawRow:
         "texts": {"question": question},
         "system": value_at(sample, "^.eval.model"),
     }
+    return RawRow(origin, values)
+
+
+# A row of HealthBench, as its authors publish it; the answer is beside it, as `candidate` and `system` or by a
+# mapping. Their other columns (completions of earlier models, the canary) are no part of a case.
+
+_THEIRS = frozenset({"prompt_id", "prompt", "rubrics", "example_tags", "ideal_completions_data", "canary"})
+
+
+def _of_healthbench(value: Mapping[str, Any], origin: Origin) -> RawRow:
+    conversation = _words(value.get("prompt"))
+    if conversation is None:
+        return RawRow(origin, problem="the prompt holds more than text, such as a picture")
+    tags = [each for each in value.get("example_tags") or () if isinstance(each, str) and ":" in each]
+    ideal = value.get("ideal_completions_data")
+    texts, facts = value.get("texts"), value.get("metadata")
+    values = {
+        **{name: each for name, each in value.items() if name not in _THEIRS},
+        "id": value["prompt_id"],
+        "texts": {"conversation": conversation, **(texts if isinstance(texts, Mapping) else {})},
+        "metadata": {
+            **dict(tag.split(":", 1) for tag in tags),
+            **(facts if isinstance(facts, Mapping) else {}),
+        },
+        "criteria": value["rubrics"],
+    }
+    if isinstance(ideal, Mapping) and "reference" not in values:
+        values["reference"] = ideal.get("ideal_completion")
     return RawRow(origin, values)
 
 

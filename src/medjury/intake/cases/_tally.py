@@ -20,7 +20,7 @@ SHOWN_PROBLEMS = 20
 # Problems and names beyond these are counted, not kept.
 _KEPT_PROBLEMS = 1_000
 _KEPT_NAMES = 1_000
-_FIELDS = frozenset({*SIMPLE, "notes", "texts", "metadata", "row"})
+_FIELDS = frozenset({*SIMPLE, "notes", "texts", "metadata", "criteria", "row"})
 UNMAPPED = "column that the mapping does not name, left out"
 
 
@@ -151,6 +151,7 @@ def _reason(where: str, problem: str) -> str:
 
 def _inputs_of(case: Case) -> list[str]:
     found = [name for name in ("candidate", "reference", "notes") if case.input(name)]
+    found += ["criteria"] * bool(case.criteria)
     return [*found, *case.texts, *case.metadata]
 
 

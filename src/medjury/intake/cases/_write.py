@@ -10,7 +10,7 @@ from typing import Any
 
 from medjury.foundation.files import whole_file
 from medjury.intake._files.reading import FileError
-from medjury.intake.cases._case import Case
+from medjury.intake.cases._case import Case, Criterion
 
 
 def write_cases(cases: Iterable[Case], path: str | os.PathLike[str]) -> int:
@@ -49,8 +49,20 @@ def case_to_row(case: Case) -> dict[str, Any]:
         ],
         "texts": dict(case.texts),
         "metadata": dict(case.metadata),
+        "criteria": [_criterion_row(each) for each in case.criteria],
     }
     return {key: value for key, value in row.items() if value not in (None, "", [], {})}
+
+
+def _criterion_row(criterion: Criterion) -> dict[str, Any]:
+    row = {
+        "id": criterion.id,
+        "text": criterion.text,
+        "points": criterion.points,
+        "tags": list(criterion.tags),
+        "quote": criterion.quote,
+    }
+    return {key: value for key, value in row.items() if value not in ("", [])}
 
 
 def _line(case: Case) -> str:

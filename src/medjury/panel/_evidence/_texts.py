@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from medjury.foundation.errors import MedjuryError
-from medjury.intake.cases import Case, Note
+from medjury.intake.cases import Case, Criterion, Note
 from medjury.store.runs import Manifest
 from medjury.studies import Run
 
@@ -87,12 +87,13 @@ def read_texts(folder: Path, manifest: Manifest, file: str | Path | None = None)
 
 def _packed(case: Case) -> bytes:
     notes = [[note.id, note.text, note.date, note.kind] for note in case.notes]
+    criteria = [[each.id, each.text, each.points, each.tags, each.quote] for each in case.criteria]
     row = [case.id, case.candidate, case.reference, dict(case.texts), notes, case.system, case.vendor]
-    return zlib.compress(json.dumps([*row, case.patient, dict(case.metadata)]).encode(), 1)
+    return zlib.compress(json.dumps([*row, case.patient, dict(case.metadata), criteria]).encode(), 1)
 
 
 def _unpacked(packed: bytes) -> Case:
-    item, candidate, reference, texts, notes, system, vendor, patient, metadata = json.loads(
+    item, candidate, reference, texts, notes, system, vendor, patient, metadata, criteria = json.loads(
         zlib.decompress(packed)
     )
     return Case(
@@ -105,6 +106,7 @@ def _unpacked(packed: bytes) -> Case:
         vendor,
         patient,
         metadata,
+        tuple(Criterion(id, text, points, tuple(tags), quote) for id, text, points, tags, quote in criteria),
     )
 
 

@@ -269,5 +269,6 @@ def _characters(case: Case) -> int:
         case.reference or "",
         *case.texts.values(),
         *(each.text for each in case.notes),
+        *(each.text for each in case.criteria),
     )
     return sum(map(len, texts))
