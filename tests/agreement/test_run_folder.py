@@ -208,6 +208,18 @@ def test_single_references_can_be_left_out_and_nothing_else_changes(
     assert main_only.non_inferiority == whole.non_inferiority
 
 
+def test_the_short_answer_alone_is_that_of_the_whole_table(
+    folder: Path, by_own_rules: AgreementTable
+) -> None:
+    short = agreement(folder, short=True)
+    assert short.short_text() == by_own_rules.short_text()
+    assert set(short.rows) <= set(by_own_rules.rows) and 10 * len(short.rows) < len(by_own_rules.rows)
+    people, own = (
+        agreement(folder, raters=CLINICIANS, reference=CLINICIANS, short=each) for each in (False, True)
+    )
+    assert own.short_text() == people.short_text() and len(own.rows) < len(people.rows)
+
+
 def test_the_jury_is_formed_by_more_than_half_and_what_it_lost_is_counted(
     folder: Path, plain: AgreementTable
 ) -> None:

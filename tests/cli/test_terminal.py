@@ -62,7 +62,7 @@ def test_agreement_answers_the_question_in_six_rows_a_dimension(reader: Reader) 
     rows = [line.split("  ")[0] for line in piped[start + 1 : start + 7]]
     assert rows == ["kappa_quadratic", "icc_2_1", "exact_match", "offset", "missed danger", "n"]
     short = reader.told("agreement", width="100")
-    assert widest(short) <= 100 and "--all shows all " in short and "icc_1_1" not in short
+    assert widest(short) <= 100 and "--all shows every " in short and "icc_1_1" not in short
     assert "icc_1_1" in reader.told("agreement", "--all")
 
 

@@ -66,7 +66,13 @@ def run(options: argparse.Namespace) -> int:
         print(every.to_json() if options.json else text())
         return 0 if every.rows else 1
     table = table_from(options)
-    found = agreement(table, **shared(options), **{name: getattr(options, name) for name in _OWN})
+    # Whoever names statistics, levels or systems asks for their rows.
+    whole = options.all or options.statistics or options.by != "dimension" or options.level != "item"
+    asks = shared(options) | {name: getattr(options, name) for name in _OWN}
+    short = not (whole or options.json)
+    found = agreement(table, **asks, short=short)
+    if short and not any(row.estimate.defined for row in found.rows):  # metrics alone, or nobody met
+        found = agreement(table, **asks)
     asked = found.roles.reference if not found.roles.raters and options.by != "all" else ()
     if asked:  # clinicians alone
         from medjury.validation import own_agreement
@@ -76,8 +82,6 @@ def run(options: argparse.Namespace) -> int:
         found = replace(found, rows=(*found.rows, *enough.rows))
     if options.json:
         show_notes(found.remarks())
-    # Whoever names statistics, levels or systems asks for their rows.
-    whole = options.all or options.statistics or options.by != "dimension" or options.level != "item"
     text = found.text if whole else found.short_text
     print(found.to_json() if options.json else text())
     if asked and not options.json:

@@ -189,7 +189,10 @@ def severe_error_rows(grid: Grid, reference: str, design: Design) -> list[Agreem
 
 def win_rate_rows(grid: Grid, reference: str, design: Design) -> list[AgreementRow]:
     """Win rate of every rater over the second panel."""
-    if design.panel is None or reference == design.panel or weights_of(grid, (reference,)) is not None:
+    wanted = design.settings.statistics is None or any(
+        name.startswith("win_") for name in design.settings.statistics
+    )
+    if not wanted or design.panel in (None, reference) or weights_of(grid, (reference,)) is not None:
         return []
     rows = []
     states = grid.states

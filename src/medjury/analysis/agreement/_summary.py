@@ -14,13 +14,14 @@ from medjury.analysis.agreement._among_humans import AMONG, EACH, OTHERS
 from medjury.analysis.agreement._row import AgreementRow
 from medjury.analysis.agreement._severe_errors import SevereErrors, severe_errors
 from medjury.foundation.screen import screen_columns
-from medjury.statistics import Estimate, PlotPart, Printable, counted, percent, shown, supported, text_table
+from medjury.statistics import Estimate, PlotPart, Printable, percent, shown, supported, text_table
 from medjury.tables import ABSENT, CONSENSUS, RatingTable, Roles
 
 # With more dimensions than this each has one line; with more jurors, or pairs, their lowest and highest are shown.
 _DIMENSIONS, _JURORS, _PAIRS = 6, 4, 10
 COLLEAGUES = "colleagues"
 _MISSED = "missed danger"
+_ALWAYS = ("icc_2_1", "exact_match", "offset")  # beside the study's coefficient
 Index = Mapping[tuple[str, str, str, str], AgreementRow]
 
 
@@ -61,7 +62,12 @@ def summary_lines(found: Found) -> Iterator[str]:
     bare = [each.name for each in found.table.counted if each.grades is None and each.name in dimensions]
     if bare and found.table.rules.statistic == "kappa_quadratic":
         yield f"no scale is known for {', '.join(bare)}: with one there is weighted kappa (--scale LOW HIGH)"
-    yield f"--all shows all {counted(len(found.rows), 'row')}: {more}"
+    yield f"--all shows {more}"
+
+
+def shown_statistics(table: RatingTable) -> frozenset[str]:
+    """What `summary_lines` reads, on any dimension."""
+    return frozenset((table.rules.statistic, *_ALWAYS))
 
 
 def coefficient_of(found: Found, dimension: str) -> str:
@@ -182,7 +188,7 @@ class _Cells:
 
     @property
     def statistics(self) -> list[str]:
-        names = dict.fromkeys((self.coefficient, "icc_2_1", "exact_match", "offset"))
+        names = dict.fromkeys((self.coefficient, *_ALWAYS))
         there = {
             key[3] for key in self.index if key[0] == self.dimension and key[1] in (EACH, self.reference)
         }
