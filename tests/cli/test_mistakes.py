@@ -219,7 +219,7 @@ MISTAKES = [
             "agreement clinicians.csv --reference wrad"),
     Mistake("nobody to compare with", "whose scores are the yardstick", "reference", "--reference RATER",
             "agreement judges.csv"),
-    Mistake("cases for ratings", "which column is the item", "cases.jsonl", "It has id, candidate",
+    Mistake("cases for ratings", "which columns are the item", "cases.jsonl", "It has id, candidate",
             "agreement cases.jsonl"),
     Mistake("confidence in percent", "not 95", "confidence", "such as 0.95",
             "agreement clinicians.csv --reference ward --confidence 95"),

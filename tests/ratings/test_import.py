@@ -411,7 +411,7 @@ def test_seconds_measured_for_a_row_are_shared_by_its_ratings(write: Write) -> N
     ("text", "message"),
     [
         ("", "is empty"),
-        ("a,b\n1,2\n", r"which column is the item and which the rater.* and which the score\? It has a, b"),
+        ("a,b\n1,2\n", r"which columns are the item, the rater, the dimension and the score\? It has a, b"),
         ("item,rater,dimension\n1,2,3\n", r"which column is the score\? It has"),
         ("item,rater,dimension,score,score\n1,2,3,4,5\n", "columns 4 and 5 have the same name"),
         ("item,rater,dimension,score\n1,2,a,4,5\n", "row 2: has 5 cells; the header has 4"),

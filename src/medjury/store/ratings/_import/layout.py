@@ -84,8 +84,13 @@ def find_layout(
     if rater and "rater" not in given:
         source, given = source.with_fixed(rater=rater), {*given, "rater"}
     if missing := [name for name in ("item", "rater", "dimension", "score") if name not in given]:
+        which = (
+            f"which column is the {missing[0]}"
+            if len(missing) == 1
+            else f"which columns are {_all_of(missing)}"
+        )
         raise FileError(
-            f"{file}: which column is the {' and which the '.join(missing)}? It has {', '.join(index)}. Name the "
+            f"{file}: {which}? It has {', '.join(index)}. Name the "
             f"columns so, or say it in a mapping file (`{missing[0]}: COLUMN`): `medjury look FILE --write "
             "mapping.yaml` proposes one."
         )
@@ -190,3 +195,8 @@ def _need(file: str, index: Mapping[str, int], column: str) -> str:
     if column.strip() not in index:
         raise FileError(f"{file}: there is no column {column.strip()!r}; {nearest(column, list(index))}")
     return column.strip()
+
+
+def _all_of(names: Sequence[str]) -> str:
+    """Two or more names as a sentence has them."""
+    return f"the {', the '.join(names[:-1])} and the {names[-1]}"
