@@ -58,7 +58,10 @@ def test_a_row_of_healthbench_is_a_case_as_it_is(tmp_path: Path) -> None:
         "one",
         "Paracetamol.",
     )
-    assert dict(case.texts) == {"conversation": "user: Fever.\n\nassistant: Since when?"}
+    assert [(each.kind, each.text) for each in case.messages["conversation"]] == [
+        ("user", "Fever."),
+        ("assistant", "Since when?"),
+    ]
     assert dict(case.metadata) == {"theme": "context_seeking"}
     assert [(each.text, each.points, each.tags) for each in case.criteria] == [
         ("Asks how long the fever has lasted.", 5.0, ("axis:context",)),

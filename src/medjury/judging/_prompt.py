@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from medjury.instruments import Dimension, Example, Explain, Input, Instrument, Reason, Unscored
-from medjury.intake.cases import Case, Note, clean_text
+from medjury.intake.cases import Case, ChatMessage, Note, clean_text, messages_json
 from medjury.models import Message
 
 # Part of every rating's key: raise it whenever the words or the layout below change. There are two layouts, rubric
@@ -165,19 +165,43 @@ def _block_parts(name: str, text: str, code_of: Callable[[str], str]) -> tuple[s
     return f"<<<begin {name} {code}>>>\n", text, f"\n<<<end {name} {code}>>>"
 
 
-def input_block(wanted: Input, value: str | tuple[Note, ...]) -> str:
+Shown = str | tuple[Note, ...] | tuple[ChatMessage, ...]  # what an input of a case may be
+
+
+def input_block(wanted: Input, value: Shown) -> str:
     """An input of the instrument under its label, as data."""
     return "".join(_input_parts(wanted, value, _text_code))
 
 
-def _input_parts(
-    wanted: Input, value: str | tuple[Note, ...], code_of: Callable[[str], str]
-) -> Sequence[str]:
+def _input_parts(wanted: Input, value: Shown, code_of: Callable[[str], str]) -> Sequence[str]:
     if isinstance(value, str):
         return f"{wanted.label}:\n", *_block_parts(wanted.name, value, code_of)
+    if isinstance(value[0], ChatMessage):
+        return _turn_parts(wanted, [each for each in value if isinstance(each, ChatMessage)], code_of)
     parts = [f"{wanted.label} ({len(value)}):\n"]
-    for number, note in enumerate(value):
+    notes = [each for each in value if isinstance(each, Note)]
+    for number, note in enumerate(notes):
         parts += ("\n\n" if number else "", *_block_parts("note", note_text(note), code_of))
+    return parts
+
+
+def _turn_parts(
+    wanted: Input, messages: Sequence[ChatMessage], code_of: Callable[[str], str]
+) -> Sequence[str]:
+    """Each message between marker lines that say whose it is. Their code is the hash of the whole conversation, so
+    no message can hold it: what looks like a marker or like another turn within a message is words of that one."""
+    code = code_of(messages_json(messages))
+    count = "1 message" if len(messages) == 1 else f"{len(messages)} messages"
+    parts = [f"{wanted.label} ({count}; only lines with the code {code} begin and end one):\n"]
+    for number, each in enumerate(messages):
+        name = f"{wanted.name} {each.heading}"
+        text = clean_text(each.text) or "[empty]"
+        parts += (
+            "\n\n" if number else "",
+            f"<<<begin {name} {code}>>>\n",
+            text,
+            f"\n<<<end {name} {code}>>>",
+        )
     return parts
 
 

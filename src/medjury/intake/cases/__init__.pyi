@@ -3,11 +3,17 @@ from ._case import Criterion as Criterion
 from ._case import Note as Note
 from ._case import clean_text as clean_text
 from ._case import content_marks as content_marks
+from ._chat_forms import look_like_messages as look_like_messages
 from ._dates import Period as Period
 from ._dates import moment_of as moment_of
 from ._dates import period_of as period_of
 from ._labs import Lab as Lab
 from ._labs import labs_of as labs_of
+from ._messages import CONVERSATION as CONVERSATION
+from ._messages import OF_THE_ASSISTANT as OF_THE_ASSISTANT
+from ._messages import ChatMessage as ChatMessage
+from ._messages import messages_json as messages_json
+from ._messages import text_of as text_of
 from ._read import CaseReader as CaseReader
 from ._read import CaseSource as CaseSource
 from ._read import GivenCases as GivenCases
@@ -22,5 +28,7 @@ from ._redaction import added_settings as added_settings
 from ._redaction import make_redactor as make_redactor
 from ._redaction import redact_part as redact_part
 from ._tally import LeftOut as LeftOut
+from ._units import Unit as Unit
+from ._units import judged_units as judged_units
 from ._write import case_to_row as case_to_row
 from ._write import write_cases as write_cases

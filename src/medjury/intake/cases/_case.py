@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from medjury.intake.cases._messages import ChatMessage, messages_json, text_of
+
 MetadataValue = str | int | float | bool
 _ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=True)
 
@@ -48,7 +50,9 @@ class Case:
 
     `id` names the item; the pair (`id`, `system`) is unique in a study, so ten systems that answered the
     same item are ten cases with one id. `patient` groups items of one patient: resampling, folds and
-    few-shot examples never split it. `criteria` are what this case alone is marked by.
+    few-shot examples never split it. `criteria` are what this case alone is marked by. `messages` has, by its name,
+    each text that is a conversation (the candidate, or what was said before it): that text is the messages in
+    words, and another in its place is no conversation.
     """
 
     id: str
@@ -61,6 +65,7 @@ class Case:
     patient: str | None = None
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
     criteria: tuple[Criterion, ...] = ()
+    messages: Mapping[str, tuple[ChatMessage, ...]] = field(default_factory=dict)
     origin: Origin | None = field(default=None, compare=False)
     _fingerprint: str = field(default="", init=False, repr=False, compare=False)
     _plain: bool = field(default=False, init=False, repr=False, compare=False)
@@ -68,9 +73,25 @@ class Case:
     def __post_init__(self) -> None:
         object.__setattr__(self, "texts", MappingProxyType(dict(self.texts)))
         object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
+        if self.messages:
+            self._take_messages()
 
-    def input(self, name: str) -> str | tuple[Note, ...] | None:
+    def _take_messages(self) -> None:
+        """Give each conversation its text; a text that was put in its place since counts more."""
+        texts, kept = dict(self.texts), {}
+        for name, messages in self.messages.items():
+            words, own = text_of(messages), name in ("candidate", "reference")
+            if (getattr(self, name) if own else texts.get(name)) is None:
+                object.__setattr__(self, name, words) if own else texts.update({name: words})
+            if (getattr(self, name) if own else texts[name]) == words:
+                kept[name] = messages
+        object.__setattr__(self, "texts", MappingProxyType(texts))
+        object.__setattr__(self, "messages", MappingProxyType(kept))
+
+    def input(self, name: str) -> str | tuple[Note, ...] | tuple[ChatMessage, ...] | None:
         """The input an instrument asks for by name, or None where the case has nothing under it."""
+        if name in self.messages:
+            return self.messages[name]
         if name == "candidate":
             return self.candidate
         if name == "reference":
@@ -97,6 +118,8 @@ class Case:
             f'"notes": [{notes}], "patient": {_json(self.patient)}, "reference": {_json(self.reference)}, '
             f'"system": {_json(self.system)}, "texts": {{{texts}}}, "vendor": {_json(self.vendor)}}}'
         )
+        for name in sorted(self.messages):
+            text += f" {_json(name)}: {messages_json(self.messages[name])}"
         object.__setattr__(self, "_plain", "\\" not in text)
         object.__setattr__(self, "_fingerprint", hashlib.sha256(text.encode()).hexdigest())
         return self._fingerprint

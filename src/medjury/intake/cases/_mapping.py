@@ -9,8 +9,11 @@ from dataclasses import dataclass, field
 
 from medjury.foundation.nested import Record, is_path, root_of, value_at
 from medjury.intake._files.reading import FileError, Reading
+from medjury.intake.cases._chat_forms import look_like_messages
 from medjury.intake.cases._labs import LABS
+from medjury.intake.cases._messages import CONVERSATION
 from medjury.intake.cases._row import Fields, Problems
+from medjury.intake.cases._units import Unit
 
 SIMPLE = ("id", "candidate", "reference", "system", "vendor", "patient")
 # Columns of these names are facts about the case, not texts, also where every cell is text.
@@ -50,6 +53,7 @@ class ColumnMapping:
     rows: str | None = None  # where the rows are in a nested JSON file
     skip_rows: int = 0
     given: bool = False
+    unit: Unit | None = None  # what is judged of each conversation
     needs_id: bool = True  # false where rows are read for something else than cases
 
     def reading(self) -> Reading:
@@ -154,6 +158,10 @@ def _place(column: str, value: object, mapped: bool) -> tuple[str, str]:
     if mapped:
         return "", column
     if column == LABS:
+        return "texts", column
+    if column == "messages" and not isinstance(value, str):
+        return "texts", CONVERSATION
+    if look_like_messages(value):
         return "texts", column
     return ("texts" if isinstance(value, str) else "metadata"), column
 

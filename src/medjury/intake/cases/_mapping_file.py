@@ -9,6 +9,7 @@ from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
 from medjury.foundation.fields import Part, Text
 from medjury.intake._mapping import FilePart, Given, read_mapping
 from medjury.intake.cases._mapping import SIMPLE, ColumnMapping
+from medjury.intake.cases._messages import CONVERSATION
 
 
 def _column_names(value: Any) -> Any:
@@ -51,6 +52,7 @@ class CaseMapping(FilePart):
     patient: Text | None = None
     notes: Annotated[Any, AfterValidator(_notes)] = "notes"
     texts: ColumnNames = Field(default_factory=dict)
+    messages: Text | None = None  # the text `conversation`
     metadata: ColumnNames = Field(default_factory=dict)
     criteria: Text = "criteria"
     constants: dict[str, Annotated[Any, AfterValidator(_is_single)]] = Field(
@@ -66,7 +68,7 @@ def column_mapping(given: Given) -> ColumnMapping:
     return ColumnMapping(
         simple=simple,
         notes=part.notes,
-        texts=part.texts,
+        texts=part.texts if part.messages is None else {**part.texts, CONVERSATION: part.messages},
         metadata=part.metadata,
         criteria=part.criteria,
         constants=part.constants,
@@ -77,5 +79,5 @@ def column_mapping(given: Given) -> ColumnMapping:
         header_rows=part.header_rows,
         rows=part.rows,
         skip_rows=part.skip_rows,
-        given=bool(simple or part.model_fields_set & {"notes", "texts", "metadata", "criteria"}),
+        given=bool(simple or part.model_fields_set & {"notes", "texts", "messages", "metadata", "criteria"}),
     )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -15,6 +17,7 @@ from medjury.intake.cases._mapping import ColumnMapping
 from medjury.intake.cases._row import Problems, RawRow, build_case
 from medjury.intake.cases._rows import check_source, rows_of_source
 from medjury.intake.cases._tally import BadRow, CaseSummary, LeftOut, Seen, Tally, bad_rows, list_problems
+from medjury.intake.cases._units import Unit, judged_units
 
 if TYPE_CHECKING:
     from medjury.intake._mapping import Given
@@ -135,14 +138,16 @@ class CaseReader:
             if row.is_remark:
                 continue
             problems: Problems = [("row", row.problem)] if row.problem else []
-            case = None
+            cases: list[Case] = []
             if not problems:
                 case = build_case(self._mapping.classify(row.values, problems), row.origin, problems)
-            if case is not None and not problems and not seen.add(case.id, case.system):
+                cases = [] if case is None or problems else self._judged(case, problems, tally)
+            if not all(seen.add(case.id, case.system) for case in cases):
                 problems.append(("id", "an earlier row has the same id and the same system"))
-            if case is not None and not problems:
-                tally.accept(case)
-                yield case
+            if not problems:
+                for case in cases:
+                    tally.accept(case)
+                    yield case
                 continue
             if checked and self._on_bad == "refuse":
                 bad = bad_rows(row, problems)
@@ -151,19 +156,33 @@ class CaseReader:
             tally.refuse(row, problems)
         self._summary = tally.summary(self.name)
 
+    def _judged(self, case: Case, problems: Problems, tally: Tally) -> list[Case]:
+        """The case, or what is judged of its conversation."""
+        if self._mapping.unit is None:
+            return [case]
+        remarks: Counter[str] = Counter()
+        found = list(judged_units(case, self._mapping.unit, problems, remarks))
+        tally.remark(remarks)
+        return found
+
 
 def read_cases(
-    path: str | os.PathLike[str], *, mapping: Given | None = None, on_bad: OnBad = "refuse"
+    path: str | os.PathLike[str],
+    *,
+    mapping: Given | None = None,
+    on_bad: OnBad = "refuse",
+    unit: Unit | None = None,
 ) -> CaseReader:
     """The cases of a table, a workbook, JSON or a log of Inspect (text may be packed as .gz), or of a folder of
     .json files or of a FHIR bulk export.
 
     `mapping` states which column is which where a file has names of its own, in place or in a YAML file; see
-    `ColumnMapping`.
+    `ColumnMapping`. `unit` says what is judged of each conversation: all of it (`conversation`), the assistant's
+    last turn (`last`) or each of its turns (`turn`), which is then a case of its own.
     """
     if on_bad not in ("refuse", "skip"):
         raise FileError(f"on_bad is {on_bad!r}; use 'refuse' or 'skip'")
-    file, columns = Path(path), _columns(mapping)
+    file, columns = Path(path), replace(_columns(mapping), unit=unit)
     check_source(file, columns)
     return CaseReader(file.name, lambda: rows_of_source(file, columns), columns, on_bad, file)
 

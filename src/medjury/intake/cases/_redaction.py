@@ -27,6 +27,7 @@ from medjury.intake.cases._identifiers import (
     pattern_detector,
     presidio_detectors,
 )
+from medjury.intake.cases._messages import ChatMessage
 from medjury.intake.cases._read import CaseReader
 from medjury.intake.cases._tally import LeftOut
 
@@ -95,11 +96,20 @@ class Redactor:
         With `context`, the replacements are returned with that many characters on either side.
         """
         page = _Page(self._detectors, context, _texts_of(case, self._metadata))
+        turns = case.messages
         redacted = replace(
             case,
-            candidate=page.text("candidate", case.candidate),
+            candidate=None if "candidate" in turns else page.text("candidate", case.candidate),
             reference=page.text("reference", case.reference),
-            texts={name: page.text(name, text) or "" for name, text in case.texts.items()},
+            texts={
+                name: page.text(name, text) or "" for name, text in case.texts.items() if name not in turns
+            },
+            messages={
+                name: tuple(
+                    _redact_message(page, f"{name}[{place}]", each) for place, each in enumerate(own, 1)
+                )
+                for name, own in turns.items()
+            },
             notes=tuple(_redact_note(page, place, note) for place, note in enumerate(case.notes, 1)),
             metadata={name: self._fact(page, name, value) for name, value in case.metadata.items()},
             criteria=tuple(
@@ -248,6 +258,15 @@ def _redact_criterion(page: _Page, place: int, criterion: Criterion) -> Criterio
         criterion,
         text=page.text(where, criterion.text) or "",
         quote=page.text(f"{where}.quote", criterion.quote) or "",
+    )
+
+
+def _redact_message(page: _Page, where: str, message: ChatMessage) -> ChatMessage:
+    return replace(
+        message,
+        text=page.text(where, message.text) or "",
+        name=message.name if message.kind in ("call", "result") else page.text(where, message.name) or "",
+        at=page.text(where, message.at) or "",
     )
 
 

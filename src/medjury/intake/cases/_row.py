@@ -14,7 +14,9 @@ from typing import NamedTuple
 
 from medjury.intake._files.cells import changed_id, shown_of
 from medjury.intake.cases._case import Case, Criterion, MetadataValue, Note, Origin
+from medjury.intake.cases._chat_forms import in_cell, look_like_messages, read_messages
 from medjury.intake.cases._labs import LABS, labs_text
+from medjury.intake.cases._messages import CONVERSATION, ChatMessage
 
 LONGEST_ID = 500
 
@@ -57,11 +59,22 @@ def build_case(fields: Fields, origin: Origin | None, problems: Problems) -> Cas
     identifier = _name(fields.id, "id", problems)
     if not identifier and len(problems) == before:
         problems.append(("id", "is empty; every case needs one"))
-    candidate = _text(fields.candidate, "candidate", problems)
+    messages: dict[str, tuple[ChatMessage, ...]] = {}
+
+    def words(value: object, name: str) -> str | None:
+        if name == CONVERSATION and isinstance(value, str):
+            value = in_cell(value)
+        if not look_like_messages(value) and (
+            name != CONVERSATION or value is None or isinstance(value, str)
+        ):
+            return _text(value, name, problems)
+        messages[name] = _messages(value, name, problems)
+        return None
+
+    candidate = words(fields.candidate, "candidate")
     reference = _text(fields.reference, "reference", problems)
     texts = {
-        name: _text(labs_text(value) if name == LABS else value, name, problems)
-        for name, value in fields.texts.items()
+        name: words(labs_text(value) if name == LABS else value, name) for name, value in fields.texts.items()
     }
     metadata = {name: _metadata(value, name, problems) for name, value in fields.metadata.items()}
     notes = _notes(fields.notes, problems)
@@ -82,8 +95,18 @@ def build_case(fields: Fields, origin: Origin | None, problems: Problems) -> Cas
         patient=patient or None,
         metadata={name: value for name, value in metadata.items() if value is not None},
         criteria=criteria,
+        messages=messages,
         origin=origin,
     )
+
+
+def _messages(value: object, where: str, problems: Problems) -> tuple[ChatMessage, ...]:
+    before = len(problems)
+    found = read_messages(value, where, problems)
+    for place, each in enumerate(found, 1):
+        if len(problems) == before:  # one problem of its signs is enough: they are mostly all of one kind
+            _check_characters(each.text, f"{where}[{place}]", problems)
+    return found
 
 
 def _name(value: object, where: str, problems: Problems) -> str:

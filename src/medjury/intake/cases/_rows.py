@@ -16,6 +16,7 @@ from medjury.intake._files.sheets import SHEETS
 from medjury.intake._files.text import ending, stem
 from medjury.intake.cases._case import Origin
 from medjury.intake.cases._mapping import ColumnMapping
+from medjury.intake.cases._messages import CONVERSATION
 from medjury.intake.cases._row import RawRow
 
 LEADING_ZEROS = "id that the sheet shows with leading zeros, read as it is shown"
@@ -77,7 +78,7 @@ def _of_json(path: Path, mapping: ColumnMapping, reading: Reading) -> Iterator[R
         if row.problem:
             yield RawRow(origin, problem=row.problem, reason=row.reason)
         elif plain and isinstance(row.cells, Record):
-            yield _of_sample(row.cells, origin)
+            yield _of_sample(row.cells, origin, is_conversation=mapping.unit is not None)
         else:
             yield from _of_value(row, origin, mapping, stem(path))
 
@@ -132,26 +133,28 @@ def _rows_of_folder(path: Path, mapping: ColumnMapping) -> Iterator[RawRow]:
     yield from read_export(export, mapping)
 
 
-# A sample of a log of Inspect, as Inspect means it: its input the question, its completion the candidate.
+# A sample of a log of Inspect, as Inspect means it: its input the question, its completion the
+# candidate; where conversations are judged, its messages.
 
 
-def _of_sample(sample: Record, origin: Origin) -> RawRow:
+def _of_sample(sample: Record, origin: Origin, *, is_conversation: bool) -> RawRow:
     if sample.get("epoch") not in (None, 1):
         return RawRow(origin, problem=_AGAIN)
+    target = sample.get("target")
+    known = {
+        "id": sample.get("id"),
+        "reference": _joined(target) if isinstance(target, list) else target,
+        "system": value_at(sample, "^.eval.model"),
+    }
+    if is_conversation:
+        return RawRow(origin, {**known, "messages": sample.get("messages")})
     question = _words(sample.get("input"))
     if question is None:
         why = "the input holds more than text, such as a picture; name what is to be read in a mapping"
         return RawRow(origin, problem=why)
     output = sample.get("output")
-    target = sample.get("target")
-    values = {
-        "id": sample.get("id"),
-        "candidate": output.get("completion") if isinstance(output, Mapping) else None,
-        "reference": _joined(target) if isinstance(target, list) else target,
-        "texts": {"question": question},
-        "system": value_at(sample, "^.eval.model"),
-    }
-    return RawRow(origin, values)
+    completion = output.get("completion") if isinstance(output, Mapping) else None
+    return RawRow(origin, {**known, "candidate": completion, "texts": {"question": question}})
 
 
 # A row of HealthBench, as its authors publish it; the answer is beside it, as `candidate` and `system` or by a
@@ -161,16 +164,13 @@ _THEIRS = frozenset({"prompt_id", "prompt", "rubrics", "example_tags", "ideal_co
 
 
 def _of_healthbench(value: Mapping[str, Any], origin: Origin) -> RawRow:
-    conversation = _words(value.get("prompt"))
-    if conversation is None:
-        return RawRow(origin, problem="the prompt holds more than text, such as a picture")
     tags = [each for each in value.get("example_tags") or () if isinstance(each, str) and ":" in each]
     ideal = value.get("ideal_completions_data")
     texts, facts = value.get("texts"), value.get("metadata")
     values = {
         **{name: each for name, each in value.items() if name not in _THEIRS},
         "id": value["prompt_id"],
-        "texts": {"conversation": conversation, **(texts if isinstance(texts, Mapping) else {})},
+        "texts": {CONVERSATION: value.get("prompt"), **(texts if isinstance(texts, Mapping) else {})},
         "metadata": {
             **dict(tag.split(":", 1) for tag in tags),
             **(facts if isinstance(facts, Mapping) else {}),

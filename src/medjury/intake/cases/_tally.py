@@ -14,13 +14,14 @@ from typing import Any
 from medjury.intake._files.reading import FileError
 from medjury.intake.cases._case import Case
 from medjury.intake.cases._mapping import SIMPLE, ColumnMapping
+from medjury.intake.cases._messages import CONVERSATION
 from medjury.intake.cases._row import Problems, RawRow
 
 SHOWN_PROBLEMS = 20
 # Problems and names beyond these are counted, not kept.
 _KEPT_PROBLEMS = 1_000
 _KEPT_NAMES = 1_000
-_FIELDS = frozenset({*SIMPLE, "notes", "texts", "metadata", "criteria", "row"})
+_FIELDS = frozenset({*SIMPLE, CONVERSATION, "notes", "texts", "metadata", "criteria", "row"})
 UNMAPPED = "column that the mapping does not name, left out"
 
 
@@ -96,9 +97,12 @@ class Tally:
         self._remarks: Counter[str] = Counter()
         self._columns: set[str] = set()
 
-    def meet(self, row: RawRow) -> None:
-        for remark, count in row.remarks.items():
+    def remark(self, remarks: Mapping[str, int]) -> None:
+        for remark, count in remarks.items():
             _count_name(self._remarks, remark, count)
+
+    def meet(self, row: RawRow) -> None:
+        self.remark(row.remarks)
         if row.is_remark:
             return
         for column in row.values.keys() - self._columns if self._mapping.given else ():

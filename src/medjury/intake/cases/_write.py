@@ -11,6 +11,7 @@ from typing import Any
 from medjury.foundation.files import whole_file
 from medjury.intake._files.reading import FileError
 from medjury.intake.cases._case import Case, Criterion
+from medjury.intake.cases._messages import as_rows
 
 
 def write_cases(cases: Iterable[Case], path: str | os.PathLike[str]) -> int:
@@ -32,12 +33,13 @@ def write_cases(cases: Iterable[Case], path: str | os.PathLike[str]) -> int:
 
 def case_to_row(case: Case) -> dict[str, Any]:
     """The case as the object that `read_cases` reads, without what is empty."""
+    turns = {name: as_rows(messages) for name, messages in case.messages.items()}
     row: dict[str, Any] = {
         "id": case.id,
         "system": case.system,
         "vendor": case.vendor,
         "patient": case.patient,
-        "candidate": case.candidate,
+        "candidate": turns.pop("candidate", case.candidate),
         "reference": case.reference,
         "notes": [
             {
@@ -47,7 +49,7 @@ def case_to_row(case: Case) -> dict[str, Any]:
             }
             for note in case.notes
         ],
-        "texts": dict(case.texts),
+        "texts": {**case.texts, **turns},
         "metadata": dict(case.metadata),
         "criteria": [_criterion_row(each) for each in case.criteria],
     }

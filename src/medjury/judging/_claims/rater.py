@@ -24,7 +24,7 @@ from medjury.instruments import (
     Unscored,
     load_instrument,
 )
-from medjury.intake.cases import Case
+from medjury.intake.cases import Case, Note
 from medjury.judging._asking import Sample, Speaker, Tried, draw_anew
 from medjury.judging._claims.expected import expected_of
 from medjury.judging._claims.prompts import (
@@ -356,12 +356,15 @@ def sources_of(case: Case, name: str) -> list[Source]:
         return [Source(name, value)] if value.strip() else []
     seen: Counter[str] = Counter()
     found = []
-    for note in value:
-        seen[note.id] += 1
-        name = note.id if seen[note.id] == 1 else f"{note.id} ({seen[note.id]})"  # an id may appear twice
-        if note.text.strip():
-            label = ", ".join(fact for fact in (note.kind, note.date) if fact)
-            found.append(Source(name, note.text, label=label))
+    for each in value:
+        if isinstance(each, Note):
+            own, label = each.id, ", ".join(fact for fact in (each.kind, each.date) if fact)
+        else:
+            own, label = f"turn {each.turn}" if each.turn else each.kind, each.heading
+        seen[own] += 1
+        name = own if seen[own] == 1 else f"{own} ({seen[own]})"  # an id may appear twice
+        if each.text.strip():
+            found.append(Source(name, each.text, label=label))
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Outcome
-from medjury.intake.cases import Case, Note
+from medjury.intake.cases import Case, ChatMessage, Note
 from medjury.judging._claims.listing import Claim
 from medjury.judging._claims.share import VERDICTS, Support, Verdict
 from medjury.judging._claims.steps import Listed, Verified
@@ -322,7 +322,9 @@ def claim_cases(cases: Iterable[Case], records: Iterable[Record[ClaimsBody]]) ->
             )
 
 
-def _text(value: str | tuple[Note, ...] | None) -> str | None:
+def _text(value: str | tuple[Note, ...] | tuple[ChatMessage, ...] | None) -> str | None:
     if value is None or isinstance(value, str):
         return value
-    return "\n\n".join(f"[{note.id}]\n{note.text}" for note in value)
+    return "\n\n".join(
+        f"[{each.id if isinstance(each, Note) else each.heading}]\n{each.text}" for each in value
+    )

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from medjury.instruments import Instrument
-from medjury.intake.cases import Case, Note
+from medjury.intake.cases import Case, ChatMessage, Note, text_of
 
 HIDDEN = "[hidden]"
 _SHORTEST = 3  # a name of two letters stands in every text
@@ -73,10 +73,14 @@ def shown_of(
         found = case.input(each.name)
         if isinstance(found, str):
             passages.append(Passage(name, each.label, hide(found, pattern)))
+        elif found and isinstance(found[0], ChatMessage):
+            said = text_of(each for each in found if isinstance(each, ChatMessage))
+            passages.append(Passage(name, each.label, hide(said, pattern)))
         elif found:
             notes = tuple(
                 Note(hide(n.id, pattern), hide(n.text, pattern), n.date, hide(n.kind or "", pattern))
                 for n in found
+                if isinstance(n, Note)
             )
             passages.append(Passage(name, each.label, notes=notes))
     return tuple(passages)

@@ -70,6 +70,7 @@ class Run:
             around / settings.cases.path if file is None else file,
             mapping=mapping_in(around, settings.cases.mapping),
             on_bad=on_bad,
+            unit=settings.unit,
         )
         redactor = make_redactor(settings.redact, folder=around) if settings.redact else None
         if redactor is not None:

@@ -169,6 +169,7 @@ class StudyFile(Part):
 
     study: FileName
     cases: CasesPart
+    unit: Literal["conversation", "last", "turn"] | None = None  # what is judged of each conversation
     instrument: str
     dimensions: list[str] | None = Field(default=None, min_length=1)
     judges: list[JudgePart] = Field(min_length=1)

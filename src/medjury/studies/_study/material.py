@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from medjury.foundation.documents import Document, nearest
 from medjury.foundation.errors import MedjuryError
@@ -21,6 +21,7 @@ from medjury.intake.cases import (
     CaseSource,
     RedactedCases,
     Redactor,
+    Unit,
     make_redactor,
     read_cases,
 )
@@ -69,7 +70,9 @@ def read_material(document: Document, settings: StudyFile, *, skip_bad_cases: bo
         instrument = named(document, ("dimensions",), lambda: only_some(instrument, names))
     named(document, ("report", "rank_by"), lambda: _can_rank_by(instrument, settings.report.rank_by or []))
     source = named(
-        document, ("cases",), lambda: read_case_file(settings.cases, folder, skip_bad_cases=skip_bad_cases)
+        document,
+        ("cases",),
+        lambda: read_case_file(settings.cases, folder, skip_bad_cases=skip_bad_cases, unit=settings.unit),
     )
     redactor = None
     if stated := settings.redact:
@@ -77,9 +80,12 @@ def read_material(document: Document, settings: StudyFile, *, skip_bad_cases: bo
     return Material(instrument, source, redactor)
 
 
-def read_case_file(part: CasesPart, folder: Path, *, skip_bad_cases: bool = False) -> CaseReader:
+def read_case_file(
+    part: CasesPart, folder: Path, *, skip_bad_cases: bool = False, unit: Unit | None = None
+) -> CaseReader:
     mapping = mapping_in(folder, part.mapping)
-    return read_cases(folder / part.path, mapping=mapping, on_bad="skip" if skip_bad_cases else "refuse")
+    on_bad: Literal["skip", "refuse"] = "skip" if skip_bad_cases else "refuse"
+    return read_cases(folder / part.path, mapping=mapping, on_bad=on_bad, unit=unit)
 
 
 def named(document: Document, place: tuple[str | int, ...], build: Callable[[], Made]) -> Made:
