@@ -148,5 +148,7 @@ def test_healthbench_is_read_whole() -> None:
         assert [(each.text, each.points, list(each.tags)) for each in case.criteria] == [
             (each["criterion"].strip(), float(each["points"]), each["tags"]) for each in row["rubrics"]
         ]
-        assert case.texts["conversation"].count("user: ") >= 1
+        assert [each.text for each in case.messages["conversation"]] == [
+            each["content"] for each in row["prompt"]
+        ]
         assert all(message["content"] in case.texts["conversation"] for message in row["prompt"])
