@@ -13,20 +13,19 @@ def instrument_for(instrument: Instrument, case: Case) -> Instrument:
     where its dimensions are the same for all cases. A case without criteria has no dimension."""
     if not instrument.by_case:
         return instrument
-    form = instrument.dimensions[0]
+    good, harm = instrument.dimensions
     return replace(
         instrument,
-        dimensions=tuple(_dimension(each, place, form) for place, each in enumerate(case.criteria, 1)),
+        dimensions=tuple(
+            _dimension(each, place, harm if each.points < 0 else good)
+            for place, each in enumerate(case.criteria, 1)
+        ),
+        composites=(),
+        parameters={},
     )
 
 
 def _dimension(criterion: Criterion, place: int, form: Dimension) -> Dimension:
     quote = f'\nIt rests on: "{criterion.quote}"' if criterion.quote else ""
-    return replace(
-        form,
-        name=criterion.id,
-        label=f"{form.label} {place}",
-        definition=criterion.text + quote,
-        higher_is_better=criterion.points >= 0,
-        safety=criterion.points < 0,
-    )
+    # The label is the same for all: whether a criterion has negative points is not for a judge to know.
+    return replace(form, name=criterion.id, label=f"Criterion {place}", definition=criterion.text + quote)

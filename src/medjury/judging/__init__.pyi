@@ -15,6 +15,7 @@ from ._asking import ask_for as ask_for
 from ._breaker import Breaker as Breaker
 from ._breaker import HopelessError as HopelessError
 from ._breaker import UnreachableError as UnreachableError
+from ._by_case import ByCase as ByCase
 from ._claims.prompts import CLAIM_LABELS as CLAIM_LABELS
 from ._claims.prompts import ClaimLabelName as ClaimLabelName
 from ._claims.rater import Claims as Claims

@@ -62,8 +62,8 @@ class Around:
         return self.rater.describe()
 
     def units(self, case: Case, repeat: int) -> list[Unit]:
-        self.rater.units(case, repeat)  # which may refuse the case
-        return make_units(self, case, repeat)
+        inner = self.rater.units(case, repeat)  # which may refuse the case, or have its own dimensions for it
+        return make_units(self, case, repeat, [unit.dimensions for unit in inner])
 
     def expected(self, unit: Unit) -> Expected | Unscored:
         return self.rater.expected(unit)

@@ -90,13 +90,20 @@ class Jury:
 
     def blocks(self, votes: Iterable[RatingColumns]) -> Iterator[RatingColumns]:
         """The same column by column."""
-        return Following(self._counts, self.judges[0].instrument).blocks(votes)
+        instrument = self.judges[0].instrument
+        # What follows from the marks of a case follows from the points of its criteria too: see `criteria_scores`.
+        return Following(self._counts, None if instrument.by_case else instrument).blocks(votes)
 
     def _counts(self, rows: RatingColumns) -> list[Count]:
         """How the votes on one answer become the rows of every jury."""
         names = [judge.name for judge in self.judges]
         revising = [judge.name for judge in self.judges if judge.revises_as]
-        rated = {judge.name: {each for group in judge.groups for each in group} for judge in self.judges}
+        rated = {
+            judge.name: {*rows.dimension}
+            if judge.instrument.by_case
+            else {each for group in judge.groups for each in group}
+            for judge in self.judges
+        }
         seats = _seats(rows, names, revising) if revising else names
         return [
             count

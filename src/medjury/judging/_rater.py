@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -140,11 +140,13 @@ class PlainRater:
         return None
 
 
-def make_units(rater: Rater, case: Case, repeat: int) -> list[Unit]:
+def make_units(
+    rater: Rater, case: Case, repeat: int, groups: Iterable[tuple[str, ...]] | None = None
+) -> list[Unit]:
     """One unit per group of dimensions, each with the key that everything about it determines."""
     stem = f"{rater.settings_hash()} {rater.name} {case.fingerprint()} {repeat}"
     units = []
-    for group in rater.groups:
+    for group in rater.groups if groups is None else groups:
         key = hashlib.sha256((stem + "\0".join(group)).encode()).hexdigest()
         units.append(Unit(rater, case, group, repeat, key))
     return units

@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Collection, Coroutine, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from medjury.instruments import TRANSIENT, Reason
 from medjury.intake.cases import Case
+from medjury.judging._by_case import ByCase
 from medjury.judging._engine import Ledger, Progress, judge_all
+from medjury.judging._judge import Judge
 from medjury.judging._jury import Jury
+from medjury.judging._rater import Rater
 from medjury.models import Budget, Gate, MemoryCache, PriceList, ReplyCache
 from medjury.store.ratings import Question, Rating, Store, StoreDesk, StoredRecord, open_store, rating_frame
 
@@ -38,6 +42,8 @@ def judge(
     as long as this call. Nothing leaves this machine unless its host is in `allow_hosts`.
     """
     wanted = list(cases)
+    if jury.judges[0].instrument.by_case:
+        jury = replace(jury, judges=[_by_case(each) for each in jury.judges])
     settings = {"allow_hosts": allow_hosts, "budget": budget, "prices": prices}
     if store is None:
         memory = _Memory()
@@ -54,6 +60,13 @@ def judge(
         }
         votes = (row for row in opened.ratings(_RUN) if row.key in asked)
         return rating_frame(jury.ratings(votes))
+
+
+def _by_case(rater: Rater) -> Rater:
+    """A judge that is asked about the criteria of each case."""
+    if isinstance(rater, Judge):
+        return ByCase(rater.instrument, lambda instrument: replace(rater, instrument=instrument))
+    return rater
 
 
 class _Memory(MemoryCache):

@@ -304,9 +304,7 @@ def _notes(manifest: Manifest, earlier: Manifest) -> tuple[str, ...]:
 
 
 async def _judge(study: Study, plan: RunPlan, store: Store, run: str) -> WorkDone:
-    judges = study.jury.judges
-    groups = sum(len(judge.groups) for judge in judges)
-    outcome = WorkDone(Progress(planned=plan.cases * study.jury.repeats * groups))
+    outcome = WorkDone(Progress(planned=sum(plan.units.values())))
     async with StoreDesk(store, run) as desk:
-        await read_again(study, judges, desk, run, outcome.progress)
+        await read_again(study, study.jury.judges, desk, run, outcome.progress)
     return outcome

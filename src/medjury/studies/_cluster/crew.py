@@ -96,7 +96,7 @@ async def judge_on_cluster(
     drain.finish()  # what workers of a run that was stopped have left
     before = audit_totals(file)
     Account.begin(store, log, before)
-    planned = {each.name: plan.cases * study.jury.repeats * len(each.groups) for each in study.jury.judges}
+    planned = dict(plan.units)
     if study.metrics is not None:
         outcome.scored_elsewhere = study.metrics.for_workers
         planned |= dict.fromkeys(study.metrics.for_workers, plan.cases)

@@ -90,6 +90,7 @@ class RunPlan:
     lacking: int  # cases without an input that the instrument needs: they will be unscored
     judges: tuple[JudgePlan, ...]
     currency: str
+    units: Mapping[str, int] = field(default_factory=dict)  # of work, by judge
     notes: tuple[str, ...] = ()
     drafting: JudgePlan | None = None  # what writing the answers takes, where the study drafts them
     patients: Mapping[str, int] = field(default_factory=dict)  # cases that go with another
@@ -263,7 +264,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
     judges, repeats = study.jury.judges, study.jury.repeats
     totals = {judge.name: (_Total(), _Total()) for judge in judges}
     served = {judge.name: Served() for judge in judges}
-    windows = WindowCheck()
+    windows, units = WindowCheck(), dict.fromkeys(totals, 0)
     labels = () if study.settings.humans is None else study.settings.humans.labels.values()
     groups, vendors = PatientGroups(), CaseVendors()
     parts = CaseParts(study.settings.gate.parts or (), set_aside=tuple(labels))
@@ -283,6 +284,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
         lacks = False
         for judge, part in zip(judges, study.settings.judges, strict=True):
             for unit in judge.units(case, 0):
+                units[judge.name] += repeats
                 expected = judge.expected(unit)
                 if isinstance(expected, Unscored):
                     lacks = True
@@ -324,6 +326,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
         lacking,
         plans,
         prices.currency,
+        units,
         notes,
         patients=groups.shared(),
         repeated_texts=groups.repeated,

@@ -299,7 +299,7 @@ async def _judge(
         perhaps_calls=spent.unended,
     )  # fmt: skip
     cases = HashedCases(study.cases if plan.kept is None else plan.kept.again())
-    planned = {each.name: plan.cases * study.jury.repeats * len(each.groups) for each in study.jury.judges}
+    planned = dict(plan.units)
     judges = {name: JudgeProgress(planned=units) for name, units in planned.items()}
     progress = Progress(planned=sum(planned.values()), judges=judges)
     outcome.progress = progress

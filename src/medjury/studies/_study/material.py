@@ -103,6 +103,10 @@ def load_named(name: str, folder: Path) -> Instrument:
 def only_some(instrument: Instrument, names: list[str]) -> Instrument:
     """The instrument with some of its dimensions, and only what still follows from them."""
     known = [dimension.name for dimension in instrument.dimensions]
+    if instrument.by_case:
+        if set(names) != set(known):
+            raise MedjuryError(f"{instrument.name} marks the criteria of each case; take `dimensions` out")
+        return instrument
     for name in names:
         if name not in known:
             raise MedjuryError(f"{instrument.name} has no dimension {name!r}; {nearest(name, known)}")

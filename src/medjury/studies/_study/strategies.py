@@ -12,7 +12,8 @@ from pydantic import Field, ValidationError, field_validator
 from medjury.foundation.documents import Document, nearest, validate_part
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.fields import FileName, Part
-from medjury.judging import Fitted, Judge, ModelChecked, Rater, Speaker
+from medjury.instruments import Instrument
+from medjury.judging import ByCase, Fitted, Judge, ModelChecked, Rater, Speaker
 from medjury.models import ChatModel, PriceList, context_window
 from medjury.studies._file.models import JudgePart, ModelPart
 from medjury.studies._study.setup import Settings, Setup
@@ -323,6 +324,36 @@ STRATEGIES: Mapping[str, Callable[[], Strategy]] = {
     "repeats": lambda: Strategy(RepeatsSettings, _repeats),
     "single": lambda: Strategy(SingleSettings, _single),
 }
+
+
+# Ways of judging that ask about whatever dimensions their instrument has.
+_BY_CASE = frozenset({"adaptive", "deliberation", "repeats", "single"})
+_TOKENS_PER_MARK = 120  # the most that a mark with its sentence should take
+
+
+def rater_of(document: Document, place: tuple[str | int, ...], setup: Setup) -> Rater:
+    """The rater of one judge's entry; one that is made anew for each case, where its dimensions come from there."""
+    if not setup.instrument.by_case:
+        return make_rater(document, place, setup)
+    if setup.part.strategy["name"] not in _BY_CASE:
+        problem = (
+            f"{setup.instrument.name} has the criteria of each case for dimensions, which the strategy "
+            f"`{setup.part.strategy['name']}` cannot ask about; take one of {', '.join(sorted(_BY_CASE))}"
+        )
+        raise MedjuryError(document.complaint((*place, "strategy"), problem))
+    if setup.drawn is not None:
+        problem = (
+            "worked examples would be marks of other criteria than those of the case; take `examples` out"
+        )
+        raise MedjuryError(document.complaint((*place, "examples"), problem))
+
+    def make(instrument: Instrument) -> Rater:
+        part, wanted = setup.part, _TOKENS_PER_MARK * len(instrument.dimensions)
+        if "max_tokens" not in part.model_fields_set and wanted > part.max_tokens:
+            part = part.model_copy(update={"max_tokens": wanted})  # one answer has the marks of all criteria
+        return make_rater(document, place, replace(setup, instrument=instrument, part=part))
+
+    return ByCase(setup.instrument, make)
 
 
 def make_rater(document: Document, place: tuple[str | int, ...], setup: Setup) -> Rater:

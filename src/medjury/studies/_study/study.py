@@ -25,7 +25,7 @@ from medjury.studies._study.material import load_named, named, only_some, read_m
 from medjury.studies._study.metrics import MetricRaters, metric_raters
 from medjury.studies._study.scores import make_scores, refuse_for_scores
 from medjury.studies._study.setup import Setup, begun_prompts
-from medjury.studies._study.strategies import make_rater
+from medjury.studies._study.strategies import rater_of
 
 if TYPE_CHECKING:
     from medjury.judging import Drafter, ScoresFile
@@ -174,7 +174,7 @@ class Study:
         strict = (part.model_check or self.settings.model_check) == "strict"
         folder = self.file.resolve().parent
         setup = Setup(name, part, instrument, folder, bool(instrument.examples), None, strict, own)
-        return make_rater(read_document(self.file), ("judges", place), setup)
+        return rater_of(read_document(self.file), ("judges", place), setup)
 
     def model_of(self, settings: dict[str, Any], name: str) -> tuple[ChatModel, ModelPart]:
         """A further model of a tuning, such as the one that writes prompts."""
@@ -218,7 +218,7 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False, overrides: Seq
     judges: list[Rater] = [
         make_scores(document, ("judges", index), setup, known, scores)
         if setup.part.kind == SCORES
-        else make_rater(document, ("judges", index), setup)
+        else rater_of(document, ("judges", index), setup)
         for index, setup in enumerate(setups)
     ]
     drafter, drafting_models = None, []
