@@ -143,7 +143,7 @@ class Choices:
     def starts_with(self, key: str, words: str) -> bool:
         """Whether the words begin with the text of this choice."""
         text = self.folded.get(key, "")
-        return bool(text) and _spelled(text).match(words) is not None
+        return bool(text) and _spelled(text).match(words.lstrip()) is not None
 
     def text_at(self, words: str) -> Named:
         """The choice with whose text the words begin; of two the longer."""

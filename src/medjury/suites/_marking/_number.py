@@ -50,15 +50,15 @@ _DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
 _ATTACHED = r"(?i:[mkdnµμ]?[gl]|mcg|[mµμ]?mol|meq|mosm|[cm]?m|ms|msec|s|bpm|iu|u|points?)(?!\w)"
 _POWER = r"(?:\s*(?:[x×*·]\s*10\s*(?:\^|\*\*)?\s*\{?([+-]?\d+)\}?)|[eE]([+-]?\d+))?"
 NUMBER = re.compile(
-    rf"(?<![\w.,/])(?<![A-Za-z]-)(?P<sign>[-−–]\s?)?(?P<digits>{_DIGITS}){_POWER}(?!\d|\.\d|,\d)(?:(?!\w)|(?={_ATTACHED}))(?P<share>\s*/\s*\d+(?![\d.]))?"
+    rf"(?<![\w.,/])(?<![A-Za-z]-)(?P<sign>[-−–]\s?)?(?P<digits>{_DIGITS}){_POWER}(?!\d|\.\d|,\d)(?:(?!\w)|(?={_ATTACHED}))(?P<share>\s*/\s*\d+(?!\d|\.\d))?"
 )
 _UNIT_NUMBERS = re.compile(
     r"/\s*1\.73\s*m(?:\^?\{?2\}?|²)?|\b(kg|lb|mg|g)\s*/\s*m\s*(?:\^\s*\{?2\}?|2|²)|\bm\s*\^\s*\{?[23]\}?|[x×]\s*10\s*\^?\s*[39]\s*/\s*[Lμu]",
     re.IGNORECASE,
 )
 _CUE = re.compile(
-    r"\b(?P<final>final\s+)?(?:answer|result|score|value|total)\b(?!\s*\w*\s*=\s*\()[^.\n=:]{0,80}?(?:\bis\b|\bare\b|\bof\b|\bwould\s+be\b|:|=|≈)"
-    r"|(?:\bis|\bare|\bwas|\bwould\s+be|\bequals|\bequal\s+to|\bequivalent\s+to|\bat|\bto\s+be|=|≈|~|:)(?=[\s*_$(]*(?:approximately|about|around|roughly|≈|~)?[\s*_$(]*[-−–]?\s?[\d.])",
+    r"\b(?P<final>final\s+)?(?:answer|result|score|value|total)\b(?!\s*\w*\s*=\s*\()[^.\n=:]{0,80}?(?:\bis\b|\bare\b|\bof\b|\bwould\s+be\b|:|(?<![<>])=|≈)"
+    r"|(?:\bis|\bare|\bwas|\bwould\s+be|\bequals|\bequal\s+to|\bequivalent\s+to|\bat|\bto\s+be|(?<![<>])=|≈|~|:)(?=[\s*_$(]*(?:approximately|about|around|roughly|≈|~)?[\s*_$(]*[-−–]?\s?[\d.])",
     re.IGNORECASE,
 )
 _RANGE = re.compile(r"\s*(?:-|–|—|to|and|or)\s*\d|\s*(?:±|\+/-)")
@@ -131,7 +131,7 @@ def read_number(text: str, unit: str = "") -> Reading:
     return Reading(None, Reason.PARSE, note)
 
 
-_UNEQUAL = re.compile(r"[<>≤≥]\s*$")
+_UNEQUAL = re.compile(r"(?:[<>]=?|[≤≥])\s*$")
 # Words with which a result is explained; numbers behind them are not the result.
 _CONSEQUENCE = re.compile(
     r",?\s*\b(?:which|indicat\w+|suggest\w+|correspond\w+|consistent|meaning|classif\w+|carr\w+|associated|so)\b",
@@ -178,7 +178,7 @@ def _one(values: set[str], what: str) -> Reading:
 
 def _alone(text: str, unit: str) -> str | None:
     """A number with nothing but a unit of a few signs around it."""
-    words = text.strip(" \n\t*_`$.")
+    words = text.strip(" \n\t*_`$").rstrip(" \n\t*_`$.")
     found = NUMBER.search(words)
     if found is None or len(NUMBER.findall(words)) != 1 or "\n" in words:
         return None
@@ -211,14 +211,11 @@ def _after(text: str, cue: re.Match[str], unit: str) -> str | None:
     more = _CONSEQUENCE.split(sentence[found.end() :])[0]
     more = re.sub(r"\([^)]*\)|\bout\s+of\s+\d+|\bof\s+\d+\s*%", " ", more)
     others = {_value(each, more, unit) for each in NUMBER.finditer(more)} - {value}
-    named = re.match(r"\W*\w+", cue.group()) is not None and len(cue.group()) > _WEAK
-    return _UNDECIDED if others and not named else value
+    return _UNDECIDED if others and len(cue.group()) <= _WEAK else value
 
 
 def _value(found: re.Match[str], text: str, unit: str) -> str:
-    value = float(found.group("digits").replace(",", ""))
-    power = found.group(3) or found.group(4)
-    value *= 10.0 ** int(power) if power and abs(int(power)) < 300 else 1.0
+    value = float(f"{found.group('digits').replace(',', '')}e{found.group(3) or found.group(4) or 0}")
     value = -value if found.group("sign") else value
     if unit and (factor := factor_between(text[found.end() : found.end() + 30], unit)):
         value *= factor
