@@ -96,11 +96,7 @@ def _the_one(text: str, find: Callable[[str], list[str]], what: str) -> Reading:
     last = list(dict.fromkeys(find(text.rstrip().rsplit("\n", 1)[-1])))
     if len(last) == 1:
         return Reading(last[0])
-    return Reading(
-        None,
-        Reason.PARSE,
-        f"the answer holds {'several' if everything else 'no'} {what}{'s' if everything else ''}",
-    )
+    return Reading(None, Reason.PARSE, f"the answer holds {'more than one' if everything else 'no'} {what}")
 
 
 def _dates_in(text: str) -> list[str]:
