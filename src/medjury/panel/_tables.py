@@ -33,7 +33,7 @@ from sqlalchemy import (
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row
 
-VERSION = 4
+VERSION = 5
 _T = TypeVar("_T")
 metadata = MetaData()
 _append_only: list[Table] = []
@@ -193,6 +193,7 @@ items_table = _table(
     _texts("item", "system"),
     _texts("fingerprint"),  # of the whole case, so that a rating can be held against it
     _documents("shown"),
+    _documents("instrument", nullable=True),  # of the item's own criteria; null: that of the round
     _documents("key", nullable=True),  # the right grades of a training case
     _reals("probability", nullable=True),  # of being drawn for review; null: every answer is rated
     _numbers("place", nullable=True),  # in the order of reading, where it was drawn

@@ -14,7 +14,7 @@ from sqlalchemy import bindparam, case, insert, select, update
 
 from medjury.panel._design._rounds import Round
 from medjury.panel._design._shown import Passage, passages_from_row
-from medjury.panel._tables import assignments_table, items_table, members_table
+from medjury.panel._tables import assignments_table, items_table, made, members_table
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row
@@ -31,6 +31,7 @@ class Assignment:
     shown: tuple[Passage, ...]
     key: Mapping[str, Any] | None
     is_finished: bool
+    instrument: Mapping[str, Any] | None  # where the item has one of its own
 
     @property
     def answer(self) -> Passage | None:
@@ -45,15 +46,15 @@ def assignment_of(connection: Connection, code: str, person: str) -> Assignment 
     """The rater's own case of that code; None where there is none, whoever else may have one."""
     a, i = assignments_table, items_table
     query = (
-        select(a.c.id, a.c.round, a.c.person, a.c.code, a.c.finished_at, i.c.shown, i.c.key)
+        select(a.c.id, a.c.round, a.c.person, a.c.code, a.c.finished_at, i.c.shown, i.c.key, i.c.instrument)
         .join(i, a.c.item == i.c.id)
         .where(a.c.code == code, a.c.person == person, a.c.withdrawn_at.is_(None))
     )
-    row = connection.execute(query).first()
+    row: Any = connection.execute(query).first()
     if row is None:
         return None
     shown = passages_from_row(row.shown)
-    return Assignment(row.id, row.round, row.person, row.code, shown, row.key, row.finished_at is not None)
+    return made(Assignment, row, shown=shown, is_finished=row.finished_at is not None)
 
 
 def places(connection: Connection, round_id: int, person: str) -> Sequence[Row[Any]]:

@@ -5,7 +5,7 @@ instrument as it was.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -120,6 +120,10 @@ class Round:
     @cached_property
     def _forms(self) -> dict[str, tuple[Question, ...]]:
         return {}
+
+    def of(self, own: Mapping[str, Any] | None) -> Round:
+        """The round as it asks about one item, which may have an instrument of its own: criteria of its case."""
+        return self if own is None else replace(self, kept_instrument=own)
 
     @property
     def state_in_words(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, insert, select, update
 
 from medjury.analysis.calibration import QueueRow
+from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
+from medjury.instruments import DimensionWords, Instrument, Unscored, instrument_for, read_grade
 from medjury.intake.cases import Case
 from medjury.panel._access import erased_among
-from medjury.panel._design._rounds import instrument_to_row
+from medjury.panel._design._rounds import instrument_from_row, instrument_to_row
 from medjury.panel._design._shown import Passage, hider, passages_to_row, shown_of, telling_words
 from medjury.panel._tables import items_table, rounds_table
 from medjury.statistics import counted
@@ -202,18 +204,20 @@ def _items(study: RatedStudy, each: RatedRound) -> tuple[list[dict[str, Any]], l
     telling: dict[tuple[str, str], set[str]] = {}  # by answer, where there are any
     for case in cases:
         shown = shown_of(case, study.instrument, each.settings.show, pattern)
-        if missing := _missing(study, each, shown):
+        if missing := _missing(study, each, case, shown):
             lacking.append(f"{case.id}: {', '.join(missing)}")
             continue
         if words := telling_words([text for passage in shown for text in passage.texts], names):
             telling[case.id, case.system] = words
+        own = _own(study, case)
         rows.append(
             {
                 "item": case.id,
                 "system": case.system,
                 "fingerprint": case.fingerprint(),
                 "shown": passages_to_row(shown),
-                "key": _key(each, case),
+                "instrument": own,
+                "key": _key(each, case, own),
                 "probability": None if drawn is None else drawn.rows[case.id, case.system].probability,
                 "place": None if drawn is None else drawn.rows[case.id, case.system].place,
             }
@@ -221,10 +225,31 @@ def _items(study: RatedStudy, each: RatedRound) -> tuple[list[dict[str, Any]], l
     if lacking:
         more = f" and {len(lacking) - _LISTED} more" if len(lacking) > _LISTED else ""
         raise MedjuryError(
-            f"the round {each.name!r} has cases without a text that raters need: "
-            f"{'; '.join(lacking[:_LISTED])}{more}. Add the texts, or leave these cases out."
+            f"the round {each.name!r} has cases without what raters need: "
+            f"{'; '.join(lacking[:_LISTED])}{more}. Add it, or leave these cases out."
         )
     return rows, [*_warnings(each, telling), *(() if drawn is None else drawn.warnings)]
+
+
+def _own(study: RatedStudy, case: Case) -> dict[str, Any] | None:
+    """The instrument of this case alone, where the questions are its own criteria: each is asked in its own words,
+    and its grades are in the raters' languages. Its points are kept only where the study lets raters see them."""
+    if not (general := study.instrument).by_case:
+        return None
+    own = instrument_for(general, case)
+    form = general.dimensions[0].name
+    words = {
+        language: replace(each, dimensions={
+            one.name: DimensionWords(grades=each.dimensions.get(form, DimensionWords()).grades)
+            for one in own.dimensions
+        })
+        for language, each in general.translations.items()
+    }  # fmt: skip
+    asked = tuple(replace(each, label=each.definition, definition="") for each in own.dimensions)
+    kept = instrument_to_row(replace(own, dimensions=asked, translations=words))
+    if study.panel.points:
+        kept["points"] = {each.id: each.points for each in case.criteria}
+    return kept
 
 
 def _is_in(case: Case, each: RatedRound) -> bool:
@@ -244,7 +269,7 @@ def _all_found(each: RatedRound, cases: Sequence[Case]) -> None:
         raise MedjuryError(f"the key of {each.name!r} names the case {unknown[0]!r}, which the round lacks")
 
 
-def _missing(study: RatedStudy, each: RatedRound, shown: Sequence[Passage]) -> list[str]:
+def _missing(study: RatedStudy, each: RatedRound, case: Case, shown: Sequence[Passage]) -> list[str]:
     there, show = {passage.name for passage in shown}, each.settings.show
     missing = []
     for needed in study.instrument.inputs:
@@ -252,16 +277,31 @@ def _missing(study: RatedStudy, each: RatedRound, shown: Sequence[Passage]) -> l
         wanted = needed.required if show is None else name in show
         if wanted and name not in there:
             missing.append(needed.label)
+    if study.instrument.by_case and not case.criteria:
+        missing.append("criteria")
     return missing
 
 
-def _key(each: RatedRound, case: Case) -> dict[str, Any] | None:
+def _key(each: RatedRound, case: Case, own: Mapping[str, Any] | None) -> dict[str, Any] | None:
     if each.settings.kind != "training":
         return None
     for key in each.settings.key:
         if key.case == case.id and key.system in (None, case.system):
+            if own is not None:
+                _check_key(f"{each.name!r} for the case {case.id!r}", key.grades, instrument_from_row(own))
             return {"grades": dict(key.grades), "reason": key.reason}
     raise MedjuryError(f"the key of {each.name!r} has no grades for the case {case.id!r}; add them")
+
+
+def _check_key(whose: str, grades: Mapping[str, int | None], instrument: Instrument) -> None:
+    """The key of a case that has questions of its own names these, with grades that they have."""
+    known = [dimension.name for dimension in instrument.dimensions]
+    for name, grade in grades.items():
+        what = f"the key of {whose}: "
+        if name not in known:
+            raise MedjuryError(f"{what}{name!r} is no criterion of it; {nearest(name, known)}")
+        if isinstance(read := read_grade(instrument.dimension(name), grade), Unscored):
+            raise MedjuryError(f"{what}{name}: {read.message}")
 
 
 def _warnings(each: RatedRound, telling: Mapping[tuple[str, str], set[str]]) -> list[str]:

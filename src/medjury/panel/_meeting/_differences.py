@@ -106,6 +106,7 @@ class RatedItem:
     item: str
     system: str
     said: Mapping[str, Mapping[str, RatedAnswer]]  # person -> dimension
+    round: Round  # as it asks about this answer
 
     def outcomes(self, dimension: str) -> dict[str, Outcome]:
         return {person: own[dimension].outcome for person, own in self.said.items()}
@@ -114,7 +115,9 @@ class RatedItem:
 def rated_items(connection: Connection, round_: Round, *, only: int | None = None) -> list[RatedItem]:
     """Every answer of the round that somebody has rated; or one of them."""
     table = items_table
-    query = select(table.c.id, table.c.item, table.c.system).where(table.c.round == round_.id)
+    query = select(table.c.id, table.c.item, table.c.system, table.c.instrument).where(
+        table.c.round == round_.id
+    )
     if only is not None:
         query = query.where(table.c.id == only)
     rows = connection.execute(query.order_by(table.c.id)).all()
@@ -123,7 +126,9 @@ def rated_items(connection: Connection, round_: Round, *, only: int | None = Non
         own = said.setdefault((each.item, each.system), {}).setdefault(each.person, {})
         own[each.dimension] = each
     found = ((row, said.get((row.item, row.system))) for row in rows)
-    return [RatedItem(row.id, row.item, row.system, own) for row, own in found if own]
+    return [
+        RatedItem(row.id, row.item, row.system, own, round_.of(row.instrument)) for row, own in found if own
+    ]
 
 
 def differences(
@@ -133,7 +138,7 @@ def differences(
     found = []
     for item in rated_items(connection, round_):
         by_rater = [{name: each.outcome for name, each in own.items()} for own in item.said.values()]
-        if len(by_rater) > 1 and (names := differing(round_.instrument, by_rater, rule, danger)):
+        if len(by_rater) > 1 and (names := differing(item.round.instrument, by_rater, rule, danger)):
             found.append((item, names))
     return found
 

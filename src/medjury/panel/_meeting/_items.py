@@ -201,7 +201,7 @@ def reconciled_labels(connection: Connection, round_: Round) -> Iterator[Reconci
     open_ = {each.item: each for each in meeting_items(connection, meeting)}
     for rated in rated_items(connection, round_):
         item = open_.get(rated.id)
-        for dimension in round_.instrument.dimensions:
+        for dimension in rated.round.instrument.dimensions:
             name = dimension.name
             given = [own[name] for own in rated.said.values()]
             if item is not None and name in item.dimensions:

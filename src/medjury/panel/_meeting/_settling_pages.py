@@ -97,8 +97,9 @@ class Difference:
 
 def difference_of(connection: Connection, item: MeetingItem, reader: str) -> Difference:
     """The difference as this person sees it."""
-    round_ = round_by_id(connection, item.meeting.round)
-    rated = next(each for each in rated_items(connection, round_, only=item.item))
+    of_all = round_by_id(connection, item.meeting.round)
+    rated = next(each for each in rated_items(connection, of_all, only=item.item))
+    round_ = rated.round
     row = connection.execute(select(items_table.c.shown).where(items_table.c.id == item.item)).scalar_one()
     who = _names(connection, item, reader)
     names = [each.name for each in round_.instrument.dimensions]
@@ -108,8 +109,8 @@ def difference_of(connection: Connection, item: MeetingItem, reader: str) -> Dif
         rated,
         labelled(passages_from_row(row), round_.shown),
         questions_to_settle(round_.shown, item, rated),
-        [_given(round_, rated, name, who) for name in names if name in item.dimensions],
-        [_given(round_, rated, name, who) for name in names if name not in item.dimensions],
+        [_given(rated, name, who) for name in names if name in item.dimensions],
+        [_given(rated, name, who) for name in names if name not in item.dimensions],
         [_entered(round_, each, item, who) for each in item.proposals],
         [_entered(round_, each, item, who) for each in item.decisions],
         [(name, marks) for person, name in who.items() if (marks := _marks(rated, person))],
@@ -123,12 +124,12 @@ def _marks(rated: RatedItem, person: str) -> Marks:
 
 def grades_in_short(connection: Connection, items: Sequence[MeetingItem]) -> dict[str, list[tuple[str, str]]]:
     """By the code of an answer what raters gave where they differ, as "4 v 1", in the order of their letters."""
-    rounds_ = {each.meeting.round: round_by_id(connection, each.meeting.round) for each in items}
-    rated = {each.id: each for round_ in rounds_.values() for each in rated_items(connection, round_)}
+    rounds_ = [round_by_id(connection, each) for each in {each.meeting.round for each in items}]
+    rated = {each.id: each for round_ in rounds_ for each in rated_items(connection, round_)}
     found, against = {}, _("v")
     for each in items:
         who = dict.fromkeys(each.participants, "")
-        given = [_given(rounds_[each.meeting.round], rated[each.item], name, who) for name in each.dimensions]
+        given = [_given(rated[each.item], name, who) for name in each.dimensions]
         found[each.code] = [(label, f" {against} ".join(one.grade for one in said)) for label, said in given]
     return found
 
@@ -142,7 +143,8 @@ def _names(connection: Connection, item: MeetingItem, reader: str) -> dict[str, 
     return {each: _("%(name)s (you)", name=name) if each == reader else name for each, name in named.items()}
 
 
-def _given(round_: Round, rated: RatedItem, name: str, who: Mapping[str, str]) -> _Question:
+def _given(rated: RatedItem, name: str, who: Mapping[str, str]) -> _Question:
+    round_ = rated.round
     dimension = round_.shown.dimension(name)
     given = rated.outcomes(name)
     said = [_grade(round_, name, given[person], shown) for person, shown in who.items() if person in given]

@@ -132,6 +132,11 @@ def case_values(
         "before": codes[number - 1] if number else None,
         "after": codes[number + 1] if number + 1 < len(codes) else None,
         "progress": progress(connection, round_, assignment.person),
+        "by_criteria": assignment.instrument is not None,
+        "points": {
+            name: _("points: %(points)s", points=decimal(points))
+            for name, points in (assignment.instrument or {}).get("points", {}).items()
+        },
         "source": source,
         "answer": answer,
         "said": {q.name: (said or kept).get(q.name, {"grade": "", "why": ""}) for q in round_.questions},
@@ -158,8 +163,12 @@ def case_page(
         assignment = assignment_of(connection, code, person)
         if assignment is None:
             raise HTTPException(404)
-        known = case_values(connection, round_by_id(connection, assignment.round), assignment, **values)
+        known = case_values(connection, _round_of(connection, assignment), assignment, **values)
     return page(request, "rating/case.html", status=status, minutes=minutes, **known)
+
+
+def _round_of(connection: Connection, assignment: Assignment) -> Round:
+    return round_by_id(connection, assignment.round).of(assignment.instrument)
 
 
 def minutes(seconds: float | None) -> str:

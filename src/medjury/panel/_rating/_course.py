@@ -14,7 +14,7 @@ from sqlalchemy import Select, bindparam, exists, select
 from medjury.panel._design import Round, has_joined, join, round_as_set_up, rounds
 from medjury.panel._language import _, marked
 from medjury.panel._rating._stored_answers import Progress, progress
-from medjury.panel._tables import assignments_table, members_table, rounds_table
+from medjury.panel._tables import assignments_table, items_table, members_table, rounds_table
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -164,7 +164,7 @@ def held(query: Select[_Row]) -> Select[_Row]:
     return query.with_statement_hint("FOR SHARE OF rounds", "postgresql")  # SQLite has one writer
 
 
-_A, _R, _M = assignments_table, rounds_table, members_table
+_A, _I, _R, _M = assignments_table, items_table, rounds_table, members_table
 _OTHERS = rounds_table.alias()
 _OWN = (
     select(
@@ -173,9 +173,11 @@ _OWN = (
         _R.c.id.label("round"),
         _R.c.state,
         _R.c.set_up_at,
+        _I.c.instrument,
         exists(select(_OTHERS.c.id).where(_OTHERS.c.kind.in_(PRACTICE))).label("has_practice"),
     )
     .join(_R, _R.c.id == _A.c.round)
+    .join(_I, _I.c.id == _A.c.item)
     .join(_M, (_M.c.round == _A.c.round) & (_M.c.person == _A.c.person))
     .where(_A.c.code == bindparam("code"), _A.c.person == bindparam("rater"))
     .where(_A.c.withdrawn_at.is_(None), _M.c.left_at.is_(None))
@@ -194,4 +196,4 @@ def standing(connection: Connection, code: str, person: str, *, hold: bool = Fal
     if row.state == "waiting" or (row.has_practice and not is_reached(connection, person, row.round)):
         return None
     round_ = round_as_set_up(connection, row.round, row.state, row.set_up_at)
-    return Standing(row.id, round_, person, code, row.finished_at is not None)
+    return Standing(row.id, round_.of(row.instrument), person, code, row.finished_at is not None)

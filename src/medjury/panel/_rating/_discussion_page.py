@@ -68,7 +68,7 @@ def discussed_cases(connection: Connection, round_: Round, person: str) -> list[
     cases = []
     for number, row in enumerate(rows, start=1):
         spreads = []
-        for question in round_.questions:
+        for question in round_.of(row.instrument).questions:
             place = (row.item, row.system, question.name)
             found = given.get(place, Counter())
             words = [choice.value for choice in question.grades]

@@ -139,7 +139,7 @@ def compared_answers(connection: Connection, round_: Round, person: str) -> dict
     """What a rater said in a training round beside the key, by the code of the case."""
     a, i, s = assignments_table, items_table, answers_table
     query = (
-        select(a.c.code, i.c.key, s.c.outcomes)
+        select(a.c.code, i.c.key, i.c.instrument, s.c.outcomes)
         .join(i, a.c.item == i.c.id)
         .join(s, s.c.assignment == a.c.id)
         .where(a.c.round == round_.id, a.c.person == person, s.c.submitted)
@@ -149,7 +149,7 @@ def compared_answers(connection: Connection, round_: Round, person: str) -> dict
     found = {}
     for row in connection.execute(query):
         outcomes = {name: outcome_from_row(each) for name, each in row.outcomes.items()}
-        found[row.code] = compare_with_key(round_.shown, outcomes, row.key, within)
+        found[row.code] = compare_with_key(round_.of(row.instrument).shown, outcomes, row.key, within)
     return found
 
 

@@ -169,6 +169,7 @@ class PanelPart(Part):
         None  # mark what differs between reference and answer; by default for transcripts
     )
     examples: bool = True
+    points: bool = False  # whether raters see what a criterion is worth, which would steer them
     minutes_idle: float = Field(default=3.0, gt=0, le=60)
     texts: PanelTextsPart = PanelTextsPart()
     public_url: str | None = None  # the address that people type; --public-url comes first

@@ -159,7 +159,19 @@ def _source(document: Document, index: int, part: RoundPart, material: Material,
 
 
 def _check(document: Document, panel: PanelPart, instrument: Instrument) -> None:
-    """Dimensions, inputs and grades that the panel's part names are the instrument's."""
+    """Dimensions, inputs and grades that the panel's part names are the instrument's. Where each case has its own
+    criteria, nothing can follow from a grade that all cases have, and a key is checked with its case."""
+    if instrument.by_case:
+        for part_name, stated in (
+            ("justification", isinstance(panel.justification, dict)),
+            ("questions", panel.questions),
+            ("references", panel.references is not None),
+        ):
+            if stated:
+                problem = (
+                    "needs questions that are the same for all cases, and here each case has its own criteria"
+                )
+                raise MedjuryError(document.complaint(("panel", part_name), problem))
     if isinstance(panel.justification, dict):
         for name in panel.justification:
             _known(document, ("panel", "justification", name), name, [d.name for d in instrument.dimensions])
@@ -169,7 +181,7 @@ def _check(document: Document, panel: PanelPart, instrument: Instrument) -> None
         for at, name in enumerate(part.show or []):
             inputs = [ANSWER if each.name == "candidate" else each.name for each in instrument.inputs]
             _known(document, (*place, "show", at), name, inputs)
-        for at, key in enumerate(part.key):
+        for at, key in enumerate([] if instrument.by_case else part.key):
             for name, grade in key.grades.items():
                 there = (*place, "key", at, "grades", name)
                 _known(document, there, name, [d.name for d in instrument.dimensions])

@@ -195,10 +195,16 @@
       if (problem && !problem.querySelector("li")) problem.remove();
     }
   }
+  // How many criteria are marked: a case may have dozens.
+  const soFar = form.querySelector(".so-far");
+  function count() {
+    if (soFar) soFar.textContent = soFar.dataset.words.replace("{at}", questions.filter(isAnswered).length).replace("{of}", questions.length);
+  }
   function changed(event) {
     isChanged = true;
     if (!isStopped) tell("");
     applySkips();
+    count();
     settle();
     if (event.type === "change") save();
     else plan(800);
@@ -233,6 +239,7 @@
       if (text && field.closest) field.closest("details")?.setAttribute("open", "");
     }
     applySkips();
+    count();
     form.dispatchEvent(new Event("filled"));
   }
   function choose(kept, text) {
@@ -361,5 +368,6 @@
   }
 
   applySkips();
+  count();
   setCurrent(questions.find((each) => isAsked(each) && !isAnswered(each)) || questions[0]);
 })();
