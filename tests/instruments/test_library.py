@@ -13,6 +13,7 @@ NAMES = (
     "claims",
     "concordance",
     "concordance_asymmetric",
+    "conversation_quality",
     "criteria",
     "diagnosis",
     "diagnosis_plain_risk",
@@ -21,6 +22,7 @@ NAMES = (
     "pdsqi9",
     "preference",
     "probsum",
+    "tool_use",
     "transcript_impact",
 )
 FIVE = (1, 2, 3, 4, 5)
@@ -30,7 +32,7 @@ def scales(instrument: Instrument) -> dict[str, tuple[int, ...]]:
     return {each.name: each.values for each in instrument.dimensions}
 
 
-def test_there_are_thirteen() -> None:
+def test_there_are_fifteen() -> None:
     assert list_instruments() == NAMES
 
 

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from medjury.instruments import Dimension, Input, Instrument
 from medjury.intake.cases import Case, case_from_row
 from medjury.judging._prompt import Prompt
+from medjury.judging._shortening import Truncation, shorten
+from medjury.models import cautious_tokens
 
 INSTRUMENT = Instrument(
     name="talk",
@@ -102,3 +104,38 @@ def test_no_message_can_look_like_another(texts: list[str]) -> None:
     ] + ["candidate turn 1, assistant"]  # fmt: skip
     found = [name for name in shown(asked(case)) if name.startswith("begin ")]
     assert found == [f"begin {name}" for name in real]
+
+
+def long_talk(turns: int) -> Case:
+    said = [
+        {"role": ("user", "assistant")[place % 2], "content": f"{place + 1}: {'word ' * 40}"}
+        for place in range(turns)
+    ]
+    rows = [{"role": "system", "content": "Be kind."}, *said]
+    return case_from_row(
+        {"id": "a", "messages": rows, "candidate": [{"role": "assistant", "content": "Bye"}]}
+    )
+
+
+def test_of_a_conversation_that_is_too_long_whole_turns_are_left_out_and_stated() -> None:
+    case = long_talk(31)
+    found = shorten(case, Truncation("conversation"), 500)
+    assert found is not None
+    short, cut = found
+    gone = len(cut.notes_left_out)
+    assert cut.notes_left_out == tuple(f"turn {turn}" for turn in range(1, gone + 1))
+    assert [each.turn for each in short.messages["conversation"]] == [0, 0, *range(gone + 1, 32)]
+    assert short.input("candidate") == case.input("candidate")
+    text = asked(short)
+    assert "Be kind." in text and f"[{gone} of 31 turns" in text and "turn 1, user" not in text
+    assert cautious_tokens(asked(case)) - cautious_tokens(text) >= 500
+
+
+def test_the_ends_of_a_conversation_can_be_kept_and_its_last_turn_is_never_cut() -> None:
+    case = long_talk(9)
+    both, oldest = (shorten(case, Truncation("conversation", keep), 150) for keep in ("both_ends", "oldest"))
+    assert both is not None and oldest is not None
+    assert "turn 5" in both[1].notes_left_out and not {"turn 1", "turn 9"} & {*both[1].notes_left_out}
+    assert oldest[1].notes_left_out[-1] == "turn 9" and "turn 1" not in oldest[1].notes_left_out
+    assert shorten(case, Truncation("conversation"), 100_000) is None
+    assert shorten(long_talk(1), Truncation("conversation"), 10) is None

@@ -116,7 +116,7 @@ def test_a_rule_shortens_and_everything_says_so(study: Write, server: LoopbackSe
     assert "Note n3" in prompt and "Note n1" not in prompt and "Summary 2." in prompt
     counts = result.coverage.shortened["juror"]
     assert counts.units == 1 and counts.notes == 2 and counts.characters == 2 * 60 * len(SENTENCE)
-    assert "juror: 1 answers were given on a shortened record (2 whole notes and" in result.text()
+    assert "juror: 1 answers were given on a shortened record (2 whole notes or turns " in result.text()
     assert manifest_of(file)["coverage"]["shortened"] == {"juror": counts.content()}
     assert manifest_of(file)["judges"][0]["context"] == {"truncate": "notes", "keep": "newest"}
     (line,) = (result.folder / "records.jsonl").read_text().splitlines()

@@ -1,7 +1,8 @@
 """Shortens a record that does not fit its model, by a stated rule, and says exactly what was left out.
 
-Whole notes go first; the last one that is left is cut between sentences. The answer under judgement and the
-reference are never touched. Everything left out is counted, and the record itself says that it was.
+Whole notes go first; the last one that is left is cut between sentences. Of a conversation whole turns go, and its
+instructions stay. The answer under judgement and the reference are never touched. Everything left out is counted,
+and the record itself says that it was.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
-from medjury.intake.cases import Case, Note, moment_of
+from medjury.intake.cases import Case, ChatMessage, Note, moment_of
 from medjury.models import cautious_tokens
 from medjury.store.runs import RecordedCut
 
+Part = TypeVar("Part", Note, int)
 Keep = Literal["newest", "oldest", "both_ends"]
 UNTOUCHABLE = ("candidate", "reference")
 # Part of a rating's key wherever a record may be shortened: raise it when the rule or its words change.
@@ -40,6 +42,8 @@ class Truncation:
 def shorten(case: Case, rule: Truncation, tokens: int) -> tuple[Case, RecordedCut] | None:
     """The case with at least so many tokens fewer, by the cautious count, and what was left out of it. None
     where that would leave nothing at all of what may be shortened."""
+    if rule.what in case.messages:
+        return _shorten_conversation(case, rule, tokens)
     if rule.what != "notes":
         return _shorten_text(case, rule, tokens)
     if not case.notes:
@@ -79,6 +83,44 @@ def shorten(case: Case, rule: Truncation, tokens: int) -> tuple[Case, RecordedCu
     return replace(case, notes=tuple(kept)), cut
 
 
+def _shorten_conversation(case: Case, rule: Truncation, tokens: int) -> tuple[Case, RecordedCut] | None:
+    messages = case.messages[rule.what]
+    turns: dict[int, list[ChatMessage]] = {}
+    for each in messages:
+        turns.setdefault(each.turn, []).append(each)
+    turns.pop(0, None)
+    missing, gone = tokens + _MARKER_TOKENS, list[int]()
+    for turn in _order_of_going(list(turns), rule.keep)[:-1]:
+        if missing <= 0:
+            break
+        missing -= sum(cautious_tokens(each.text) for each in turns[turn])
+        gone.append(turn)
+    if missing > 0 or not gone:
+        return None
+    gone.sort()
+    left_out = [each for turn in gone for each in turns[turn]]
+    characters = sum(len(each.text) for each in left_out)
+    named = ", ".join(map(str, gone[:_MOST_IDS])) + (", ..." if len(gone) > _MOST_IDS else "")
+    marker = ChatMessage(
+        "left out",
+        f"[{len(gone)} of {len(turns)} turns, {characters:,} characters, were left out here, because the whole "
+        f"conversation does not fit the model: {named}. What they say is not known.]",
+    )
+    kept = list(messages)
+    kept[messages.index(left_out[0])] = marker
+    cut = RecordedCut(
+        truncate=rule.what,
+        keep=rule.keep,
+        order="position",
+        notes_left_out=tuple(f"turn {turn}" for turn in gone),
+        characters_left_out=characters,
+        characters=sum(len(each.text) for each in messages),
+    )
+    short = tuple(each for each in kept if each.turn not in gone)
+    texts = {name: text for name, text in case.texts.items() if name != rule.what}
+    return replace(case, texts=texts, messages={**case.messages, rule.what: short}), cut
+
+
 def _shorten_text(case: Case, rule: Truncation, tokens: int) -> tuple[Case, RecordedCut] | None:
     text = case.texts.get(rule.what)
     part = None if not text else _keep_part(text, rule.keep, tokens + _MARKER_TOKENS)
@@ -105,8 +147,8 @@ def _in_time(notes: Sequence[Note]) -> tuple[list[Note], Literal["date", "positi
     return [note for _, note in sorted(dated, key=lambda pair: pair[0])], "date"
 
 
-def _order_of_going(notes: list[Note], keep: Keep) -> list[Note]:
-    """The notes in the order in which they are left out; the last is the one that is kept longest."""
+def _order_of_going(notes: list[Part], keep: Keep) -> list[Part]:
+    """The notes, or turns, in the order in which they are left out; the last is the one that is kept longest."""
     if keep == "newest":
         return notes
     if keep == "oldest":

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 # The text of a case that holds what was said before the answer under judgement.
 CONVERSATION = "conversation"
-Kind = Literal["system", "user", "assistant", "call", "result"]
+Kind = Literal["system", "user", "assistant", "call", "result", "left out"]
 OF_THE_ASSISTANT = frozenset({"assistant", "call", "result"})
 
 
@@ -37,6 +37,7 @@ class ChatMessage:
         name = f" {self.name}" if self.name else ""
         what = {
             "system": "instructions to the assistant (system)",
+            "left out": "messages that were left out",
             "call": f"assistant calls the tool{name}",
             "result": f"{'error' if self.failed else 'result'} of the tool{name}",
         }.get(self.kind, f"{self.kind}{name and f' ({self.name})'}")

@@ -146,7 +146,7 @@ def left_out(records: Iterable[StoredRecord]) -> dict[str, Shortened]:
 def left_out_lines(counts: Mapping[str, Shortened], file: str = files.RECORDS) -> list[str]:
     """The same for a reader of the run."""
     return [
-        f"{rater}: {each.units:,} answers were given on a shortened record ({each.notes:,} whole notes and "
-        f"{each.characters:,} characters in all were left out); {file} says which"
+        f"{rater}: {each.units:,} answers were given on a shortened record ({each.notes:,} whole notes or turns "
+        f"and {each.characters:,} characters in all were left out); {file} says which"
         for rater, each in counts.items()
     ]
