@@ -12,6 +12,7 @@ from ._labs import labs_of as labs_of
 from ._messages import CONVERSATION as CONVERSATION
 from ._messages import OF_THE_ASSISTANT as OF_THE_ASSISTANT
 from ._messages import ChatMessage as ChatMessage
+from ._messages import heading_line as heading_line
 from ._messages import messages_json as messages_json
 from ._messages import text_of as text_of
 from ._read import CaseReader as CaseReader

@@ -60,7 +60,12 @@ def in_turns(messages: Iterable[ChatMessage], first: int = 1) -> tuple[ChatMessa
 
 def text_of(messages: Iterable[ChatMessage]) -> str:
     """All of it as one text, for what reads words and not turns: search, marks, text metrics."""
-    return "\n\n".join(f"{each.heading[0].upper()}{each.heading[1:]}:\n{each.text}" for each in messages)
+    return "\n\n".join(f"{heading_line(each)}{each.text}" for each in messages)
+
+
+def heading_line(message: ChatMessage) -> str:
+    """The line above a message in that text."""
+    return f"{message.heading[0].upper()}{message.heading[1:]}:\n"
 
 
 def messages_json(messages: Iterable[ChatMessage]) -> str:

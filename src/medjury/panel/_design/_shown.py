@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from medjury.instruments import Instrument
-from medjury.intake.cases import Case, ChatMessage, Note, text_of
+from medjury.intake.cases import Case, ChatMessage, Note, heading_line, text_of
 
 HIDDEN = "[hidden]"
 _SHORTEST = 3  # a name of two letters stands in every text
@@ -44,12 +44,20 @@ ANSWER = "answer"
 
 @dataclass(frozen=True)
 class Passage:
-    """One text with its heading, or the notes of a record."""
+    """One text with its heading, or the notes of a record. Of a conversation `messages` are what `text` has in
+    words."""
 
     name: str
     label: str
     text: str = ""
     notes: tuple[Note, ...] = ()
+    messages: tuple[ChatMessage, ...] = ()
+
+    @property
+    def turns(self) -> list[tuple[ChatMessage, str, str]]:
+        """Each message with the lines above and below it, which together are the text."""
+        ends = ["\n\n"] * (len(self.messages) - 1) + [""]
+        return [(each, heading_line(each), end) for each, end in zip(self.messages, ends, strict=False)]
 
     @property
     def is_answer(self) -> bool:
@@ -74,8 +82,12 @@ def shown_of(
         if isinstance(found, str):
             passages.append(Passage(name, each.label, hide(found, pattern)))
         elif found and isinstance(found[0], ChatMessage):
-            said = text_of(each for each in found if isinstance(each, ChatMessage))
-            passages.append(Passage(name, each.label, hide(said, pattern)))
+            said = tuple(
+                replace(m, text=hide(m.text, pattern), name=hide(m.name, pattern))
+                for m in found
+                if isinstance(m, ChatMessage)
+            )
+            passages.append(Passage(name, each.label, text_of(said), messages=said))
         elif found:
             notes = tuple(
                 Note(hide(n.id, pattern), hide(n.text, pattern), n.date, hide(n.kind or "", pattern))
@@ -98,6 +110,12 @@ def passages_to_row(passages: Sequence[Passage]) -> list[dict[str, Any]]:
 
 def passages_from_row(rows: Sequence[dict[str, Any]]) -> tuple[Passage, ...]:
     return tuple(
-        Passage(row["name"], row["label"], row["text"], tuple(Note(**note) for note in row["notes"]))
+        Passage(
+            row["name"],
+            row["label"],
+            row["text"],
+            tuple(Note(**note) for note in row["notes"]),
+            tuple(ChatMessage(**message) for message in row.get("messages", ())),
+        )
         for row in rows
     )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from medjury.intake.cases import Case
+from medjury.intake.cases import Case, ChatMessage, heading_line
 from medjury.panel._evidence._quotations import Found, Piece, Quotable, Quotation, locate, pieces, quoted_in
 from medjury.panel._evidence._run import State
 from medjury.panel._evidence._steps import ClaimShown, StepShown, last_draft, quotations_of, shown_steps
@@ -17,6 +17,7 @@ from medjury.texts.metrics import Mark, marked_differences
 
 # How many signs of one text are shown on a page; the rest is on pages of its own.
 SIGNS = 60_000
+_FOLDED, _LONG = ("call", "result", "system"), 300  # what is folded where it is long
 _REFERENCE, _CANDIDATE = "reference", "candidate"
 # Signs that turn the direction of the text around them: shown as what they are, so that nothing hides in them.
 _TURNING = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
@@ -29,6 +30,16 @@ def visible(text: str) -> str:
 
 
 @dataclass(frozen=True)
+class TurnShown:
+    """A message of a conversation; a long result of a tool is folded."""
+
+    kind: str
+    heading: str
+    folded: bool
+    pieces: tuple[Piece, ...] = field(repr=False)
+
+
+@dataclass(frozen=True)
 class TextShown:
     """A text, cut where quotations begin and end. `shown` of its `length` signs are here."""
 
@@ -38,6 +49,9 @@ class TextShown:
     pieces: tuple[Piece, ...] = field(repr=False)
     shown: int
     length: int
+    turns: tuple[TurnShown, ...] = field(
+        default=(), repr=False
+    )  # of a conversation, in the place of the pieces
 
 
 @dataclass(frozen=True)
@@ -131,7 +145,11 @@ def case_view(state: State, place: int) -> CaseView:
     address = state.address(place)
     shown = {each.quotation: _shown(each, titled, address) for each in found}
     marks = _marks([text for _, text in titled])
-    texts = [_text_shown(number, title, text, found, marks) for number, (title, text) in enumerate(titled)]
+    messages = _messages(state, place, case)
+    texts = [
+        _text_shown(number, title, text, found, marks, messages.get(text.name, ()))
+        for number, (title, text) in enumerate(titled)
+    ]
     answer = next((each for each in texts if each.name == _CANDIDATE), None)
     item, system = snapshot.keys[place]
     return CaseView(
@@ -194,13 +212,36 @@ def text_page(text: str, found: Sequence[Found], start: int) -> tuple[tuple[Piec
     return tuple(pieces(text, found, start=begin, end=end)), begin, end
 
 
+def _messages(state: State, place: int, case: Case | None) -> Mapping[str, tuple[ChatMessage, ...]]:
+    """The conversations among the texts; the answer of another case with the same source is not this one's."""
+    if case is None:
+        return {}
+    own = (case.id, case.system) == state.snapshot.keys[place]
+    return {name: each for name, each in case.messages.items() if own or name != _CANDIDATE}
+
+
 def _text_shown(
-    number: int, title: str, text: Quotable, found: Sequence[Found], marks: Sequence[Sequence[Mark]]
+    number: int,
+    title: str,
+    text: Quotable,
+    found: Sequence[Found],
+    marks: Sequence[Sequence[Mark]],
+    messages: Sequence[ChatMessage],
 ) -> TextShown:
     here = [each for each in found if each.text == number]
     length = len(text.text)
-    made = pieces(text.text, here, end=SIGNS, marks=marks[number])
-    return TextShown(number, text.name, title, tuple(made), min(SIGNS, length), length)
+    made = tuple(pieces(text.text, here, end=SIGNS, marks=marks[number]))
+    turns, at = [], 0
+    for each in messages:
+        start = at + len(heading_line(each))
+        at = start + len(each.text)
+        if start < SIGNS:
+            words = tuple(pieces(text.text, here, start=start, end=min(at, SIGNS), marks=marks[number]))
+            quoted = any(piece.numbers for piece in words)
+            folded = each.kind in _FOLDED and len(each.text) > _LONG and not quoted
+            turns.append(TurnShown(each.kind, visible(each.heading), folded, words))
+        at += len("\n\n")
+    return TextShown(number, text.name, title, made, min(SIGNS, length), length, tuple(turns))
 
 
 def _shown(found: Found, titled: Sequence[tuple[str, Quotable]], address: str) -> QuotationShown:

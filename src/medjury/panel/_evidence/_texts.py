@@ -7,12 +7,12 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from urllib.parse import quote, unquote
 
 from medjury.foundation.errors import MedjuryError
-from medjury.intake.cases import Case, Criterion, Note
+from medjury.intake.cases import Case, ChatMessage, Criterion, Note
 from medjury.store.runs import Manifest
 from medjury.studies import Run
 
@@ -88,13 +88,16 @@ def read_texts(folder: Path, manifest: Manifest, file: str | Path | None = None)
 def _packed(case: Case) -> bytes:
     notes = [[note.id, note.text, note.date, note.kind] for note in case.notes]
     criteria = [[each.id, each.text, each.points, each.tags, each.quote] for each in case.criteria]
+    messages = {name: [astuple(each) for each in own] for name, own in case.messages.items()}
     row = [case.id, case.candidate, case.reference, dict(case.texts), notes, case.system, case.vendor]
-    return zlib.compress(json.dumps([*row, case.patient, dict(case.metadata), criteria]).encode(), 1)
+    return zlib.compress(
+        json.dumps([*row, case.patient, dict(case.metadata), criteria, messages]).encode(), 1
+    )
 
 
 def _unpacked(packed: bytes) -> Case:
-    item, candidate, reference, texts, notes, system, vendor, patient, metadata, criteria = json.loads(
-        zlib.decompress(packed)
+    item, candidate, reference, texts, notes, system, vendor, patient, metadata, criteria, messages = (
+        json.loads(zlib.decompress(packed))
     )
     return Case(
         item,
@@ -107,6 +110,7 @@ def _unpacked(packed: bytes) -> Case:
         patient,
         metadata,
         tuple(Criterion(id, text, points, tuple(tags), quote) for id, text, points, tags, quote in criteria),
+        {name: tuple(ChatMessage(*each) for each in own) for name, own in messages.items()},
     )
 
 

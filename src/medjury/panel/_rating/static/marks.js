@@ -10,11 +10,16 @@
   const sentences = form.querySelector(".sentences");
   const offer = document.querySelector(".mark-this");
 
-  // The text's own nodes: what is there for screen readers alone is not part of it.
+  // The text's own nodes: what is there for screen readers alone is not part of it, and of a conversation only what
+  // says so is.
+  const own = text.querySelector("[data-part]") ? "[data-part]" : "[data-letters]";
   function nodes() {
     const found = [];
     const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
-    while (walker.nextNode()) if (!walker.currentNode.parentElement.closest(".hidden-text")) found.push(walker.currentNode);
+    while (walker.nextNode()) {
+      const around = walker.currentNode.parentElement;
+      if (around.closest(own) && !around.closest(".hidden-text")) found.push(walker.currentNode);
+    }
     return found;
   }
   const whole = nodes().map((node) => node.data).join("");
@@ -94,9 +99,17 @@
     }
   }
 
+  // The headings of turns are no sentences.
+  const silent = [];
+  let passed = 0;
+  for (const node of nodes()) {
+    if (node.parentElement.hidden) silent.push([passed, passed + node.length]);
+    passed += node.length;
+  }
   const buttons = new Map();
   for (const found of sentences ? whole.matchAll(/\S[^\n]*?(?:[.!?](?=\s|$)|(?=\n|$))/g) : []) {
     const place = trimmed(found.index, found.index + found[0].length);
+    if (silent.some(([from, to]) => from <= place[0] && place[1] <= to)) continue;
     const button = document.createElement("button");
     button.type = "button";
     button.className = "quiet";

@@ -328,6 +328,7 @@
       marks[at]?.classList.remove("here");
       at = (place + marks.length) % marks.length;
       marks[at].classList.add("here");
+      for (let fold = marks[at].closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
       marks[at].scrollIntoView({ block: "center" });
       found.textContent = found.dataset.place.replace("{at}", at + 1).replace("{of}", marks.length);
     };
