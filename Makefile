@@ -128,13 +128,13 @@ test-ray: $(RAY)/.installed ## run the tests of studies on a Ray cluster, with t
 	PYTHONPATH=src $(RAY)/bin/python -m pytest tests/studies/test_ray.py tests/studies/test_ray_local.py $(OPTIONS)
 
 # `neural` and `train` stay out: they bring torch, which weighs gigabytes; see `test-learned`.
-EXTRAS := local speed report postgres anthropic google redact panel tuning
+EXTRAS := local speed report postgres anthropic google redact panel tuning languages images
 
 # What the demonstration needs: the embedded model. Its versions are those of the tests.
 DEMO := local speed
 
 # What the container carries: everything that needs no torch.
-IMAGE := local speed report postgres anthropic google panel tuning
+IMAGE := local speed report postgres anthropic google panel tuning languages images
 
 lock: ## renew the pinned requirements (needs uv)
 	echo uv | uv pip compile - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \

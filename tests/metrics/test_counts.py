@@ -14,19 +14,20 @@ from tests.metrics.some_texts import ANYTHING
 
 from medjury.foundation.errors import MedjuryError
 from medjury.texts.metrics._counts import COLUMNS, GROUPS, count, links, shared
+from medjury.texts.transcripts import split_words
 
 
 @settings(max_examples=200, deadline=None)
 @given(ANYTHING, ANYTHING)
 def test_any_pair_is_counted(said: str, heard: str) -> None:
     counts = count([said], [heard])
-    words, others = len(said.split()), len(heard.split())
+    words, others = len(split_words(said)), len(split_words(heard))
     hits, substitutions, deletions, insertions = (
         int(counts[name][0]) for name in ("hits", "substitutions", "deletions", "insertions")
     )
     assert hits + substitutions + deletions == words == counts["reference_words"][0]
     assert hits + substitutions + insertions == others == counts["hypothesis_words"][0]
-    found = [place for place in links(said.split(), heard.split()) if place >= 0]
+    found = [place for place in links(split_words(said), split_words(heard)) if place >= 0]
     assert len(found) == hits and all(one < other for one, other in pairwise(found))
 
 

@@ -16,6 +16,7 @@ from medjury.intake.cases import (
     Redactor,
     added_settings,
     make_redactor,
+    not_known_text,
     read_cases,
     redact_part,
     write_cases,
@@ -116,6 +117,8 @@ def run_redact(options: argparse.Namespace) -> int:
         count = write_cases(redacted, options.out)
         print(f"{options.out}: {count:,} cases written, {redacted.changed:,} of them changed")
         print(redacted.counts_text)
+        if redacted.not_known:
+            print(not_known_text(redacted.not_known), file=sys.stderr)
         if options.skip_bad_cases and reader.skipped:
             print(f"{reader.skipped:,} rows could not be used and were left out", file=sys.stderr)
     print(NO_PROMISE)

@@ -23,6 +23,10 @@ rouge_w_ellis, semantic_wer_ellis (`neural` extra); --fillers ellis.
 --label names a column with clinicians' labels (0, 1, 2): the metrics are then compared with them.
 """
 
+_LANGUAGE = (
+    "the language of the pairs (de), or the column that states it; rules for English give nothing in another"
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = Paragraphs
@@ -31,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("pairs", metavar="PAIRS", help="table of pairs: CSV, JSONL or Parquet")
     add("--reference", metavar="COL", required=True, help="column with what was said")
     add("--hypothesis", metavar="COL", required=True, help="column with what was recognised")
+    add("--language", metavar="L", help=_LANGUAGE)
     add("--metrics", metavar="M", nargs="+", help="only these metrics, with spaces or commas between them")
     add("--normalise", action="store_true", help="compare without case and signs, numbers in words")
     add("--remove-fillers", action="store_true", help="with --normalise: leave out um, uh, hmm")
@@ -65,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
         raise MedjuryError("--call and --figure belong to a meta-evaluation: give --label too")
     pairs = MetricPairs.read(
         options.pairs, options.reference, options.hypothesis, options.metrics, _models(options.model),
-        (options.label, options.call),
+        (options.label, options.call), options.language,
     )  # fmt: skip
     scores = pairs.score(
         normalised=options.normalise, remove_fillers=options.remove_fillers, filler_list=options.fillers,
@@ -121,6 +126,7 @@ def add_impact_arguments(parser: argparse.ArgumentParser) -> None:
     add("--reference", metavar="COL", required=True, help="column with what was said")
     add("--hypothesis", metavar="COL", required=True, help="column with what was recognised")
     add("--question", metavar="COL", help="column with the turn before")
+    add("--language", metavar="L", help=_LANGUAGE)
     add("--model", metavar="FILE.json", help="a model fitted to your own labels (default: the one shipped)")
     add("--label", metavar="COL", help="column with clinicians' labels (0, 1, 2)")
     add("--call", metavar="COL", help="with --label: column with the call, the unit of cross-validation")
@@ -137,7 +143,9 @@ def run_impact(options: argparse.Namespace) -> int:
     if bool(options.label) != bool(options.call) or (options.fit and not options.label):
         raise MedjuryError("A check against labels needs both --label and --call; --fit needs them too")
     also = [options.label, options.call] if options.label else []
-    pairs = ImpactPairs.read(options.pairs, options.reference, options.hypothesis, options.question, also)
+    pairs = ImpactPairs.read(
+        options.pairs, options.reference, options.hypothesis, options.question, also, options.language
+    )
     found = pairs.estimate(options.model)
     pairs.write(pairs.with_impact(found), options.out)
     stream = for_reader(options)

@@ -95,7 +95,8 @@ class DimensionWords:
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """What clinicians read in another language: the instructions, the labels of inputs, the dimensions."""
+    """What clinicians, and judges that are `translated`, read in another language: the instructions, the labels
+    of inputs, the dimensions."""
 
     instructions: str = ""
     inputs: Mapping[str, str] = field(default_factory=dict)
@@ -122,7 +123,7 @@ class Instrument:
     parameters: Mapping[str, object] = field(default_factory=dict)
     translations: Mapping[str, Translation] = field(
         default_factory=dict
-    )  # for clinicians; no judge reads them
+    )  # for clinicians, and for judges that are asked in the case's language
 
     @property
     def by_case(self) -> bool:

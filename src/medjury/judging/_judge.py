@@ -18,7 +18,7 @@ from medjury.instruments import (
     output_schema,
     read_answer,
 )
-from medjury.intake.cases import Case
+from medjury.intake.cases import Case, stated_language
 from medjury.judging._asking import Speaker, ask_for
 from medjury.judging._drawn_examples import DrawnExamples
 from medjury.judging._prompt import (
@@ -65,7 +65,8 @@ class Judge(PlainRater):
     "after" it, or for none. Repeats use `seed + repeat`. `examples` are shown with every case; `drawn` are chosen
     for each case from a training split. `prompt` is the version of the question: the record comes first ("4") where
     several questions are asked about it and no examples lie between, else the rubric ("3"). "2" and "1" are the
-    same without a token.
+    same without a token. `translated` asks in the words that the instrument has in the language of the case, if
+    it has any; the frame around them, names and grades stay.
     """
 
     model: ChatModel
@@ -79,8 +80,10 @@ class Judge(PlainRater):
     examples: Sequence[Example] = ()
     drawn: DrawnExamples | None = None
     prompt: str | None = None
+    translated: bool = False
     _layout: str = field(init=False, repr=False, compare=False)
     _prompts: Mapping[tuple[str, ...], Prompt] = field(init=False, repr=False, compare=False)
+    _others: Mapping[str, Mapping[tuple[str, ...], Prompt]] = field(init=False, repr=False, compare=False)
     _schemas: Mapping[tuple[str, ...], Mapping[str, object]] = field(init=False, repr=False, compare=False)
     _settings_hash: str = field(init=False, repr=False, compare=False)
     _speaker: Speaker = field(init=False, repr=False, compare=False)
@@ -91,12 +94,17 @@ class Judge(PlainRater):
     def __post_init__(self) -> None:
         groups = groups_of(self.instrument, self.per_dimension)
         version = self._version(len(groups))
-        prompts = {
-            group: Prompt.build(
-                self.instrument, group, explain=self.explain, examples=self.examples, version=version
-            )
-            for group in groups
-        }
+        languages = sorted(self.instrument.translations) if self.translated else []
+        prompts, *others = (
+            {
+                group: Prompt.build(
+                    instrument, group, explain=self.explain, examples=self.examples, version=version
+                )
+                for group in groups
+            }
+            for instrument in (self.instrument, *map(self.instrument.in_language, languages))
+        )
+        object.__setattr__(self, "_others", dict(zip(languages, others, strict=True)))
         schemas = {group: output_schema(self.instrument, group, explain=self.explain) for group in groups}
         object.__setattr__(self, "_prompts", prompts)
         object.__setattr__(self, "_schemas", schemas)
@@ -139,6 +147,11 @@ class Judge(PlainRater):
         }
         if self.drawn is not None:
             settings["drawn"] = self.drawn.fingerprint()
+        if self.translated:
+            settings["translated"] = {
+                language: [[[m.role, m.content] for m in p.opening] + [[p.closing]] for p in made.values()]
+                for language, made in self._others.items()
+            }
         return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
     @property
@@ -175,6 +188,8 @@ class Judge(PlainRater):
         }
         if self._layout != FIRST_VERSION:
             settings["prompt"] = self._layout
+        if self.translated:
+            settings["translated"] = sorted(self._others)
         return settings if self.drawn is None else settings | self.drawn.described()
 
     def expected(self, unit: Unit) -> Expected | Unscored:
@@ -205,7 +220,11 @@ class Judge(PlainRater):
         )
         if isinstance(shown, Unscored):
             return shown
-        return self._prompts[unit.dimensions].messages(unit.case, shown, measured=measured)
+        return self._prompts_for(unit.case)[unit.dimensions].messages(unit.case, shown, measured=measured)
+
+    def _prompts_for(self, case: Case) -> Mapping[tuple[str, ...], Prompt]:
+        """In the language that the case states: what a detector finds may not change a question behind its key."""
+        return self._others.get(stated_language(case), self._prompts) if self._others else self._prompts
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
         graded = await self.grade(unit, gate)
@@ -235,9 +254,10 @@ class Judge(PlainRater):
         if self._last and self._last[0][0] is case:
             return self._last[0][1]
         found: tuple[Beginning, ...] = ()
-        texts = case_texts(self.instrument, case)
+        prompt = next(iter(self._prompts_for(case).values()))
+        texts = case_texts(prompt.instrument, case)
         if not isinstance(texts, Unscored):
-            before = sum(estimate_tokens(each.content) for each in next(iter(self._prompts.values())).opening)
+            before = sum(estimate_tokens(each.content) for each in prompt.opening)
             found = tuple(
                 Beginning(
                     hashlib.blake2b(texts.text[:end].encode(), digest_size=16).hexdigest(),

@@ -14,7 +14,7 @@ from typing import Any
 from medjury.foundation.documents import read_document
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import private_folder, write_whole
-from medjury.intake.cases import Case, write_cases
+from medjury.intake.cases import Case, language_of_text, write_cases
 from medjury.texts.transcripts import (
     EDGES,
     AlignedPair,
@@ -25,6 +25,7 @@ from medjury.texts.transcripts import (
     impact_cases,
     normalise,
     sample_by_band,
+    split_words,
 )
 
 MANIFEST = "calls.csv"
@@ -163,8 +164,10 @@ class TranscriptStudy:
         pairs = aligned_pairs(whole, golden, recognised, alignment)
         if not pairs:
             raise MedjuryError(f"{whole.file}: holds no turn of that speaker: there is nothing to judge")
+        language = language_of_text(" ".join(pair.reference for pair in pairs))
         given, heard = (
-            [normalise(getattr(pair, side)) for pair in pairs] for side in ("reference", "hypothesis")
+            [normalise(getattr(pair, side), language=language) for pair in pairs]
+            for side in ("reference", "hypothesis")
         )
         rates = score(given, heard, ["wer"]).column("wer")
         bands = sample_by_band(
@@ -280,7 +283,8 @@ class TranscriptCollection:
         """By recogniser and run: wrong words per word said, over all turns that were said; none without a word."""
         words: dict[str, dict[str, list[tuple[float, int]]]] = {}
         for files, study in self.calls:
-            given = [len(normalise(pair.reference).split()) for pair in study.pairs]
+            language = language_of_text(" ".join(pair.reference for pair in study.pairs))
+            given = [len(split_words(normalise(pair.reference, language=language))) for pair in study.pairs]
             known = [(rate, n) for rate, n in zip(study.rates, given, strict=True) if rate is not None]
             words.setdefault(files.recogniser, {}).setdefault(files.run, []).extend(known)
         return {

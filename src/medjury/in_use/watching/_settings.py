@@ -103,6 +103,7 @@ class WatchStudy(Part):
     settings: WatchPart
     allow_hosts: tuple[str, ...]
     mapping: Any = None
+    language: str | None = None
 
     def place(self, name: str) -> Path:
         """A path as the study file names it."""
@@ -125,4 +126,5 @@ def load_watch(path: str | Path) -> WatchStudy:
         settings=part,
         allow_hosts=tuple(study.allow_hosts),
         mapping=study.cases.mapping,
+        language=study.cases.language,
     )

@@ -9,6 +9,14 @@ from ._dates import moment_of as moment_of
 from ._dates import period_of as period_of
 from ._labs import Lab as Lab
 from ._labs import labs_of as labs_of
+from ._language import ENGLISH as ENGLISH
+from ._language import language_code as language_code
+from ._language import language_of as language_of
+from ._language import language_of_text as language_of_text
+from ._language import languages_of as languages_of
+from ._language import not_english as not_english
+from ._language import shown_language as shown_language
+from ._language import stated_language as stated_language
 from ._messages import CONVERSATION as CONVERSATION
 from ._messages import OF_THE_ASSISTANT as OF_THE_ASSISTANT
 from ._messages import ChatMessage as ChatMessage
@@ -27,6 +35,7 @@ from ._redaction import RedactedCases as RedactedCases
 from ._redaction import Redactor as Redactor
 from ._redaction import added_settings as added_settings
 from ._redaction import make_redactor as make_redactor
+from ._redaction import not_known_text as not_known_text
 from ._redaction import redact_part as redact_part
 from ._tally import LeftOut as LeftOut
 from ._units import Unit as Unit

@@ -17,7 +17,7 @@ from medjury.intake.cases._units import Unit
 
 SIMPLE = ("id", "candidate", "reference", "system", "vendor", "patient")
 # Columns of these names are facts about the case, not texts, also where every cell is text.
-METADATA_NAMES = frozenset({"specialty", "age", "sex"})
+METADATA_NAMES = frozenset({"specialty", "age", "sex", "language"})
 LONGEST_NAME = 100
 _WORD = re.compile(r"[^\W_]+")
 _COLUMN_WORDS = frozenset((
@@ -52,6 +52,7 @@ class ColumnMapping:
     header_rows: int = 1
     rows: str | None = None  # where the rows are in a nested JSON file
     skip_rows: int = 0
+    language: str | None = None  # of cases that state none, or `detect`
     given: bool = False
     unit: Unit | None = None  # what is judged of each conversation
     needs_id: bool = True  # false where rows are read for something else than cases

@@ -13,6 +13,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.foundation.frames import FORMS, as_polars
 from medjury.intake._files.reading import FileError
 from medjury.intake.cases._case import Case, Origin
+from medjury.intake.cases._language import with_language
 from medjury.intake.cases._mapping import ColumnMapping
 from medjury.intake.cases._row import Problems, RawRow, build_case
 from medjury.intake.cases._rows import check_source, rows_of_source
@@ -146,6 +147,7 @@ class CaseReader:
                 problems.append(("id", "an earlier row has the same id and the same system"))
             if not problems:
                 for case in cases:
+                    case = with_language(case, self._mapping.language)
                     tally.accept(case)
                     yield case
                 continue
@@ -172,17 +174,19 @@ def read_cases(
     mapping: Given | None = None,
     on_bad: OnBad = "refuse",
     unit: Unit | None = None,
+    language: str | None = None,
 ) -> CaseReader:
     """The cases of a table, a workbook, JSON or a log of Inspect (text may be packed as .gz), or of a folder of
     .json files or of a FHIR bulk export.
 
     `mapping` states which column is which where a file has names of its own, in place or in a YAML file; see
     `ColumnMapping`. `unit` says what is judged of each conversation: all of it (`conversation`), the assistant's
-    last turn (`last`) or each of its turns (`turn`), which is then a case of its own.
+    last turn (`last`) or each of its turns (`turn`), which is then a case of its own. `language` is that of the
+    cases that state none, or `detect`.
     """
     if on_bad not in ("refuse", "skip"):
         raise FileError(f"on_bad is {on_bad!r}; use 'refuse' or 'skip'")
-    file, columns = Path(path), replace(_columns(mapping), unit=unit)
+    file, columns = Path(path), replace(_columns(mapping), unit=unit, language=language)
     check_source(file, columns)
     return CaseReader(file.name, lambda: rows_of_source(file, columns), columns, on_bad, file)
 

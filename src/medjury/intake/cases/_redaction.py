@@ -27,6 +27,7 @@ from medjury.intake.cases._identifiers import (
     pattern_detector,
     presidio_detectors,
 )
+from medjury.intake.cases._language import language_code, language_of, shown_language
 from medjury.intake.cases._messages import ChatMessage
 from medjury.intake.cases._read import CaseReader
 from medjury.intake.cases._tally import LeftOut
@@ -54,11 +55,13 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """A redacted case, and how many identifiers of each kind were replaced in it."""
+    """A redacted case, and how many identifiers of each kind were replaced in it. `not_known` is its language where
+    the rules are for another: numbers and forms are then replaced, names are likely to remain."""
 
     case: Case
     counts: Mapping[str, int]
     replacements: tuple[Replacement, ...] = field(default=(), repr=False)
+    not_known: str = ""
 
 
 class Redactor:
@@ -66,7 +69,9 @@ class Redactor:
 
     `names` are a site's own names, `patterns` its own regular expressions by kind, `keep` the kinds to leave
     (dates matter clinically), `metadata` the metadata fields that are texts to redact, and `regions` the
-    countries whose phone numbers are known. `presidio=False` uses only the patterns built in here.
+    countries whose phone numbers are known. `presidio=False` uses only the patterns built in here. The rules
+    are for English; `languages` are others for which the site's own names and patterns are enough. A `strict`
+    redactor refuses a case in any other: for studies that may send cases away.
     """
 
     def __init__(
@@ -77,8 +82,12 @@ class Redactor:
         keep: Iterable[str] = (),
         metadata: Iterable[str] = (),
         regions: Sequence[str] = ("GB", "US"),
+        languages: Iterable[str] = (),
         presidio: bool = True,
+        strict: bool = False,
     ) -> None:
+        self._strict = strict
+        self._languages = {"", "en", *map(language_code, languages)}
         kept = frozenset(keep)
         own = {kind: tuple(each) for kind, each in (patterns or {}).items()}
         self._metadata = frozenset(metadata)
@@ -95,6 +104,15 @@ class Redactor:
 
         With `context`, the replacements are returned with that many characters on either side.
         """
+        language = language_of(case)
+        not_known = "" if language in self._languages else shown_language(language)
+        if not_known and self._strict:
+            raise FileError(
+                f"case {case.id}: redaction is not known for its language ({not_known}), and this study may send "
+                "cases to other machines (allow_hosts). Where your own names and patterns are enough, say so: "
+                f"`redact: {{languages: [{language}], names: FILE}}`; where the case is in English, state it: "
+                "`cases: {path: FILE, language: en}`"
+            )
         page = _Page(self._detectors, context, _texts_of(case, self._metadata))
         turns = case.messages
         redacted = replace(
@@ -116,7 +134,7 @@ class Redactor:
                 _redact_criterion(page, place, each) for place, each in enumerate(case.criteria, 1)
             ),
         )
-        return Redaction(redacted, dict(page.counts), tuple(page.replacements))
+        return Redaction(redacted, dict(page.counts), tuple(page.replacements), not_known)
 
     def _fact(self, page: _Page, name: str, value: MetadataValue) -> MetadataValue:
         if name in self._metadata and isinstance(value, str):
@@ -131,6 +149,8 @@ class Redactor:
             redaction = self.redact(case, _AROUND)
             counts.update(redaction.counts)
             yield f"case {case.id}{f' ({case.system})' if case.system else ''}:"
+            if redaction.not_known:
+                yield f"  not known for this language ({redaction.not_known}): names and places may remain"
             for each in redaction.replacements:
                 left, before, right = (
                     " ".join(text.split()) for text in (each.left, each.before, each.right)
@@ -141,26 +161,40 @@ class Redactor:
         yield _counts_text(counts)
 
 
+def not_known_text(languages: Mapping[str, int]) -> str:
+    """How many cases are in a language that the rules are not for, as a sentence; "" where there are none."""
+    if not languages:
+        return ""
+    named = ", ".join(f"{name} {count:,}" for name, count in sorted(languages.items()))
+    return (
+        f"not redacted for their language ({named}): the rules are for English, so names, places and dates in "
+        "words remain there; where your own names and patterns are enough, name the language in `languages`"
+    )
+
+
 def _counts_text(counts: Mapping[str, int]) -> str:
     found = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.items()))
     return f"replaced: {found or 'nothing'}"
 
 
 class RedactedCases:
-    """Cases redacted one at a time as they are read; `counts` and `changed` tell of the latest reading."""
+    """Cases redacted one at a time as they are read; `counts`, `changed` and `not_known` (cases by language
+    that the rules are not for) are those of the latest reading."""
 
     def __init__(self, cases: Iterable[Case], redactor: Redactor) -> None:
         self._cases = cases
         self._redactor = redactor
         self.counts: Counter[str] = Counter()
+        self.not_known: Counter[str] = Counter()
         self.changed = 0
 
     def __iter__(self) -> Iterator[Case]:
-        self.counts, self.changed = Counter(), 0
+        self.counts, self.not_known, self.changed = Counter(), Counter(), 0
         for case in self._cases:
             redaction = self._redactor.redact(case)
             self.counts.update(redaction.counts)
             self.changed += bool(redaction.counts)
+            self.not_known.update([redaction.not_known] if redaction.not_known else [])
             yield redaction.case
 
     def redacting(self, cases: Iterable[Case]) -> RedactedCases:
@@ -281,25 +315,27 @@ def _texts_of(case: Case, metadata: Iterable[str]) -> Iterator[str]:
 
 # A study's `redact:` settings, checked with every mistake at once.
 
-_SETTINGS = ("names", "patterns", "keep", "metadata", "regions", "presidio")
+_SETTINGS = ("names", "patterns", "keep", "metadata", "regions", "languages", "presidio")
 
 
-def make_redactor(settings: Mapping[str, Any] | bool, folder: str | Path = ".") -> Redactor | None:
+def make_redactor(
+    settings: Mapping[str, Any] | bool, folder: str | Path = ".", *, strict: bool = False
+) -> Redactor | None:
     """The redactor that the settings describe; None where they say `false`.
 
     names: a file with one name on a line, or a list of names; patterns: regular expressions by kind
-    ({WARD: 'Ward \\d+'}); keep, metadata, regions: lists; presidio: true or false. Paths are relative to
+    ({WARD: 'Ward \\d+'}); keep, metadata, regions, languages: lists; presidio: true or false. Paths are relative to
     `folder`, the study file's.
     """
     if isinstance(settings, bool):
-        return Redactor() if settings else None
+        return Redactor(strict=strict) if settings else None
     faults = [
         f"{key!r} is not a setting; {nearest(str(key), _SETTINGS)}"
         for key in settings
         if key not in _SETTINGS
     ]
     patterns = _patterns(settings.get("patterns", {}), faults)
-    lists = {key: _list(settings.get(key, []), key, faults) for key in ("keep", "metadata")}
+    lists = {key: _list(settings.get(key, []), key, faults) for key in ("keep", "metadata", "languages")}
     regions = _list(settings.get("regions", ["GB", "US"]), "regions", faults)
     names = _names(settings.get("names", []), Path(folder), faults)
     presidio = settings.get("presidio", True)
@@ -310,7 +346,9 @@ def make_redactor(settings: Mapping[str, Any] | bool, folder: str | Path = ".") 
     ]
     if faults:
         raise FileError("the redaction settings cannot be used: " + "; ".join(faults))
-    return Redactor(names=names, patterns=patterns, regions=regions, presidio=bool(presidio), **lists)
+    return Redactor(
+        names=names, patterns=patterns, regions=regions, presidio=bool(presidio), strict=strict, **lists
+    )
 
 
 def redact_part(file: str | Path) -> tuple[dict[str, Any] | bool, Path]:

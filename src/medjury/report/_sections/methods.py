@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from medjury.intake.cases import not_known_text
 from medjury.report._html import Cell, Html, bullets, element, paragraph
 from medjury.report._material import Material, Section
 from medjury.statistics import counted, moment, percent, shown
-from medjury.store.runs import Coverage, ManifestModel, from_files_words
+from medjury.store.runs import Coverage, Manifest, ManifestModel, from_files_words
 from medjury.validation import Evidence
 
 # Patients or cases: it depends on the run.
@@ -78,7 +79,7 @@ def methods(material: Material) -> Section:
         ("prompt version", manifest.prompt_version),
         ("seed and resamples of the intervals", f"{_seed(evidence)}, {_resamples(evidence):,}"),
         ("hosts allowed", ", ".join(manifest.allow_hosts) or "none: everything stayed on this machine"),
-        ("redacted before judging", shown(manifest.redacted)),
+        ("redacted before judging", _redacted(manifest)),
     ]
     listed = Html("".join(element("dt", name) + element("dd", value or "–") for name, value in facts))
     whole = f"whole {resampled_units(evidence)} resampled"
@@ -101,6 +102,11 @@ def methods(material: Material) -> Section:
 def resampled_units(evidence: Evidence) -> str:
     """What is drawn again and again: patients, where some have several cases."""
     return "patients" if evidence.table.rows.height and evidence.table.by_patient else "cases"
+
+
+def _redacted(manifest: Manifest) -> str:
+    not_known = not_known_text(manifest.redaction_not_known)
+    return f"{shown(manifest.redacted)}{', but ' if not_known else ''}{not_known}"
 
 
 def _seed(evidence: Evidence) -> int:
@@ -264,7 +270,7 @@ def checklist(evidence: Evidence) -> list[tuple[str, str, str]]:
             "5",
             "data: preparation and missing data",
             f"{manifest.cases_skipped:,} rows could not be read; redacted before judging: "
-            f"{shown(manifest.redacted)}",
+            f"{_redacted(manifest)}",
         ),
         ("6", "analytical methods: models, versions, settings", models),
         (

@@ -88,6 +88,7 @@ class Manifest(RunPart):
     allow_hosts: tuple[str, ...] = ()
     redacted: bool = False
     redactions: dict[str, int] = {}
+    redaction_not_known: dict[str, int] = {}  # cases by language that the rules of redaction are not for
     settings_refused: dict[str, list[str]] = {}
     models_answered: tuple[AnsweringModel, ...] = ()
     prices: Prices = Prices()

@@ -71,6 +71,7 @@ class Run:
             mapping=mapping_in(around, settings.cases.mapping),
             on_bad=on_bad,
             unit=settings.unit,
+            language=settings.cases.language,
         )
         redactor = make_redactor(settings.redact, folder=around) if settings.redact else None
         if redactor is not None:

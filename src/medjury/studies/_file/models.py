@@ -9,15 +9,25 @@ from typing import Any, Literal, Self
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from medjury.foundation.fields import FileName, Part
+from medjury.intake.cases import language_code
 from medjury.judging import UNTOUCHABLE, Truncation
 from medjury.models import KINDS, split_bits
 
 
 class CasesPart(Part):
-    """Where the cases are; `mapping` renames a hospital's own columns."""
+    """Where the cases are; `mapping` renames a hospital's own columns. `language` is that of the cases that state
+    none, or `detect`."""
 
     path: str
     mapping: str | dict[str, Any] | None = None
+    language: str | None = None
+
+    @field_validator("language")
+    @classmethod
+    def _is_a_language(cls, value: str | None) -> str | None:
+        if value is not None and not language_code(value):
+            raise ValueError("is a language by its two letters, such as de, or `detect`")
+        return value
 
 
 ModelCheck = Literal["tell", "strict"]
@@ -156,6 +166,7 @@ class JudgePart(ModelPart):
     trained: str | None = None  # the folder of the training that the model comes from
     explain: bool | Literal["after"] = True
     per_dimension: bool = False
+    translated: bool = False  # asked in the case's language, where the instrument has a translation
     prompt: Literal["1", "2", "3", "4"] | None = (
         None  # which words the questions are asked in, see docs/prices.md
     )

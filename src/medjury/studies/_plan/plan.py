@@ -11,7 +11,7 @@ from typing import Any
 from medjury.foundation.documents import read_document
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Unscored
-from medjury.intake.cases import CaseReader, LeftOut
+from medjury.intake.cases import CaseReader, LeftOut, RedactedCases, not_known_text
 from medjury.judging import Beginning, Rater, Used
 from medjury.models import ChatModel, Price, PriceList
 from medjury.statistics import Printable, text_table
@@ -22,6 +22,7 @@ from medjury.studies._plan.case_facts import CaseParts, CaseVendors, PartsOfCase
 from medjury.studies._plan.context_windows import WindowCheck
 from medjury.studies._plan.gate import danger_note, listed_cases, unknown_note
 from medjury.studies._plan.touched import TouchedCases
+from medjury.studies._study.drafts import DraftedCases
 from medjury.studies._study.material import AnswerHashes, CaseLeaves, HashedCases, KeptCases
 from medjury.studies._study.study import Study
 
@@ -312,6 +313,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
     notes = (
         *danger,
         *study.notes,
+        *_redaction_note(study),
         *unknown_note(study, listed, unknown),
         *tuned.notes(),
         *windows.notes(judges, count),
@@ -429,6 +431,12 @@ def refuse_injection(study: Study) -> None:
             f"{study.file}: audits.injection asks every judge again, and the scores of {', '.join(scored)} came "
             "from a file; leave the audit out"
         )
+
+
+def _redaction_note(study: Study) -> list[str]:
+    source = study.cases.source if isinstance(study.cases, DraftedCases) else study.cases
+    found = not_known_text(source.not_known) if isinstance(source, RedactedCases) else ""
+    return [found] if found else []
 
 
 def _injection_note(study: Study, count: int) -> list[str]:

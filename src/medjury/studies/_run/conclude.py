@@ -249,7 +249,9 @@ def conclude(
     models = [model for model, _ in study.models]
     source = study.cases.source if isinstance(study.cases, DraftedCases) else study.cases
     if isinstance(source, RedactedCases):
-        manifest = manifest.replaced(redactions=dict(source.counts))
+        manifest = manifest.replaced(
+            redactions=dict(source.counts), redaction_not_known=dict(source.not_known)
+        )
     # What an endpoint would not take, although the study asks for it.
     dropped = {model.name: list(model.dropped) for model in models} | dict(outcome.dropped)
     done = outcome.progress.found + outcome.progress.judged

@@ -75,8 +75,9 @@ def read_material(document: Document, settings: StudyFile, *, skip_bad_cases: bo
         lambda: read_case_file(settings.cases, folder, skip_bad_cases=skip_bad_cases, unit=settings.unit),
     )
     redactor = None
+    away = bool(settings.allow_hosts)
     if stated := settings.redact:
-        redactor = named(document, ("redact",), lambda: make_redactor(stated, folder=folder))
+        redactor = named(document, ("redact",), lambda: make_redactor(stated, folder=folder, strict=away))
     return Material(instrument, source, redactor)
 
 
@@ -85,7 +86,7 @@ def read_case_file(
 ) -> CaseReader:
     mapping = mapping_in(folder, part.mapping)
     on_bad: Literal["skip", "refuse"] = "skip" if skip_bad_cases else "refuse"
-    return read_cases(folder / part.path, mapping=mapping, on_bad=on_bad, unit=unit)
+    return read_cases(folder / part.path, mapping=mapping, on_bad=on_bad, unit=unit, language=part.language)
 
 
 def named(document: Document, place: tuple[str | int, ...], build: Callable[[], Made]) -> Made:

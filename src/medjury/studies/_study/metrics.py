@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, Reason
-from medjury.intake.cases import Case
+from medjury.intake.cases import Case, language_of
 from medjury.models import folder_fingerprint, refuse_bits_without_libraries, split_bits
 from medjury.store.ratings import Rating
 
@@ -98,17 +98,28 @@ class MetricRaters:
         from medjury.texts.metrics import IMPACT_ESTIMATE, score
         from medjury.texts.transcripts import NOTHING, normalise
 
-        given = [normalise(case.reference or "") for case in cases]
-        heard = ["" if case.candidate == NOTHING else normalise(case.candidate or "") for case in cases]
+        spoken = [language_of(case) for case in cases]
+        given = [
+            normalise(case.reference or "", language=each) for case, each in zip(cases, spoken, strict=True)
+        ]
+        heard = [
+            "" if case.candidate == NOTHING else normalise(case.candidate or "", language=each)
+            for case, each in zip(cases, spoken, strict=True)
+        ]
         found: dict[str, Column] = {}
         for name in names:
             model = self.models[name]
             if name == IMPACT_ESTIMATE.name:
-                found[name] = _impact_estimates(cases)
+                found[name] = _impact_estimates(cases, spoken)
                 continue
             try:
                 scores: MetricScores = score(
-                    given, heard, [name], models={name: model} if model else {}, kept=kept
+                    given,
+                    heard,
+                    [name],
+                    models={name: model} if model else {},
+                    languages=spoken,
+                    kept=kept,
                 )
             except (
                 MedjuryError,
@@ -225,7 +236,7 @@ def _hashed(key: str) -> str:
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _impact_estimates(cases: Sequence[Case]) -> Column:
+def _impact_estimates(cases: Sequence[Case], languages: Sequence[str]) -> Column:
     """The expected impact of each pair, from 0 to 2, and in words what changed. The turn before is the last line of
     the text `context`, without the speaker's name."""
     from medjury.texts.metrics import impact
@@ -236,6 +247,7 @@ def _impact_estimates(cases: Sequence[Case]) -> Column:
         [case.reference for case in cases],
         ["" if case.candidate == NOTHING else case.candidate for case in cases],
         [line.partition(": ")[2] or line for line in before],
+        languages=languages,
     )
     return (
         [each.score for each in found],

@@ -40,6 +40,7 @@ def _single(settings: SingleSettings, setup: Setup) -> Judge:
         examples=setup.instrument.examples if setup.use_examples else (),
         drawn=setup.drawn,
         prompt=setup.prompt,
+        translated=part.translated,
     )
 
 
@@ -297,6 +298,7 @@ def _juror(part: ModelPart, name: str, setup: Setup) -> Judge:
         examples=setup.instrument.examples if setup.use_examples else (),
         drawn=setup.drawn,
         prompt=setup.prompt,
+        translated=setup.part.translated,
     )
 
 
@@ -312,15 +314,15 @@ class Strategy(NamedTuple):
 def _claims() -> Strategy:
     from medjury.studies._study.claims import ClaimsSettings, build
 
-    return Strategy(ClaimsSettings, build, ("explain", "per_dimension"))
+    return Strategy(ClaimsSettings, build, ("explain", "per_dimension", "translated"))
 
 
 STRATEGIES: Mapping[str, Callable[[], Strategy]] = {
     "adaptive": lambda: Strategy(AdaptiveSettings, _adaptive),
     "claims": _claims,
     "closed_loop": lambda: Strategy(ClosedLoopSettings, _closed_loop),
-    "concordance": lambda: Strategy(ConcordanceSettings, _concordance),
-    "deliberation": lambda: Strategy(DeliberationSettings, _deliberation, ("explain",)),
+    "concordance": lambda: Strategy(ConcordanceSettings, _concordance, ("translated",)),
+    "deliberation": lambda: Strategy(DeliberationSettings, _deliberation, ("explain", "translated")),
     "repeats": lambda: Strategy(RepeatsSettings, _repeats),
     "single": lambda: Strategy(SingleSettings, _single),
 }

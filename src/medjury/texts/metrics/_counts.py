@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq, Levenshtein
 
 from medjury.foundation.errors import MedjuryError
+from medjury.texts.transcripts import split_words
 
 COLUMNS = (
     "reference_words", "hypothesis_words", "hits", "substitutions", "deletions", "insertions",
@@ -30,6 +32,7 @@ GROUPS = ("words", "characters", "bleu", "rouge", "rouge_w", "chrf", "chrf_words
 RUN_POWER = 1.2
 # Weighted common subsequences need every cell of the table; beyond this many, none is computed.
 WEIGHTED_CELLS = 100_000_000
+_TOKEN = re.compile(r"(?:[^\W_]|(?<=\w)[\u0300-\u036f\u0900-\u109f\u1780-\u17ff])+")
 SIGNS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 
 
@@ -45,8 +48,14 @@ class Counts:
         return self.table[:, COLUMNS.index(column)]
 
 
-def count(references: Sequence[str], hypotheses: Sequence[str], groups: Sequence[str] = GROUPS) -> Counts:
-    """Count what each pair of texts shares, for the wanted groups of columns (the others stay 0)."""
+def count(
+    references: Sequence[str],
+    hypotheses: Sequence[str],
+    groups: Sequence[str] = GROUPS,
+    other: Collection[int] = (),
+) -> Counts:
+    """Count what each pair of texts shares, for the wanted groups of columns (the others stay 0). `other` are
+    the rows in another language than English."""
     if len(references) != len(hypotheses):
         raise MedjuryError(
             f"{len(references)} references and {len(hypotheses)} hypotheses cannot be paired. "
@@ -56,7 +65,7 @@ def count(references: Sequence[str], hypotheses: Sequence[str], groups: Sequence
     weighted = np.zeros(len(references), dtype=np.float64)
     for row, (said, heard) in enumerate(zip(references, hypotheses, strict=True)):
         if "words" in groups or "bleu" in groups:
-            a, b = said.split(), heard.split()
+            a, b = split_words(said), split_words(heard)
             table[row, WORDS] = (
                 (len(a), len(b), *align(a, b)) if "words" in groups else (len(a), len(b), 0, 0, 0, 0)
             )
@@ -66,7 +75,7 @@ def count(references: Sequence[str], hypotheses: Sequence[str], groups: Sequence
             c, d = said.strip(), heard.strip()
             table[row, CHARACTERS] = len(c), len(d), Levenshtein.distance(c, d)
         if "rouge" in groups or "rouge_w" in groups:
-            a, b = tokens(said), tokens(heard)
+            a, b = tokens(said, row not in other), tokens(heard, row not in other)
             table[row, ROUGE] = len(a), len(b), shared(a, b, 1), shared(a, b, 2), LCSseq.similarity(a, b)
             if "rouge_w" in groups:
                 fits = len(a) * len(b) <= WEIGHTED_CELLS
@@ -95,8 +104,11 @@ def links(a: Sequence[str], b: Sequence[str]) -> list[int]:
     return found
 
 
-def tokens(text: str) -> list[str]:
-    """Runs of a-z and 0-9 in lower case: the tokens of ROUGE."""
+def tokens(text: str, english: bool = True) -> list[str]:
+    """Runs of a-z and 0-9 in lower case: the tokens of ROUGE. In other languages all letters count, sign by sign in
+    scripts without spaces."""
+    if not english:
+        return split_words(" ".join(_TOKEN.findall(text.lower())))
     return "".join(c if c.isascii() and c.isalnum() else " " for c in text.lower()).split()
 
 

@@ -7,7 +7,7 @@ asked; a pair takes a fraction of a millisecond.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import languages_of, not_english
 from medjury.statistics import Estimate, bootstrap, clustered_proportion, ends, shown
 from medjury.texts.metrics._differences import compare_pairs
 from medjury.texts.metrics._impact_model import (
@@ -38,7 +39,8 @@ Texts = Sequence[str | None]
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """The estimate for one pair. Without a reference there is none: `level` and `score` are None.
+    """The estimate for one pair. Without a reference, or in another language than English, there is none:
+    `level` and `score` are None.
 
     `score` is the expected level, from 0 to 2; `probabilities` are those of the levels 0, 1 and 2; `reasons`
     say what changed, the gravest first, or why there is no estimate.
@@ -56,11 +58,13 @@ def impact(
     questions: Texts | None = None,
     *,
     model: ImpactModel | None = None,
+    languages: Sequence[str | None] | None = None,
 ) -> list[Impact]:
     """Estimate the clinical impact of every pair, and say why.
 
     `questions` are the turns before (usually the clinician's question); without one, a pair is taken for an
-    answer about health. An empty hypothesis means that nothing was recognised.
+    answer about health. An empty hypothesis means that nothing was recognised. `languages` are those of the
+    pairs; where none is stated, it is detected if py3langid is installed.
 
     >>> found = impact(["No, I don't take any aspirin."], ["no i take an aspirin"], ["Any medicines?"])[0]
     >>> found.level, found.reasons[0]
@@ -68,16 +72,30 @@ def impact(
     """
     chosen = model or shipped_model()
     features, reasons = _compared(references, hypotheses, questions)
+    unknown = _not_known(references, hypotheses, questions, languages)
     probabilities = chosen.probabilities(features)
     levels = chosen.levels(probabilities).tolist()
     results: list[Impact] = []
-    for reference, level, each, why in zip(references, levels, probabilities.tolist(), reasons, strict=True):
+    for row, (reference, level, each, why) in enumerate(
+        zip(references, levels, probabilities.tolist(), reasons, strict=True)
+    ):
         if not reference or not reference.strip():
             results.append(Impact(None, None, None, (NO_REFERENCE,)))
+        elif row in unknown:
+            results.append(Impact(None, None, None, (unknown[row],)))
         else:
             none, minimal, significant = each
             results.append(Impact(level, minimal + 2.0 * significant, (none, minimal, significant), why))
     return results
+
+
+def _not_known(
+    references: Texts, hypotheses: Texts, questions: Texts | None, languages: Texts | None
+) -> dict[int, str]:
+    """Of the pairs in another language than English, why there is no estimate. The question shows the language of a
+    short answer."""
+    found = languages_of(languages, references, questions or references, hypotheses)
+    return {row: why for row, language in enumerate(found) if (why := not_english(language))}
 
 
 def impact_features(references: Texts, hypotheses: Texts, questions: Texts | None = None) -> Floats:
@@ -160,6 +178,12 @@ def check_impact(
         )
     if not set(truth.tolist()) <= set(LEVELS):
         raise MedjuryError("The labels of impact are 0, 1 and 2; there are others.")
+    if others := _not_known(references, hypotheses, questions, None):
+        rows = ", ".join(str(row + 1) for row in list(others)[:10])
+        raise MedjuryError(
+            f"{len(others)} pairs are in another language than English (row {rows}), for which the rules of impact "
+            "are not known; leave them out of the check"
+        )
     names = [str(call) for call in calls]
     if len(set(names)) < 2:
         raise MedjuryError("Cross-validation by call needs at least two calls; there is one.")
@@ -219,7 +243,7 @@ def _rates(rows: Floats) -> Callable[[Floats], dict[str, Floats]]:
 
 
 ADDED = ("impact", "impact_score", "reasons")
-_LEVELS = {2: "significant", 1: "minimal", 0: "none", None: "not estimated (no reference)"}
+_LEVELS = {2: "significant", 1: "minimal", 0: "none", None: "not estimated"}
 _CAUTION = "A screening estimate: level 2 says that a clinician should read the pair, not that harm was done."
 
 
@@ -235,9 +259,12 @@ class ImpactPairs(TextPairs):
         hypothesis: str,
         question: str | None = None,
         also: Sequence[str | None] = (),
+        language: str | None = None,
     ) -> ImpactPairs:
-        """The table in a file; `also` are further columns that it must have."""
-        return cls._opened(file, reference, hypothesis, question, also=also, added=ADDED)
+        """The table in a file; `also` are further columns that it must have. `language` is that of the pairs,
+        or the column that states it."""
+        made = cls._opened(file, reference, hypothesis, question, also=also, added=ADDED)
+        return replace(made, language=language)
 
     @property
     def texts(self) -> tuple[Texts, Texts, Texts | None]:
@@ -247,7 +274,9 @@ class ImpactPairs(TextPairs):
 
     def estimate(self, model: str | Path | None = None) -> list[Impact]:
         """The impact of every pair, by the model in a file or by that of the package."""
-        return impact(*self.texts, model=load_impact_model(model) if model else None)
+        return impact(
+            *self.texts, model=load_impact_model(model) if model else None, languages=self.languages
+        )
 
     def with_impact(self, found: Sequence[Impact]) -> polars.DataFrame:
         """The table with the level, the score and the reasons of every pair."""

@@ -17,7 +17,7 @@ from medjury.texts.metrics._counts import RUN_POWER, Counts
 Floats = NDArray[np.float64]
 
 NO_WORDS = "the reference has no words"
-NO_TOKENS = "the reference has no letters a-z and no digits, which is all that ROUGE reads"
+NO_TOKENS = "the reference has no letters and no digits that ROUGE reads (a-z and 0-9 in English)"
 TOO_LONG = "the texts are too long for ROUGE-W (more than 100 million pairs of words)"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -11,6 +11,7 @@ from medjury.foundation import limits
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError, first_line, no_such
 from medjury.foundation.files import private_folder, whole_part
+from medjury.intake.cases import languages_of
 from medjury.texts.metrics._catalogue import LEXICAL, metric_named
 from medjury.texts.metrics._learned import Models, models_of
 from medjury.texts.metrics._score import MetricScores, score
@@ -31,6 +32,18 @@ class TextPairs:
     reference: str
     hypothesis: str
     question: str | None = None
+    language: str | None = None
+
+    @property
+    def languages(self) -> list[str | None] | None:
+        """What is stated of each pair: one language for all, or a column; None where nothing is."""
+        if self.language is None:
+            return None
+        return (
+            self.column(self.language)
+            if self.language in self.frame.columns
+            else [self.language] * len(self.frame)
+        )
 
     @classmethod
     def _opened(
@@ -100,14 +113,16 @@ class MetricPairs(TextPairs):
         metrics: Sequence[str] | None = None,
         models: Models | None = None,
         also: Sequence[str | None] = (),
+        language: str | None = None,
     ) -> MetricPairs:
-        """The table in a file. `metrics` name those that are wanted, several of them in one word with commas; all
-        lexical ones without any. One of several models becomes several."""
+        """The table in a file. `language` is that of the pairs, or the column that states it. `metrics` name
+        those that are wanted, several of them in one word with commas; all lexical ones without any. One of
+        several models becomes several."""
         words = [name for word in metrics or LEXICAL for name in word.split(",") if name]
         names = list(models_of(list(dict.fromkeys(metric_named(name).name for name in words)), models or {}))
         added = [*names, "undefined", *(["meteor_matches"] if "meteor" in names else [])]
         pairs = cls._opened(file, reference, hypothesis, also=also, added=added)
-        return cls(pairs.file, pairs.frame, reference, hypothesis, None, names, models)
+        return cls(pairs.file, pairs.frame, reference, hypothesis, None, language, names, models)
 
     def score(
         self,
@@ -119,16 +134,26 @@ class MetricPairs(TextPairs):
         allow_download: bool = False,
     ) -> MetricScores:
         """Every pair by every metric; `normalised` compares without case and signs, numbers in words."""
-        clean: Callable[[str], str] = (
-            (lambda cell: normalise(cell, remove_fillers=remove_fillers, filler_list=filler_list))
-            if normalised
-            else str
-        )
         said, heard = (
-            [clean(cell or "") for cell in self.column(name)] for name in (self.reference, self.hypothesis)
+            [cell or "" for cell in self.column(name)] for name in (self.reference, self.hypothesis)
         )
+        languages = languages_of(self.languages, said, heard)
+        if normalised:
+            said, heard = (
+                [
+                    normalise(text, remove_fillers=remove_fillers, filler_list=filler_list, language=language)
+                    for text, language in zip(texts, languages, strict=True)
+                ]
+                for texts in (said, heard)
+            )
         return score(
-            said, heard, self.metrics, models=self.models or {}, device=device, allow_download=allow_download
+            said,
+            heard,
+            self.metrics,
+            models=self.models or {},
+            languages=languages,
+            device=device,
+            allow_download=allow_download,
         )
 
     def with_scores(self, scores: MetricScores) -> polars.DataFrame:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from medjury.intake.cases import languages_of, not_english
 from medjury.texts.metrics._catalogue import LEXICAL, metric_named
 from medjury.texts.metrics._counts import Counts, count
 from medjury.texts.metrics._learned import Kept, Models, learned_scores, models_of
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 
 Reasons = dict[int, str]
+_BY_LANGUAGE = frozenset(
+    ("meteor", "semantic_wer", "rouge", "rouge_w")
+)  # metrics, and counts, for which it matters
 
 
 def score(
@@ -30,6 +34,7 @@ def score(
     metrics: Sequence[str] = LEXICAL,
     *,
     models: Models | None = None,
+    languages: Sequence[str | None] | None = None,
     device: str | None = None,
     allow_download: bool = False,
     kept: Kept | None = None,
@@ -39,6 +44,10 @@ def score(
     A missing text counts as empty. Without a reference no metric is defined; with an empty hypothesis the
     error rates are 1 and the overlaps 0: everything was lost. Texts are compared as they are; normalise them
     first (`medjury.texts.transcripts.normalise`) where case, signs and digits should not count.
+
+    `languages` are those of the pairs; where none is stated, it is detected if py3langid is installed. METEOR
+    and the semantic WER have rules for English only, and are undefined for another language; words are split by
+    the script.
 
     `models` names the model of each learned metric (a name or a local folder, or several of them: then each gets
     a column, `nli@small` and `nli@large`) where it is not the default; nothing is fetched unless `allow_download`
@@ -54,7 +63,9 @@ def score(
     chosen = models_of(list(dict.fromkeys(metric_named(name).name for name in metrics)), models or {})
     names = list(chosen)
     groups = list(dict.fromkeys(FORMULAS[name].group for name in names if name in FORMULAS))
-    counts = count(said, heard, groups or ["words"])
+    spoken = languages_of(languages, said, heard) if _BY_LANGUAGE & {*names, *groups} or languages else []
+    unknown = {row: problem for row, language in enumerate(spoken) if (problem := not_english(language))}
+    counts = count(said, heard, groups or ["words"], unknown)
     wordnet = open_wordnet()
     values: dict[str, NDArray[np.float64]] = {}
     reasons: dict[str, Reasons] = {}
@@ -63,10 +74,10 @@ def score(
         if name in FORMULAS:
             values[name], reasons[name] = _formula(name, counts)
         elif name == "meteor":
-            values[name], reasons[name] = _meteor(said, heard, wordnet)
+            values[name], reasons[name] = _meteor(said, heard, wordnet, unknown)
             notes[name] = "exact, stem and WordNet synonym" if wordnet else "exact and stem (no WordNet here)"
         elif name == "semantic_wer":
-            values[name], reasons[name] = _semantic(said, heard)
+            values[name], reasons[name] = _semantic(said, heard, unknown)
     wanted = {name: model for name, model in chosen.items() if model}
     if wanted:
         found = learned_scores(said, heard, wanted, device=device, allow_download=allow_download, kept=kept)
@@ -91,25 +102,27 @@ def _formula(name: str, counts: Counts) -> tuple[NDArray[np.float64], Reasons]:
 
 
 def _meteor(
-    said: list[str], heard: list[str], wordnet: WordNet | None
+    said: list[str], heard: list[str], wordnet: WordNet | None, unknown: Reasons
 ) -> tuple[NDArray[np.float64], Reasons]:
     values = np.full(len(said), np.nan)
     why: Reasons = {}
     for row, (reference, hypothesis) in enumerate(zip(said, heard, strict=True)):
         words = reference.split()
-        if words:
+        if row in unknown:
+            why[row] = unknown[row]
+        elif words:
             values[row] = meteor(words, hypothesis.split(), wordnet)
         else:
             why[row] = NO_WORDS
     return values, why
 
 
-def _semantic(said: list[str], heard: list[str]) -> tuple[NDArray[np.float64], Reasons]:
+def _semantic(said: list[str], heard: list[str], unknown: Reasons) -> tuple[NDArray[np.float64], Reasons]:
     lists = lexicons()
     values = np.full(len(said), np.nan)
     why: Reasons = {}
     for row, (reference, hypothesis) in enumerate(zip(said, heard, strict=True)):
-        value, reason = semantic_wer(reference, hypothesis, lists)
+        value, reason = (None, unknown[row]) if row in unknown else semantic_wer(reference, hypothesis, lists)
         if value is None:
             why[row] = reason
         else:

@@ -15,3 +15,4 @@ from ._pairs import sample_by_band as sample_by_band
 from ._read import read_transcript as read_transcript
 from ._turn import Transcript as Transcript
 from ._turn import turns_of as turns_of
+from ._words import split_words as split_words

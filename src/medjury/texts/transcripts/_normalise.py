@@ -1,7 +1,8 @@
 """The normaliser: two transcripts that say the same are made to look the same before they are compared.
 
 In this order: numbers to British words, lower case, hyphens and slashes to spaces, punctuation and other
-signs removed, white space collapsed, and (only on request) the sounds of hesitation removed.
+signs removed, white space collapsed, and (only on request) the sounds of hesitation removed. In another
+language than English digits stay digits, for its number words and hesitations are not known.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from importlib import resources
 from typing import Literal, get_args
 
 from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import ENGLISH, not_english
 
 # Numbers in British words: "23" is "twenty three", "101" is "one hundred and one", "1st" is "first".
 
@@ -137,6 +139,11 @@ class _Signs(dict[int, str | None]):
 
 
 _SIGNS = _Signs()
+# In other languages: a point or comma between digits is kept, a sign is no English word.
+_DECIMAL = re.compile(r"(?<=\d)[.,](?=\d)")
+_POINT = "\u02d1"  # a letter to the rules below
+_OTHER_SIGNS = _Signs()
+_OTHER_SIGNS.update({ord(sign): f" {sign} " for sign in SPOKEN_SIGNS})
 # The same for plain ASCII text, where it can be done on bytes at once; a digit or a spoken sign takes the long way.
 _PLAIN = bytes(
     code if chr(code).isalnum() else 0x20 for code in (ord(chr(code).lower()) for code in range(128))
@@ -145,7 +152,9 @@ _JOINING = bytes(ord(sign) for sign in JOINING_SIGNS if sign.isascii())
 _LONG_WAY = re.compile(r"[0-9%&+]")
 
 
-def normalise(text: str, *, remove_fillers: bool = False, filler_list: FillerList = "ours") -> str:
+def normalise(
+    text: str, *, remove_fillers: bool = False, filler_list: FillerList = "ours", language: str = ENGLISH
+) -> str:
     """The text as lower-case words with single spaces between them. `filler_list` says which hesitations
     `remove_fillers` takes out.
 
@@ -153,7 +162,14 @@ def normalise(text: str, *, remove_fillers: bool = False, filler_list: FillerLis
     'its the first of may i took twenty three tablets well spaced'
     >>> normalise("Um, not really.", remove_fillers=True)
     'not really'
+    >>> normalise("Nein, 2,5 mg am 1.5.", language="de")
+    'nein 2.5 mg am 1.5'
     """
+    if not_english(language):
+        if remove_fillers:
+            raise MedjuryError(f"hesitations are {not_english(language)}; compare these texts with theirs")
+        kept = _DECIMAL.sub(_POINT, unicodedata.normalize("NFC", text)).lower().translate(_OTHER_SIGNS)
+        return " ".join(unicodedata.normalize("NFC", kept).replace(_POINT, ".").split())
     if remove_fillers and (hyphened := _hyphened(filler_list)):
         text = hyphened.sub(" ", text)
     if text.isascii() and not _LONG_WAY.search(text):

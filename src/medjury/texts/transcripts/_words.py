@@ -10,8 +10,15 @@ from importlib import resources
 
 from medjury.texts.transcripts._normalise import fillers, normalise
 
-# Scripts that put no spaces between words are compared sign by sign.
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+# Scripts that put no spaces between words (Han, kana, Thai, Lao, Burmese, Khmer) are compared sign by sign, a
+# vowel or tone above or below with the sign that it belongs to; Latin words and numbers among them stay whole.
+# So they are counted where speech recognition is (Radford et al. 2022, appendix C).
+_SIGN = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_MARK = (
+    "\u0300-\u036f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3"
+)
+_UNSPACED = re.compile(f"[{_SIGN}]")
+_WORDS = re.compile(rf"[{_SIGN}][{_MARK}]*|[^\s{_SIGN}]+")
 # Beyond this many words the order inside a turn is no longer looked at: only which words both sides share.
 LONG = 2000
 
@@ -23,6 +30,15 @@ def _variants() -> dict[str, str]:
     return {word: words[0] for words in sets for word in words}
 
 
+def split_words(text: str) -> list[str]:
+    """The words of a text, by its script: between spaces, and sign by sign where a script puts none.
+
+    >>> split_words("no aspirin"), split_words("HbA1c 是 7"), split_words("否认胸痛")
+    (['no', 'aspirin'], ['HbA1c', '是', '7'], ['否', '认', '胸', '痛'])
+    """
+    return _WORDS.findall(text) if _UNSPACED.search(text) else text.split()
+
+
 def comparable(text: str) -> tuple[str, ...]:
     """The words that are compared: normalised, without sounds of hesitation (unless nothing else was said), and
     one spelling for "OK" and "okay", "yeah" and "yes".
@@ -30,9 +46,7 @@ def comparable(text: str) -> tuple[str, ...]:
     >>> comparable("Um, OK. Yeah, 2 days.")
     ('okay', 'yes', 'two', 'days')
     """
-    words = normalise(text).split()
-    if _UNSPACED.search(text):
-        words = [part for word in words for part in (word if _UNSPACED.search(word) else (word,))]
+    words = split_words(normalise(text))
     silent, variants = fillers(), _variants()
     spoken = [word for word in words if word not in silent] or words
     return tuple(variants.get(word, word) for word in spoken)
