@@ -24,6 +24,13 @@ from ._jury import JURY as JURY
 from ._jury import JuryName as JuryName
 from ._jury import JuryRule as JuryRule
 from ._jury import add_jury as add_jury
+from ._marks import CASE as CASE
+from ._marks import CRITERION as CRITERION
+from ._marks import HARM as HARM
+from ._marks import MET as MET
+from ._marks import POINTS as POINTS
+from ._marks import TOTAL as TOTAL
+from ._marks import case_column as case_column
 from ._open import open_run as open_run
 from ._open import rating_table as rating_table
 from ._open import with_rules as with_rules

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from medjury.foundation import limits
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, list_instruments, load_instrument
-from medjury.intake.cases import Case
+from medjury.intake.cases import Case, Criterion, tags_of
 from medjury.store.runs import (
     GateRules,
     Manifest,
@@ -29,6 +30,7 @@ from medjury.tables._clean import check_scale, clean_rows, on_scale, with_cluste
 from medjury.tables._dimensions import GradesArgument, Measured, of_instrument, of_manifest, present
 from medjury.tables._grid import RepeatRule
 from medjury.tables._jury import JuryName, JuryRule
+from medjury.tables._marks import by_case_instrument, case_column, with_marks, without_marks
 from medjury.tables._rating_table import RatingTable, RunDetails
 from medjury.tables._roles import Names, People, look_alikes
 
@@ -91,25 +93,42 @@ def _refuse_mixed(frame: polars.DataFrame, place: str, runs: list[str]) -> None:
 Cases = str | os.PathLike[str] | Iterable[Case]
 
 
-def with_cases(rows: polars.DataFrame, cases: Cases) -> tuple[polars.DataFrame, dict[str, str]]:
-    """The rows with the patient of each case, and the vendors of the systems that the cases name. The cases count
-    more than what the ratings say."""
+class KnownOfCases(NamedTuple):
+    """What cases say besides their patients: the vendors of rated systems, criteria, and how long answers are."""
+
+    vendors: Mapping[str, str]
+    criteria: Mapping[str, tuple[Criterion, ...]]
+    lengths: Mapping[tuple[str, str], int]
+    tags: Mapping[str, tuple[str, ...]]
+
+
+def with_cases(rows: polars.DataFrame, cases: Cases) -> tuple[polars.DataFrame, KnownOfCases]:
+    """The rows with the patient of each case, and what else the cases say. They count more than what the ratings
+    say."""
     import polars as pl
 
     from medjury.intake.cases import read_cases
 
     patients: dict[str, str] = {}
     vendors: dict[str, str] = {}
+    criteria: dict[str, tuple[Criterion, ...]] = {}
+    lengths: dict[tuple[str, str], int] = {}
+    tags: dict[str, tuple[str, ...]] = {}
     for case in read_cases(cases) if isinstance(cases, str | os.PathLike) else cases:
         if case.patient is not None:
             patients[case.id] = case.patient
         if case.vendor:
             vendors[case.system] = case.vendor
+        if case.criteria:
+            criteria[case.id] = case.criteria
+            lengths[case.id, case.system] = len(case.candidate or "")
+            tags[case.id] = tags_of(case)
     if patients:
         known = pl.col("item").replace_strict(patients, default=None, return_dtype=pl.String)
         rows = with_clusters(rows.with_columns(pl.coalesce(known, "patient").alias("patient")))
     rated = set(rows["system"].to_list())
-    return rows, {system: vendor for system, vendor in vendors.items() if system in rated}
+    vendors = {system: vendor for system, vendor in vendors.items() if system in rated}
+    return rows, KnownOfCases(vendors, criteria, lengths, tags)
 
 
 def rating_table(
@@ -211,8 +230,9 @@ def open_run(folder: str | os.PathLike[str], **settings: Any) -> RatingTable:
     stated = manifest.settings(**settings)
     # Beside other files that the manifest names, records that it does not name are not the run's.
     own = not manifest.files or files.RECORDS in manifest.files
+    criteria, lengths, tags = RunFolder(place).criteria(manifest)
     return replace(
-        _made(RunFolder(place).with_facts(ratings, manifest), manifest),
+        _made(RunFolder(place).with_facts(ratings, manifest), manifest, criteria),
         settings=stated,
         run=RunDetails(
             manifest=manifest,
@@ -220,17 +240,26 @@ def open_run(folder: str | os.PathLike[str], **settings: Any) -> RatingTable:
             records=Records(place / files.RECORDS if own else None),
             labels=RunFolder(place).labels(manifest),
             profiles=RunFolder(place).profiles(manifest),
+            lengths=lengths,
+            case_tags=tags,
             judge_vendors=manifest.judge_vendors,
             system_vendors={**manifest.system_vendors, **(stated.system_vendors or {})},
         ),
     )
 
 
-def _made(source: object, manifest: Manifest | None = None) -> RatingTable:
+def _made(
+    source: object,
+    manifest: Manifest | None = None,
+    criteria: Mapping[str, tuple[Criterion, ...]] = MappingProxyType({}),
+) -> RatingTable:
     """The table of ratings as they are; a run may have none yet, where nothing else may."""
     stated = manifest or Manifest()
     rows = clean_rows(source, may_be_empty=manifest is not None)
     known = _own_instrument(stated) or _named_instrument(rows)
+    if criteria or by_case_instrument(rows, known) is not None:
+        rows, criteria = with_marks(rows, criteria)
+        known = by_case_instrument(rows, known)
     dimensions = of_manifest(stated.instrument) or ([] if known is None else of_instrument(known))
     return RatingTable(
         **_ready(rows, present(dimensions, rows, None), stated.rules),
@@ -238,6 +267,7 @@ def _made(source: object, manifest: Manifest | None = None) -> RatingTable:
         rules=stated.rules,
         settings=stated.settings(),
         instrument=known,
+        criteria=criteria,
     )
 
 
@@ -272,18 +302,28 @@ def _remade(
     table: RatingTable, scale: GradesArgument, instrument: Instrument | str | None, cases: Cases | None
 ) -> RatingTable:
     """A table that is ready, read on another scale, with another instrument or with the patients of its cases."""
-    rows, vendors = table.everything, dict(table.run.system_vendors)
+    rows, found = without_marks(table.everything), KnownOfCases({}, {}, {}, {})
     check_scale(scale, rows)
     known = load_instrument(instrument) if isinstance(instrument, str) else instrument
     dimensions = table.dimensions if known is None else of_instrument(known)
     if cases is not None:
-        rows, named = with_cases(rows, cases)
-        vendors |= named
+        rows, found = with_cases(rows, cases)
+    criteria: Mapping[str, tuple[Criterion, ...]] = table.criteria
+    marked = by_case_instrument(rows, known or table.instrument)
+    if marked is not None:
+        rows, criteria = with_marks(rows, {**criteria, **found.criteria})
+        dimensions = tuple(of_instrument(marked))
     return replace(
         table,
         **_ready(rows, present(dimensions, rows, scale), table.rules),
-        run=replace(table.run, system_vendors=vendors),
+        run=replace(
+            table.run,
+            system_vendors={**table.run.system_vendors, **found.vendors},
+            lengths={**table.run.lengths, **found.lengths},
+            case_tags={**table.run.case_tags, **found.tags},
+        ),
         instrument=known or table.instrument,
+        criteria=criteria,
     )
 
 
@@ -293,7 +333,7 @@ def _ready(rows: polars.DataFrame, dimensions: tuple[Measured, ...], rules: Gate
 
     rows, warnings = on_scale(rows, dimensions)
     raters = _kinds(rows)
-    served = pl.col("item").is_in(list(rules.development_cases))
+    served = pl.col(case_column(rows)).is_in(list(rules.development_cases))
     rated = rows.group_by("dimension").agg(pl.col("rater").unique())
     spelled = look_alikes(_people_and_models(raters), partial(_rated_together, rows))
     return {

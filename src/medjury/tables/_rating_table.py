@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument
+from medjury.intake.cases import Criterion
 from medjury.store.runs import ConsensusRule, DangerBy, GateRules, Manifest, Protocol, Records, ReportSettings
 from medjury.tables._case_columns import CaseColumns, found_columns
 from medjury.tables._consensus import consensus_of, with_consensus
@@ -62,6 +63,8 @@ class RunDetails:
     records: Records = field(default_factory=Records)
     labels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     profiles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    lengths: Mapping[tuple[str, str], int] = field(default_factory=dict)  # of answers, in characters
+    case_tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of cases with criteria
     judge_vendors: Mapping[str, str] = field(default_factory=dict)
     system_vendors: Mapping[str, str] = field(default_factory=dict)
     name: str = ""  # what ratings that come from no run are called
@@ -96,6 +99,9 @@ class RatingTable:
     rules: GateRules = field(default_factory=GateRules)
     settings: ReportSettings = field(default_factory=ReportSettings)
     instrument: Instrument | None = None
+    criteria: Mapping[str, tuple[Criterion, ...]] = field(
+        default_factory=dict
+    )  # by case, where each has its own
     repeats: RepeatRule = "mean"
     weighted: bool = False
     run: RunDetails = field(default_factory=RunDetails)

@@ -1,3 +1,8 @@
+from ._criteria_scores import AnswerScore as AnswerScore
+from ._criteria_scores import CriteriaRow as CriteriaRow
+from ._criteria_scores import CriteriaScores as CriteriaScores
+from ._criteria_scores import criteria_scores as criteria_scores
+from ._criteria_scores import score_of as score_of
 from ._rank import agreement_after as agreement_after
 from ._rank import rank as rank
 from ._rank_scores import read_costs as read_costs

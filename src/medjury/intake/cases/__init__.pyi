@@ -3,6 +3,7 @@ from ._case import Criterion as Criterion
 from ._case import Note as Note
 from ._case import clean_text as clean_text
 from ._case import content_marks as content_marks
+from ._case import tags_of as tags_of
 from ._chat_forms import look_like_messages as look_like_messages
 from ._dates import Period as Period
 from ._dates import moment_of as moment_of
@@ -37,8 +38,10 @@ from ._redaction import added_settings as added_settings
 from ._redaction import make_redactor as make_redactor
 from ._redaction import not_known_text as not_known_text
 from ._redaction import redact_part as redact_part
+from ._row import criteria_of as criteria_of
 from ._tally import LeftOut as LeftOut
 from ._units import Unit as Unit
 from ._units import judged_units as judged_units
 from ._write import case_to_row as case_to_row
+from ._write import criterion_row as criterion_row
 from ._write import write_cases as write_cases

@@ -36,6 +36,11 @@ class Criterion:
     quote: str = ""
 
 
+def tags_of(case: Case) -> tuple[str, ...]:
+    """What the case's metadata say in words, as tags: `theme:context_seeking`."""
+    return tuple(f"{name}:{each}" for name, each in case.metadata.items() if isinstance(each, str))
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Where a case was read from, so that an error can name file and row."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import NamedTuple
 
+from medjury.foundation.errors import MedjuryError
 from medjury.intake._files.cells import changed_id, shown_of
 from medjury.intake.cases._case import Case, Criterion, MetadataValue, Note, Origin
 from medjury.intake.cases._chat_forms import in_cell, look_like_messages, read_messages
@@ -266,6 +267,15 @@ def _criteria(value: object, problems: Problems) -> tuple[Criterion, ...]:
     return criteria
 
 
+def criteria_of(value: object) -> tuple[Criterion, ...]:
+    """Criteria in any of the forms that a case's may have; the error names each that is wrong."""
+    problems: Problems = []
+    found = _criteria(value, problems)
+    if problems:
+        raise MedjuryError("; ".join(f"{where}: {problem}" for where, problem in problems))
+    return found
+
+
 def _criterion(given: object, position: int, problems: Problems) -> Criterion | None:
     where, before = f"criteria[{position}]", len(problems)
     stated = given if isinstance(given, Mapping) else {"text": given}
@@ -306,7 +316,8 @@ def _tags(value: object) -> tuple[str, ...] | None:
     if value is None:
         return ()
     if isinstance(value, str):
-        value = value.split(",")
+        listed = value.lstrip()[:1] == "[" and isinstance(found := _decoded(value), list)
+        value = found if listed else value.split(",")
     elif isinstance(value, Mapping):
         value = [f"{name}:{each}" for name, each in value.items()]
     if not isinstance(value, Sequence) or not all(isinstance(each, str) for each in value):

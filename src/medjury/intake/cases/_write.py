@@ -51,12 +51,13 @@ def case_to_row(case: Case) -> dict[str, Any]:
         ],
         "texts": {**case.texts, **turns},
         "metadata": dict(case.metadata),
-        "criteria": [_criterion_row(each) for each in case.criteria],
+        "criteria": [criterion_row(each) for each in case.criteria],
     }
     return {key: value for key, value in row.items() if value not in (None, "", [], {})}
 
 
-def _criterion_row(criterion: Criterion) -> dict[str, Any]:
+def criterion_row(criterion: Criterion) -> dict[str, Any]:
+    """A criterion as an object of a case's list, without what is empty."""
     row = {
         "id": criterion.id,
         "text": criterion.text,

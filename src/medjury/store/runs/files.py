@@ -11,6 +11,7 @@ PATIENTS = "patients.csv"
 PARTS = "parts.csv"
 RATERS = "raters.csv"
 LABELS = "labels.csv"
+CRITERIA = "criteria.json"
 TUNING = "tuning.json"
 TOUCHED = "touched.json"  # of a training: the cases that it saw
 LINEAGE = "lineage.jsonl"
@@ -30,4 +31,4 @@ NAMES_KEY = "rater-names.key"  # earlier versions kept the secret of pseudonyms 
 # beside it, whose names begin with the store's.
 UNNAMED = (MANIFEST, SIGNATURE, AUDIT_LOG, BUDGET_LOCK, NAMES_KEY, TUNING, LINEAGE)
 # Files that only the run itself may add: one that the manifest does not name was put there by somebody else.
-OF_THE_RUN = (RECORDS, DRAFTS, PATIENTS, PARTS, RATERS, LABELS)
+OF_THE_RUN = (RECORDS, DRAFTS, PATIENTS, PARTS, RATERS, LABELS, CRITERIA)

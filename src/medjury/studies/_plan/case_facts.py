@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import json
 import math
 from bisect import bisect_right
 from collections import Counter
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 from medjury.foundation.documents import read_document
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import whole_file
-from medjury.intake.cases import Case
+from medjury.intake.cases import Case, Criterion, criterion_row, tags_of
 from medjury.store.ratings import PROFILE, guard_frame
 from medjury.store.runs import files
 from medjury.studies._file.study_file import HumansPart
@@ -222,6 +223,38 @@ def write_patients(groups: Mapping[str, int], folder: Path) -> list[str]:
         rows.writerow(("item", "patient"))
         rows.writerows(sorted(groups.items()))
     return [files.PATIENTS]
+
+
+class CaseCriteria:
+    """Gathers the criteria of cases as they pass, and how long each answer is."""
+
+    def __init__(self) -> None:
+        self.of: dict[str, dict[str, Criterion]] = {}
+        self._characters: list[tuple[str, str, int]] = []
+        self._tags: dict[str, tuple[str, ...]] = {}
+
+    def add(self, case: Case) -> None:
+        own = self.of.setdefault(case.id, {}) if case.criteria else {}
+        for each in case.criteria:
+            if own.setdefault(each.id, each) != each:
+                raise MedjuryError(
+                    f"the answers to case {case.id!r} have two criteria with the id {each.id!r} and other words, "
+                    "points or tags; a case has one list of criteria"
+                )
+        if case.criteria:
+            self._characters.append((case.id, case.system, len(case.candidate or "")))
+            self._tags[case.id] = tags_of(case)
+
+    def write(self, folder: Path) -> list[str]:
+        """Write them into a run folder, and name the file: none where no case has criteria."""
+        file = folder / files.CRITERIA
+        if not self.of:
+            file.unlink(missing_ok=True)
+            return []
+        of = {item: [criterion_row(each) for each in own.values()] for item, own in self.of.items()}
+        with whole_file(file) as opened:
+            json.dump({"criteria": of, "characters": self._characters, "tags": self._tags}, opened)
+        return [files.CRITERIA]
 
 
 def case_labels(study: Study, part: HumansPart, imported: ImportedRatings) -> dict[str, dict[str, int]]:

@@ -18,7 +18,7 @@ from medjury.statistics import Printable, text_table
 from medjury.store.runs import SCORES, ManifestScores, TouchedBy
 from medjury.studies._file.models import JudgePart
 from medjury.studies._file.study_file import BudgetPart
-from medjury.studies._plan.case_facts import CaseParts, CaseVendors, PartsOfCases, PatientGroups
+from medjury.studies._plan.case_facts import CaseCriteria, CaseParts, CaseVendors, PartsOfCases, PatientGroups
 from medjury.studies._plan.context_windows import WindowCheck
 from medjury.studies._plan.gate import danger_note, listed_cases, unknown_note
 from medjury.studies._plan.touched import TouchedCases
@@ -105,6 +105,7 @@ class RunPlan:
     touched: tuple[str, ...] = ()  # cases that tuning has seen: they serve development
     touched_by: tuple[TouchedBy, ...] = ()
     vendors: Mapping[str, str] = field(default_factory=dict)  # of the systems, as the cases name them
+    criteria: CaseCriteria = field(default_factory=CaseCriteria, compare=False)
     scores: tuple[ManifestScores, ...] = ()  # what became of files of scores, by judge
     kept: KeptCases | None = field(default=None, compare=False)  # the cases, for the judging that follows
     timed: Mapping[str, float] = field(
@@ -267,7 +268,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
     served = {judge.name: Served() for judge in judges}
     windows, units = WindowCheck(), dict.fromkeys(totals, 0)
     labels = () if study.settings.humans is None else study.settings.humans.labels.values()
-    groups, vendors = PatientGroups(), CaseVendors()
+    groups, vendors, criteria = PatientGroups(), CaseVendors(), CaseCriteria()
     parts = CaseParts(study.settings.gate.parts or (), set_aside=tuple(labels))
     listed = set(listed_cases(study))
     unknown, tuned = set(listed), TouchedCases(study, rehearse=rehearse)
@@ -275,6 +276,8 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
         count += 1
         leaves.add(case)
         groups.add(case)
+        if study.instrument.by_case:
+            criteria.add(case)
         parts.add(case)
         unknown.discard(case.id)
         if not tuned.add(case) and case.id not in listed:
@@ -340,6 +343,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
         touched=tuned.cases,
         touched_by=tuned.by,
         vendors=vendors.known(),
+        criteria=criteria,
         kept=kept,
         scores=scores,
     )

@@ -242,6 +242,7 @@ def conclude(
             *rated,
             *write_patients(plan.patients, study.output),
             *write_parts(plan.known_of, study.output),
+            *plan.criteria.write(study.output),
             *write_raters({} if humans is None else humans.profiles, study.output),
             *write_labels({} if humans is None else humans.labels, study.output),
         ]

@@ -183,8 +183,11 @@ def metric_raters(named: Named, folder: Path, taken: Sequence[str]) -> MetricRat
 
 
 def rated_dimensions(instrument: Instrument) -> list[str]:
-    """The dimensions that a metric rates, each with the same number: all, the reversed and the composites too."""
+    """The dimensions that a metric rates, each with the same number: all, the reversed and the composites too.
+    Where the marks of criteria are graded, the score of the whole answer."""
     derived = (*(each.name for each in instrument.reversed), *(each.name for each in instrument.composites))
+    if instrument.by_case:
+        return [*derived]
     return [*(each.name for each in instrument.dimensions), *derived]
 
 

@@ -1,0 +1,237 @@
+"""Scores by criteria equal the formula of HealthBench's file on its rows, with missing marks too."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from medjury.analysis.ranking import AnswerScore, CriteriaScores, criteria_scores
+from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import read_cases
+from medjury.tables import rating_table
+
+HEALTHBENCH = Path(__file__).parents[3] / "shared" / "data" / "healthbench" / "rows.jsonl"
+here = pytest.mark.skipif(not HEALTHBENCH.exists(), reason="HealthBench's rows are not here")
+NOT_APPLICABLE = "not applicable"
+Marks = Mapping[tuple[str, str], list[Any]]  # by case and system: 1, 0, None or not applicable
+
+
+def _formula(rubrics: list[dict[str, Any]], marks: list[Any], tag: str = "") -> tuple[Any, Any, Any]:
+    """Points met over positive points, as the file's README states it; what is missing at worst and at best."""
+    pairs = [
+        (rubric["points"], mark)
+        for rubric, mark in zip(rubrics, marks, strict=True)
+        if mark != NOT_APPLICABLE and (not tag or tag in rubric["tags"])
+    ]
+    positive = sum(points for points, _ in pairs if points > 0)
+    if positive == 0:
+        return None, None, None
+    ends = []
+    for good in (False, True):
+        total = 0.0
+        for points, mark in pairs:
+            met = mark if mark is not None else ((points > 0) == good)
+            total += points if met else 0
+        ends.append(total / positive)
+    return (ends[0] if all(mark is not None for _, mark in pairs) else None), ends[0], ends[1]
+
+
+def _rows() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in HEALTHBENCH.read_text().splitlines()]
+
+
+def _seeded(rows: list[dict[str, Any]], seed: int, missing: float = 0.0, skipped: float = 0.0) -> Marks:
+    draw = random.Random(seed)
+    made: dict[tuple[str, str], list[Any]] = {}
+    for row in rows:
+        for system in ("one", "two"):
+            weights = [0.5, 0.5 - missing - skipped, missing, skipped]
+            made[row["prompt_id"], system] = draw.choices(
+                [1, 0, None, NOT_APPLICABLE], weights, k=len(row["rubrics"])
+            )
+    return made
+
+
+def _scored(marks: Marks, **how: Any) -> CriteriaScores:
+    ids = {case.id: [each.id for each in case.criteria] for case in read_cases(HEALTHBENCH)}
+    rows = [
+        {
+            "item": item,
+            "system": system,
+            "rater": "one",
+            "rater_kind": "judge",
+            "dimension": criterion,
+            "score": None if mark in (None, NOT_APPLICABLE) else mark,
+            "status": "unscored"
+            if mark is None
+            else "not_applicable"
+            if mark == NOT_APPLICABLE
+            else "scored",
+            "reason": "parse" if mark is None else None,
+        }
+        for (item, system), own in marks.items()
+        for criterion, mark in zip(ids[item], own, strict=True)
+    ]
+    table = rating_table(pl.DataFrame(rows), instrument="criteria", cases=HEALTHBENCH)
+    return criteria_scores(table, resamples=200, **how)
+
+
+def _near(found: float | None, wanted: float | None) -> bool:
+    return found is wanted if None in (found, wanted) else abs(found - wanted) < 1e-9  # type: ignore[operator]
+
+
+@here
+@pytest.mark.parametrize(("missing", "skipped"), [(0.0, 0.0), (0.1, 0.0), (0.05, 0.1)])
+def test_scores_of_every_answer_and_tag_equal_the_formula(missing: float, skipped: float) -> None:
+    rows = {row["prompt_id"]: row for row in _rows()}
+    assert len(rows) == 40
+    marks = _seeded(list(rows.values()), 7, missing, skipped)
+    found = _scored(marks)
+    by_key: dict[tuple[str, str, str], AnswerScore] = {(a.item, a.system, a.tag): a for a in found.answers}
+    for (item, system), own in marks.items():
+        rubrics = rows[item]["rubrics"]
+        for tag in ("", *{tag for rubric in rubrics for tag in rubric["tags"]}):
+            answer = by_key[item, system, tag]
+            score, worst, best = _formula(rubrics, own, tag)
+            assert _near(answer.score, score)
+            assert _near(answer.worst, worst)
+            assert _near(answer.best, best)
+    assert len(found.answers) == len(by_key)
+
+
+@here
+@pytest.mark.parametrize("missing", [0.0, 0.02])
+def test_means_equal_the_formula_over_all_and_by_tag(missing: float) -> None:
+    rows = {row["prompt_id"]: row for row in _rows()}
+    marks = _seeded(list(rows.values()), 11, missing)
+    found = _scored(marks)
+    values: dict[tuple[str, str], list[tuple[Any, Any, Any]]] = defaultdict(list)
+    for (item, system), own in marks.items():
+        row = rows[item]
+        for tag in ("", *sorted({tag for rubric in row["rubrics"] for tag in rubric["tags"]})):
+            values[system, tag].append(_formula(row["rubrics"], own, tag))
+        for tag in row["example_tags"]:
+            values[system, tag].append(_formula(row["rubrics"], own))
+    for (system, tag), own_scores in values.items():
+        line = found.find(system=system, tag=tag)
+        known = [score for score, _, _ in own_scores if score is not None]
+        assert line.answers == len(known)
+        if known:
+            assert _near(line.raw, sum(known) / len(known))
+            assert _near(line.score.value, min(1.0, max(0.0, sum(known) / len(known))))
+        bounded = [(worst, best) for _, worst, best in own_scores if worst is not None]
+        if bounded:
+            assert _near(line.worst, sum(worst for worst, _ in bounded) / len(bounded))
+            assert _near(line.best, sum(best for _, best in bounded) / len(bounded))
+    assert {(row.system, row.tag) for row in found.rows} == set(values)
+
+
+@here
+def test_a_rater_who_leaves_a_criterion_out_has_an_interval_too() -> None:
+    """What nobody marked has no row, and is no "not met"."""
+    marks = dict(_seeded(_rows(), 3))
+    full = _scored(marks)
+    ids = {case.id: [each.id for each in case.criteria] for case in read_cases(HEALTHBENCH)}
+    item = next(iter(ids))
+    rows = pl.DataFrame(
+        [
+            {"item": item, "system": "one", "rater": "one", "dimension": each, "score": 1}
+            for each in ids[item][1:]
+        ]
+    )
+    part = criteria_scores(rating_table(rows, instrument="criteria", cases=HEALTHBENCH))
+    (answer,) = [each for each in part.answers if not each.tag]
+    assert (answer.score, answer.unmarked, answer.criteria) == (None, 1, len(ids[item]))
+    assert answer.worst is not None and answer.best is not None and answer.worst < answer.best
+    assert part.overall()[0].score.value is None
+    assert part.overall()[0].partly == 1
+    assert any("not marked" in line for line in part.warnings)
+    assert full.warnings == ()
+
+
+def _table(rows: list[tuple[str, str, str, str, float | None, float]]) -> Any:
+    names = ("item", "system", "rater", "dimension", "score", "points")
+    return rating_table(pl.DataFrame(rows, schema=names, orient="row"))
+
+
+def test_a_table_of_marks_that_states_its_points_needs_no_cases() -> None:
+    table = _table(
+        [
+            ("a", "s", "r", "good", 1.0, 4.0),
+            ("a", "s", "r", "bad", 1.0, -1.0),
+            ("b", "s", "r", "good", 0.0, 2.0),
+            ("b", "s", "r", "bad", 1.0, -3.0),
+        ]
+    )
+    found = criteria_scores(table)
+    (line,) = found.rows
+    assert {each.item: each.score for each in found.answers} == {"a": 0.75, "b": -1.5}
+    assert (line.raw, line.score.value) == (-0.375, 0.0)  # clipped as a whole, not answer by answer
+
+
+def test_marks_are_pooled_by_sign_and_clustered_by_case() -> None:
+    table = _table(
+        [
+            ("a", "s", "r", "x", 1.0, 4.0),
+            ("a", "s", "r", "y", 0.0, -1.0),
+            ("a", "s", "r", "z", 1.0, 1.0),
+            ("b", "s", "r", "x", 0.0, 2.0),
+        ]
+    )
+    assert [each.name for each in table.counted] == ["criterion", "harm"]
+    assert [each.safety for each in table.counted] == [False, True]
+    grid = table.grid("criterion")
+    assert grid.items.tolist() == ["a › x", "a › z", "b › x"]
+    assert grid.clusters.tolist() == ["item a", "item a", "item b"]
+    assert table.grid("harm").items.tolist() == ["a › y"]
+    assert dict(zip(table.grid("criteria").items, table.grid("criteria").scores["r"], strict=True)) == {
+        "a": 1.0,
+        "b": 0.0,
+    }
+    assert not table.dimension("criteria").grades
+    assert table.dimension("criteria").derived
+
+
+def test_a_mark_of_a_criterion_that_the_case_does_not_have_is_refused() -> None:
+    table = pl.DataFrame({"item": ["a"], "rater": ["r"], "dimension": ["x"], "score": [1], "points": [2]})
+    other = {"dimension": pl.lit("q"), "points": pl.lit(None).cast(pl.Int64)}
+    rows = pl.concat([table, table.with_columns(**other)])
+    with pytest.raises(MedjuryError, match="'q' is not a criterion of case 'a'"):
+        rating_table(rows)
+
+
+def test_ratings_that_are_no_marks_are_refused_with_what_to_do() -> None:
+    plain = pl.DataFrame({"item": ["a"], "rater": ["r"], "dimension": ["accuracy"], "score": [1]})
+    with pytest.raises(MedjuryError, match="--cases FILE"):
+        criteria_scores(plain)
+
+
+def test_length_is_taken_out_by_one_slope_within_systems(tmp_path: Path) -> None:
+    """Two systems that differ in length alone: at equal length they are worth the same."""
+    draw = np.random.default_rng(5)
+    cases, marks = [], []
+    for number in range(60):
+        for system, size in (("short", 200), ("long", 2000)):
+            length = int(size * draw.uniform(0.5, 2.0))
+            criteria = [{"id": f"c{n}", "text": f"Says {n}.", "points": 1} for n in range(100)]
+            cases.append(
+                {"id": f"i{number}", "system": system, "candidate": "x" * length, "criteria": criteria}
+            )
+            met = round(100 * min(1.0, 0.1 * np.log(length)))
+            marks += [(f"i{number}", system, "r", f"c{n}", float(n < met), 1.0) for n in range(100)]
+    path = tmp_path / "cases.jsonl"
+    path.write_text("".join(json.dumps(case) + "\n" for case in cases))
+    found = criteria_scores(rating_table(_table(marks), cases=path), resamples=200)
+    lines = {row.system: row for row in found.overall()}
+    assert lines["long"].raw is not None and lines["short"].raw is not None
+    assert lines["long"].raw - lines["short"].raw > 0.2
+    assert lines["long"].adjusted == pytest.approx(lines["short"].adjusted, abs=0.01)
+    assert found.slopes["r"] == pytest.approx(0.1, abs=0.01)
