@@ -115,10 +115,14 @@ def has_unasked_text(value: object, schema: Mapping[str, Any]) -> bool:
     if not isinstance(value, dict) or "properties" not in schema:
         return False
     asked = {same_key(key): each for key, each in schema["properties"].items()}
-    return any(
-        has_unasked_text(each, asked[same_key(key)]) if same_key(key) in asked else _has_text(each)
-        for key, each in value.items()
-    )
+    for key, each in value.items():
+        inner = asked.get(same_key(key))
+        if inner is None:
+            if _has_text(each):
+                return True
+        elif isinstance(each, dict | list) and has_unasked_text(each, inner):
+            return True
+    return False
 
 
 @lru_cache(maxsize=4096)

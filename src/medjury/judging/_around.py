@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from medjury.instruments import TRANSIENT, Instrument, Unscored, Way
 from medjury.intake.cases import Case
@@ -94,14 +93,14 @@ class Noted(GateAround):
     def __init__(self, gate: Gate, unit: str) -> None:
         super().__init__(gate)
         self._unit = unit
-        self._questions: dict[str, Question] = {}
+        self._replies: dict[str, tuple[str | None, str]] = {}  # of each question, or why there is none
         self._ways: dict[str | None, Way] = {}
 
     @property
     def questions(self) -> tuple[Question, ...]:
         return tuple(
-            replace(each, read_as=self._ways[each.reply]) if each.reply in self._ways else each
-            for each in self._questions.values()
+            Question(self._unit, name, reply, failure, self._ways.get(reply, ""))
+            for name, (reply, failure) in self._replies.items()
         )
 
     def was_read(self, key: str, way: Way) -> None:
@@ -113,10 +112,10 @@ class Noted(GateAround):
         except ModelError as error:
             if name and error.reason not in TRANSIENT:  # what may pass is not how the question ended
                 why = failure_text(error, request_key(model.identity, request, repeat))
-                self._questions.setdefault(name, Question(self._unit, name, None, why))
+                self._replies.setdefault(name, (None, why))
             raise
         if name:
-            self._questions[name] = Question(self._unit, name, answer.key)
+            self._replies[name] = answer.key, ""
         return answer
 
 

@@ -12,7 +12,6 @@ import json
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Generic, TypeVar
 
 from medjury.instruments import TRANSIENT, AnswerError, Reason, Unscored, has_unasked_text, read_reply
@@ -24,7 +23,7 @@ from medjury.models import Answer, ChatModel, Gate, Message, ModelError, Reply, 
 _NOT_CHANGED_BY_REASKING = frozenset({Reason.REFUSAL, Reason.TRUNCATED, Reason.CONTEXT})
 # Draws from here on are answers drawn anew: repeats are far fewer.
 _ANEW = 1_000_000
-_written = partial(json.dumps, sort_keys=True)
+_written = json.JSONEncoder(sort_keys=True).encode
 _ALL = sys.maxsize  # nothing of an answer can be used
 
 _Value = TypeVar("_Value")

@@ -112,17 +112,23 @@ class Case:
         """SHA-256 of the whole content: the same id with another text is another case. Computed once."""
         if self._fingerprint:
             return self._fingerprint
-        # What JSON with sorted names would be, in ASCII: so unpaired surrogates can be hashed like any other text.
-        texts = ", ".join([f"{_json(name)}: {_json(self.texts[name])}" for name in sorted(self.texts)])
-        notes = ", ".join([_note_json(note) for note in self.notes])
-        metadata = _ENCODER.encode(dict(self.metadata)) if self.metadata else "{}"
-        # A case without criteria has the hash that it always had.
-        criteria = f'"criteria": {_criteria_json(self.criteria)}, ' if self.criteria else ""
-        text = (
-            f'{{"candidate": {_json(self.candidate)}, {criteria}"id": {_json(self.id)}, "metadata": {metadata}, '
-            f'"notes": [{notes}], "patient": {_json(self.patient)}, "reference": {_json(self.reference)}, '
-            f'"system": {_json(self.system)}, "texts": {{{texts}}}, "vendor": {_json(self.vendor)}}}'
-        )
+        # In ASCII, so that unpaired surrogates can be hashed like any other text.
+        whole: dict[str, object] = {
+            "candidate": self.candidate,
+            "id": self.id,
+            "metadata": dict(self.metadata),
+            "notes": [[note.id, note.text, note.date, note.kind] for note in self.notes],
+            "patient": self.patient,
+            "reference": self.reference,
+            "system": self.system,
+            "texts": dict(self.texts),
+            "vendor": self.vendor,
+        }
+        if self.criteria:  # a case without any has the hash that it always had
+            whole["criteria"] = [
+                [each.id, each.text, each.points, list(each.tags), each.quote] for each in self.criteria
+            ]
+        text = _ENCODER.encode(whole)
         for name in sorted(self.messages):
             text += f" {_json(name)}: {messages_json(self.messages[name])}"
         object.__setattr__(self, "_plain", "\\" not in text)
@@ -135,16 +141,6 @@ class Case:
         who writes its texts need not look at every sign again."""
         self.fingerprint()
         return self._plain
-
-
-def _note_json(note: Note) -> str:
-    return f"[{_json(note.id)}, {_json(note.text)}, {_json(note.date)}, {_json(note.kind)}]"
-
-
-def _criteria_json(criteria: Iterable[Criterion]) -> str:
-    return _ENCODER.encode(
-        [[each.id, each.text, each.points, list(each.tags), each.quote] for each in criteria]
-    )
 
 
 def _json(text: str | None) -> str:

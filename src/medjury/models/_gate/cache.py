@@ -8,7 +8,7 @@ import hmac
 import json
 import secrets
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Protocol
 
 from medjury.models._chat import Reply, Request
@@ -16,7 +16,7 @@ from medjury.models._schema_text import schema_as_text
 
 SECRET_BYTES = 32
 _TOKEN_SIGNS = 10  # of 4 bits: short enough to be copied without a slip, too long to be guessed
-_written = partial(json.dumps, sort_keys=True, separators=(",", ":"))
+_written = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 class ReplyCache(Protocol):
@@ -47,7 +47,7 @@ def request_key(model_identity: Mapping[str, str], request: Request, repeat: int
         tuple(model_identity.items()),
         repeat,
         request.seed,
-        _written(request.temperature),
+        request.temperature,
     )
     roles = ",".join([f'["{message.role}",{len(message.content)}]' for message in request.messages])
     schema = "null" if request.schema is None else schema_as_text(request.schema)
@@ -60,17 +60,21 @@ def request_key(model_identity: Mapping[str, str], request: Request, repeat: int
 
 def call_token(secret: bytes, key: str) -> str:
     """The token of a call: the same whenever the same store asks the same, and nobody else's to know."""
-    return hmac.new(secret, key.encode(), hashlib.sha256).hexdigest()[:_TOKEN_SIGNS]
+    return hmac.digest(secret, key.encode(), "sha256").hex()[:_TOKEN_SIGNS]
 
 
 @lru_cache(maxsize=256, typed=True)
 def _settings(
-    max_tokens: int, identity: tuple[tuple[str, str], ...], repeat: int, seed: int | None, temperature: str
+    max_tokens: int,
+    identity: tuple[tuple[str, str], ...],
+    repeat: int,
+    seed: int | None,
+    temperature: float | None,
 ) -> tuple[str, str]:
-    """The JSON before and behind what differs from question to question, made once. The temperature comes as JSON
-    already: 0 and 0.0 are equal, and two texts."""
+    """The JSON before and behind what differs from question to question, made once: `typed`, as 0 and 0.0 are
+    equal, and two texts."""
     before = _written({"max_tokens": max_tokens, "model": dict(identity), "repeat": repeat})
-    return before[:-1], f'{_written({"seed": seed})[1:-1]},"temperature":{temperature}}}'
+    return before[:-1], f"{_written({'seed': seed, 'temperature': temperature})[1:-1]}}}"
 
 
 class MemoryCache:

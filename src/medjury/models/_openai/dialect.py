@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, Literal
 
 from medjury.models._chat import Message, Request
@@ -30,7 +30,7 @@ _ROLE = re.compile(
     r"\b(?:system|developer)\b.{0,12}\brole\b.{0,20}not (?:support|allow)"
     r"|\brole\b.{0,60}['\"](?:system|developer)['\"]|['\"]role['\"].{0,40}developer"
 )
-_written = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
+_written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 Form = Literal["json_schema", "json_object", "text"]
 
 

@@ -33,6 +33,7 @@ except ImportError:  # Windows: no file can be held in the same way, so there ar
     fcntl = None  # type: ignore[assignment]
 
 _NAME = re.compile(r"-arrived-(?P<owner>[0-9a-f]{32})-[0-9a-f]{8}")
+_written = json.JSONEncoder(separators=(",", ":")).encode
 _FORM = "2"  # of a line; those of an earlier version have no token
 _ATTEMPTS = 3
 _AFTER_A_FAILURE = 1_000  # replies that are still written down then: those of calls in flight
@@ -235,14 +236,10 @@ def _close(files: list[tuple[Path, int]]) -> None:
 
 def _line(stored: StoredReply) -> bytes:
     reply = stored.reply
-    body = json.dumps(
-        [
-            _FORM, stored.key, stored.run, stored.cost, reply.text, reply.finish, reply.tokens_in,
-            reply.tokens_out, reply.tokens_cached, reply.seconds, reply.model, reply.cost, reply.tokens_written,
-            reply.token,
-        ],
-        separators=(",", ":"),
-    ).encode()  # fmt: skip
+    body = _written([
+        _FORM, stored.key, stored.run, stored.cost, reply.text, reply.finish, reply.tokens_in, reply.tokens_out,
+        reply.tokens_cached, reply.seconds, reply.model, reply.cost, reply.tokens_written, reply.token,
+    ]).encode()  # fmt: skip
     return b"%08x %s\n" % (zlib.crc32(body), body)
 
 
