@@ -190,7 +190,7 @@ def test_bad_input_is_refused_without_a_trace(
     assert "COLUMN=EARLIER,LATER" in refused(capsys, ratings, "--audit", "drift", "--versions", "version")
     assert "give --earlier" in refused(capsys, ratings, "--audit", "drift")
     assert "give --pairs" in refused(capsys, ratings, "--audit", "position")
-    assert "no CSV" in refused(capsys, ratings, "--audit", "position", "--pairs", tmp_path / "none.csv")
+    assert "no such file" in refused(capsys, ratings, "--audit", "position", "--pairs", tmp_path / "none.csv")
     assert "there is no rater 'eve'" in refused(capsys, ratings, "--audit", "stability", "--judge", "eve")
     single = judged(cases=5, judges=("ada",)).filter(pl.col("system") == "clinic").drop("system")
     single.write_csv(tmp_path / "single.csv")

@@ -19,6 +19,8 @@ NAMES = (
     "diagnosis_plain_risk",
     "grounding",
     "note_quality",
+    "pairs",
+    "pairs_graded",
     "pdsqi9",
     "preference",
     "probsum",
@@ -42,7 +44,8 @@ def test_each_is_complete(name: str) -> None:
     assert instrument.name == name
     assert instrument.citation
     assert instrument.licence
-    assert "candidate" in [each.name for each in instrument.inputs]
+    inputs = {each.name for each in instrument.inputs}
+    assert "candidate" in inputs or {"answer_a", "answer_b"} <= inputs
     for dimension in instrument.dimensions:
         anchors = list(dimension.grades.values())
         assert len(set(anchors)) == len(anchors), f"{dimension.name}: two grades say the same"

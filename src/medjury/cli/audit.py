@@ -13,7 +13,7 @@ Without --audit, every audit is made for which there is what it needs, and the o
   self-preference  vendors of judges and systems       stability    repeats of the same judge
   text             --cases, or a column `length`       consistency  two dimensions or more
   groups           --group                             drift        --earlier, or --versions
-  position         --pairs, a table item, first, second, preferred (and rater)
+  position         pairs of answers; or --pairs, a table item, first, second, preferred (and rater)
   errors           clinicians, and a specialty, several systems or lengths (--cases): one model of judge - clinician
 
 --json prints a list of objects: audit, statistic, rater, dimension, group, value, low, high, n, n_unscored,
@@ -72,35 +72,30 @@ def run(options: argparse.Namespace) -> int:
         described = audits.corpus(table_from(options), features)
         print(described.to_json() if options.json else described.text())
         return 0
-    found: audits.Audit | audits.Audits
-    if options.pairs is None and audits.holds_pairs(options.ratings):
-        drawn = {name: getattr(options, name) for name in ("raters", "confidence", "resamples", "seed")}
-        found = audits.position(audits.read_pairs(options.ratings), adjustment=options.adjust, **drawn)
-    else:
-        if options.versions is not None:
-            frame, _ = read_rating_table(options.ratings)
-            options.earlier, options.ratings = audits.split_by(frame, *column_of_two(options.versions))
-        cuts = cut_columns(options.group)
-        found = audits.audit(
-            table_from(options),
-            audits=options.audit,
-            adjustment=options.adjust,
-            judge_vendors=one_each(options.judge_vendor, "--judge-vendor"),
-            system_vendors=one_each(options.system_vendor, "--system-vendor"),
-            own_models=assigned(options.own_model, "--own-model"),
-            cases=None if options.cases is None else read_cases(options.cases),
-            within_systems=options.within_systems,
-            groups=list(cuts),
-            bands={name: points for name, points in cuts.items() if points},
-            smallest=options.smallest_group,
-            earlier=options.earlier,
-            same_raters=one_each(options.same_rater, "--same-rater"),
-            bound=options.bound,
-            width=options.width,
-            threshold=options.threshold,
-            pairs=None if options.pairs is None else audits.read_pairs(options.pairs),
-            **shared(options),
-        )
+    if options.versions is not None:
+        frame, _ = read_rating_table(options.ratings)
+        options.earlier, options.ratings = audits.split_by(frame, *column_of_two(options.versions))
+    cuts = cut_columns(options.group)
+    found = audits.audit(
+        table_from(options),
+        audits=options.audit,
+        adjustment=options.adjust,
+        judge_vendors=one_each(options.judge_vendor, "--judge-vendor"),
+        system_vendors=one_each(options.system_vendor, "--system-vendor"),
+        own_models=assigned(options.own_model, "--own-model"),
+        cases=None if options.cases is None else read_cases(options.cases),
+        within_systems=options.within_systems,
+        groups=list(cuts),
+        bands={name: points for name, points in cuts.items() if points},
+        smallest=options.smallest_group,
+        earlier=options.earlier,
+        same_raters=one_each(options.same_rater, "--same-rater"),
+        bound=options.bound,
+        width=options.width,
+        threshold=options.threshold,
+        pairs=options.pairs,
+        **shared(options),
+    )
     print(found.to_json() if options.json else found.text(everything=options.all))
     if options.json:
         show_notes(found.warnings)

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from medjury.cli._table_options import add_table_options, names, shared, show_notes, table_from
+from medjury.foundation.errors import MedjuryError
+
+if TYPE_CHECKING:
+    from medjury.analysis.ranking import PairRanking, Ranking
 
 _ABOUT = """
 SCORES is a table with the columns system, benchmark, score (one row each, or one per item in a column `item`), or
@@ -13,11 +19,18 @@ ratings (RATINGS below). Of benchmark scores the benchmarks are resampled; of it
 A jury's ranks are ranks as this jury sees them. Where clinicians labelled some cases of every system, a second
 table estimates the clinicians' ranking (reference_ranks), with ranks that hold however biased the jury is.
 
+Preferences between two answers (a study with design: pairs, or a table item, first, second, preferred and rater)
+are ranked by Bradley and Terry's model with ties: a strength in log-odds, the expected share of wins, and, for each
+rater, what the first place is worth. --show is then systems, raters, reference_ranks, agreement, beside, reordered.
+
 tie_group: systems that share a letter are not separated by the data. --json prints a list of objects, one per
 system: system, rank, rank_low, rank_high, win_rate, win_rate_low, win_rate_high, win_sd, macro_average, macro_sd,
 tie_group, n, n_unscored and more; with --show another list. Warnings then go to standard error.
 """
-_SHOWN = ("systems", "reference_ranks", "pairs", "agreement", "detectable", "cost")
+_SHOWN = (
+    "systems", "reference_ranks", "pairs", "agreement", "detectable", "cost", "raters", "beside", "reordered"
+)  # fmt: skip
+_OF_ANSWERS = ("composite", "lower_is_better", "calibrate", "cost", "labels_random")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,17 +50,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--cost", metavar="FILE", help="table with the columns system, cost: which gives most for the price?")
     add("--labels-random", action="store_true",
         help="you assert that the cases which the reference labelled are a random draw")  # fmt: skip
+    add("--beside", metavar="RATINGS", help="pairs: direct grades of the same systems; the same order?")
     add("--alpha", type=float, default=0.05, help="of the smallest detectable difference (0.05)")
     add("--power", type=float, default=0.8, help="of the smallest detectable difference (0.8)")
     add("--show", choices=_SHOWN, help="only this table (default: all but the pairs; with --json: systems)")
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.analysis.ranking import rank, read_costs, score_table
+    from medjury.analysis.ranking import rank, rank_pairs, read_costs, score_table
 
     benchmarks = score_table(options.scores)
+    table = table_from(options, name="scores") if benchmarks is None else None
+    if table is not None and table.pairs:
+        _refuse_for(options, _OF_ANSWERS, "single answers, and these are pairs")
+        common = {name: each for name, each in shared(options).items() if name != "dimensions"}
+        return _show(options, rank_pairs(table, beside=options.beside, **common))
+    _refuse_for(options, ("beside",), "pairs, and these are single answers")
     found = rank(
-        table_from(options, name="scores") if benchmarks is None else benchmarks,
+        benchmarks if table is None else table,
         by=options.by,
         ties=options.ties,
         missing=options.missing,
@@ -61,6 +81,15 @@ def run(options: argparse.Namespace) -> int:
         scale=None if benchmarks is None else options.scale,
         **shared(options),
     )
+    return _show(options, found)
+
+
+def _refuse_for(options: argparse.Namespace, names: Sequence[str], why: str) -> None:
+    if given := [name for name in names if getattr(options, name)]:
+        raise MedjuryError(f"--{given[0].replace('_', '-')} is for {why}")
+
+
+def _show(options: argparse.Namespace, found: Ranking | PairRanking) -> int:
     if options.json:
         part = found.part(options.show or "systems")
         print(part.to_json())

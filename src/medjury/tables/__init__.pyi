@@ -34,6 +34,7 @@ from ._marks import case_column as case_column
 from ._open import open_run as open_run
 from ._open import rating_table as rating_table
 from ._open import with_rules as with_rules
+from ._pairs import SHOWN_FIRST as SHOWN_FIRST
 from ._panel import COLUMNS as COLUMNS
 from ._panel import Panel as Panel
 from ._panel_doubts import ID_RULES as ID_RULES

@@ -23,7 +23,7 @@ CASE_PARTS = (
 FEWEST_GROUPS, MOST_GROUPS = 2, 40
 _LONGEST = 60  # characters; more are a text
 _ANSWER = ("item", "system")
-_MADE = ("status", "patient", "cluster", "row", "off_scale", "content_hash", "vendor")
+_MADE = ("status", "patient", "cluster", "row", "off_scale", "content_hash", "vendor", "shown_first")
 # A profile says these of a rater and nobody says them of a case; a specialty may be either's: its values decide.
 _OF_RATERS = frozenset(PROFILE) - set(CASE_PARTS)
 _IDENTIFIES = re.compile(

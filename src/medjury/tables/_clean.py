@@ -13,6 +13,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.foundation.frames import FORMS, as_polars
 from medjury.store.ratings import Rating, rating_frame
 from medjury.tables._dimensions import GradesArgument, Measured
+from medjury.tables._pairs import from_pairs, holds_pairs, with_pairs
 
 if TYPE_CHECKING:
     import polars
@@ -41,6 +42,8 @@ def clean_rows(ratings: object, *, may_be_empty: bool = False) -> polars.DataFra
     import polars as pl
 
     frame = _as_frame(ratings)
+    if holds_pairs(frame.columns):
+        frame = from_pairs(frame)
     absent = [name for name in REQUIRED if name not in frame.columns]
     if absent:
         raise MedjuryError(
@@ -72,7 +75,7 @@ def clean_rows(ratings: object, *, may_be_empty: bool = False) -> polars.DataFra
         empty = frame["row"].filter(frame[name].is_null() | (frame[name].str.strip_chars() == ""))
         if len(empty):
             raise MedjuryError(f"{len(empty)} ratings have no {name}, first in row {empty[0]}; fill it in.")
-    frame = _probabilities(_scores(_repeats(frame)))
+    frame = _probabilities(with_pairs(_scores(_repeats(frame))))
     _refuse_duplicates(frame)
     return with_clusters(_misaligned(frame))
 

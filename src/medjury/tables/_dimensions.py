@@ -50,9 +50,12 @@ class Grades:
         return np.asarray((scores >= self.lowest - _SAME) & (scores <= self.highest + _SAME))
 
     def grade(self, scores: Numbers) -> Numbers:
-        """The nearest grade, half up: 2.5 is 3 (numpy's own rounding says 2)."""
+        """The nearest grade, half up: 2.5 is 3 (numpy's own rounding says 2). On grades for and against, half is
+        nearer to neither: 0.5 and -0.5 are both 0."""
         middles = (np.asarray(self.values)[:-1] + np.asarray(self.values)[1:]) / 2
-        places = np.searchsorted(middles - _SAME, scores, side="right")
+        even = self.values[0] < 0 and self.values == tuple(-each for each in reversed(self.values))
+        half_up = np.where(even & (middles > 0), _SAME, -_SAME)
+        places = np.searchsorted(middles + half_up, scores, side="right")
         return np.where(np.isnan(scores), np.nan, np.asarray(self.values)[places])
 
 

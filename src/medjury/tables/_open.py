@@ -31,6 +31,7 @@ from medjury.tables._dimensions import GradesArgument, Measured, of_instrument, 
 from medjury.tables._grid import RepeatRule
 from medjury.tables._jury import JuryName, JuryRule
 from medjury.tables._marks import by_case_instrument, case_column, with_marks, without_marks
+from medjury.tables._pairs import SHOWN_FIRST
 from medjury.tables._rating_table import RatingTable, RunDetails
 from medjury.tables._roles import Names, People, look_alikes
 
@@ -290,7 +291,9 @@ def _stated_roles(manifest: Manifest, rows: polars.DataFrame) -> dict[str, Any]:
         humans.consensus,
         humans.adjudicator or "" if there else "",
     )
-    return {"people": people, "jury_rule": juries[0] if juries else JuryRule(), "juries": juries}
+    # Of votes on pairs the mean would be near a tie where two of three are for one answer.
+    own = JuryRule("median" if SHOWN_FIRST in rows.columns else "mean")
+    return {"people": people, "jury_rule": juries[0] if juries else own, "juries": juries}
 
 
 def _jury_rule(stated: ManifestJury) -> JuryRule:

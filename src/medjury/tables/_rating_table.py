@@ -21,6 +21,7 @@ from medjury.tables._consensus import consensus_of, with_consensus
 from medjury.tables._dimensions import Measured, Numbers
 from medjury.tables._grid import Grid, RepeatRule, count_unscored, joined, make_grids
 from medjury.tables._jury import JuryRule, JuryVotes, jury_votes
+from medjury.tables._pairs import SHOWN_FIRST
 from medjury.tables._probability import refuse_unequal, unequal_raters, weights_of
 from medjury.tables._roles import MACHINES, Names, People, Roles, among_themselves, assign
 
@@ -173,6 +174,11 @@ class RatingTable:
     def _refuse_unweighted(self, raters: Sequence[str]) -> None:
         if not self.weighted:
             refuse_unequal(self.unequal, raters)
+
+    @property
+    def pairs(self) -> bool:
+        """Whether two answers were compared: then a `system` is a pair (see `_pairs.py`)."""
+        return SHOWN_FIRST in self.rows.columns
 
     @cached_property
     def left_aside(self) -> int:

@@ -14,6 +14,7 @@ from medjury.foundation.frames import FORMS, as_polars
 from medjury.intake import TYPED, DeclaredMissing, plain_header, read_table, shown_of
 from medjury.store.runs import files
 from medjury.tables._clean import REQUIRED, whose
+from medjury.tables._pairs import holds_pairs
 
 if TYPE_CHECKING:
     import polars
@@ -158,4 +159,4 @@ def _long_table(place: Path) -> polars.DataFrame | None:
         return None  # the import names the row and the fix
     names = set(frame.columns)
     escaped = names >= _WRITTEN_BY_US and place.suffix.lower() != ".parquet"
-    return frame if set(REQUIRED) <= names and not escaped else None
+    return frame if (set(REQUIRED) <= names and not escaped) or holds_pairs(frame.columns) else None

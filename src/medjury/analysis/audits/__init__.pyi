@@ -9,9 +9,7 @@ from ._finding import Audit as Audit
 from ._groups import group_differences as group_differences
 from ._injection import injection as injection
 from ._injection import planted_cases as planted_cases
-from ._position import holds_pairs as holds_pairs
 from ._position import position as position
-from ._position import read_pairs as read_pairs
 from ._self_preference import self_preference as self_preference
 from ._stability import stability as stability
 from ._text_effects import case_features as case_features

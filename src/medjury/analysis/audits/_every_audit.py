@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from medjury.analysis.audits._consistency import internal_consistency
 from medjury.analysis.audits._drift import drift
@@ -20,10 +20,8 @@ from medjury.foundation.screen import fits_one_screen
 from medjury.intake.cases import Case
 from medjury.tables import Names, rating_table
 
-if TYPE_CHECKING:
-    import polars
-
 AUDITS = ("self-preference", "stability", "text", "errors", "position", "groups", "consistency", "drift")
+_OF_PAIRS = ("position", "drift")
 _SAME = {"length": "text", "format": "text", "verbosity": "text"}
 
 
@@ -96,7 +94,7 @@ def audit(
     bound: float = 0.25,
     width: float = 0.5,
     threshold: float | None = None,
-    pairs: polars.DataFrame | None = None,
+    pairs: object = None,
 ) -> Audits:
     """Audit a rating table: all of `AUDITS`, or those that are named (which are then refused where something is
     missing). Each takes what it needs from the table and from the arguments that the function of its name explains;
@@ -111,11 +109,6 @@ def audit(
     drawn: dict[str, Any] = {"raters": raters, "confidence": confidence, "resamples": resamples, "seed": seed}
     asked: dict[str, Any] = {"reference": reference, "dimensions": dimensions, **drawn}
     features, values = (None, {}) if cases is None else case_features(cases, groups, notes=True)
-
-    def make_position() -> Audit:
-        if pairs is None:
-            raise MedjuryError("give --pairs, a table with the columns item, first, second, preferred")
-        return position(pairs, adjustment=adjustment, **drawn)
 
     def make_groups() -> Audit:
         if not groups:
@@ -146,7 +139,7 @@ def audit(
             table, features, within_systems=within_systems, adjustment=adjustment, **asked
         ),
         "errors": make_errors,
-        "position": make_position,
+        "position": lambda: position(table if pairs is None else pairs, adjustment=adjustment, **drawn),
         "groups": make_groups,
         "consistency": lambda: internal_consistency(table, adjustment=adjustment, **asked),
         "drift": make_drift,
@@ -155,6 +148,8 @@ def audit(
     left: dict[str, str] = {}
     for name in named or AUDITS:
         try:
+            if table.pairs and name not in _OF_PAIRS:
+                raise MedjuryError("these ratings compare two answers, and this audit looks at single ones")
             done.append(makers[name]())
         except MedjuryError as error:
             if named:

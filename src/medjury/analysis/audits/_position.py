@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,23 +11,22 @@ import numpy as np
 from medjury.analysis.audits._finding import Adjustment, Audit, Finding, adjusted
 from medjury.analysis.audits._what_is_audited import check_confidence, resampled_p, sums_by_cluster
 from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import pair_of
 from medjury.statistics import Floats, Read, Replicates, replicates
-from medjury.tables import Names, read_plain_table
+from medjury.tables import SHOWN_FIRST, Names, RatingTable, rating_table
 
 if TYPE_CHECKING:
     import polars
 
 # Pairs come in a table of their own, which states no number of resamples.
 RESAMPLES = 2000
-REQUIRED = ("item", "first", "second", "preferred")
-TIE = ("tie", "both", "equal")
-METHOD = "pairwise judgements; intervals resample items"
+METHOD = "pairwise judgements; intervals resample cases (patients where one has several)"
 VERDICTS = {"first_place_bias": ("prefers the first place", "prefers the second place", "not shown")}
 ONE_ORDER = "no pair of answers was judged in both orders"
 
 
 def position(
-    pairs: polars.DataFrame,
+    table: object,
     *,
     raters: Names | None = None,
     confidence: float = 0.95,
@@ -36,11 +34,8 @@ def position(
     seed: int | None = None,
     adjustment: Adjustment = "holm",
 ) -> Audit:
-    """Audit pairwise judgements: a table `item, first, second, preferred` and, where there are several,
-    `rater`.
-
-    `first` and `second` name the systems in the order shown; `preferred` is one of the two names, "first",
-    "second", "tie", or empty where the judge gave no answer (counted as unscored).
+    """Audit pairwise judgements: the ratings of a study of pairs, or a table `item, first, second, preferred` and,
+    where there are several, `rater` (see `medjury rank`).
 
     Findings: `first_place_bias` over pairs judged in both orders, where quality cancels: the share won by the
     first place (a tie is half) less one half. `consistent`: the same verdict in both orders; `reversed`: the
@@ -50,23 +45,26 @@ def position(
     import polars as pl
 
     check_confidence(confidence)
-    frame, lost = _read(pairs, raters)
+    table = rating_table(table)
+    if not table.pairs:
+        raise MedjuryError("give --pairs, a table with the columns item, first, second, preferred")
+    frame, lost = _read(table, raters)
     findings: list[Finding] = []
     warnings = []
     for (rater,), part in frame.group_by("rater", maintain_order=True):
-        both = part.group_by("item", "low", "high", maintain_order=True).agg(
+        both = part.group_by("cluster", "item", "low", "high", maintain_order=True).agg(
             pl.col("low_wins").filter(pl.col("low_first")).mean().alias("shown_first"),
             pl.col("low_wins").filter(~pl.col("low_first")).mean().alias("shown_second"),
         )
         paired = both.drop_nulls()
         if alone := both.height - paired.height:
             warnings.append(f"{rater}: {alone} of {both.height} pairs were judged in one order only")
-        drawn = _replicates(part, paired, RESAMPLES if resamples is None else resamples, seed or 0)
+        drawn = _replicates(part, paired, RESAMPLES if resamples is None else resamples, table.seed(seed))
         for name in drawn.observed:
             n = part.height if name == "first_place_share" else paired.height
             estimate = replace(drawn.estimate(name, confidence=confidence, reason=ONE_ORDER), n=n)
             tested = name in VERDICTS
-            p_value = resampled_p(drawn, name, estimate, paired["item"].n_unique()) if tested else None
+            p_value = resampled_p(drawn, name, estimate, paired["cluster"].n_unique()) if tested else None
             findings.append(
                 Finding(
                     name,
@@ -81,75 +79,30 @@ def position(
     return Audit("position", tuple(judged), frame.height, sum(lost.values()), METHOD, tuple(warnings))
 
 
-def read_pairs(path: str | os.PathLike[str]) -> polars.DataFrame:
-    """The pairwise judgements in a file."""
-    frame = read_plain_table(path)
-    if frame is None:
-        raise MedjuryError(f"{path}: no CSV, Parquet, JSONL or Excel table can be read there")
-    return frame
-
-
-def holds_pairs(path: str | os.PathLike[str]) -> bool:
-    """Whether a file holds pairwise judgements and not ratings."""
-    frame = read_plain_table(path)
-    return frame is not None and set(REQUIRED) <= set(frame.columns) and "score" not in frame.columns
-
-
-def _read(preferences: polars.DataFrame, raters: Names | None) -> tuple[polars.DataFrame, dict[str, int]]:
+def _read(table: RatingTable, raters: Names | None) -> tuple[polars.DataFrame, dict[str, int]]:
     """Judgements with the two systems in a fixed order, `low_wins` 1, ½ or 0, and the unscored by rater."""
     import polars as pl
 
-    absent = [name for name in REQUIRED if name not in preferences.columns]
-    if absent:
-        raise MedjuryError(
-            f"pairwise judgements need the columns {', '.join(REQUIRED)}; {', '.join(absent)} is missing."
-        )
-    frame = preferences.with_row_index("row", offset=1)
-    if "rater" not in frame.columns:
-        frame = frame.with_columns(pl.lit("judge").alias("rater"))
-    frame = frame.with_columns(
-        *(pl.col(name).cast(pl.String).str.strip_chars() for name in (*REQUIRED, "rater"))
-    )
+    rows = table.rows.filter(pl.col(SHOWN_FIRST).is_not_null(), pl.col("rater_kind").ne_missing("jury"))
     if raters is not None:
-        frame = frame.filter(pl.col("rater").is_in([raters] if isinstance(raters, str) else list(raters)))
-    same = frame.filter(pl.col("first") == pl.col("second"))
-    if same.height:
-        raise MedjuryError(
-            f"row {same['row'][0]}: first and second are the same system, {same['first'][0]!r}."
-        )
-    stated, first = pl.col("preferred"), pl.col("first")
-    word = stated.str.to_lowercase()
-    first_wins = (
-        pl.when((stated == first) | (word == "first"))
-        .then(1.0)
-        .when((stated == pl.col("second")) | (word == "second"))
-        .then(0.0)
-        .when(word.is_in(list(TIE)))
-        .then(0.5)
-    )
-    frame = frame.with_columns(first_wins.alias("first_wins"))
-    empty = stated.is_null() | (stated == "")
-    odd = frame.filter(pl.col("first_wins").is_null() & ~empty)
-    if odd.height:
-        raise MedjuryError(
-            f"row {odd['row'][0]}: preferred is {odd['preferred'][0]!r}; it must be {odd['first'][0]!r}, "
-            f"{odd['second'][0]!r}, first, second, tie or empty."
-        )
-    lost = dict(frame.filter(empty).group_by("rater").len().iter_rows())
-    kept = frame.filter(~empty)
+        rows = rows.filter(pl.col("rater").is_in([raters] if isinstance(raters, str) else list(raters)))
+    lost = dict(rows.filter(pl.col("score").is_null()).group_by("rater").len().iter_rows())
+    kept = rows.drop_nulls("score")
     if not kept.height:
         raise MedjuryError("no pairwise judgement has a preferred answer.")
-    low_first = first < pl.col("second")
+    names = {name: pair for name in kept["system"].unique().to_list() if (pair := pair_of(name))}
+    low, high = (
+        pl.col("system").replace_strict({name: pair[side] for name, pair in names.items()}) for side in (0, 1)
+    )
+    low_wins = (1.0 - pl.col("score").sign()) / 2.0
+    frame = kept.with_columns(low.alias("low"), high.alias("high"), low_wins.alias("low_wins")).with_columns(
+        (pl.col(SHOWN_FIRST) == pl.col("low")).alias("low_first")
+    )
+    first_wins = pl.when("low_first").then("low_wins").otherwise(1.0 - pl.col("low_wins"))
     return (
-        kept.with_columns(
-            low_first.alias("low_first"),
-            pl.min_horizontal("first", "second").alias("low"),
-            pl.max_horizontal("first", "second").alias("high"),
-            pl.when(low_first)
-            .then(pl.col("first_wins"))
-            .otherwise(1.0 - pl.col("first_wins"))
-            .alias("low_wins"),
-        ).sort("rater", "item", "low", "high", maintain_order=True),
+        frame.with_columns(first_wins.alias("first_wins")).sort(
+            "rater", "item", "low", "high", maintain_order=True
+        ),
         {str(rater): int(count) for rater, count in lost.items()},
     )
 
@@ -163,7 +116,9 @@ def _replicates(part: polars.DataFrame, paired: polars.DataFrame, resamples: int
     both = np.column_stack([np.ones(len(bias)), bias, consistent, opposite, np.zeros((len(bias), 2))])
     wins = part["first_wins"].to_numpy()
     every = np.column_stack([np.zeros((len(wins), 4)), np.ones(len(wins)), wins])
-    table = sums_by_cluster(np.vstack([both, every]), [*paired["item"].to_list(), *part["item"].to_list()])
+    table = sums_by_cluster(
+        np.vstack([both, every]), [*paired["cluster"].to_list(), *part["cluster"].to_list()]
+    )
 
     def statistics(rows: Floats) -> Read:
         def read(weights: Floats) -> Mapping[str, Floats]:

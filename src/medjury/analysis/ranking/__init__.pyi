@@ -5,6 +5,8 @@ from ._criteria_scores import criteria_scores as criteria_scores
 from ._criteria_scores import score_of as score_of
 from ._rank import agreement_after as agreement_after
 from ._rank import rank as rank
+from ._rank_pairs import PairRanking as PairRanking
+from ._rank_pairs import rank_pairs as rank_pairs
 from ._rank_scores import read_costs as read_costs
 from ._ranking import Ranking as Ranking
 from ._ranking import Standing as Standing

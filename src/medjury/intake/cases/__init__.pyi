@@ -24,6 +24,15 @@ from ._messages import ChatMessage as ChatMessage
 from ._messages import heading_line as heading_line
 from ._messages import messages_json as messages_json
 from ._messages import text_of as text_of
+from ._pairs import FIRST_ANSWER as FIRST_ANSWER
+from ._pairs import PAIR_COLUMNS as PAIR_COLUMNS
+from ._pairs import PREFERENCE as PREFERENCE
+from ._pairs import SAME_TEXT as SAME_TEXT
+from ._pairs import SECOND_ANSWER as SECOND_ANSWER
+from ._pairs import PairedCases as PairedCases
+from ._pairs import pair_name as pair_name
+from ._pairs import pair_of as pair_of
+from ._pairs import read_preference as read_preference
 from ._read import CaseReader as CaseReader
 from ._read import CaseSource as CaseSource
 from ._read import GivenCases as GivenCases

@@ -14,7 +14,7 @@ from medjury.analysis.calibration import QueueRow
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import DimensionWords, Instrument, Unscored, instrument_for, read_grade
-from medjury.intake.cases import Case
+from medjury.intake.cases import Case, pair_name, pair_of
 from medjury.panel._access import erased_among
 from medjury.panel._design._rounds import instrument_from_row, instrument_to_row
 from medjury.panel._design._shown import Passage, hider, passages_to_row, shown_of, telling_words
@@ -46,9 +46,9 @@ def answers_of(each: RatedRound) -> Drawn | None:
     rows = {(row.item, row.system): row for row in each.queue}
     hashed, cases, seen = HashedCases(each.cases), [], set()
     for case in hashed:
-        key = (case.id, case.system)
+        key = _answer_of(case)
         seen.add(key)
-        if key in rows and rows[key].drawn:
+        if key in rows and rows[key].drawn and _is_shown(case, each):
             cases.append(case)
     draw = f"the draw of the round {each.name!r}"
     if foreign := sorted(set(rows) - seen):
@@ -199,7 +199,7 @@ def _items(study: RatedStudy, each: RatedRound) -> tuple[list[dict[str, Any]], l
         _all_found(each, cases)
     else:
         cases = drawn.cases
-    names = {name for case in cases for name in (case.system, case.vendor)}
+    names = {name for case in cases for name in (*(pair_of(case.system) or (case.system,)), case.vendor)}
     rows, lacking = [], []
     telling: dict[tuple[str, str], set[str]] = {}  # by answer, where there are any
     for case in cases:
@@ -218,8 +218,8 @@ def _items(study: RatedStudy, each: RatedRound) -> tuple[list[dict[str, Any]], l
                 "shown": passages_to_row(shown),
                 "instrument": own,
                 "key": _key(each, case, own),
-                "probability": None if drawn is None else drawn.rows[case.id, case.system].probability,
-                "place": None if drawn is None else drawn.rows[case.id, case.system].place,
+                "probability": None if drawn is None else drawn.rows[_answer_of(case)].probability,
+                "place": None if drawn is None else drawn.rows[_answer_of(case)].place,
             }
         )
     if lacking:
@@ -253,7 +253,19 @@ def _own(study: RatedStudy, case: Case) -> dict[str, Any] | None:
 
 
 def _is_in(case: Case, each: RatedRound) -> bool:
-    return (each.only is None or case.id in each.only) and case.id not in each.without
+    chosen = (each.only is None or case.id in each.only) and case.id not in each.without
+    return chosen and _is_shown(case, each)
+
+
+def _is_shown(case: Case, each: RatedRound) -> bool:
+    """Whether people see it: a pair of answers in one of its two orders."""
+    return each.once is None or (case.id, case.system) in each.once
+
+
+def _answer_of(case: Case) -> tuple[str, str]:
+    """What a queue calls it: a pair has one name there, whichever answer is first."""
+    pair = pair_of(case.system)
+    return case.id, case.system if pair is None else pair_name(*sorted(pair))
 
 
 def _all_found(each: RatedRound, cases: Sequence[Case]) -> None:

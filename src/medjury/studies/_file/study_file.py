@@ -170,6 +170,7 @@ class StudyFile(Part):
     study: FileName
     cases: CasesPart
     unit: Literal["conversation", "last", "turn"] | None = None  # what is judged of each conversation
+    design: Literal["answers", "pairs"] = "answers"  # `pairs`: every two answers to a case, side by side
     instrument: str
     dimensions: list[str] | None = Field(default=None, min_length=1)
     judges: list[JudgePart] = Field(min_length=1)
@@ -199,6 +200,12 @@ class StudyFile(Part):
     panel: PanelPart = PanelPart()
     tuning: dict[str, Any] | None = None  # how a judge is improved on labelled cases: see docs/tuning.md
     watch: dict[str, Any] | None = None  # how its jury is watched in use: see docs/watch.md
+
+    def rule_of(self, jury: JuryPart) -> Literal["mean", "median", "majority"]:
+        """How its votes become one. Two votes for one answer and one for the other are a preference, and their mean
+        is near a tie: on pairs it is the median, unless the study says otherwise."""
+        is_stated = self.design != "pairs" or "aggregate" in jury.model_fields_set
+        return jury.aggregate if is_stated else "median"
 
     def examples_of(self, judge: JudgePart) -> ExamplesPart:
         """What holds for one judge: what its entry says, over what the study says, over the defaults."""

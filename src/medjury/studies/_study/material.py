@@ -16,9 +16,13 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, load_instrument
 from medjury.intake import mapping_in
 from medjury.intake.cases import (
+    FIRST_ANSWER,
+    PREFERENCE,
+    SECOND_ANSWER,
     Case,
     CaseReader,
     CaseSource,
+    PairedCases,
     RedactedCases,
     Redactor,
     Unit,
@@ -42,6 +46,7 @@ def case_ids(stated: list[str] | str, folder: Path) -> list[str]:
 
 
 Made = TypeVar("Made")
+_OF_ONE_ANSWER = ("claims", "closed_loop", "concordance")
 
 
 @dataclass(frozen=True)
@@ -49,14 +54,14 @@ class Material:
     """The instrument, the cases as they lie in the file, and what redacts them."""
 
     instrument: Instrument
-    source: CaseReader
+    source: CaseReader | PairedCases
     redactor: Redactor | None
 
     @property
     def cases(self) -> CaseSource:
         return self.redacted(self.source)
 
-    def redacted(self, source: CaseReader) -> CaseSource:
+    def redacted(self, source: CaseReader | PairedCases) -> CaseSource:
         """Any cases of the study as everybody sees them."""
         return source if self.redactor is None else RedactedCases(source, self.redactor)
 
@@ -69,11 +74,13 @@ def read_material(document: Document, settings: StudyFile, *, skip_bad_cases: bo
         names = settings.dimensions
         instrument = named(document, ("dimensions",), lambda: only_some(instrument, names))
     named(document, ("report", "rank_by"), lambda: _can_rank_by(instrument, settings.report.rank_by or []))
-    source = named(
+    read = named(
         document,
         ("cases",),
         lambda: read_case_file(settings.cases, folder, skip_bad_cases=skip_bad_cases, unit=settings.unit),
     )
+    named(document, ("design",), lambda: _can_be_paired(settings, instrument))
+    source = PairedCases(read) if settings.design == "pairs" else read
     redactor = None
     away = bool(settings.allow_hosts)
     if stated := settings.redact:
@@ -119,6 +126,36 @@ def only_some(instrument: Instrument, names: list[str]) -> Instrument:
     there = {*names, *(each.name for each in reversed_)}
     composites = tuple(each for each in instrument.composites if set(each.weights) <= there)
     return replace(instrument, dimensions=dimensions, reversed=reversed_, composites=composites)
+
+
+def _can_be_paired(settings: StudyFile, instrument: Instrument) -> None:
+    """Pairs are asked by an instrument of pairs, and by nothing that grades one answer."""
+    inputs = {each.name for each in instrument.inputs}
+    of_pairs = {FIRST_ANSWER, SECOND_ANSWER} <= inputs
+    if settings.design != "pairs":
+        if of_pairs:
+            raise MedjuryError(f"{instrument.name} compares two answers; add `design: pairs` to the study")
+        return
+    grades = [each.values for each in instrument.dimensions if each.name == PREFERENCE]
+    even = bool(grades) and 0 in grades[0] and sorted(grades[0]) == sorted(-grade for grade in grades[0])
+    if not of_pairs or not even or len(instrument.dimensions) > 1:
+        raise MedjuryError(
+            f"pairs need an instrument with the inputs `{FIRST_ANSWER}` and `{SECOND_ANSWER}` and one dimension, "
+            f"`{PREFERENCE}`, whose grades are 0 and as many below it (A is better) as above it; {instrument.name} "
+            "is none. Use `pairs`, `pairs_graded` or a file of your own"
+        )
+    graded = {
+        "drafting": settings.drafting,
+        "metrics": settings.metrics,
+        "audits.injection": settings.audits.injection,
+        "tuning": settings.tuning,
+        "watch": settings.watch,
+    }
+    if there := next((name for name, part in graded.items() if part), ""):
+        raise MedjuryError(f"`{there}` is about single answers, and this study compares two; take it out")
+    for judge in settings.judges:
+        if (way := judge.strategy["name"]) in _OF_ONE_ANSWER:
+            raise MedjuryError(f"the strategy `{way}` judges one answer, and pairs have two; use `single`")
 
 
 def _can_rank_by(instrument: Instrument, names: list[str]) -> None:

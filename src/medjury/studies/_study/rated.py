@@ -11,7 +11,7 @@ from medjury.analysis.calibration import QueueRow, sealed
 from medjury.foundation.documents import Document, nearest, read_document, validate
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, Unscored, read_grade
-from medjury.intake.cases import CaseReader, CaseSource
+from medjury.intake.cases import CaseReader, CaseSource, PairedCases
 from medjury.studies._file.panel import PanelPart, RoundPart
 from medjury.studies._file.study_file import RatedStudyFile
 from medjury.studies._study.material import Material, case_ids, named, read_case_file, read_material
@@ -65,10 +65,12 @@ ANSWER = "answer"  # what a panel calls the candidate
 @dataclass(frozen=True)
 class RatedRound:
     """One round: its settings, and its cases. `only` are ids; `without` are left to other rounds. `queue` has every
-    answer that could be drawn for it, where one was drawn."""
+    answer that could be drawn for it, where one was drawn. `once` names the pairs in the one order in which raters
+    see them; None where single answers are rated."""
 
     settings: RoundPart
     cases: CaseSource
+    once: frozenset[tuple[str, str]] | None = None
     only: frozenset[str] | None = None
     without: frozenset[str] = frozenset()
     queue: tuple[QueueRow, ...] | None = None
@@ -124,7 +126,8 @@ def _rounds(document: Document, panel: PanelPart, material: Material, folder: Pa
         queue = _queue(document, index, part, folder, used)
         own = only is not None or part.file is not None or queue is not None
         without = frozenset[str]() if own else used
-        rounds.append(RatedRound(part, material.redacted(source), only, without, queue))
+        once = source.once if isinstance(source, PairedCases) else None
+        rounds.append(RatedRound(part, material.redacted(source), once, only, without, queue))
     return rounds
 
 
@@ -151,11 +154,14 @@ def _ids(document: Document, index: int, part: RoundPart, folder: Path) -> froze
     return frozenset(named(document, ("panel", "rounds", index, "cases"), lambda: case_ids(stated, folder)))
 
 
-def _source(document: Document, index: int, part: RoundPart, material: Material, folder: Path) -> CaseReader:
+def _source(
+    document: Document, index: int, part: RoundPart, material: Material, folder: Path
+) -> CaseReader | PairedCases:
     file = part.file
     if file is None:
         return material.source
-    return named(document, ("panel", "rounds", index, "file"), lambda: read_case_file(file, folder))
+    found = named(document, ("panel", "rounds", index, "file"), lambda: read_case_file(file, folder))
+    return PairedCases(found) if isinstance(material.source, PairedCases) else found
 
 
 def _check(document: Document, panel: PanelPart, instrument: Instrument) -> None:

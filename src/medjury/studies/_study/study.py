@@ -51,10 +51,10 @@ def make_jury(document: Document, settings: StudyFile, judges: Sequence[Rater]) 
         place = place if plain else (places[0][0],)
         return replace(
             jury,
-            rule=first.aggregate,
+            rule=settings.rule_of(first),
             quorum=first.quorum,
             name=first.name,
-            benches=None if plain else tuple(_bench(part) for part in stated),
+            benches=None if plain else tuple(_bench(part, settings) for part in stated),
         )
     except MedjuryError as error:
         raise MedjuryError(document.complaint(place, str(error))) from None
@@ -68,8 +68,8 @@ def ways_note(jury: Jury) -> tuple[str, ...]:
     return Manifest(judges=tuple(judges), jury=ManifestJury(name=jury.name)).jury_warnings()
 
 
-def _bench(part: JuryPart) -> Bench:
-    return Bench(part.name, tuple(part.members or ()), part.aggregate, part.quorum)
+def _bench(part: JuryPart, settings: StudyFile) -> Bench:
+    return Bench(part.name, tuple(part.members or ()), settings.rule_of(part), part.quorum)
 
 
 def _check_quorum(document: Document, part: JuryPart, place: tuple[str | int, ...], judges: int) -> None:

@@ -22,6 +22,7 @@ from medjury.store.ratings._import.entries import Entry, read_entries
 from medjury.store.ratings._import.known import CaseLabels, KnownCases
 from medjury.store.ratings._import.layout import find_layout
 from medjury.store.ratings._import.mapping import RatingMapping, Source, rating_mapping
+from medjury.store.ratings._import.pairs import of_pairs
 from medjury.store.ratings._import.report import ImportReport, Problem, refuse, short
 from medjury.store.ratings._import.suspicious import EmptyColumns, look_alikes
 from medjury.store.ratings._pseudonyms import Pseudonyms, key_file_beside
@@ -206,6 +207,8 @@ def _read(
         for rating, entry in read_own(table, builder.report):
             builder.add_rating(rating, entry)
         return set()
+    if not described:
+        table = of_pairs(table)
     dimensions = [each.name for each in builder.instrument.dimensions] if builder.instrument else []
     try:
         layout = find_layout(table.file, table.header, source, dimensions, builder.labels.columns, rater)

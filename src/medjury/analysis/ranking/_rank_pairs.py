@@ -1,0 +1,591 @@
+"""Ranking from pairs: how strong each system is where raters saw two answers side by side, and what each rater's
+preferences are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from medjury.analysis.ranking._bradley_terry import (
+    FIRST,
+    SECOND,
+    TIE,
+    Comparisons,
+    chances,
+    fit_strengths,
+    has_order,
+    without_end,
+)
+from medjury.analysis.ranking._ranking import Part, RankingAgreement, RankingRow
+from medjury.analysis.ranking._ties import rank_limits, separate, tie_groups
+from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import PREFERENCE, SAME_TEXT, pair_of
+from medjury.statistics import (
+    Estimate,
+    Floats,
+    PlotPart,
+    Read,
+    Replicates,
+    counted,
+    flat,
+    panels_figure,
+    replicates,
+    undefined,
+)
+from medjury.tables import SHOWN_FIRST, Grades, Names, RatingTable, rating_table
+
+if TYPE_CHECKING:
+    import polars
+    from matplotlib.figure import Figure
+
+_METHOD = "Bradley-Terry with ties and the effect of the place"
+_ONE_ORDER = (
+    "every pair was shown in one order only, so what the place is worth cannot be told from the strengths; they "
+    "are estimated as if it were worth nothing"
+)
+_NO_ORDER = "each pair was shown in one order only"
+
+
+@dataclass(frozen=True, slots=True)
+class PairStanding(RankingRow):
+    """One system. `strength` is in log-odds, the mean of all systems being 0; `expected_share` is the share of wins
+    that the model expects against the others, a tie being half of one and no place the better. `tie_group`,
+    `rank_low` and `rank_high` as in `Standing`; wins, ties and losses are verdicts as they were given."""
+
+    system: str
+    rank: int
+    rank_low: int
+    rank_high: int
+    strength: Estimate
+    expected_share: Estimate
+    tie_group: str
+    wins: int
+    ties: int
+    losses: int
+    n: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**flat(self), "reason": self.strength.reason, "method": self.strength.method}
+
+    def shown(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__ if name != "n"}
+
+
+@dataclass(frozen=True, slots=True)
+class PairRater(RankingRow):
+    """One rater's verdicts on pairs. `first_place` is the share of decided verdicts that the answer shown first
+    wins where both systems are equally strong (half: the place does not matter), from the model. Of the `triples`
+    of systems on one case that the rater put in order, `circular` ones run A over B, B over C, C over A. Of the
+    verdicts on equal texts, `same_text_tied` were a tie, as they should be."""
+
+    rater: str
+    verdicts: int
+    n_unscored: int
+    ties: int
+    first_place: Estimate
+    triples: int
+    circular: int
+    same_text: int
+    same_text_tied: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**flat(self), "reason": self.first_place.reason, "method": self.first_place.method}
+
+    def shown(self) -> dict[str, Any]:
+        hidden = () if self.same_text else ("same_text", "same_text_tied")
+        return {name: getattr(self, name) for name in self.__slots__ if name not in hidden}
+
+
+@dataclass(frozen=True, slots=True)
+class OtherOrder(RankingRow):
+    """Two systems that another ranking puts the other way round; `separated` names which of the two rankings
+    separates them."""
+
+    better: str
+    other: str
+    elsewhere: str
+    separated: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairRanking(Part[PairStanding]):
+    """The systems from best to worst by the preferences of `raters`: its `rows`. The other tables: `each_rater`;
+    `reference_ranks`, the same by the reference's preferences; `agreement` of the two orders; and, where direct
+    grades of the same systems are given, the agreement with those (`beside`) and the systems that they order
+    otherwise (`reordered`). None where there is nothing to make one of."""
+
+    raters: tuple[str, ...]
+    each_rater: Part[PairRater]
+    reference_ranks: Part[PairStanding] | None = None
+    agreement: Part[RankingAgreement] | None = None
+    beside: Part[RankingAgreement] | None = None
+    reordered: Part[OtherOrder] | None = None
+
+    def plot(self) -> Figure:
+        """The systems from best to worst, with intervals; letters are tie groups."""
+        drawn = [(f"{row.rank}. {row.system} ({row.tie_group})", row.strength, ()) for row in self.rows]
+        return panels_figure([PlotPart("", "strength (log-odds)", drawn)])
+
+    @property
+    def systems(self) -> Part[PairStanding]:
+        return Part(self.title, self.rows, self.warnings)
+
+    def part(self, name: str) -> Part[Any]:
+        """One of the tables by its name."""
+        found: Part[Any] | None = getattr(self, {"raters": "each_rater"}.get(name, name), None)
+        if found is None:
+            raise MedjuryError(
+                f"--show {name}: these pairs have no such table; there is one of systems and of raters, with "
+                "clinicians of reference_ranks and agreement, with --beside of beside and reordered"
+            )
+        return found
+
+    def text(self) -> str:
+        parts = (
+            self.systems,
+            self.each_rater,
+            self.reference_ranks,
+            self.agreement,
+            self.beside,
+            self.reordered,
+        )
+        return "\n\n".join(part.text() for part in parts if part is not None)
+
+
+def rank_pairs(
+    table: object,
+    *,
+    raters: Names | None = None,
+    reference: Names | None = None,
+    confidence: float = 0.95,
+    resamples: int | None = None,
+    seed: int | None = None,
+    beside: object = None,
+) -> PairRanking:
+    """Rank systems by preferences between two answers to one case (a study with `design: pairs`, or a table `item,
+    first, second, preferred`).
+
+    The jury ranks, or those who are named; the clinicians' own order is beside it. Strengths are those of Bradley
+    and Terry with Davidson's ties; what the first place is worth is a parameter, so a rater who prefers it makes no
+    system stronger where pairs were shown in both orders. Intervals resample whole cases (patients where one has
+    several). A rater's verdicts that were drawn with a stated probability count one over it. `beside` are direct
+    grades of the same systems: a run folder, a table or a file.
+    """
+    table = rating_table(table).with_weights
+    if not table.pairs:
+        raise MedjuryError("these ratings are of single answers, not of pairs; `rank` ranks by them")
+    how = _How(table, verdicts(table), confidence, table.resamples(resamples), table.seed(seed))
+    roles = table.roles(raters, reference, need_reference=False, themselves=True)
+    own = tuple(roles.raters or roles.reference)
+    juries = tuple(name for name in own if table.raters.get(name) == "jury")
+    # A jury that is formed here has no verdict of its own on an order: its members vote.
+    voting = tuple(name for name in own if name in table.raters) or tuple(roles.jurors)
+    ranking = juries if juries and raters is None else voting
+    made, tournament = how.standings(ranking)
+    words = f"by the preferences of {', '.join(ranking)} on {counted(tournament.items, 'case')}"
+    listed = dict.fromkeys((*ranking, *table.judges, *roles.reference, *table.clinicians))
+    everyone = [row for name in listed if (row := how.rater(name)) is not None]
+    yardstick = tuple(name for name in roles.reference if name not in ranking)
+    theirs = agreement = None
+    notes = list(tournament.warnings)
+    if yardstick:
+        rows, other = how.standings(yardstick)
+        theirs = Part(f"by the preferences of {', '.join(yardstick)}", rows, other.warnings)
+        agreement = _alike(", ".join(ranking), made, rows, f"Kendall's tau-b with {', '.join(yardstick)}")
+    compared, reordered = _beside(made, beside, own)
+    return PairRanking(
+        title=words,
+        rows=made,
+        warnings=(*table.warnings, *notes),
+        raters=ranking,
+        each_rater=Part("each rater", tuple(everyone), _of_raters(everyone)),
+        reference_ranks=theirs,
+        agreement=agreement,
+        beside=compared,
+        reordered=reordered,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tournament:
+    """Verdicts of some raters: for each its cell of `compared`, its outcome, weight, and cluster."""
+
+    compared: Comparisons
+    cell: NDArray[np.int64]
+    outcome: NDArray[np.int64]
+    weight: Floats
+    clusters: tuple[str, ...]
+    items: int
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> Floats:
+        """`(cells, 3)`: weighted verdicts."""
+        made = np.zeros((len(self.compared.first), 3))
+        np.add.at(made, (self.cell, self.outcome), self.weight)
+        return made
+
+    def replicates(self, resamples: int, seed: int) -> Replicates:
+        compared, cells = self.compared, len(self.compared.first)
+        rows = np.column_stack([self.cell, self.outcome, self.weight])
+
+        def statistics(rows: Floats) -> Read:
+            votes = np.zeros((len(rows), cells * 3))
+            votes[np.arange(len(rows)), (rows[:, 0] * 3 + rows[:, 1]).astype(np.int64)] = rows[:, 2]
+
+            def read(weights: Floats) -> Mapping[str, Floats]:
+                fit = fit_strengths(compared, (weights @ votes).reshape(-1, cells, 3))
+                share = (chances(compared, fit).sum(axis=2) - 0.5) / (len(compared.systems) - 1)
+                return {
+                    **{f"strength\0{name}": fit.finite[:, at] for at, name in enumerate(compared.systems)},
+                    **{f"share\0{name}": share[:, at] for at, name in enumerate(compared.systems)},
+                    "first_place": fit.first_place,
+                }
+
+            return read
+
+        return replicates(
+            rows, statistics, clusters=self.clusters, resamples=resamples, seed=seed, n=len(rows)
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Verdicts:
+    """Rows of verdicts: `item, rater, cluster, first, second, outcome, weight` (the systems in the order shown);
+    and the systems of all pairs in the table."""
+
+    rows: polars.DataFrame
+    systems: tuple[str, ...]
+
+    def of(self, *raters: str) -> Verdicts:
+        import polars as pl
+
+        return replace(self, rows=self.rows.filter(pl.col("rater").is_in(raters)))
+
+    @property
+    def tournament(self) -> Tournament:
+        place = {name: at for at, name in enumerate(self.systems)}
+        one = np.asarray([place[name] for name in self.rows["first"]], dtype=np.int64)
+        other = np.asarray([place[name] for name in self.rows["second"]], dtype=np.int64)
+        outcome = self.rows["outcome"].to_numpy().astype(np.int64)
+        codes, cell = np.unique(one * len(place) + other, return_inverse=True)
+        first, second = codes // len(place), codes % len(place)
+        with_order = has_order(self.systems, first, second)
+        compared = Comparisons(self.systems, first, second, bool((outcome == TIE).any()), with_order)
+        return Tournament(
+            compared,
+            cell.astype(np.int64),
+            outcome,
+            self.rows["weight"].to_numpy().astype(np.float64),
+            tuple(self.rows["cluster"].to_list()),
+            self.rows["item"].n_unique(),
+            () if with_order or not len(first) else (_ONE_ORDER,),
+        )
+
+
+def verdicts(table: RatingTable) -> Verdicts:
+    """Every verdict on a pair that was given. One of several repeats in the same order counts its part."""
+    import polars as pl
+
+    rows = table.rows.filter(pl.col(SHOWN_FIRST).is_not_null(), pl.col("dimension") == PREFERENCE)
+    names = {name: pair for name in rows["system"].unique().to_list() if (pair := pair_of(name))}
+    grades = table.dimension(PREFERENCE).grades or Grades((-1.0, 0.0, 1.0))
+    scored = rows.drop_nulls("score")
+    sign = np.sign(grades.grade(scored["score"].to_numpy()))
+    low, high = (
+        pl.col("system").replace_strict(
+            {name: pair[side] for name, pair in names.items()}, return_dtype=pl.String
+        )
+        for side in (0, 1)
+    )
+    unit = ["rater", "item", "system", SHOWN_FIRST]
+    made = scored.with_columns(
+        pl.col(SHOWN_FIRST).alias("first"),
+        pl.when(pl.col(SHOWN_FIRST) == low).then(high).otherwise(low).alias("second"),
+        # In the table -1 is for the name that comes first in the alphabet; here for the place.
+        (pl.Series("sign", sign) * pl.when(pl.col(SHOWN_FIRST) == low).then(1).otherwise(-1) + 1).alias(
+            "outcome"
+        ),
+        (1.0 / pl.col("probability").fill_null(1.0) / pl.len().over(unit)).alias("weight"),
+    )
+    return Verdicts(made, tuple(sorted({system for pair in names.values() for system in pair})))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _How:
+    """The table and how its intervals are made."""
+
+    table: RatingTable
+    verdicts: Verdicts
+    confidence: float
+    resamples: int
+    seed: int
+
+    def standings(self, raters: Sequence[str]) -> tuple[tuple[PairStanding, ...], Tournament]:
+        found = self.verdicts.of(*raters).tournament
+        if not len(found.cell):
+            raise MedjuryError(f"{', '.join(raters) or 'nobody'} gave no verdict on any pair.")
+        systems, counts = found.compared.systems, found.counts
+        ends = without_end(found.compared, counts)
+        unknown = bool((ends & ends.T).any())
+        drawn = found.replicates(self.resamples, self.seed)
+        strengths = [self._strength(found, drawn, ends, at) for at in range(len(systems))]
+        shares = [
+            undefined(_unknown(found, ends), drawn.n, _METHOD)
+            if unknown
+            else drawn.estimate(f"share\0{name}", confidence=self.confidence, statistic="accuracy")
+            for name in systems
+        ]
+        kind = "share" if ends.any() else "strength"
+        values = np.asarray([drawn.observed[f"{kind}\0{name}"] for name in systems])
+        rank = [1 + int(np.count_nonzero(values > own + 1e-9)) for own in values]
+        if unknown:
+            values, rank = np.zeros(len(systems)), [1] * len(systems)
+        draws = np.column_stack([drawn.resampled[f"{kind}\0{name}"] for name in systems])
+        draws = draws[np.isfinite(draws).all(axis=1)]
+        apart = separate(values, draws, freedom=drawn.units - 1, confidence=self.confidence).separated
+        apart = apart & (not unknown)
+        low, high = rank_limits(values, apart)
+        order = sorted(range(len(systems)), key=lambda at: (-values[at], systems[at]))
+        letters = tie_groups(order, apart)
+        whole = _counts(found)
+        rows = tuple(
+            PairStanding(
+                systems[at], rank[at], low[at], high[at], strengths[at], shares[at], letters[at],
+                *whole[at], sum(whole[at]),
+            )
+            for at in order
+        )  # fmt: skip
+        return rows, replace(found, warnings=(*found.warnings, *_open_words(found, ends)))
+
+    def _strength(self, found: Tournament, drawn: Replicates, ends: NDArray[np.bool_], at: int) -> Estimate:
+        systems = found.compared.systems
+        if not ends.any():
+            made = drawn.estimate(f"strength\0{systems[at]}", confidence=self.confidence)
+            return replace(made, method=f"{_METHOD}; {made.method}")
+        if (ends & ends.T).any():
+            return undefined(_unknown(found, ends), drawn.n, _METHOD)
+        above, below = (
+            ", ".join(name for name, open_ in zip(systems, side, strict=True) if open_)
+            for side in (ends[at], ends[:, at])
+        )
+        why = [
+            *([f"never worse than {above}"] if above else []),
+            *([f"never better than {below}"] if below else []),
+        ]
+        return undefined(
+            f"no finite estimate: {' and '.join(why) or 'other systems have none'}", drawn.n, _METHOD
+        )
+
+    def rater(self, name: str) -> PairRater | None:
+        import polars as pl
+
+        rows = self.table.rows.filter(pl.col("rater") == name, pl.col("dimension") == PREFERENCE)
+        if not rows.height:
+            return None
+        own = self.verdicts.of(name)
+        found = own.tournament
+        triples, circular = _circles(own.rows)
+        same = (
+            own.rows.filter(pl.col(SAME_TEXT) == "yes") if SAME_TEXT in own.rows.columns else own.rows.clear()
+        )
+        return PairRater(
+            name,
+            own.rows.height,
+            int((rows["status"] == "unscored").sum()),
+            int((found.outcome == TIE).sum()),
+            self._first_place(found),
+            triples,
+            circular,
+            same.height,
+            int((same["outcome"] == TIE).sum()),
+        )
+
+    def _first_place(self, found: Tournament) -> Estimate:
+        n = len(found.cell)
+        if not n:
+            return undefined("gave no verdict", 0, _METHOD)
+        if not found.compared.order:
+            return undefined(_NO_ORDER, n, _METHOD)
+        decided = found.outcome[found.outcome != TIE]
+        if not len(decided):
+            return undefined("every verdict is a tie", n, _METHOD)
+        if len(set(decided.tolist())) < 2:
+            place = "first" if decided[0] == FIRST else "second"
+            # The likelihood rises to this end; with how many verdicts it may do so by chance is not the model's.
+            value = 1.0 if place == "first" else 0.0
+            return Estimate(value, None, None, n, f"no interval: the {place} place won every decided verdict")
+        made = found.replicates(self.resamples, self.seed).estimate(
+            "first_place", confidence=self.confidence, statistic="accuracy", reason="no finite estimate"
+        )
+        return replace(made, method=f"{_METHOD}; {made.method}")
+
+
+def _counts(found: Tournament) -> list[tuple[int, int, int]]:
+    """By system: verdicts won, tied and lost."""
+    compared = found.compared
+    one, other = compared.first[found.cell], compared.second[found.cell]
+    made = []
+    for at in range(len(compared.systems)):
+        won = ((one == at) & (found.outcome == FIRST)) | ((other == at) & (found.outcome == SECOND))
+        lost = ((one == at) & (found.outcome == SECOND)) | ((other == at) & (found.outcome == FIRST))
+        tied = ((one == at) | (other == at)) & (found.outcome == TIE)
+        made.append((int(won.sum()), int(tied.sum()), int(lost.sum())))
+    return made
+
+
+def _unknown(found: Tournament, ends: NDArray[np.bool_]) -> str:
+    if not (found.outcome != TIE).any():
+        return "every verdict is a tie, so nothing tells which system is better"
+    systems, groups = found.compared.systems, _groups(found)
+    if groups.max(initial=0) > 0:
+        apart = [
+            [name for name, own in zip(systems, groups, strict=True) if own == each] for each in set(groups)
+        ]
+        listed = " and ".join(", ".join(each) for each in apart)
+        return f"{listed} were never compared, directly or through others, so there is no order of all"
+    one, other = np.argwhere(ends & ends.T)[0]
+    return f"the verdicts do not tell {systems[one]} from {systems[other]}: the place explains them as well"
+
+
+def _groups(found: Tournament) -> NDArray[np.int64]:
+    """Systems that were compared, directly or through others, share a number."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    compared = found.compared
+    size = len(compared.systems)
+    met = coo_array((np.ones(len(compared.first)), (compared.first, compared.second)), shape=(size, size))
+    return np.asarray(connected_components(met, directed=False)[1], dtype=np.int64)
+
+
+def _open_words(found: Tournament, ends: NDArray[np.bool_]) -> tuple[str, ...]:
+    if (ends & ends.T).any():
+        return (f"no order of the systems: {_unknown(found, ends)}",)
+    if ends.any():
+        return (
+            "one system was never worse than another, so strengths have no finite estimate; the order is by the "
+            "expected share of wins",
+        )
+    return ()
+
+
+def _circles(rows: polars.DataFrame) -> tuple[int, int]:
+    """Of one rater's verdicts: the triples of systems on one case in which every pair has a winner (over both
+    orders and all repeats), and how many of them run in a circle."""
+    import polars as pl
+
+    if not rows.height:
+        return 0, 0
+    settled = (
+        rows.with_columns((pl.col("outcome") - 1).alias("for_second"))
+        .with_columns(
+            pl.when(pl.col("first") < pl.col("second"))
+            .then("for_second")
+            .otherwise(-pl.col("for_second"))
+            .alias("v")
+        )
+        .group_by("item", "system")
+        .agg(pl.col("v").sum())
+        .filter(pl.col("v") != 0)
+    )
+    triples = circular = 0
+    for _, part in settled.group_by("item"):
+        better: dict[tuple[str, str], bool] = {}
+        for system, value in part.select("system", "v").iter_rows():
+            one, other = pair_of(system) or ("", "")
+            better[one, other], better[other, one] = value < 0, value > 0
+        systems = sorted({name for pair in better for name in pair})
+        for a, b, c in combinations(systems, 3):
+            if not {(a, b), (b, c), (a, c)} <= set(better):
+                continue
+            triples += 1
+            circular += better[a, b] == better[b, c] == better[c, a]
+    return triples, circular
+
+
+def _of_raters(rows: Sequence[PairRater]) -> tuple[str, ...]:
+    notes = []
+    for each in rows:
+        if each.verdicts and each.ties == each.verdicts:
+            notes.append(f"{each.rater} called every pair a tie")
+        low, high = each.first_place.low, each.first_place.high
+        if low is not None and low > 0.5:
+            notes.append(f"{each.rater} prefers the answer shown first, whatever it is")
+        if high is not None and high < 0.5:
+            notes.append(f"{each.rater} prefers the answer shown second, whatever it is")
+        if each.first_place.value in (0.0, 1.0) and each.first_place.low is None:
+            notes.append(f"{each.rater}: {each.first_place.method.removeprefix('no interval: ')}")
+        if wrong := each.same_text - each.same_text_tied:
+            notes.append(
+                f"{each.rater} preferred one of two equal texts in {wrong} of {each.same_text} verdicts"
+            )
+    return tuple(notes)
+
+
+def _alike(
+    who: str, rows: Sequence[PairStanding], others: Sequence[Any], title: str, what: str = "strength"
+) -> Part[RankingAgreement] | None:
+    """Kendall's tau-b of two orders, by the values of both; None where one of them has no order."""
+    values = {row.system: row.expected_share.value for row in rows}
+    theirs = {row.system: _value(row) for row in others}
+    systems = tuple(
+        sorted(name for name, value in values.items() if value is not None and theirs.get(name) is not None)
+    )
+    if len(systems) < 2:
+        return None
+    one, two = (np.asarray([known[name] for name in systems], dtype=np.float64) for known in (values, theirs))
+    first, second = (np.sign(np.round(each[:, None] - each, 9)) for each in (one, two))
+    both = np.triu(first * second, 1)
+    untied = float(np.sqrt((first**2).sum()) * np.sqrt((second**2).sum()))
+    pairs = len(systems) * (len(systems) - 1) // 2
+    for_, against = int((both > 0).sum()), int((both < 0).sum())
+    method = "no interval: systems that lie close change places by chance; see the tie groups"
+    tau = undefined("all systems tie in one of the orders", len(systems), method)
+    if untied > 0:
+        tau = Estimate(
+            float(np.clip((first * second).sum() / untied, -1.0, 1.0)), None, None, len(systems), method
+        )
+    return Part(title, (RankingAgreement(tau, systems, for_, against, pairs - for_ - against, who),))
+
+
+def _value(row: Any) -> float | None:
+    found: Estimate = row.expected_share if isinstance(row, PairStanding) else row.macro_average
+    return found.value
+
+
+def _beside(
+    rows: Sequence[PairStanding], beside: object, raters: Sequence[str]
+) -> tuple[Part[RankingAgreement] | None, Part[OtherOrder] | None]:
+    if beside is None:
+        return None, None
+    from medjury.analysis.ranking._rank import rank
+
+    direct = rank(beside)
+    found = _alike(", ".join(raters), rows, direct.rows, "Kendall's tau-b with the order by direct grades")
+    if found is None:
+        raise MedjuryError("the direct grades and the pairs have fewer than two systems in common.")
+    known = {row.system: row for row in direct.rows}
+    letters = {row.system: row.tie_group for row in rows}
+    other = []
+    for one, two in combinations([row for row in rows if row.system in known], 2):
+        there = known[one.system], known[two.system]
+        gap = (there[0].macro_average.value or 0.0) - (there[1].macro_average.value or 0.0)
+        if gap < -1e-9 and one.expected_share.value != two.expected_share.value:
+            apart = [
+                word
+                for word, groups in (
+                    ("pairs", (letters[one.system], letters[two.system])),
+                    ("grades", (there[0].tie_group, there[1].tie_group)),
+                )
+                if not set(groups[0]) & set(groups[1])
+            ]
+            other.append(
+                OtherOrder(one.system, two.system, "the other way", " and ".join(apart) or "neither")
+            )
+    return found, Part("systems in another order by direct grades", tuple(other))
