@@ -3,6 +3,7 @@ each; what cannot be read is refused with its place."""
 
 from __future__ import annotations
 
+import csv
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from tests.formats.readable import reads
 
 from medjury.intake import FileError
 from medjury.intake.cases import Case, Redactor, case_from_row, case_to_row, read_cases, text_of, write_cases
+from medjury.studies.inspection import look
 
 OPENAI = [
     {"role": "system", "content": "You help patients."},
@@ -246,3 +248,35 @@ def test_names_in_messages_and_in_calls_are_redacted() -> None:
     assert [each.kind for each in redacted.messages["conversation"]] == [
         each.kind for each in case.messages["conversation"]
     ]
+
+
+@pytest.mark.parametrize("column", ["messages", "prompt"])
+@pytest.mark.parametrize("ending", ["jsonl", "json", "csv"])
+def test_look_recognises_conversations_and_proposes_what_reads_them(
+    column: str, ending: str, tmp_path: Path
+) -> None:
+    file = tmp_path / f"chats.{ending}"
+    rows = [{"id": f"talk {place}", "model": "m1", column: OPENAI} for place in range(3)]
+    if ending == "csv":
+        with file.open("w", newline="") as opened:
+            writer = csv.writer(opened)
+            writer.writerow(["id", "model", column])
+            writer.writerows([row["id"], row["model"], json.dumps(row[column])] for row in rows)
+    else:
+        text = json.dumps(rows) if ending == "json" else "".join(json.dumps(row) + "\n" for row in rows)
+        file.write_text(text)
+    found = look(file)
+    assert (found.kind.family, found.kind.name, found.problem) == ("cases", "conversations", "")
+    assert (
+        found.read.startswith("3 cases with ") and "conversation" in found.read and "unit" in found.notes[0]
+    )
+    cases = list(read_cases(file, mapping=found.kind.mapping or None, unit="turn"))
+    assert [each.id for each in cases[:2]] == ["talk 0#2", "talk 0#4"]
+
+
+def test_look_recognises_a_file_that_is_one_conversation(tmp_path: Path) -> None:
+    file = tmp_path / "visit.json"
+    file.write_text(json.dumps(ANTHROPIC))
+    found = look(file)
+    assert (found.kind.name, found.problem) == ("a conversation", "")
+    assert [each.id for each in read_cases(file, unit="turn")] == ["visit#2", "visit#4"]

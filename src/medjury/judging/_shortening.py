@@ -89,11 +89,13 @@ def _shorten_conversation(case: Case, rule: Truncation, tokens: int) -> tuple[Ca
     for each in messages:
         turns.setdefault(each.turn, []).append(each)
     turns.pop(0, None)
-    missing, gone = tokens + _MARKER_TOKENS, list[int]()
+    missing, gone = tokens + 3 * _MARKER_TOKENS, list[int]()  # the marker has two lines around it as well
     for turn in _order_of_going(list(turns), rule.keep)[:-1]:
         if missing <= 0:
             break
-        missing -= sum(cautious_tokens(each.text) for each in turns[turn])
+        for each in turns[turn]:  # with the two lines around it
+            lines = cautious_tokens(f"<<<begin {rule.what} {each.heading} 000000000000>>>")
+            missing -= cautious_tokens(each.text) + 2 * lines
         gone.append(turn)
     if missing > 0 or not gone:
         return None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from medjury.foundation.nested import Record, is_path, root_of, value_at
 from medjury.intake._files.reading import FileError, Reading
-from medjury.intake.cases._chat_forms import look_like_messages
+from medjury.intake.cases._chat_forms import in_cell, look_like_messages
 from medjury.intake.cases._labs import LABS
 from medjury.intake.cases._messages import CONVERSATION
 from medjury.intake.cases._row import Fields, Problems
@@ -160,7 +160,7 @@ def _place(column: str, value: object, mapped: bool) -> tuple[str, str]:
         return "", column
     if column == LABS:
         return "texts", column
-    if column == "messages" and not isinstance(value, str):
+    if column == "messages" and (not isinstance(value, str) or look_like_messages(in_cell(value))):
         return "texts", CONVERSATION
     if look_like_messages(value):
         return "texts", column

@@ -267,6 +267,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
     totals = {judge.name: (_Total(), _Total()) for judge in judges}
     served = {judge.name: Served() for judge in judges}
     windows, units = WindowCheck(), dict.fromkeys(totals, 0)
+    talks = False
     labels = () if study.settings.humans is None else study.settings.humans.labels.values()
     groups, vendors, criteria = PatientGroups(), CaseVendors(), CaseCriteria()
     parts = CaseParts(study.settings.gate.parts or (), set_aside=tuple(labels))
@@ -300,13 +301,18 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
                 most.add(expected.most, repeats)
                 served[judge.name].add(judge.shared(unit), repeats)
         lacking += lacks
+        talks = talks or bool(case.messages)
     if not count:
         raise MedjuryError(f"{study.settings.cases.path}: holds no case that could be read")
     if lacking == count and study.drafter is None:  # drafts may all have failed
         needed = ", ".join(each.name for each in study.instrument.inputs if each.required)
+        cure = "name them in the file, or map your own columns with `cases: {path, mapping}`"
+        if talks and study.settings.unit is None:
+            cure = (
+                "they are conversations: say what is judged of each: `unit: conversation`, `last` or `turn`"
+            )
         raise MedjuryError(
-            f"{study.settings.cases.path}: no case has all that {study.instrument.name} needs ({needed}); "
-            "name them in the file, or map your own columns with `cases: {path, mapping}`"
+            f"{study.settings.cases.path}: no case has all that {study.instrument.name} needs ({needed}); {cure}"
         )
     plans = tuple(
         _judge_plan(judge, part, usual.used, most.used, served[judge.name], prices)

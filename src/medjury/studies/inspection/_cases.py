@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from medjury.intake import shown_of
+from medjury.intake import is_blank, shown_of
+from medjury.intake.cases import in_cell, look_like_messages
 from medjury.studies.inspection._column_names import item_column, words_of
 
 if TYPE_CHECKING:
@@ -49,6 +50,11 @@ def case_proposal(seen: Seen, *, is_rated: bool) -> dict[str, Any]:
         and 2 * sum(" " in cell for cell in cells) > len(cells)
     }
     found: dict[str, Any] = {}
+    talks = [name for name in seen.header if name and _are_messages(seen.cells(name))]
+    if talks:
+        found["messages"] = talks[0]
+        columns = {name: cells for name, cells in columns.items() if name not in talks}
+        texts -= set(talks)
     if (
         item := item_column({name: cells for name, cells in columns.items() if name not in texts})
     ) is not None:
@@ -76,6 +82,12 @@ def case_proposal(seen: Seen, *, is_rated: bool) -> dict[str, Any]:
     if facts := [name for name in free if _FACTS.fullmatch(words_of(name))]:
         found["metadata"] = {words_of(name).replace(" ", "_"): name for name in facts}
     return found
+
+
+def _are_messages(cells: list[Any]) -> bool:
+    """True for a column of conversations: a list of messages in every cell that is filled, or its JSON."""
+    filled = [in_cell(cell) if isinstance(cell, str) else cell for cell in cells if not is_blank(cell)]
+    return bool(filled) and all(map(look_like_messages, filled))
 
 
 def _holds_words(cells: list[str]) -> bool:

@@ -323,9 +323,9 @@ def _cases(place: Path, kind: Kind) -> Look:
 
     reader = read_cases(place, mapping=kind.mapping or None, on_bad="skip")
     found = reader.summary
-    facts = Facts(
-        "cases", found.count > 0, systems=len(found.systems), answers=found.inputs.get("candidate", 0)
-    )
+    talks = found.inputs.get("conversation", 0) if "conversation" in kind.name else 0
+    answers = max(found.inputs.get("candidate", 0), talks)
+    facts = Facts("cases", found.count > 0, systems=len(found.systems), answers=answers)
     # What a row of a table is can be seen; documents and what belongs to them are shown as they were joined.
     is_table = place.is_file() and not kind.mapping and not kind.name.startswith("FHIR")
     columns, samples = _head(place, kind) if is_table else _joined(reader) if found.count else ((), ())
@@ -334,7 +334,11 @@ def _cases(place: Path, kind: Kind) -> Look:
         f"{found.problems_text(3)}\n  docs/reading-cases.md says how cases are read" if found.bad else ""
     )
     lost = _some({"rows that are not a case": found.skipped, **found.left_out.parts})
-    return Look(place.name, kind, facts, columns, (), samples, read, {}, lost, (), problem)
+    notes = (_UNIT,) if talks else ()
+    return Look(place.name, kind, facts, columns, (), samples, read, {}, lost, notes, problem)
+
+
+_UNIT = "of a conversation the study says what is judged: `unit: conversation`, `last` or `turn`"
 
 
 def _joined(reader: CaseReader) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:

@@ -13,6 +13,7 @@ from medjury.foundation import limits
 from medjury.foundation.errors import MedjuryError, no_such
 from medjury.foundation.nested import lists_within
 from medjury.intake import READERS, EvalLog, Reading, read_table
+from medjury.intake.cases import look_like_messages
 from medjury.store.ratings import is_redcap
 from medjury.store.runs import files
 from medjury.studies.inspection._cases import case_proposal
@@ -282,6 +283,8 @@ def _json(place: Path, ending: str, stated: Mapping[str, Any]) -> Kind | None:
         return Kind(peer.family, peer.name, {**peer.mapping, **stated})
     if isinstance(first, dict) and first.keys() & {"candidate", "notes"} and not stated:
         return Kind("cases", "cases")
+    if isinstance(content, dict) and look_like_messages(content):
+        return Kind("cases", "a conversation")
     if ending == ".json" and not _is_transcript(place):
         if isinstance(content, list) or "rows" in stated:
             return None
@@ -341,11 +344,15 @@ def _table(place: Path, seen: Seen, stated: Mapping[str, Any], wanted: Family | 
     )
     cases = case_proposal(seen, is_rated=is_rated)
     both = is_rated and "candidate" in cases
-    are_cases = bool(cases.keys() & {"candidate", "notes", "texts"})
+    are_cases = bool(cases.keys() & {"candidate", "notes", "texts", "messages"})
     if wanted == "cases" or (wanted is None and are_cases and not _are_ratings(mapping, is_rated, cases)):
+        talks = cases.get("messages")
         plain = "id" in names and ("candidate" in names or "candidate" not in cases)
+        plain = plain and talks in (None, "messages")
         kept = {} if plain and not seen.how and not stated else {**seen.how, **cases, **stated}
-        return Kind("cases", "table of cases", kept, other="ratings" if both else None)
+        return Kind(
+            "cases", "conversations" if talks else "table of cases", kept, other="ratings" if both else None
+        )
     name, other = _named(names, seen, mapping), _CASES if both else None
     kind = Kind("ratings", name, mapping, found.doubts, found.missing, other, found.columns)
     if found.missing and not mapping.keys() & {"rater", "score", "dimensions", "raters", "columns", "item"}:
@@ -357,7 +364,7 @@ def _table(place: Path, seen: Seen, stated: Mapping[str, Any], wanted: Family | 
 
 def _are_ratings(mapping: Mapping[str, Any], is_rated: bool, cases: Mapping[str, Any]) -> bool:
     """Grades speak for ratings, also beside the texts that were graded; a lone column of them may be a fact."""
-    if "candidate" not in cases and not cases.get("texts"):
+    if not cases.keys() & {"candidate", "texts", "messages"}:
         return is_rated or not cases.get("notes")
     return is_rated and bool(
         mapping.keys() & {"rater", "raters", "score", "columns", "sheets", "take"}
