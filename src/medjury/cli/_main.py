@@ -64,7 +64,10 @@ HEADINGS = {
 }
 # Under a neighbour: commands that few people type.
 UNDER = {
-    "cases": {"redact": "preview or write cases with identifiers replaced"},
+    "cases": {
+        "redact": "preview or write cases with identifiers replaced",
+        "draft-criteria": "let a model propose criteria of each case, for clinicians to accept, edit or drop",
+    },
     "plan": {"simulate-jury": "find on stored votes when a jury may stop early: calls saved, agreement lost"},
     "runs": {
         "verify": "check a run folder against its manifest and its audit log",
@@ -83,7 +86,7 @@ COMMANDS = {name: line for lines in HEADINGS.values() for name, line in lines.it
 # Commands that are in the file of a neighbour, where their functions bear their names: `run_erase`.
 _NEIGHBOURS = {
     "estimate": "calibrate", "triage": "calibrate", "impact": "metrics", "erase": "store", "ratings": "store",
-    "draft": "run", "redact": "cases", "align": "transcripts",
+    "draft": "run", "draft-criteria": "cases", "redact": "cases", "align": "transcripts",
 }  # fmt: skip
 # Commands that compute and end.
 _ANALYSES = frozenset(

@@ -55,3 +55,8 @@ from ._units import judged_units as judged_units
 from ._write import case_to_row as case_to_row
 from ._write import criterion_row as criterion_row
 from ._write import write_cases as write_cases
+from ._written_criteria import WrittenCriterion as WrittenCriterion
+from ._written_criteria import counts_of as counts_of
+from ._written_criteria import criterion_id as criterion_id
+from ._written_criteria import read_written_criteria as read_written_criteria
+from ._written_criteria import write_written_criteria as write_written_criteria

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.frames import FORMS, as_polars
 from medjury.intake._files.reading import FileError
-from medjury.intake.cases._case import Case, Origin
+from medjury.intake.cases._case import Case, Criterion, Origin
 from medjury.intake.cases._language import with_language
 from medjury.intake.cases._mapping import ColumnMapping
 from medjury.intake.cases._row import Problems, RawRow, build_case
 from medjury.intake.cases._rows import check_source, rows_of_source
 from medjury.intake.cases._tally import BadRow, CaseSummary, LeftOut, Seen, Tally, bad_rows, list_problems
 from medjury.intake.cases._units import Unit, judged_units
+from medjury.intake.cases._written_criteria import counted_criteria, read_written_criteria
 
 if TYPE_CHECKING:
     from medjury.intake._mapping import Given
@@ -66,8 +67,10 @@ class CaseReader:
         mapping: ColumnMapping,
         on_bad: OnBad,
         file: Path | None = None,
+        criteria: Path | None = None,
     ) -> None:
         self.name = name
+        self._criteria = criteria
         self.file = file
         self._rows = rows
         self._mapping = mapping
@@ -134,6 +137,8 @@ class CaseReader:
     def _pass(self) -> Iterator[Case]:
         checked = self._summary is not None
         tally, seen = Tally(self._mapping), Seen()
+        written = counted_criteria([] if self._criteria is None else read_written_criteria(self._criteria))
+        waiting = set(written)
         for row in self._rows():
             tally.meet(row)
             if row.is_remark:
@@ -142,7 +147,8 @@ class CaseReader:
             cases: list[Case] = []
             if not problems:
                 case = build_case(self._mapping.classify(row.values, problems), row.origin, problems)
-                cases = [] if case is None or problems else self._judged(case, problems, tally)
+                cases = [] if case is None or problems else self._judged(case, written, problems, tally)
+            waiting -= {case.id for case in cases}
             if not all(seen.add(case.id, case.system) for case in cases):
                 problems.append(("id", "an earlier row has the same id and the same system"))
             if not problems:
@@ -156,16 +162,29 @@ class CaseReader:
                 listed = list_problems(bad, len(bad))
                 raise FileError(f"{self.name}: has changed since it was checked:\n{listed}", bad)
             tally.refuse(row, problems)
+        if unknown := sorted(waiting):
+            raise FileError(
+                f"{self.name}: has no case {unknown[0]!r}, for which there are criteria in a file beside it"
+            )
         self._summary = tally.summary(self.name)
 
-    def _judged(self, case: Case, problems: Problems, tally: Tally) -> list[Case]:
-        """The case, or what is judged of its conversation."""
-        if self._mapping.unit is None:
-            return [case]
-        remarks: Counter[str] = Counter()
-        found = list(judged_units(case, self._mapping.unit, problems, remarks))
-        tally.remark(remarks)
-        return found
+    def _judged(
+        self, case: Case, written: Mapping[str, tuple[Criterion, ...]], problems: Problems, tally: Tally
+    ) -> list[Case]:
+        """The case, or what is judged of its conversation; with the criteria that were written beside the file."""
+        found = [case]
+        if self._mapping.unit is not None:
+            remarks: Counter[str] = Counter()
+            found = list(judged_units(case, self._mapping.unit, problems, remarks))
+            tally.remark(remarks)
+        return [_with_criteria(each, written.get(each.id, ()), problems) for each in found]
+
+
+def _with_criteria(case: Case, written: tuple[Criterion, ...], problems: Problems) -> Case:
+    criteria = (*case.criteria, *written)
+    if written and len({each.id.casefold() for each in criteria}) < len(criteria):
+        problems.append(("criteria", "the file beside it has a criterion of the same id"))
+    return replace(case, criteria=criteria) if written else case
 
 
 def read_cases(
@@ -175,6 +194,7 @@ def read_cases(
     on_bad: OnBad = "refuse",
     unit: Unit | None = None,
     language: str | None = None,
+    criteria: str | os.PathLike[str] | None = None,
 ) -> CaseReader:
     """The cases of a table, a workbook, JSON or a log of Inspect (text may be packed as .gz), or of a folder of
     .json files or of a FHIR bulk export.
@@ -182,13 +202,15 @@ def read_cases(
     `mapping` states which column is which where a file has names of its own, in place or in a YAML file; see
     `ColumnMapping`. `unit` says what is judged of each conversation: all of it (`conversation`), the assistant's
     last turn (`last`) or each of its turns (`turn`), which is then a case of its own. `language` is that of the
-    cases that state none, or `detect`.
+    cases that state none, or `detect`. `criteria` is a file of criteria that were written for the cases: those that
+    a person wrote or accepted are added.
     """
     if on_bad not in ("refuse", "skip"):
         raise FileError(f"on_bad is {on_bad!r}; use 'refuse' or 'skip'")
     file, columns = Path(path), replace(_columns(mapping), unit=unit, language=language)
     check_source(file, columns)
-    return CaseReader(file.name, lambda: rows_of_source(file, columns), columns, on_bad, file)
+    beside = None if criteria is None else Path(criteria)
+    return CaseReader(file.name, lambda: rows_of_source(file, columns), columns, on_bad, file, beside)
 
 
 def read_rows(path: str | os.PathLike[str], *, rows: str | None = None) -> Iterator[RawRow]:

@@ -29,7 +29,7 @@ from medjury.panel._design._form import (
 )
 from medjury.panel._design._membership import Left, deal, has_joined, join, leave
 from medjury.panel._design._rounds import Round, round_as_set_up, round_by_id, round_named, rounds, set_state
-from medjury.panel._design._setting_up import SetUp, item_count, set_up
+from medjury.panel._design._setting_up import SetUp, item_count, set_up, waiting_drafts
 from medjury.panel._design._shown import Passage
 
 __all__ = [
@@ -69,4 +69,5 @@ __all__ = [
     "set_state",
     "set_up",
     "share_right",
+    "waiting_drafts",
 ]

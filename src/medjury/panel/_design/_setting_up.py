@@ -14,7 +14,7 @@ from medjury.analysis.calibration import QueueRow
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import DimensionWords, Instrument, Unscored, instrument_for, read_grade
-from medjury.intake.cases import Case, pair_name, pair_of
+from medjury.intake.cases import Case, pair_name, pair_of, read_written_criteria
 from medjury.panel._access import erased_among
 from medjury.panel._design._rounds import instrument_from_row, instrument_to_row
 from medjury.panel._design._shown import Passage, hider, passages_to_row, shown_of, telling_words
@@ -116,7 +116,10 @@ class SetUp:
 
 
 def set_up(connection: Connection, study: RatedStudy, now: datetime) -> SetUp:
-    """Add the rounds of the study that are not there yet, with their items."""
+    """Add the rounds of the study that are not there yet, with their items. While drafts of criteria wait for a
+    clinician, there is none: nobody rates by what may change."""
+    if drafts := waiting_drafts(study):
+        return SetUp((), 0, (f"{counted(drafts, 'draft')} of criteria to be decided before anyone rates.",))
     known = {row.name: row for row in connection.execute(select(rounds_table))}
     added, items, warnings = [], 0, []
     for position, each in enumerate(study.rounds):
@@ -145,6 +148,14 @@ def set_up(connection: Connection, study: RatedStudy, now: datetime) -> SetUp:
         items += len(rows)
         warnings += warned
     return SetUp(tuple(added), items, tuple(warnings))
+
+
+def waiting_drafts(study: RatedStudy) -> int:
+    """How many criteria that a model proposed nobody has decided on."""
+    if study.settings.cases.criteria is None:
+        return 0
+    file = study.file.resolve().parent / study.settings.cases.criteria
+    return sum(each.state == "draft" for each in read_written_criteria(file))
 
 
 def item_count(connection: Connection, round_id: int) -> int:

@@ -13,13 +13,14 @@ from sqlalchemy import delete, insert, select
 
 from medjury.intake.cases import clean_text
 from medjury.panel._access import Rater, Role, SentForm
-from medjury.panel._design import assignment_of, next_code, places
+from medjury.panel._design import assignment_of, next_code, places, waiting_drafts
 from medjury.panel._language import _, marked
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
 from medjury.panel._rating._case_page import add_saving_routes, case_page, case_values, minutes
 from medjury.panel._rating._coordinator_pages import add_history_routes, add_round_routes
 from medjury.panel._rating._course import Step, can_join_more, course, standing
+from medjury.panel._rating._criteria_pages import add_criteria_routes
 from medjury.panel._rating._discussion_page import add_discussion_routes
 from medjury.panel._rating._saving import note_opened
 from medjury.panel._rating._stored_answers import compared_answers
@@ -83,6 +84,7 @@ def routes(panel: Panel) -> APIRouter:
     router = APIRouter(include_in_schema=False)
     _add_profile(router, panel)
     add_discussion_routes(router, panel)
+    add_criteria_routes(router, panel)
     add_round_routes(router, panel)
     add_history_routes(router, panel)
     _add_home(router, panel)
@@ -130,6 +132,7 @@ def _add_home(router: APIRouter, panel: Panel) -> None:
             for identity, order in orders.items()
         }
         values: dict[str, Any] = {"steps": steps, "orders": orders, "nexts": nexts, "texts": _texts(steps)}
+        values["drafts"] = 0 if steps or panel.study is None else waiting_drafts(panel.study)
         return page(request, "rating/home.html", minutes=minutes, **values)
 
 

@@ -72,6 +72,7 @@ class Run:
             on_bad=on_bad,
             unit=settings.unit,
             language=settings.cases.language,
+            criteria=None if settings.cases.criteria is None else around / settings.cases.criteria,
         )
         redactor = make_redactor(settings.redact, folder=around) if settings.redact else None
         if redactor is not None:

@@ -16,11 +16,12 @@ from medjury.models import KINDS, split_bits
 
 class CasesPart(Part):
     """Where the cases are; `mapping` renames a hospital's own columns. `language` is that of the cases that state
-    none, or `detect`."""
+    none, or `detect`. `criteria` is a file of criteria that were written for them."""
 
     path: str
     mapping: str | dict[str, Any] | None = None
     language: str | None = None
+    criteria: str | None = Field(default=None, min_length=1)
 
     @field_validator("language")
     @classmethod
@@ -190,6 +191,16 @@ class JudgePart(ModelPart):
         if not isinstance(value, dict):
             raise ValueError("is a word such as `repeats`, or a word with settings: `{name: repeats, n: 3}`")
         return value
+
+
+class CriteriaDraftingPart(ModelPart):
+    """The model that proposes criteria for each case, at most `per_case`, which clinicians accept, edit or drop; it
+    reads their `comments` too, where there are any: see docs/panel.md."""
+
+    per_case: int = Field(default=8, ge=1, le=50)
+    comments: bool = True
+    instructions: str = ""
+    max_tokens: int = Field(default=2048, ge=1)
 
 
 class DraftingPart(ModelPart):

@@ -15,7 +15,14 @@ from medjury.foundation.documents import Document, Place, parse_document
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.fields import FileName, Optional, Part
 from medjury.store.runs import ConsensusRule, DangerBy, GateRules, ReportSettings
-from medjury.studies._file.models import CasesPart, DraftingPart, ExamplesPart, JudgePart, ModelCheck
+from medjury.studies._file.models import (
+    CasesPart,
+    CriteriaDraftingPart,
+    DraftingPart,
+    ExamplesPart,
+    JudgePart,
+    ModelCheck,
+)
 from medjury.studies._file.panel import PanelPart
 
 # Juries and clinicians as a study file names them.
@@ -180,6 +187,7 @@ class StudyFile(Part):
     # Text metrics that rate beside the judges (docs/text-metrics.md), and what a worker of a cluster needs for one.
     metrics: list[str | dict[str, str | float | None]] = []
     drafting: DraftingPart | None = None
+    criteria_drafting: CriteriaDraftingPart | None = None
     humans: HumansPart | None = None
     output: str | None = None
     share: Literal["group"] | None = None  # who else may read the run folder

@@ -93,7 +93,15 @@ def read_case_file(
 ) -> CaseReader:
     mapping = mapping_in(folder, part.mapping)
     on_bad: Literal["skip", "refuse"] = "skip" if skip_bad_cases else "refuse"
-    return read_cases(folder / part.path, mapping=mapping, on_bad=on_bad, unit=unit, language=part.language)
+    criteria = None if part.criteria is None else folder / part.criteria
+    return read_cases(
+        folder / part.path,
+        mapping=mapping,
+        on_bad=on_bad,
+        unit=unit,
+        language=part.language,
+        criteria=criteria,
+    )
 
 
 def named(document: Document, place: tuple[str | int, ...], build: Callable[[], Made]) -> Made:
