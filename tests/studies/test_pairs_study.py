@@ -14,6 +14,7 @@ from tests.loopback import Call, LoopbackServer
 
 from medjury.analysis.ranking import rank_pairs
 from medjury.foundation.errors import MedjuryError
+from medjury.report import write_page
 from medjury.store.ratings import read_ratings
 from medjury.studies import load_study, run_study
 from medjury.tables import open_run
@@ -155,6 +156,28 @@ def test_clinicians_ratings_of_either_order_are_the_same_unit(
     assert found.reference_ranks is not None
     assert [row.system for row in found.reference_ranks.rows] == list(SYSTEMS)
     assert found.agreement is not None and found.agreement.rows[0].tau.value == 1.0
+
+
+def test_the_report_shows_systems_by_preference_and_grades_no_pair(
+    write_study: Write, server: LoopbackServer, tmp_path: Path
+) -> None:
+    server.endpoint.behaviours = lambda call: says(-1) if seen(call)[:1] == [2] else prefers_the_better(call)
+    rows = ["item,first,second,preferred,rater"]
+    for number in range(6):
+        rows += [f"case-{number},alder,birch,alder,{who}" for who in ("ann", "bob")]
+        rows += [f"case-{number},cedar,birch,birch,{who}" for who in ("ann", "bob")]
+    (tmp_path / "humans.csv").write_text("\n".join(rows) + "\n")
+    humans = {"path": "humans.csv", "keep_names": True}
+    page = write_page(run(write_study(cases=answers(), humans=humans, **STUDY)), resamples=200)
+    words = page.read_text()
+    assert "18 pairs of answers, in both orders" in words
+    assert 'id="pairs"' in words and "How often each system is preferred" in words
+    for absent in ("ranking", "calibration", "stability", "self-preference"):
+        assert f'<section id="{absent}"' not in words
+    table = pl.read_csv(page.parent / "tables" / "pairs.csv")
+    assert table["system"].to_list()[0] == "alder" and "birch vs alder" not in words
+    raters = pl.read_csv(page.parent / "tables" / "pairs-raters.csv")
+    assert raters.filter(rater="ann")["verdicts"].to_list() == [12]
 
 
 def test_judgements_of_pairs_are_imported_by_the_names_of_first_second_preferred(tmp_path: Path) -> None:

@@ -13,12 +13,14 @@ import numpy as np
 
 from medjury.report._exhibits import Exhibits
 from medjury.report._html import Html, element, joined, paragraph, text, without_controls
+from medjury.statistics import counted
 from medjury.store.runs import Body, Record, Records, files
 from medjury.tables import ABSENT, Measured
 from medjury.validation import STATISTICS, Evidence, Rule, Validation, Verdict, about_judge
 
 if TYPE_CHECKING:
     from medjury.analysis.calibration import CalibrationStudy
+    from medjury.analysis.ranking import PairRanking
 
 AnyBody = TypeVar("AnyBody", bound=Body)
 # More panels than this make no readable figure; the tables beside it have every dimension.
@@ -107,6 +109,24 @@ class Material:
         from medjury.analysis.calibration import calibrate
 
         return calibrate(self.evidence.table)
+
+    @cached_property
+    def preferred(self) -> PairRanking:
+        """Of a study of pairs, the systems in order by preferences."""
+        from medjury.analysis.ranking import rank_pairs
+
+        table = self.evidence.table
+        return rank_pairs(table, reference=self.evidence.named[1], confidence=self.evidence.confidence)
+
+    @property
+    def judged(self) -> str:
+        """How much was judged, in words."""
+        count = self.evidence.manifest.cases
+        return (
+            f"{count // 2:,} pairs of answers, in both orders"
+            if self.evidence.table.pairs
+            else counted(count, "answer")
+        )
 
     @cached_property
     def facts(self) -> tuple[Facts, ...]:

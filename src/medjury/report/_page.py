@@ -37,6 +37,7 @@ from medjury.report._sections.gate import gate
 from medjury.report._sections.grades import confusion, differences, order_against_grade
 from medjury.report._sections.methods import methods, reporting_checklist
 from medjury.report._sections.other_agreement import attributes, classes
+from medjury.report._sections.pairs import preferred_systems
 from medjury.report._sections.preference import preference
 from medjury.report._sections.ranking import ranking
 from medjury.report._sections.raters import who_agrees
@@ -54,7 +55,7 @@ from medjury.validation import Evidence, RunComparison, Validation, evidence_of,
 Step = Callable[[int, int, str], None]
 # What a reader needs who doubts page one, in the order in which doubts come up.
 EVIDENCE: tuple[SectionMaker, ...] = (
-    gate, study, coverage, shortened_records, agreement, injection, severe_errors,
+    preferred_systems, gate, study, coverage, shortened_records, agreement, injection, severe_errors,
 )  # fmt: skip
 # Folded: what else the run can tell, one click away.
 FURTHER: tuple[SectionMaker, ...] = (
@@ -68,7 +69,13 @@ APPENDIX: tuple[SectionMaker, ...] = (
 )  # fmt: skip
 # What weights clinicians' ratings by the probability of their answers, or shows single answers, or none of theirs.
 _WEIGHTED = (
-    gate, study, answering_models, coverage, shortened_records, agreement, severe_errors, cost, cases, methods,
+    preferred_systems, gate, study, answering_models, coverage, shortened_records, agreement, severe_errors, cost,
+    cases, methods,
+)  # fmt: skip
+# What grades systems, or takes the two orders of a pair for repeats, has no meaning where answers were compared.
+_OF_SINGLE_ANSWERS = (
+    calibration, preference, ranking, triage_of_answers, order_against_grade, stability_of_judges, repeats,
+    self_preference, error_effects,
 )  # fmt: skip
 # Whatever a text may hold, the page loads nothing and talks to nobody.
 _POLICY = (
@@ -134,7 +141,7 @@ def compose(
     manifest = evidence.manifest
     study_name, instrument = manifest.study, manifest.instrument
     parts = (
-        counted(manifest.cases, "answer"),
+        material.judged,
         f"instrument {instrument.name or 'not known'} {instrument.version}".strip(),
         counted(len(evidence.table.judges), "judge"),
         counted(len(evidence.clinicians), "clinician"),
@@ -216,14 +223,14 @@ def _ended(manifest: Manifest) -> str:
 
 def _made(material: Material, step: Step | None) -> list[list[Section]]:
     """The sections of each layer; `step` hears of each before it is made."""
-    weighted = material.evidence.table.weighted
+    weighted, pairs = material.evidence.table.weighted, material.evidence.table.pairs
     layers: list[list[Section]] = []
     done, every = 0, len(EVIDENCE) + len(FURTHER) + len(APPENDIX)
     for makers in (EVIDENCE, FURTHER, APPENDIX):
         layers.append([])
         for make in makers:
             done += 1
-            if weighted and make not in _WEIGHTED:
+            if (weighted and make not in _WEIGHTED) or (pairs and make in _OF_SINGLE_ANSWERS):
                 continue
             if step is not None:
                 step(done - 1, every, make.__name__.replace("_", " "))

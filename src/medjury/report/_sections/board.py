@@ -14,6 +14,7 @@ from medjury.report._html import Html, element, joined, paragraph, sentence
 from medjury.report._material import Material, cut_short
 from medjury.report._sections.first_page import headline
 from medjury.report._sections.next_steps import listed
+from medjury.report._sections.pairs import board_shares
 from medjury.report._sections.ranking import ranked_by
 from medjury.statistics import Estimate, counted, moment, percent, shown
 from medjury.store.runs import files
@@ -52,7 +53,7 @@ def board_memo(material: Material, page: str = "") -> Html:
     verdicts = material.validation.of(evidence.rater)
     worst, words = headline(verdicts)
     run = "no run" if evidence.table.run.manifest is None else f"judged {moment(manifest.started_at)[:10]}"
-    about = " · ".join((cut_short(manifest.study, 80), run, counted(manifest.cases, "answer"),
+    about = " · ".join((cut_short(manifest.study, 80), run, material.judged,
                         counted(len(evidence.clinicians), "clinician")))  # fmt: skip
     note = [paragraph(manifest.report.note, class_="note")] if manifest.report.note else []
     others = [rater for rater in material.tried if rater != evidence.rater]
@@ -110,6 +111,8 @@ def _grades(material: Material, verdicts: Sequence[Verdict], worst: Word) -> Htm
     evidence = material.evidence
     if worst == "INCOMPLETE" or (not evidence.clinicians and worst != "VALIDATED"):
         return paragraph(_NO_GRADE["INCOMPLETE" if worst == "INCOMPLETE" else "NOT VALIDATED"])
+    if evidence.table.pairs:
+        return board_shares(material, by_jury=worst == "VALIDATED") or paragraph(_NO_GRADE["NOT VALIDATED"])
     ranked = [each for each in ranked_by(material) if not each.derived or evidence.table.settings.rank_by]
     systems = evidence.table.systems
     try:
