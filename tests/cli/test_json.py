@@ -18,7 +18,8 @@ from medjury.cli._options import leaves
 
 # Commands that print no result: they serve, ask people, or print a text that is the result itself.
 WITHOUT = {
-    "demo", "tune prompts diff", "cases redact", "instruments show", "bench fetch", "bench new",
+    "demo", "tune prompts diff", "cases redact", "cases draft-criteria", "instruments show", "bench fetch",
+    "bench new",
     "train serve", "train export", "view", "panel serve", "panel invite", "panel trail", "panel include",
     "panel export", "panel import", "panel references", "panel questions", "panel erase",
 }  # fmt: skip
@@ -27,7 +28,7 @@ ELSEWHERE = {
     "register", "tune", "tune prompts log", "runs reread", "draft", "models pull", "models check", "agreement",
     "plan kappa", "plan icc", "plan f1", "plan more", "plan review", "plan gate", "plan blinded",
     "calibrate fit", "calibrate panel", "calibrate apply", "calibrate report", "estimate", "plan simulate-jury",
-    "triage", "audit",
+    "triage", "audit", "criteria scores",
     "rank", "bench run", "bench leaderboard", "train sft", "train dpo", "gate", "validate", "compare",
     "passport make", "passport check", "judge", "watch",
 }  # fmt: skip

@@ -151,8 +151,8 @@ def test_a_rater_who_leaves_a_criterion_out_has_an_interval_too() -> None:
     (answer,) = [each for each in part.answers if not each.tag]
     assert (answer.score, answer.unmarked, answer.criteria) == (None, 1, len(ids[item]))
     assert answer.worst is not None and answer.best is not None and answer.worst < answer.best
-    assert part.overall()[0].score.value is None
-    assert part.overall()[0].partly == 1
+    assert part.over_all().rows[0].score.value is None
+    assert part.over_all().rows[0].partly == 1
     assert any("not marked" in line for line in part.warnings)
     assert full.warnings == ()
 
@@ -230,7 +230,7 @@ def test_length_is_taken_out_by_one_slope_within_systems(tmp_path: Path) -> None
     path = tmp_path / "cases.jsonl"
     path.write_text("".join(json.dumps(case) + "\n" for case in cases))
     found = criteria_scores(rating_table(_table(marks), cases=path), resamples=200)
-    lines = {row.system: row for row in found.overall()}
+    lines = {row.system: row for row in found.over_all().rows}
     assert lines["long"].raw is not None and lines["short"].raw is not None
     assert lines["long"].raw - lines["short"].raw > 0.2
     assert lines["long"].adjusted == pytest.approx(lines["short"].adjusted, abs=0.01)

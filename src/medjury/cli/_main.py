@@ -43,6 +43,7 @@ HEADINGS = {
         "audit": "own vendor, stability, length, order, groups, drift",
         "estimate": "mean quality from few labels and many jury scores",
         "triage": "rank the cases that a clinician should see first",
+        "criteria": "scores of answers by the criteria of their cases",
         "rank": "rank systems, with ties and detectable differences",
     },
     "Clinicians": {
@@ -89,9 +90,10 @@ _NEIGHBOURS = {
     "draft": "run", "draft-criteria": "cases", "redact": "cases", "align": "transcripts",
 }  # fmt: skip
 # Commands that compute and end.
-_ANALYSES = frozenset(
-    ("agreement", "audit", "calibrate", "compare", "estimate", "gate", "rank", "report", "triage", "validate")
-)
+_ANALYSES = frozenset((
+    "agreement", "audit", "calibrate", "compare", "criteria", "estimate", "gate", "rank", "report", "triage",
+    "validate",
+))  # fmt: skip
 
 # Packages that only some commands need, and the extra that brings each.
 EXTRA_OF = {

@@ -19,7 +19,8 @@ from medjury.foundation.clock import utc_now
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError, no_such
 from medjury.instruments import TRANSIENT, Instrument, Outcome, Reason, Score, Unscored
-from medjury.judging._rater import Expected, PlainRater, Rated, Unit
+from medjury.intake.cases import Case
+from medjury.judging._rater import Expected, PlainRater, Rated, Unit, make_units
 from medjury.judging._rows import outcome_columns
 from medjury.models import ChatModel, Gate
 from medjury.store.ratings import ImportedRatings, KnownCases, Rating, read_ratings, table_files
@@ -129,6 +130,10 @@ class ScoresJudge(PlainRater):
         chosen = {name: value for name, value in stated.items() if value is not None}
         return {"strategy": SCORES, "prompt": "none", "models": [model], **chosen}
 
+    def units(self, case: Case, repeat: int) -> list[Unit]:
+        own = [tuple(each.id for each in case.criteria)] if self.instrument.by_case else None
+        return make_units(self, case, repeat, own)
+
     def expected(self, unit: Unit) -> Expected:
         return _NOTHING
 
@@ -152,6 +157,9 @@ class ScoresJudge(PlainRater):
         """By answer and dimension, what the file says. Refused where nobody can tell whose scores are meant."""
         rows = self._rows()
         grades = {each.name: frozenset(map(float, each.values)) for each in self.instrument.dimensions}
+        if self.instrument.by_case:
+            marks = frozenset(map(float, self.instrument.dimensions[0].values))
+            grades = {row.dimension: marks for row in rows if row.dimension not in grades}
         found: dict[Answer, dict[str, Outcome]] = {}
         for row in rows:
             if row.dimension not in grades:
@@ -164,12 +172,18 @@ class ScoresJudge(PlainRater):
                     "one of the rows"
                 )
         rated = {dimension for own in found.values() for dimension in own}
+        if self.instrument.by_case:
+            return found
         if without := [name for name in grades if name not in rated]:
             raise MedjuryError(
                 f"{self.file.path.name}: has no score of {self.name} on {', '.join(without)}; add them, or name "
                 f"those that are graded: `dimensions: [{', '.join(name for name in grades if name in rated)}]`"
             )
         return found
+
+    def _asked(self, item: str) -> tuple[str, ...]:
+        """What a score of an answer to this item could be on."""
+        return self.file.cases().criteria(item) if self.instrument.by_case else self.groups[0]
 
     def _rows(self) -> list[Rating]:
         ratings, place = self.file.imported.ratings, self.file.path.name
@@ -208,6 +222,9 @@ class ScoresJudge(PlainRater):
                 _, status, reason, _ = outcome_columns(outcome)
                 said[status if reason is None else reason.value] += 1
         rows, graded = self._rows(), self.groups[0]
+        asked = {answer: self._asked(answer[0]) for answer in answers}
+        if self.instrument.by_case:
+            graded = tuple({name for own in asked.values() for name in own})
         unknown = {each: count for each, count in imported.unknown.items() if each[0] == rows[0].rater}
         left_out = {
             **imported.report.left_out,
@@ -221,7 +238,7 @@ class ScoresJudge(PlainRater):
             file=self.file.path.name,
             hash=self.file.hash,
             counts=dict(said),
-            absent=sum(len(graded) - len(self.outcomes.get(answer, ())) for answer in answers),
+            absent=sum(len(asked[answer]) - len(self.outcomes.get(answer, ())) for answer in answers),
             unknown=sum(unknown.values()),
             unknown_answers=len(unknown),
             left_out={what: count for what, count in left_out.items() if count and "unknown" not in what},

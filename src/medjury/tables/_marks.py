@@ -41,8 +41,9 @@ def with_marks(rows: polars.DataFrame, criteria: Criteria) -> tuple[polars.DataF
     import polars as pl
 
     known = {**_named_by(rows), **criteria}
-    if "points" in rows.columns:
-        rows = rows.drop("points")
+    if POINTS in rows.columns:
+        rows = rows.drop(POINTS)
+    rows = _with_ids(rows, known)
     points = pl.DataFrame(
         [(case, each.id, each.points) for case, own in known.items() for each in own],
         schema={"item": pl.String, "dimension": pl.String, POINTS: pl.Float64},
@@ -139,6 +140,21 @@ def _named_by(rows: polars.DataFrame) -> Criteria:
                 "or words than in an earlier row; a criterion has one of each"
             )
     return {item: criteria_of(list(own.values())) for item, own in stated.items()}
+
+
+def _with_ids(rows: polars.DataFrame, criteria: Criteria) -> polars.DataFrame:
+    """The rows of criteria that are named by their words, under the ids of these criteria."""
+    import polars as pl
+
+    ids = {(case, each.text): each.id for case, own in criteria.items() for each in own}
+    named = [
+        (*pair, ids[pair]) for pair in rows.select("item", "dimension").unique().iter_rows() if pair in ids
+    ]
+    if not named:
+        return rows
+    found = pl.DataFrame(named, schema=["item", "dimension", _JOINED], orient="row")
+    joined = rows.join(found, on=["item", "dimension"], how="left", maintain_order="left")
+    return joined.with_columns(pl.coalesce(_JOINED, "dimension").alias("dimension")).drop(_JOINED)
 
 
 def _refuse_strangers(rows: polars.DataFrame, criteria: Criteria) -> None:

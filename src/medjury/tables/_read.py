@@ -12,6 +12,7 @@ from medjury.foundation import limits
 from medjury.foundation.errors import MedjuryError, no_such
 from medjury.foundation.frames import FORMS, as_polars
 from medjury.intake import TYPED, DeclaredMissing, plain_header, read_table, shown_of
+from medjury.intake.cases import is_marks_file, marks_table
 from medjury.store.runs import files
 from medjury.tables._clean import REQUIRED, whose
 from medjury.tables._pairs import holds_pairs
@@ -101,6 +102,11 @@ def read_rating_table(path: str | os.PathLike[str]) -> tuple[polars.DataFrame, t
         place = inside[0]
     if not place.is_file():
         raise MedjuryError(no_such(place, "file or run folder"))
+    if is_marks_file(place):
+        import polars as pl
+
+        table = marks_table(place)
+        return pl.DataFrame([row.cells for row in table.rows], schema=table.header, orient="row"), ()
     frame = _long_table(place)
     if frame is not None:
         return frame, ()

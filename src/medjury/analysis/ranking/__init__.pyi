@@ -1,4 +1,5 @@
 from ._criteria_scores import AnswerScore as AnswerScore
+from ._criteria_scores import AnswerScores as AnswerScores
 from ._criteria_scores import CriteriaRow as CriteriaRow
 from ._criteria_scores import CriteriaScores as CriteriaScores
 from ._criteria_scores import criteria_scores as criteria_scores

@@ -26,7 +26,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -34,9 +34,6 @@ from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Criterion
 from medjury.statistics import Estimate, Floats, Printable, Read, Result, Row, bootstrap, flat, undefined
 from medjury.tables import CASE, CRITERION, MOST_GROUPS, Names, RatingTable, rating_table
-
-if TYPE_CHECKING:
-    import polars
 
 _FEWEST_FOR_LENGTH = 10  # answers, before a slope on their length is fitted
 Mark = float | None  # met (1), not met (0), between for a jury; None: not marked
@@ -85,6 +82,14 @@ class CriteriaRow(Row):
 
 
 @dataclass(frozen=True, repr=False)
+class AnswerScores(Result[AnswerScore]):
+    """The scores of answers by criteria."""
+
+    rows: tuple[AnswerScore, ...]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, repr=False)
 class CriteriaScores(Result[CriteriaRow]):
     """The scores of systems by criteria, and those of every answer behind them."""
 
@@ -93,15 +98,14 @@ class CriteriaScores(Result[CriteriaRow]):
     warnings: tuple[str, ...] = ()
     slopes: Mapping[str, float] = field(default_factory=dict)  # by rater: points per unit of log length
 
-    def answers_frame(self) -> polars.DataFrame:
-        """A row for each answer, rater and tag."""
-        import polars as pl
+    def of_answers(self) -> AnswerScores:
+        """The score of every answer behind these: a row for each answer, rater and tag."""
+        return AnswerScores(self.answers, self.warnings)
 
-        return pl.DataFrame([dict(each.as_dict()) for each in self.answers], infer_schema_length=None)
-
-    def overall(self) -> tuple[CriteriaRow, ...]:
-        """The rows over all criteria."""
-        return tuple(row for row in self.rows if not row.tag)
+    def over_all(self) -> CriteriaScores:
+        """The rows over all criteria alone."""
+        rows = tuple(row for row in self.rows if not row.tag)
+        return replace(self, rows=rows, answers=tuple(each for each in self.answers if not each.tag))
 
     def shown_rows(self) -> Sequence[Mapping[str, Printable]]:
         return [
@@ -133,6 +137,8 @@ def criteria_scores(
     """The score of every answer, and of every system by every rater, from marks of criteria: a run folder, a
     table of marks (with `points`, or with the `cases` that hold them), or a rating table."""
     table = rating_table(source, cases=cases)
+    if CRITERION not in table.rows.columns and table.instrument is None:
+        table = rating_table(table, instrument="criteria", cases=cases)  # nobody says what they are
     if CRITERION not in table.rows.columns or not table.criteria:
         raise MedjuryError(
             "these ratings are not marks of criteria whose points are known; name the cases that hold the criteria "

@@ -19,6 +19,9 @@ from ._language import languages_of as languages_of
 from ._language import not_english as not_english
 from ._language import shown_language as shown_language
 from ._language import stated_language as stated_language
+from ._marks_file import MET_WORDS as MET_WORDS
+from ._marks_file import is_marks_file as is_marks_file
+from ._marks_file import marks_table as marks_table
 from ._messages import CONVERSATION as CONVERSATION
 from ._messages import OF_THE_ASSISTANT as OF_THE_ASSISTANT
 from ._messages import ChatMessage as ChatMessage

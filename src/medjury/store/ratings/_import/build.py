@@ -14,6 +14,7 @@ from typing import Literal, get_args
 from medjury.foundation.documents import nearest
 from medjury.instruments import Instrument, NotApplicable, Outcome, Reason, Score, Unscored
 from medjury.intake import is_blank
+from medjury.intake.cases import MET_WORDS
 from medjury.store.ratings._import.cell import GradeRange, positive_number, read_cell, scale_of
 from medjury.store.ratings._import.entries import Entry
 from medjury.store.ratings._import.known import (
@@ -67,6 +68,7 @@ class Builder:
     def add(self, entry: Entry, source: SourcePart) -> None:
         """Take one entry of a file."""
         try:
+            entry = self._of_criterion(entry)
             self._take_labels(entry)
             outcome = self._outcome(entry, source)
             if outcome is None:
@@ -81,6 +83,24 @@ class Builder:
             self._problem(entry, *refused.args)
         except _UnknownItem as left:
             self._leave_out(left)
+
+    def _of_criterion(self, entry: Entry) -> Entry:
+        """An entry on a criterion of its case, under the criterion's id, with its mark as a number."""
+        if self.instrument is None or not self.instrument.by_case:
+            return entry
+        fields, word = entry.fields, str(entry.cell).strip().casefold()
+        if self.cases is not None and fields.get("item") and fields.get("dimension"):
+            try:
+                named = self.cases.criterion(fields["item"], fields["dimension"])
+            except LookupError as error:
+                if self.on_unknown == "drop" or not self.cases.criteria(fields["item"]):
+                    named = fields["dimension"]  # the case is not there, which is found below
+                else:
+                    raise _RefusedEntry(
+                        f"{short(fields['dimension'])} {error.args[0]}", "dimension"
+                    ) from None
+            fields = {**fields, "dimension": named}
+        return replace(entry, fields=fields, cell=MET_WORDS.get(word, entry.cell))
 
     def settle(self) -> None:
         """What can be known only when all is read: skipped dimensions, two panels of one rater, odd times."""
@@ -240,6 +260,8 @@ class Builder:
 
     def _scale(self, dimension: str, source: SourcePart) -> GradeRange | None:
         scale = source.scales.get(dimension, source.scales.get(""))
+        if self.instrument is not None and self.instrument.by_case:
+            return scale_of(self.instrument.dimensions[0])
         if self.instrument is not None:
             try:
                 return scale_of(self.instrument.dimension(dimension))
@@ -253,6 +275,8 @@ class Builder:
         return scale
 
     def _may_be_not_applicable(self, name: str) -> bool:
+        if self.instrument is not None and self.instrument.by_case:
+            return True
         for dimension in self.instrument.dimensions if self.instrument else ():
             if dimension.name == name:
                 return dimension.may_be_not_applicable or dimension.skip is not None
@@ -309,7 +333,8 @@ class Builder:
             return rating
         for dimension in self.instrument.dimensions:
             scale = scale_of(dimension)
-            if dimension.name != rating.dimension or scale.holds(rating.score) or rating.rater_kind == "jury":
+            other = dimension.name != rating.dimension and not self.instrument.by_case
+            if other or scale.holds(rating.score) or rating.rater_kind == "jury":
                 continue
             message = f"is not on the scale ({scale})"
             if self.on_bad == "refuse":

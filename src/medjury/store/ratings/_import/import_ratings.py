@@ -14,7 +14,7 @@ from medjury.foundation.clock import utc_now
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, load_instrument
 from medjury.intake import LEFT_SHEETS, FileError, Given, NoRowsError, Row, Table, is_blank, read_table
-from medjury.intake.cases import Case
+from medjury.intake.cases import Case, is_marks_file, marks_table
 from medjury.store.ratings._export import unguard, write_ratings
 from medjury.store.ratings._frame import rating_of_row
 from medjury.store.ratings._import.build import Builder, OnBad, OnUnknown
@@ -197,7 +197,8 @@ def _read(
 ) -> set[str]:
     """Read one file into the builder; the labels whose column it has."""
     if isinstance(data, str | os.PathLike):
-        table = read_table(source.file, source.reading())
+        marked = not described and is_marks_file(source.file)
+        table = marks_table(source.file) if marked else read_table(source.file, source.reading())
     else:
         table = Table(
             _TABLE, data.columns, (Row(n, list(row)) for n, row in enumerate(data.iter_rows(), start=1))

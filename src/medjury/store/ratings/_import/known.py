@@ -25,11 +25,15 @@ class KnownCases:
     def __init__(self, cases: Iterable[Case], *, contents: bool = False) -> None:
         self._systems: dict[str, tuple[str, ...]] = {}
         self._contents: dict[tuple[str, str], str] = {}
+        self._criteria: dict[str, dict[str, str]] = {}
         self._bare: dict[str, str] | None = None
         shared: dict[tuple[str, ...], tuple[str, ...]] = {}  # a million cases share a few sets of systems
         for case in cases:
             systems = (*self._systems.get(case.id, ()), case.system)
             self._systems[case.id] = shared.setdefault(systems, systems)
+            for criterion in case.criteria:
+                ids = self._criteria.setdefault(case.id, {})
+                ids[criterion.id] = ids[criterion.text] = criterion.id
             if contents:
                 self._contents[case.id, case.system] = content_hash(case.candidate or "")
 
@@ -56,6 +60,18 @@ class KnownCases:
                 "which of them was rated"
             )
         return systems[0]
+
+    def criterion(self, item: str, named: str) -> str:
+        """The id of a criterion of the case, named by that or by its words; `LookupError` where there is none."""
+        ids = self._criteria.get(item, {})
+        if named not in ids:
+            known = ", ".join(dict.fromkeys(ids.values())) or "none"
+            raise LookupError(f"is not a criterion of case {item!r}; its criteria are {known}")
+        return ids[named]
+
+    def criteria(self, item: str) -> tuple[str, ...]:
+        """The ids of the criteria of a case."""
+        return tuple(dict.fromkeys(self._criteria.get(item, {}).values()))
 
     def content(self, item: str, system: str) -> str:
         return self._contents.get((item, system), "")

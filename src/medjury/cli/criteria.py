@@ -1,0 +1,60 @@
+"""`medjury criteria scores RUN`: what answers are worth by the criteria of their cases."""
+
+from __future__ import annotations
+
+import argparse
+
+from medjury.cli._screen import Paragraphs
+from medjury.cli._table_options import names, show_notes
+
+_SCORES = """
+MARKS is a run folder, a store, a table of marks (item, system, rater, dimension, score; the dimension is a
+criterion's id or its words), or the JSON Lines of a HealthBench grader (`rubrics` with `criteria_met`). The
+points come from the run, from a column `points`, or from --cases FILE, such as HealthBench's own rows.
+
+score: points met over positive points, the mean over answers clipped to 0..1; raw: not clipped. An answer with
+marks missing has no score but an interval from worst to best; it is not in the mean. A criterion that does not
+apply counts on neither side. at equal length: read off at the same length, by one slope on log length within
+systems.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    scores = actions.add_parser("scores", help="the score of every system, by tag too, or of every answer")
+    scores.formatter_class = Paragraphs
+    scores.epilog = _SCORES
+    add = scores.add_argument
+    add("marks", metavar="MARKS", help="run folder, store or file")
+    add("--cases", metavar="CASES", help="the cases with their criteria")
+    add("--mapping", metavar="FILE", help="how a file with other columns is read (.yaml)")
+    add("--raters", metavar="R[,R2...]", type=names, help="whose marks (default: everybody's)")
+    add("--run", metavar="RUN[,RUN2...]", type=names, help="which run of a store")
+    add("--answers", action="store_true", help="every answer, not the systems")
+    add("--tags", action="store_true", help="by tag too (axis, theme)")
+    add("--confidence", type=float, default=0.95, help="of the intervals (0.95)")
+    add("--resamples", metavar="N", type=int, help="bootstrap resamples (default: the run's, else 2,000)")
+    add("--seed", metavar="N", type=int, help="seed of the resamples (default: the run's, else 0)")
+    add("--json", action="store_true", help="print JSON instead of tables: all tags")
+
+
+def run(options: argparse.Namespace) -> int:
+    from medjury.analysis.ranking import criteria_scores
+    from medjury.tables import rating_table
+
+    table = rating_table(options.marks, run=options.run, mapping=options.mapping)
+    show_notes(table.notes)
+    found = criteria_scores(
+        table,
+        cases=options.cases,
+        raters=options.raters,
+        confidence=options.confidence,
+        resamples=options.resamples,
+        seed=options.seed,
+    )
+    if options.json:
+        show_notes(found.warnings)
+    found = found if options.tags or options.json else found.over_all()
+    shown = found.of_answers() if options.answers else found
+    print(shown.to_json() if options.json else shown.text())
+    return 0
