@@ -18,6 +18,7 @@ NAMES = (
     "diagnosis",
     "diagnosis_plain_risk",
     "grounding",
+    "image_report",
     "note_quality",
     "pairs",
     "pairs_graded",
@@ -34,7 +35,7 @@ def scales(instrument: Instrument) -> dict[str, tuple[int, ...]]:
     return {each.name: each.values for each in instrument.dimensions}
 
 
-def test_there_are_fifteen() -> None:
+def test_there_are_sixteen() -> None:
     assert list_instruments() == NAMES
 
 

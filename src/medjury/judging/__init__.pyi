@@ -71,6 +71,7 @@ from ._prompt import BEFORE_TOKENS as BEFORE_TOKENS
 from ._prompt import FIRST_VERSION as FIRST_VERSION
 from ._prompt import PROMPT_VERSION as PROMPT_VERSION
 from ._prompt import RECORD_FIRST as RECORD_FIRST
+from ._prompt import shows_images as shows_images
 from ._prompt import text_block as text_block
 from ._prompt import worked_messages as worked_messages
 from ._quotations import Source as Source

@@ -41,7 +41,16 @@ from medjury.judging._rater import (
     most_question,
 )
 from medjury.judging._rows import rows_of, whole
-from medjury.models import Answer, ChatModel, Gate, Message, Request, estimate_tokens, most_tokens
+from medjury.models import (
+    Answer,
+    ChatModel,
+    Gate,
+    Message,
+    Request,
+    estimate_tokens,
+    image_tokens,
+    most_tokens,
+)
 
 # What an answer takes, for a plan: measured roughly on English explanations of one or two sentences.
 _TOKENS_PER_EXPLANATION = 45
@@ -196,7 +205,7 @@ class Judge(PlainRater):
         messages = self._messages(unit, measured=True)
         if isinstance(messages, Unscored):
             return messages
-        tokens_in = sum([estimate_tokens(message.content) for message in messages])
+        tokens_in = sum([estimate_tokens(message.content) for message in messages]) + image_tokens(messages)
         each = _TOKENS_PER_SCORE + (_TOKENS_PER_EXPLANATION if self.explain else 0)
         prompt = most_tokens(Request(messages, self._schemas[unit.dimensions]))
         most = most_question(prompt, self.speaker, COMPLAINT + FRAME * len(unit.dimensions))

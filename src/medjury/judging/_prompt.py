@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from medjury.instruments import Dimension, Example, Explain, Input, Instrument, Reason, Unscored
-from medjury.intake.cases import Case, ChatMessage, Note, clean_text, messages_json
+from medjury.intake.cases import IMAGES, Case, ChatMessage, Note, clean_text, messages_json
 from medjury.models import Message
 
 # Part of every rating's key: raise it whenever the words or the layout below change. There are two layouts, rubric
@@ -79,7 +79,13 @@ class Prompt:
         if isinstance(texts, Unscored):
             return texts
         shared = () if self.closing == CLOSING else texts.shared
-        return (*self.opening, *shown, Message("user", texts.text + self.closing, shared))
+        images = case.images if shows_images(self.instrument) else ()
+        return (*self.opening, *shown, Message("user", texts.text + self.closing, shared, images))
+
+
+def shows_images(instrument: Instrument) -> bool:
+    """Whether raters by this instrument look at the images of a case: it has an input of that name."""
+    return any(each.name == IMAGES for each in instrument.inputs)
 
 
 def _text_code(text: str) -> str:
@@ -175,6 +181,9 @@ def input_block(wanted: Input, value: Shown) -> str:
 
 def _input_parts(wanted: Input, value: Shown, code_of: Callable[[str], str]) -> Sequence[str]:
     if isinstance(value, str):
+        if wanted.name == IMAGES:
+            label = f"{wanted.label}, which come before these texts in this order"
+            return f"{label}:\n", *_block_parts(wanted.name, value, code_of)
         return f"{wanted.label}:\n", *_block_parts(wanted.name, value, code_of)
     if isinstance(value[0], ChatMessage):
         return _turn_parts(wanted, [each for each in value if isinstance(each, ChatMessage)], code_of)

@@ -16,6 +16,8 @@ from ._chat import Message as Message
 from ._chat import ModelError as ModelError
 from ._chat import Reply as Reply
 from ._chat import Request as Request
+from ._chat import no_images as no_images
+from ._chat import takes_images as takes_images
 from ._embedded_weights import EMBEDDED as EMBEDDED
 from ._embedded_weights import pull_weights as pull_weights
 from ._embedded_weights import weights_file as weights_file
@@ -69,5 +71,6 @@ from ._scripted import Scripted as Scripted
 from ._tokens import TOKEN_BYTES as TOKEN_BYTES
 from ._tokens import cautious_tokens as cautious_tokens
 from ._tokens import estimate_tokens as estimate_tokens
+from ._tokens import image_tokens as image_tokens
 from ._tokens import most_tokens as most_tokens
 from ._wording import worded as worded

@@ -31,7 +31,7 @@ from medjury.models._sampling import stated_sampling
 from medjury.models._sdk import Refused, SdkDialect, SdkModel, connection_fault, unreadable
 from medjury.models._secrets import read_key
 from medjury.models._tokens import estimate_tokens, reported_tokens, request_tokens
-from medjury.models._wording import without_surrogates, worded
+from medjury.models._wording import base64_of, without_surrogates, worded
 
 if TYPE_CHECKING:
     import httpx2
@@ -86,6 +86,7 @@ class AnthropicModel(SdkModel):
     """
 
     kind = "anthropic"
+    takes_images = True
 
     def __init__(
         self,
@@ -230,8 +231,13 @@ class AnthropicModel(SdkModel):
 
 def _content(message: Message, marked: bool) -> str | list[dict[str, Any]]:
     """The text of a message; where it is to be marked, in the parts that other questions share and the rest."""
+    shown: list[dict[str, Any]] = [
+        {"type": "image", "source": {"type": "base64", "media_type": each.media, "data": base64_of(each)}}
+        for each in message.images
+    ]
     if not marked or not message.shared:
-        return without_surrogates(message.content)
+        text = without_surrogates(message.content)
+        return [*shown, {"type": "text", "text": text}] if shown else text
     ends = (0, *message.shared, len(message.content))
     parts = [
         {"type": "text", "text": without_surrogates(message.content[start:end])}
@@ -239,7 +245,8 @@ def _content(message: Message, marked: bool) -> str | list[dict[str, Any]]:
         if start < end
     ]
     mark = {"cache_control": {"type": "ephemeral"}}
-    return [{**part, **mark} if place < len(message.shared) else part for place, part in enumerate(parts)]
+    said = [{**part, **mark} if place < len(message.shared) else part for place, part in enumerate(parts)]
+    return [*shown, *said]
 
 
 def _words(error: Any) -> str:

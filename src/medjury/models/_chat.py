@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from medjury.instruments import Reason
+from medjury.intake.cases import Image
 from medjury.models._finish import Finish
 
 Role = Literal["system", "user", "assistant"]
@@ -14,12 +15,14 @@ Role = Literal["system", "user", "assistant"]
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A text and who says it. `shared` are places in the text, each the end of a beginning that other questions
-    have too: a provider's prompt cache is worth filling up to there. They are no part of what is said."""
+    """A text and who says it, after the `images` that it is about. `shared` are places in the text, each the
+    end of a beginning that other questions have too: a provider's prompt cache is worth filling up to there.
+    They are no part of what is said."""
 
     role: Role
     content: str
     shared: tuple[int, ...] = field(default=(), compare=False)
+    images: tuple[Image, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +187,20 @@ class ChatModel(Protocol):
     async def close(self) -> None: ...
 
 
+def takes_images(model: ChatModel) -> bool:
+    """Whether it may be shown images: a model says so by `takes_images`, and one that says nothing is shown
+    none."""
+    return bool(getattr(model, "takes_images", False))
+
+
+def no_images(model: ChatModel) -> str:
+    """Why a model is not asked about a case with images."""
+    return (
+        f"the model {model.name} is not known to take images, which the instrument shows; take another one, or "
+        "state `images: true` in its entry where an OpenAI-compatible endpoint takes them"
+    )
+
+
 class PlainModel:
     """What a model is that has nothing special to say: a base for adapters, which state what differs."""
 
@@ -193,6 +210,7 @@ class PlainModel:
     announces: bool = False
     batch: TakesBatches | None = None
     shows_token: bool = True
+    takes_images: bool = False
 
     @property
     def recorded(self) -> str:

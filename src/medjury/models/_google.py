@@ -24,6 +24,7 @@ class GoogleModel(SdkModel):
     """A model behind Google's generateContent. The prompt is never sent anywhere but to `url`."""
 
     kind = "google"
+    takes_images = True
 
     def __init__(
         self,
@@ -113,7 +114,13 @@ class GoogleModel(SdkModel):
         contents = [
             {
                 "role": "model" if each.role == "assistant" else "user",
-                "parts": [{"text": without_surrogates(each.content)}],
+                "parts": [
+                    *(
+                        {"inline_data": {"mime_type": image.media, "data": image.content}}
+                        for image in each.images
+                    ),
+                    {"text": without_surrogates(each.content)},
+                ],
             }
             for each in messages
             if each.role != "system"

@@ -47,6 +47,7 @@ class RecordedModel(PlainModel):
 
     host = None
     shows_token = False  # what was asked was asked then
+    takes_images = True
 
     def __init__(
         self,

@@ -32,7 +32,7 @@ _HTTP = {
     **_SAMPLING,
 }
 _BATCH = {"mode": _TEXT, "batch_size": _WHOLE}
-_OPEN = {"proxy": _TEXT, "headers": _TABLE, "extra": _TABLE}
+_OPEN = {"proxy": _TEXT, "headers": _TABLE, "extra": _TABLE, "images": _FLAG}
 
 
 _SERVED = (

@@ -24,6 +24,8 @@ class Scripted(PlainModel):
 
     host = None
 
+    takes_images = True
+
     def __init__(
         self,
         answers: Script,

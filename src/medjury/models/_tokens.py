@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from medjury.models._schema_text import schema_length, schema_text
 
 if TYPE_CHECKING:
-    from medjury.models._chat import Request
+    from medjury.models._chat import Message, Request
 
 # English clinical prose has 3.5 to 4.5 signs per token in the tokenizers in use; tables and abbreviations
 # have fewer. Letters outside ASCII take about one token each.
@@ -102,7 +102,15 @@ def reported_tokens(value: Any) -> int | None:
 
 def request_tokens(request: Request) -> int:
     """About how many tokens a request sends."""
-    return sum(estimate_tokens(each.content) + TOKENS_PER_MESSAGE for each in request.messages)
+    return image_tokens(request.messages) + sum(
+        estimate_tokens(each.content) + TOKENS_PER_MESSAGE for each in request.messages
+    )
+
+
+def image_tokens(messages: Iterable[Message]) -> int:
+    """About how many tokens the images of messages are: one for 750 pixels, as far as endpoints make them
+    smaller."""
+    return sum(min(1600, each.width * each.height // 750) + 100 for m in messages for each in m.images)
 
 
 def most_tokens(request: Request) -> int:
@@ -110,7 +118,9 @@ def most_tokens(request: Request) -> int:
     texts: Iterable[str] = (message.content for message in request.messages)
     size = sum(len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts)
     schema = 4 * schema_length(request.schema) + TOKEN_BYTES if request.schema is not None else 0
-    return size + schema + 64 * (1 + len(request.messages))
+    # No model is known to take less than 14 × 14 pixels for a token.
+    shown = sum(each.width * each.height // 196 + 1000 for m in request.messages for each in m.images)
+    return size + schema + shown + 64 * (1 + len(request.messages))
 
 
 def cautious_request_tokens(request: Request) -> int:
@@ -120,6 +130,7 @@ def cautious_request_tokens(request: Request) -> int:
     return (
         schema
         + shown
+        + 3 * image_tokens(request.messages)
         + sum(cautious_tokens(each.content) + CAUTIOUS_TOKENS_PER_MESSAGE for each in request.messages)
     )
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import replace
 
 from medjury.instruments import VERDICT
+from medjury.intake.cases import Image
 from medjury.models._chat import Message, Request
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -16,6 +18,11 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 def without_surrogates(text: str) -> str:
     """Half a surrogate pair, which UTF-8 cannot hold, becomes the replacement sign."""
     return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
+
+
+def base64_of(image: Image) -> str:
+    """An image as endpoints take it in JSON."""
+    return b64encode(image.content).decode("ascii")
 
 
 def worded(request: Request, *, native: bool) -> tuple[Message, ...]:
@@ -57,4 +64,4 @@ def with_instructions_first(messages: Sequence[Message]) -> tuple[Message, ...]:
     first, *rest = [each for each in messages if each.role != "system"]
     before = "".join(f"{each}\n\n" for each in instructions)
     shared = tuple(len(before) + end for end in first.shared)
-    return (Message(first.role, before + first.content, shared), *rest)
+    return (replace(first, content=before + first.content, shared=shared), *rest)

@@ -9,6 +9,9 @@ from ._chat_forms import look_like_messages as look_like_messages
 from ._dates import Period as Period
 from ._dates import moment_of as moment_of
 from ._dates import period_of as period_of
+from ._images import IMAGES as IMAGES
+from ._images import Image as Image
+from ._images import image_of as image_of
 from ._labs import Lab as Lab
 from ._labs import labs_of as labs_of
 from ._language import ENGLISH as ENGLISH

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from medjury.intake.cases._images import IMAGES, Image, images_text
 from medjury.intake.cases._messages import ChatMessage, messages_json, text_of
 
 MetadataValue = str | int | float | bool
@@ -71,6 +72,7 @@ class Case:
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
     criteria: tuple[Criterion, ...] = ()
     messages: Mapping[str, tuple[ChatMessage, ...]] = field(default_factory=dict)
+    images: tuple[Image, ...] = ()
     origin: Origin | None = field(default=None, compare=False)
     _fingerprint: str = field(default="", init=False, repr=False, compare=False)
     _plain: bool = field(default=False, init=False, repr=False, compare=False)
@@ -103,6 +105,8 @@ class Case:
             return self.reference
         if name == "notes" and self.notes:
             return self.notes
+        if name == IMAGES and self.images:
+            return images_text(self.images)
         if name in self.texts:
             return self.texts[name]
         value = self.metadata.get(name)
@@ -131,6 +135,8 @@ class Case:
         text = _ENCODER.encode(whole)
         for name in sorted(self.messages):
             text += f" {_json(name)}: {messages_json(self.messages[name])}"
+        if self.images:
+            text += f' "images": {_ENCODER.encode([[each.hash, each.label] for each in self.images])}'
         object.__setattr__(self, "_plain", "\\" not in text)
         object.__setattr__(self, "_fingerprint", hashlib.sha256(text.encode()).hexdigest())
         return self._fingerprint
@@ -180,6 +186,7 @@ def content_marks(case: Case) -> frozenset[str]:
     answer = [_plain(case.candidate), _plain(case.reference)]
     others = [_plain(text) for text in case.texts.values()]
     notes = [_plain(note.text) for note in case.notes]
+    others += [each.hash for each in case.images]
     record = [answer[1], *others, *notes]
     marks = [_mark([*answer, *others, *notes])]
     if len(answer[0] + answer[1]) >= _TELLING_ANSWER:
@@ -187,6 +194,7 @@ def content_marks(case: Case) -> frozenset[str]:
     if sum(map(len, record)) >= _TELLING_RECORD:
         marks.append(_mark(["record", *record]))
     marks += [_mark(["note", note]) for note in notes if len(note) >= _TELLING_NOTE]
+    marks += [_mark(["image", each.hash]) for each in case.images]
     return frozenset(marks)
 
 

@@ -6,10 +6,12 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from medjury.foundation.nested import Record, is_path, root_of, value_at
 from medjury.intake._files.reading import FileError, Reading
 from medjury.intake.cases._chat_forms import in_cell, look_like_messages
+from medjury.intake.cases._images import IMAGES
 from medjury.intake.cases._labs import LABS
 from medjury.intake.cases._messages import CONVERSATION
 from medjury.intake.cases._row import Fields, Problems
@@ -52,6 +54,8 @@ class ColumnMapping:
     header_rows: int = 1
     rows: str | None = None  # where the rows are in a nested JSON file
     skip_rows: int = 0
+    images: str = IMAGES
+    folder: Path = Path()  # where the paths of images begin
     language: str | None = None  # of cases that state none, or `detect`
     given: bool = False
     unit: Unit | None = None  # what is judged of each conversation
@@ -69,7 +73,10 @@ class ColumnMapping:
         """Every column the mapping names, without those that merely have a field's name."""
         notes = () if self.notes == "notes" else (self.notes,) if isinstance(self.notes, str) else self.notes
         criteria = () if self.criteria == "criteria" else (self.criteria,)
-        return (*self.simple.values(), *notes, *self.texts.values(), *self.metadata.values(), *criteria)
+        images = () if self.images == IMAGES else (self.images,)
+        return (
+            *self.simple.values(), *notes, *self.texts.values(), *self.metadata.values(), *criteria, *images,
+        )  # fmt: skip
 
     def check_header(self, header: Sequence[str], file: str) -> None:
         """Refuse a header that is missing, or that lacks a column that is needed.
@@ -102,6 +109,7 @@ class ColumnMapping:
             "notes",
             "texts",
             "metadata",
+            self.images,
             "criteria",
         }
         if not self.given or column in used or column in map(root_of, self.columns):
@@ -133,6 +141,7 @@ class ColumnMapping:
         texts |= {name: take(column) for name, column in self.texts.items()}
         metadata |= {name: take(column) for name, column in self.metadata.items()}
         criteria = take(self.criteria)
+        images = take(self.images)
         for column, value in row.items():
             if column in used or not column:
                 continue
@@ -146,7 +155,7 @@ class ColumnMapping:
                 simple[name] = value
             else:
                 metadata[name] = value
-        return Fields(notes=notes, texts=texts, metadata=metadata, criteria=criteria, **simple)
+        return Fields(notes=notes, texts=texts, metadata=metadata, criteria=criteria, images=images, **simple)
 
 
 def _place(column: str, value: object, mapped: bool) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
 
 from medjury.foundation.fields import Part, Text
 from medjury.intake._mapping import FilePart, Given, read_mapping
+from medjury.intake.cases._images import IMAGES
 from medjury.intake.cases._mapping import SIMPLE, ColumnMapping
 from medjury.intake.cases._messages import CONVERSATION
 
@@ -55,6 +56,7 @@ class CaseMapping(FilePart):
     messages: Text | None = None  # the text `conversation`
     metadata: ColumnNames = Field(default_factory=dict)
     criteria: Text = "criteria"
+    images: Text = IMAGES
     constants: dict[str, Annotated[Any, AfterValidator(_is_single)]] = Field(
         default_factory=dict, validation_alias=AliasChoices("constants", "fixed")
     )
@@ -71,6 +73,7 @@ def column_mapping(given: Given) -> ColumnMapping:
         texts=part.texts if part.messages is None else {**part.texts, CONVERSATION: part.messages},
         metadata=part.metadata,
         criteria=part.criteria,
+        images=part.images,
         constants=part.constants,
         fhir=part.fhir.model_dump(exclude_none=True),
         sheet=part.sheet,
@@ -79,5 +82,7 @@ def column_mapping(given: Given) -> ColumnMapping:
         header_rows=part.header_rows,
         rows=part.rows,
         skip_rows=part.skip_rows,
-        given=bool(simple or part.model_fields_set & {"notes", "texts", "messages", "metadata", "criteria"}),
+        given=bool(
+            simple or part.model_fields_set & {"notes", "texts", "messages", "metadata", "criteria", "images"}
+        ),
     )

@@ -13,6 +13,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.foundation.frames import FORMS, as_polars
 from medjury.intake._files.reading import FileError
 from medjury.intake.cases._case import Case, Criterion, Origin
+from medjury.intake.cases._images import read_images
 from medjury.intake.cases._language import with_language
 from medjury.intake.cases._mapping import ColumnMapping
 from medjury.intake.cases._row import Problems, RawRow, build_case
@@ -146,7 +147,13 @@ class CaseReader:
             problems: Problems = [("row", row.problem)] if row.problem else []
             cases: list[Case] = []
             if not problems:
-                case = build_case(self._mapping.classify(row.values, problems), row.origin, problems)
+                fields = self._mapping.classify(row.values, problems)
+                case = build_case(fields, row.origin, problems)
+                if case is not None and fields.images is not None:
+                    remarks: Counter[str] = Counter()
+                    images = read_images(fields.images, self._mapping.folder, problems, remarks)
+                    case = replace(case, images=images)
+                    tally.remark(+remarks)
                 cases = [] if case is None or problems else self._judged(case, written, problems, tally)
             waiting -= {case.id for case in cases}
             if not all(seen.add(case.id, case.system) for case in cases):
@@ -207,7 +214,8 @@ def read_cases(
     """
     if on_bad not in ("refuse", "skip"):
         raise FileError(f"on_bad is {on_bad!r}; use 'refuse' or 'skip'")
-    file, columns = Path(path), replace(_columns(mapping), unit=unit, language=language)
+    file = Path(path)
+    columns = replace(_columns(mapping), unit=unit, language=language, folder=file.parent)
     check_source(file, columns)
     beside = None if criteria is None else Path(criteria)
     return CaseReader(file.name, lambda: rows_of_source(file, columns), columns, on_bad, file, beside)

@@ -48,6 +48,7 @@ class Fields(NamedTuple):
     texts: Mapping[str, object]
     metadata: Mapping[str, object]
     criteria: object = None
+    images: object = None
 
 
 Problems = list[tuple[str, str]]

@@ -155,7 +155,7 @@ def _reason(where: str, problem: str) -> str:
 
 def _inputs_of(case: Case) -> list[str]:
     found = [name for name in ("candidate", "reference", "notes") if case.input(name)]
-    found += ["criteria"] * bool(case.criteria)
+    found += ["criteria"] * bool(case.criteria) + ["images"] * bool(case.images)
     return [*found, *case.texts, *case.metadata]
 
 

@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from medjury.foundation.files import whole_file
+from medjury.foundation.files import private_folder, whole_file, write_whole
 from medjury.intake._files.reading import FileError
 from medjury.intake.cases._case import Case, Criterion
+from medjury.intake.cases._images import IMAGES, Image, files_of
 from medjury.intake.cases._messages import as_rows
 
 
@@ -25,6 +26,8 @@ def write_cases(cases: Iterable[Case], path: str | os.PathLike[str]) -> int:
         with whole_file(file) as out:
             for case in cases:
                 out.write(_line(case))
+                for image in case.images:
+                    _write_image(image, file.parent / IMAGES)
                 count += 1
     except OSError as error:
         raise FileError(f"{file}: cannot be written: {error.strerror or type(error).__name__}") from None
@@ -52,8 +55,17 @@ def case_to_row(case: Case) -> dict[str, Any]:
         "texts": {**case.texts, **turns},
         "metadata": dict(case.metadata),
         "criteria": [criterion_row(each) for each in case.criteria],
+        "images": list(files_of(case.images)),
     }
     return {key: value for key, value in row.items() if value not in (None, "", [], {})}
+
+
+def _write_image(image: Image, folder: Path) -> None:
+    """Beside the file of cases, under the name of its content."""
+    private_folder(folder)
+    file = folder / image.file
+    if not file.is_file() or file.read_bytes() != image.content:
+        write_whole(file, image.content)
 
 
 def criterion_row(criterion: Criterion) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Protocol
 
-from medjury.models._chat import Reply, Request
+from medjury.models._chat import Message, Reply, Request
 from medjury.models._schema_text import schema_as_text
 
 SECRET_BYTES = 32
@@ -49,13 +49,18 @@ def request_key(model_identity: Mapping[str, str], request: Request, repeat: int
         request.seed,
         request.temperature,
     )
-    roles = ",".join([f'["{message.role}",{len(message.content)}]' for message in request.messages])
+    roles = ",".join([_role(message) for message in request.messages])
     schema = "null" if request.schema is None else schema_as_text(request.schema)
     whole = f'{settings[0]},"roles":[{roles}],"schema":{schema},{settings[1]}'
     digest = hashlib.sha256(whole.encode())
     for message in request.messages:  # their lengths are stated above, so that no two lists run into one text
         digest.update(message.content.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
+
+
+def _role(message: Message) -> str:
+    shown = "".join([f',"{each.hash}"' for each in message.images])
+    return f'["{message.role}",{len(message.content)}{shown}]'
 
 
 def call_token(secret: bytes, key: str) -> str:

@@ -13,7 +13,7 @@ from medjury.instruments import VERDICT, Reason, Way
 from medjury.models._answers import Answer, asked_name
 from medjury.models._batch_jobs import PendingError
 from medjury.models._batch_queue import Batches
-from medjury.models._chat import ChatModel, ModelError, Reply, Request
+from medjury.models._chat import ChatModel, ModelError, Reply, Request, no_images, takes_images
 from medjury.models._faults import LostReplyError, NotSentError
 from medjury.models._gate.budget import Budget, Reservation
 from medjury.models._gate.cache import ReplyCache, call_token, request_key
@@ -125,6 +125,8 @@ class Gate:
     async def ask(self, model: ChatModel, request: Request, repeat: int = 0, name: str = "") -> Answer:
         """The reply, from the cache or from the model; `ModelError` where there is none. `name` is what the
         question is called within its piece of work, for gates that keep account of it; this one does not."""
+        if any(each.images for each in request.messages) and not takes_images(model):
+            raise NotSentError(Reason.INPUT, no_images(model), fatal=True)
         key = request_key(model.identity, request, repeat)
         found = await self._cache.find_or_claim(key)
         if found is not None:

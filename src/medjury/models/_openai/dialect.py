@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from medjury.models._chat import Message, Request
 from medjury.models._schema_text import schema_text
-from medjury.models._wording import with_instructions_first, without_surrogates, worded
+from medjury.models._wording import base64_of, with_instructions_first, without_surrogates, worded
 
 _REFUSED = (
     "(?:unsupported|not support|n't support|only the default|not permitted|not allowed|unrecogni[sz]ed|unknown"
@@ -86,11 +86,22 @@ def _with_messages(body: bytes, messages: Sequence[Message], dialect: Dialect, m
         % (
             (instructions, _rubric(each.content))
             if each.role == "system"
-            else (each.role.encode(), encode(each.content))
+            else (each.role.encode(), _content(each))
         )
         for each in messages
     ]
     return b'%s,"messages":[%s]%s}' % (body[:-1], b",".join(parts), more.encode())
+
+
+def _content(message: Message) -> bytes:
+    """The text; after its images, where there are any."""
+    if not message.images:
+        return encode(message.content)
+    parts: list[dict[str, Any]] = [
+        {"type": "image_url", "image_url": {"url": f"data:{each.media};base64,{base64_of(each)}"}}
+        for each in message.images
+    ]
+    return encode([*parts, {"type": "text", "text": message.content}])
 
 
 @lru_cache(maxsize=64)
@@ -99,7 +110,7 @@ def _rubric(text: str) -> bytes:
     return encode(text)
 
 
-def encode(body: Mapping[str, Any] | str) -> bytes:
+def encode(body: Mapping[str, Any] | Sequence[Any] | str) -> bytes:
     """JSON in UTF-8; half a surrogate pair, which no endpoint could take, becomes the replacement sign."""
     try:
         return _written(body).encode()

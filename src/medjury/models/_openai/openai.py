@@ -162,7 +162,8 @@ class OpenAIModel(PlainModel):
 
     The key comes from the environment variable `api_key_env`. `timeout` bounds the whole call in seconds,
     `largest_body` the answer in bytes. `tokenize` names the server's own way of counting tokens (vllm or
-    llama.cpp), to be asked where a prompt may not fit `context_window`. `extra` is added to every
+    llama.cpp), to be asked where a prompt may not fit `context_window`. `images` states that the model takes
+    images, which nobody can know of an address. `extra` is added to every
     request body as it is, and cannot hold what the adapter sets itself.
     """
 
@@ -189,7 +190,9 @@ class OpenAIModel(PlainModel):
         sampling: Mapping[str, Any] | None = None,
         mode: str = "call",
         batch_size: int = MOST_CALLS,
+        images: bool = False,
     ) -> None:
+        self.takes_images = images
         self.host: str | None = host_of(url)
         self.name = name or model
         self.vendor = vendor_of(model) if vendor is None else vendor

@@ -12,9 +12,9 @@ from medjury.foundation.documents import read_document
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Unscored
 from medjury.intake.cases import CaseReader, LeftOut, RedactedCases, not_known_text
-from medjury.judging import Beginning, Rater, Used
-from medjury.models import ChatModel, Price, PriceList
-from medjury.statistics import Printable, text_table
+from medjury.judging import Beginning, Rater, Used, shows_images
+from medjury.models import ChatModel, Price, PriceList, no_images, takes_images
+from medjury.statistics import Printable, counted, text_table
 from medjury.store.runs import SCORES, ManifestScores, TouchedBy
 from medjury.studies._file.models import JudgePart
 from medjury.studies._file.study_file import BudgetPart
@@ -258,7 +258,8 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
     """Read every case once: count it, hash it, check its inputs and estimate its tokens. Where nobody is to be
     `asking`, no model's window is looked at; a rehearsal leaves the store alone."""
     danger, scores = danger_note(study), read_scores(study)
-    count = lacking = 0
+    count = lacking = with_images = 0
+    shown = shows_images(study.instrument)
     systems: Counter[str] = Counter()
     kept = KeptCases(study.cases) if isinstance(study.cases, CaseReader) else None
     hashed = HashedCases(study.cases if kept is None else kept.reading())
@@ -287,6 +288,9 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
             systems[case.system] += 1
             vendors.add(case)
         lacks = False
+        with_images += bool(case.images)
+        if case.images and shown:
+            _refuse_blind_models(study)
         for judge, part in zip(judges, study.settings.judges, strict=True):
             for unit in judge.units(case, 0):
                 units[judge.name] += repeats
@@ -327,6 +331,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
         *tuned.notes(),
         *windows.notes(judges, count),
         *_injection_note(study, count),
+        *_image_note(study, with_images, shown),
         *(note for each in scores for note in (f"scores from a file: {each.text()}", *each.warnings)),
     )
     return RunPlan(
@@ -447,6 +452,22 @@ def _redaction_note(study: Study) -> list[str]:
     source = study.cases.source if isinstance(study.cases, DraftedCases) else study.cases
     found = not_known_text(source.not_known) if isinstance(source, RedactedCases) else ""
     return [found] if found else []
+
+
+def _refuse_blind_models(study: Study) -> None:
+    for index, judge in enumerate(study.jury.judges):
+        for model in judge.models:
+            if not takes_images(model):
+                raise MedjuryError(read_document(study.file).complaint(("judges", index), no_images(model)))
+
+
+def _image_note(study: Study, with_images: int, shown: bool) -> list[str]:
+    if not with_images or shown:
+        return []
+    return [
+        f"{counted(with_images, 'case')} with images: {study.instrument.name} has no input `images`, so no judge "
+        "sees them"
+    ]
 
 
 def _injection_note(study: Study, count: int) -> list[str]:

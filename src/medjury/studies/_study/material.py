@@ -208,7 +208,7 @@ class AnswerHashes:
 
     def add(self, case: Case) -> None:
         texts = [case.candidate, case.reference, *[case.texts[name] for name in sorted(case.texts)]]
-        texts += [note.text for note in case.notes]
+        texts += [*(note.text for note in case.notes), *(each.hash for each in case.images)]
         written = _plainly_spaced if case.plain else _spaced
         # Another space, or another name of the case, makes no other answer.
         words = b"[%s]" % b", ".join([written(text or "") for text in texts])
@@ -327,4 +327,4 @@ def _characters(case: Case) -> int:
         *(each.text for each in case.notes),
         *(each.text for each in case.criteria),
     )
-    return sum(map(len, texts))
+    return sum(map(len, texts)) + sum(len(each.content) for each in case.images)

@@ -13,7 +13,7 @@ from medjury.foundation.documents import Document, nearest, validate_part
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.fields import FileName, Part
 from medjury.instruments import Instrument
-from medjury.judging import ByCase, Fitted, Judge, ModelChecked, Rater, Speaker
+from medjury.judging import ByCase, Fitted, Judge, ModelChecked, Rater, Speaker, shows_images
 from medjury.models import ChatModel, PriceList, context_window
 from medjury.studies._file.models import JudgePart, ModelPart
 from medjury.studies._study.setup import Settings, Setup
@@ -309,6 +309,7 @@ class Strategy(NamedTuple):
     settings: type[Settings]
     build: Callable[[Any, Setup], Rater]
     without: tuple[str, ...] = ()
+    images: bool = False  # whether its questions show images
 
 
 def _claims() -> Strategy:
@@ -318,13 +319,13 @@ def _claims() -> Strategy:
 
 
 STRATEGIES: Mapping[str, Callable[[], Strategy]] = {
-    "adaptive": lambda: Strategy(AdaptiveSettings, _adaptive),
+    "adaptive": lambda: Strategy(AdaptiveSettings, _adaptive, images=True),
     "claims": _claims,
     "closed_loop": lambda: Strategy(ClosedLoopSettings, _closed_loop),
     "concordance": lambda: Strategy(ConcordanceSettings, _concordance, ("translated",)),
     "deliberation": lambda: Strategy(DeliberationSettings, _deliberation, ("explain", "translated")),
-    "repeats": lambda: Strategy(RepeatsSettings, _repeats),
-    "single": lambda: Strategy(SingleSettings, _single),
+    "repeats": lambda: Strategy(RepeatsSettings, _repeats, images=True),
+    "single": lambda: Strategy(SingleSettings, _single, images=True),
 }
 
 
@@ -371,12 +372,28 @@ def make_rater(document: Document, place: tuple[str | int, ...], setup: Setup) -
         if name in setup.part.model_fields_set:
             problem = f"has no meaning for the strategy `{named['name']}`; remove it"
             raise MedjuryError(document.complaint((*place, name), problem))
+    if shows_images(setup.instrument):
+        _refuse_without_images(document, place, setup, strategy)
     settings = validate_part(document, (*place, "strategy"), named, strategy.settings)
     try:
         rater = _with_window_rule(strategy.build(settings, setup), setup.part, setup.models)
     except MedjuryError as error:
         raise MedjuryError(document.complaint(place, str(error))) from None
     return ModelChecked(rater) if setup.strict else rater
+
+
+def _refuse_without_images(
+    document: Document, place: tuple[str | int, ...], setup: Setup, strategy: Strategy
+) -> None:
+    if not strategy.images:
+        shown = ", ".join(sorted(name for name, made in STRATEGIES.items() if made().images))
+        problem = (
+            f"{setup.instrument.name} shows images, and this way of judging does not; take one of {shown}"
+        )
+        raise MedjuryError(document.complaint((*place, "strategy"), problem))
+    if setup.drawn is not None or (setup.use_examples and setup.instrument.examples):
+        problem = f"{setup.instrument.name} shows images, and worked examples have none; take `examples` out"
+        raise MedjuryError(document.complaint((*place, "examples"), problem))
 
 
 def _with_window_rule(rater: Rater, part: JudgePart, models: Sequence[tuple[ChatModel, ModelPart]]) -> Rater:
