@@ -87,7 +87,7 @@ def test_several_systems_add_the_lines_on_answers_to_a_case_and_of_a_system(
 def test_the_gate_is_planned_for_a_study_by_its_own_rules(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cases = [{"id": f"c{n}", "candidate": "x", "texts": {"context": "y"}} for n in range(40)]
+    cases = [{"id": f"c{n}", "candidate": f"x {n}", "texts": {"context": "y"}} for n in range(40)]
     (tmp_path / "cases.jsonl").write_text("".join(json.dumps(each) + "\n" for each in cases))
     study = tmp_path / "study.yaml"
     study.write_text(

@@ -15,6 +15,7 @@ from tests.once import made_once
 from medjury.cli import main
 
 STUDIES = {
+    "conversations": ("study", "tools"),
     "diagnosis-jury": ("study", "ward-reference", "stability"),
     "medhelm-jury": ("study", "notes", "replies"),
 }

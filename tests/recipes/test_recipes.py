@@ -91,11 +91,12 @@ def test_every_exhibit_and_section_that_the_page_names_is_in_its_report(
 @pytest.mark.parametrize(
     ("name", "size", "calls", "rated", "twice"),
     [
+        ("conversations", "96 cases, 2 systems", "288", 10, 10),
         ("diagnosis-jury", "378 cases, 7 systems", "1,134", 54, 0),
         ("econsult", "40 cases", "757", 27, 20),
         ("medhelm-jury", "224 cases, 4 systems", "672", 56, 56),
         ("pdsqi9", "48 cases, 3 systems", "1,728", 29, 29),
-        ("transcripts", "60 cases, 2 systems", "900", 50, 50),
+        ("transcripts", "60 cases, 2 systems", "900", 10, 10),
     ],
 )
 def test_a_dry_run_tells_what_a_study_can_show_before_anything_is_spent(
@@ -107,7 +108,8 @@ def test_a_dry_run_tells_what_a_study_can_show_before_anything_is_spent(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Of the dimension with the fewest cases that clinicians rated; development cases do not count."""
+    """Of the dimension with the fewest cases that clinicians rated; turns of one conversation, and utterances of
+    one call, are one. Development cases do not count."""
     assert main(["init", str(tmp_path / "mine"), "--recipe", name]) == 0
     capsys.readouterr()
     assert main(["run", str(tmp_path / "mine" / "study.yaml"), "--dry-run"]) == 0

@@ -102,6 +102,11 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield run_study(load_study(folder / "study.yaml")).folder
 
 
+def test_the_plan_counts_conversations_not_turns(planted: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(planted.parent.parent / "study.yaml"), "--dry-run"]) == 0
+    assert "20 cases rated, 20 of them by two clinicians" in capsys.readouterr().out
+
+
 def test_agreement_counts_conversations_not_turns(planted: Path) -> None:
     table = rating_table(planted)
     assert table.rows["item"].n_unique() == 120 and table.rows["cluster"].n_unique() == 20

@@ -43,7 +43,8 @@ def gate_outlook(
     dangerous, text, systems = None, "", len(plan.systems)
     notes = [] if registered_protocol(study, plan) else [_UNREGISTERED]
     if humans is None:
-        cases = max(plan.systems.values(), default=plan.cases) - len(development)
+        together = len(plan.patients) - len({*plan.patients.values()})
+        cases = max(plan.systems.values(), default=plan.cases) - len(development) - together
         doubly, clinicians = None, rules.minimum_clinicians
         notes.append(
             f"No clinician has rated yet: the plan is for {clinicians} clinicians who rate every case."
@@ -51,11 +52,11 @@ def gate_outlook(
     else:
         rated = tuple(each for each in humans.ratings if each.rater in humans.reference)
         held_out = [each for each in rated if each.score is not None and each.item not in development]
-        cases, twice, clinicians = _rated(held_out)
+        cases, twice, clinicians = _rated(held_out, plan.patients)
         doubly = twice
         again = _scored_again(humans, held_out)
         settled = _settled(humans) if humans.summary.consensus == "adjudicated" else None
-        by_dimension = _by_dimension(held_out, study, rules, settled)
+        by_dimension = _by_dimension(held_out, study, rules, settled, plan.patients)
         text = f"{_told(by_dimension)}{again}"
         shares = [each.dangerous / each.cases for each in by_dimension if each.dangerous is not None]
         # Clinicians may read some of the answers to a case: the plan is for as many as they did.
@@ -92,12 +93,15 @@ def _scored_again(humans: Humans, rated: Sequence[Rating]) -> str:
     return f" The second panel scored {len(own & again):,} of the {counted(len(own), 'answer')} again."
 
 
-def _rated(ratings: Sequence[Rating]) -> tuple[int, int, int]:
+Together = Mapping[str, int]  # the patient of a case, or the conversation of a turn, where it has others
+
+
+def _rated(ratings: Sequence[Rating], together: Together) -> tuple[int, int, int]:
     """Cases that a clinician scored and that two did, on the dimension where these are the fewest, and the
-    number of clinicians there."""
+    number of clinicians there. Those of one patient, and turns of one conversation, count as one."""
     by_dimension: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for each in ratings:
-        by_dimension[each.dimension][each.item].add(each.rater)
+        by_dimension[each.dimension][_case(each.item, together)].add(each.rater)
     counts = [
         (
             len(items),
@@ -107,6 +111,10 @@ def _rated(ratings: Sequence[Rating]) -> tuple[int, int, int]:
         for items in by_dimension.values()
     ]
     return min(counts, key=lambda each: each[:2], default=(0, 0, 1))
+
+
+def _case(item: str, together: Together) -> str:
+    return f"patient {together[item]}" if item in together else f"item {item}"
 
 
 Answer = tuple[str, str, str]  # dimension, item, system
@@ -134,7 +142,11 @@ def _settled(humans: Humans) -> dict[Answer, float]:
 
 
 def _by_dimension(
-    ratings: Sequence[Rating], study: Study, rules: GateRules, settled: Mapping[Answer, float] | None
+    ratings: Sequence[Rating],
+    study: Study,
+    rules: GateRules,
+    settled: Mapping[Answer, float] | None,
+    together: Together,
 ) -> list[_Rated]:
     """Dimension by dimension. Where an adjudicator settles, the settled score says what is dangerous; no danger is
     counted where one has still to be settled."""
@@ -145,7 +157,7 @@ def _by_dimension(
         for each in ratings:
             if each.dimension == dimension.name and each.score is not None:
                 answers[each.item, each.system][each.rater].append(each.score)
-                items[each.item].add(each.rater)
+                items[_case(each.item, together)].add(each.rater)
         if not items:
             continue
         limits = dimension.claimed_danger(rules)
@@ -161,7 +173,9 @@ def _by_dimension(
                 for (item, system), scores in answers.items()
             }
             if not np.isnan(list(words.values())).any():
-                dangerous = len({item for (item, _), word in words.items() if word <= limits[0]})
+                dangerous = len(
+                    {_case(item, together) for (item, _), word in words.items() if word <= limits[0]}
+                )
         twice = sum(len(raters) > 1 for raters in items.values())
         found.append(_Rated(dimension.name, len(items), twice, dangerous))
     return found
