@@ -62,7 +62,9 @@ def position(
         drawn = _replicates(part, paired, RESAMPLES if resamples is None else resamples, table.seed(seed))
         for name in drawn.observed:
             n = part.height if name == "first_place_share" else paired.height
-            estimate = replace(drawn.estimate(name, confidence=confidence, reason=ONE_ORDER), n=n)
+            found_as = name if name in VERDICTS else "win_rate"  # a share has no end below 0 or above 1
+            made = drawn.estimate(name, confidence=confidence, reason=ONE_ORDER, statistic=found_as)
+            estimate = replace(made, n=n)
             tested = name in VERDICTS
             p_value = resampled_p(drawn, name, estimate, paired["cluster"].n_unique()) if tested else None
             findings.append(

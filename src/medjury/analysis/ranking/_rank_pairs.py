@@ -103,13 +103,12 @@ class PairRater(RankingRow):
 
 @dataclass(frozen=True, slots=True)
 class OtherOrder(RankingRow):
-    """Two systems that another ranking puts the other way round; `separated` names which of the two rankings
-    separates them."""
+    """Two systems that direct grades put the other way round; `separated_by` names which of the two separates
+    them: pairs, grades, both or neither."""
 
     better: str
     other: str
-    elsewhere: str
-    separated: str
+    separated_by: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +196,7 @@ def rank_pairs(
         rows, other = how.standings(yardstick)
         theirs = Part(f"by the preferences of {', '.join(yardstick)}", rows, other.warnings)
         agreement = _alike(", ".join(ranking), made, rows, f"Kendall's tau-b with {', '.join(yardstick)}")
-    compared, reordered = _beside(made, beside, own)
+    compared, reordered = _beside(made, beside, ranking)
     return PairRanking(
         title=words,
         rows=made,
@@ -341,12 +340,12 @@ class _How:
             else drawn.estimate(f"share\0{name}", confidence=self.confidence, statistic="accuracy")
             for name in systems
         ]
-        kind = "share" if ends.any() else "strength"
-        values = np.asarray([drawn.observed[f"{kind}\0{name}"] for name in systems])
+        # Shares, not strengths: on the way to a strength without end they stay where they can be compared.
+        values = np.asarray([drawn.observed[f"share\0{name}"] for name in systems])
         rank = [1 + int(np.count_nonzero(values > own + 1e-9)) for own in values]
         if unknown:
             values, rank = np.zeros(len(systems)), [1] * len(systems)
-        draws = np.column_stack([drawn.resampled[f"{kind}\0{name}"] for name in systems])
+        draws = np.column_stack([drawn.resampled[f"share\0{name}"] for name in systems])
         draws = draws[np.isfinite(draws).all(axis=1)]
         apart = separate(values, draws, freedom=drawn.units - 1, confidence=self.confidence).separated
         apart = apart & (not unknown)
@@ -585,7 +584,6 @@ def _beside(
                 )
                 if not set(groups[0]) & set(groups[1])
             ]
-            other.append(
-                OtherOrder(one.system, two.system, "the other way", " and ".join(apart) or "neither")
-            )
-    return found, Part("systems in another order by direct grades", tuple(other))
+            other.append(OtherOrder(one.system, two.system, " and ".join(apart) or "neither"))
+    title = "systems in another order by direct grades" + ("" if other else ": none")
+    return found, Part(title, tuple(other))

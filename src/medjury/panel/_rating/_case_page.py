@@ -17,6 +17,7 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Example, Outcome
+from medjury.intake.cases import FIRST_ANSWER, SECOND_ANSWER
 from medjury.panel._access import Claim, Form, Role, SentForm, claimed_by
 from medjury.panel._design import (
     Assignment,
@@ -122,7 +123,7 @@ def case_values(
     order = places(connection, round_.id, assignment.person)
     codes = [place.code for place in order]
     number = codes.index(assignment.code)
-    source, answer = _columns(round_, assignment)
+    source, *answers = _columns(round_, assignment)
     kept: Said = last.said if last is not None else {}
     marked = marks_from_row(last.marks if last is not None else None) if marks is None else marks
     return {
@@ -138,7 +139,7 @@ def case_values(
             for name, points in (assignment.instrument or {}).get("points", {}).items()
         },
         "source": source,
-        "answer": answer,
+        "answers": list(filter(None, answers)),
         "said": {q.name: (said or kept).get(q.name, {"grade": "", "why": ""}) for q in round_.questions},
         "comment": comment if comment is not None else (last.comment if last is not None else ""),
         "marks": marked,
@@ -186,8 +187,14 @@ def _paragraphs(text: str) -> list[str]:
     return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
 
 
-def _columns(round_: Round, assignment: Assignment) -> tuple[Column | None, Column | None]:
+def _columns(round_: Round, assignment: Assignment) -> tuple[Column | None, ...]:
+    """The source, and the answer or the two that are compared."""
     sources = labelled(assignment.sources, round_.shown)
+    if compared := [each for each in sources if each.name in (FIRST_ANSWER, SECOND_ANSWER)]:
+        others = tuple(each for each in sources if each not in compared)
+        label = others[0].label if len(others) == 1 else _("Source")
+        source = Column(label, others, {}) if others else None
+        return source, *(Column(each.label, (each,), {}) for each in compared)
     answer = next(iter(labelled(filter(None, [assignment.answer]), round_.shown)), None)
     reference = next((each for each in sources if each.name == "reference"), None)
     left: dict[str, list[Piece]] = {}
