@@ -7,11 +7,13 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import Any, TextIO
 
 from medjury.cli._options import add_case_options, add_json, for_reader, mapping_of, print_json
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import (
     NO_PROMISE,
+    CaseReader,
     RedactedCases,
     Redactor,
     added_settings,
@@ -23,6 +25,8 @@ from medjury.intake.cases import (
 )
 from medjury.statistics import counted
 
+SHOWN_FINDINGS = 20
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
@@ -30,6 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_case_options(check)
     add_json(check)
     check.add_argument("--all", action="store_true", help="list up to a thousand problems, not the first few")
+    check.add_argument(
+        "--marks", metavar="RUN", help="marks of the cases' criteria (a run folder, a store or a file)"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -56,9 +63,29 @@ def run(options: argparse.Namespace) -> int:
         print(found.problems_text(len(found.bad)) if options.all else found.problems_text(), file=sys.stderr)
     elif not found.count:
         print(f"{reader.name}: holds no cases", file=sys.stderr)
+    criteria = _check_criteria(options, reader, stream) if found.inputs.get("criteria") else {}
     if options.json:
-        print_json({"file": str(reader.name), **found.content()})
+        print_json({"file": str(reader.name), **found.content(), **criteria})
     return 2 if found.skipped or not found.count else 0
+
+
+def _check_criteria(options: argparse.Namespace, reader: CaseReader, stream: TextIO) -> dict[str, Any]:
+    """What looks wrong in the criteria of the cases, where they have any."""
+    from medjury.analysis.ranking import check_criteria
+    from medjury.tables import rating_table
+
+    marks = (
+        None if options.marks is None else rating_table(options.marks, instrument="criteria", cases=reader)
+    )
+    found = check_criteria(reader, marks)
+    print(f"criteria: {found.criteria:,} of {counted(found.cases, 'case')}", file=stream)
+    if found.rows:
+        print(f"{counted(len(found.rows), 'place')} to look at:", file=stream)
+        shown = found if options.all else found.first(SHOWN_FINDINGS)
+        print(shown.text(), file=stream)
+        if len(found.rows) > len(shown.rows):
+            print(f"... and {len(found.rows) - len(shown.rows):,} more: --all", file=stream)
+    return {"criteria": found.criteria, "criteria_findings": found.to_dicts()}
 
 
 def add_redact_arguments(parser: argparse.ArgumentParser) -> None:
