@@ -116,13 +116,13 @@ def _truth(rows: Sequence[Rating], humans: Humans, dimension: str) -> float | st
     for each in voters:
         if each.score is not None:
             by_rater.setdefault(each.rater, []).append(each.score)
-    scores = np.array([[float(np.mean(said)) for said in by_rater.values()]]).reshape(1, -1)
+    scores = np.array([[float(np.mean(said)) for said in by_rater.values()] or [np.nan]])
     rule = humans.summary.consensus
     if rule == "adjudicated":
         final = [each.score for each in last if each.score is not None]
         value = consensus_of(scores, rule, [final[0] if final else np.nan])[0]
     else:
-        value = consensus_of(scores, rule)[0] if scores.size else np.nan
+        value = consensus_of(scores, rule)[0]
     return "open" if np.isnan(value) else float(value)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -54,11 +52,6 @@ def with_texts(instrument: Instrument, texts: Texts) -> Instrument:
 
 def tuned_version(version: str) -> str:
     return f"{version}-tuned"
-
-
-def text_hash(texts: Texts) -> str:
-    """What a candidate is known by."""
-    return hashlib.sha256(json.dumps(dict(sorted(texts.items()))).encode()).hexdigest()[:12]
 
 
 def why_refused(text: str, cases: Iterable[str], *, may_quote: bool) -> str:
