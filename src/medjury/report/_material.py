@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from medjury.analysis.calibration import CalibrationStudy
     from medjury.analysis.ranking import PairRanking
 
+_ANSWER = re.compile(r"\banswer(s?)\b")
 AnyBody = TypeVar("AnyBody", bound=Body)
 # More panels than this make no readable figure; the tables beside it have every dimension.
 PANELS = 12
@@ -163,12 +165,18 @@ class Material:
 
     def about(self, words: str, rater: str = "") -> str:
         """A sentence about the jury; where there is no jury but several judges, about the one that is meant."""
+        words = self.of_marks(words)
         if self.evidence.table.juries:
             return words
         return about_judge(words, rater or self.evidence.rater)
 
+    def of_marks(self, words: str) -> str:
+        """Where each case has criteria of its own, what is counted are marks, of which an answer has several."""
+        return _ANSWER.sub(r"mark\1", words) if self.evidence.table.criteria else words
+
     def about_each(self, words: str) -> str:
         """A sentence of ours about the jury, where it holds for each of several judges without a jury."""
+        words = self.of_marks(words)
         return about_judge(words) if not self.evidence.table.juries else words
 
     @cached_property

@@ -30,6 +30,7 @@ from medjury.report._sections.claims import claims
 from medjury.report._sections.closed_loop import closed_loop
 from medjury.report._sections.cost import cost
 from medjury.report._sections.coverage import answering_models, coverage, shortened_records
+from medjury.report._sections.criteria import criteria
 from medjury.report._sections.deliberations import deliberations
 from medjury.report._sections.distributions import dimensions, distributions
 from medjury.report._sections.first_page import first_page
@@ -55,7 +56,7 @@ from medjury.validation import Evidence, RunComparison, Validation, evidence_of,
 Step = Callable[[int, int, str], None]
 # What a reader needs who doubts page one, in the order in which doubts come up.
 EVIDENCE: tuple[SectionMaker, ...] = (
-    preferred_systems, gate, study, coverage, shortened_records, agreement, injection, severe_errors,
+    preferred_systems, gate, criteria, study, coverage, shortened_records, agreement, injection, severe_errors,
 )  # fmt: skip
 # Folded: what else the run can tell, one click away.
 FURTHER: tuple[SectionMaker, ...] = (

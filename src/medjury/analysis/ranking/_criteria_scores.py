@@ -281,7 +281,8 @@ def _row(
     bounded = [each for each in answers if each.worst is not None]
     scores = np.array([each.score for each in whole], dtype=np.float64)
     names = [clusters[each.item] for each in whole]
-    found = _mean(scores, names, design)
+    why = "no answer was marked in full" if bounded else "no positive points"
+    found = _mean(scores, names, design, why)
     return CriteriaRow(
         system,
         rater,
@@ -300,9 +301,9 @@ def _row(
     )
 
 
-def _mean(scores: Floats, clusters: Sequence[str], design: Mapping[str, Any]) -> Estimate:
+def _mean(scores: Floats, clusters: Sequence[str], design: Mapping[str, Any], why: str) -> Estimate:
     if not len(scores):
-        return undefined("no answer was marked in full", 0, "mean")
+        return undefined(why, 0, "mean")
 
     def statistics(rows: Floats) -> Read:
         values = rows[:, 0]

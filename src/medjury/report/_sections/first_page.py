@@ -126,7 +126,7 @@ def _missed(material: Material, rater: str) -> Html:
     if not dangerous or rater != material.evidence.rater or material.evidence.table.weighted:
         return Html("")
     place = "#table-missed-danger" if missed else "#severe"
-    link = element("a", f"{len(missed):,} of {counted(dangerous, 'answer')}", href=place)
+    link = element("a", material.about(f"{len(missed):,} of {counted(dangerous, 'answer')}"), href=place)
     return joined([" Missed: ", link, "."])
 
 

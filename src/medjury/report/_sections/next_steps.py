@@ -104,7 +104,9 @@ def _told(material: Material, step: str, about: Sequence[tuple[Verdict, str]]) -
     text = f" ({'; '.join(parts)}{f'; {more} more below' if more else ''})" if parts else ""
     whole = f"{step.removesuffix('.')}{text}."
     # Where the numbers say whose they are, that is not stated again.
-    return f"{_about_whom(material, [each for each, _ in about])}{whole}" if alone else whole
+    return material.of_marks(
+        f"{_about_whom(material, [each for each, _ in about])}{whole}" if alone else whole
+    )
 
 
 def _about_whom(material: Material, about: Sequence[Verdict]) -> str:

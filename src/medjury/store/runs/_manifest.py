@@ -66,6 +66,10 @@ class Manifest(RunPart):
     cases: int = 0
     cases_skipped: int = 0
     cases_left_out: ManifestLeftOut = ManifestLeftOut()
+    criteria_written: dict[
+        str, int
+    ] = {}  # in a file beside the cases: how many were accepted, edited, dropped
+    criteria_models: tuple[str, ...] = ()  # whose drafts these are
     cases_lacking_input: int = 0
     repeated_texts: int = 0  # cases that have the text of another case: they count once
     systems: dict[str, int] = {}

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from medjury.instruments import Instrument
+from medjury.intake.cases import counts_of, read_written_criteria
 from medjury.judging import Rater
 from medjury.models import ChatModel, Price, PriceList
 from medjury.store.ratings import RatingCount
@@ -83,6 +84,7 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices: PriceLi
         cases=plan.cases,
         cases_skipped=plan.skipped,
         cases_left_out=ManifestLeftOut(rows=dict(plan.left_out.rows), parts=dict(plan.left_out.parts)),
+        **_criteria_written(study),
         cases_lacking_input=plan.lacking,
         repeated_texts=plan.repeated_texts,
         systems=dict(plan.systems),
@@ -110,6 +112,15 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices: PriceLi
             for judge in plan.judges
         },
     )
+
+
+def _criteria_written(study: Study) -> dict[str, Any]:
+    """Who wrote the criteria that are in a file beside the cases."""
+    if study.settings.cases.criteria is None:
+        return {}
+    found = read_written_criteria(study.file.resolve().parent / study.settings.cases.criteria)
+    models = sorted({each.model for each in found if each.model})
+    return {"criteria_written": counts_of(found), "criteria_models": tuple(models)}
 
 
 def _price(price: Price | None) -> str:
