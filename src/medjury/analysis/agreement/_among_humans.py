@@ -269,6 +269,7 @@ def standardised_rows(grid: Grid, design: Design) -> list[AgreementRow]:
 
 
 AMONG = "among references"
+ADVANTAGES = ("alternative_annotator_winning_rate", "average_advantage")
 CHANGES = tuple(f"{form}_change_{kind}" for form in ("icc_2_1", "icc_3_k") for kind in ("added", "replaced"))
 
 
@@ -353,12 +354,12 @@ def _change_rows(grid: Grid, table: Floats, judge: str, everyone: str, design: D
 def _alternative_rows(
     grid: Grid, table: Floats, judge: str, everyone: str, design: Design
 ) -> list[AgreementRow]:
-    if len(design.reference) < 3:
+    if len(design.reference) < 3 or not design.settings.wants_any(ADVANTAGES):
         return []
     result = alternative_annotator_test(table, grid.scores[judge], names=design.reference)
     usable = ~np.isnan(grid.scores[judge]) & ((~np.isnan(table)).sum(axis=1) >= 2)
     counts = group_counts(grid, design.reference, judge, usable)
-    named = {"alternative_annotator_winning_rate": result.winning_rate, "average_advantage": result.advantage}
+    named = dict(zip(ADVANTAGES, (result.winning_rate, result.advantage), strict=True))
     return [
         AgreementRow(grid.dimension, everyone, judge, name, estimate, counts)
         for name, estimate in named.items()

@@ -211,7 +211,9 @@ def _of_items(pair: Pair, on: Counted, parts: PairStatistics, made: Replicates, 
     estimates |= _of_a_constant_rater(pair, on, estimates)
     for name, reason in _missing(on).items():
         estimates[name] = undefined(reason, len(pair.rows), "none")
-    found: Found = {name: (each, None) for name, each in estimates.items()} | _signed_rank(pair)
+    found: Found = {name: (each, None) for name, each in estimates.items()}
+    if settings.wants("wilcoxon_signed_rank"):
+        found |= _signed_rank(pair)
     place = {name: place for place, name in enumerate(ORDER)}
     kept = [name for name in found if _shown(name, pair, settings)]
     return {name: found[name] for name in sorted(kept, key=lambda name: place.get(name, len(place)))}
@@ -220,7 +222,7 @@ def _of_items(pair: Pair, on: Counted, parts: PairStatistics, made: Replicates, 
 def _area(pair: Pair, settings: Settings) -> dict[str, Estimate]:
     """DeLong's interval of the AUC: where every row is a case of its own."""
     positive = pair.positive()
-    if pair.clusters is not None or positive is None:
+    if pair.clusters is not None or positive is None or not settings.wants("auc"):
         return {}
     first, second = pair.rows.T
     return {"auc": area_under_curve(first, second, positive=positive, confidence=settings.confidence)}
