@@ -130,7 +130,6 @@ def _medqa_item(row: Row) -> Item:
 # picture a question may have no answer.
 
 
-_HEAD_QA_COLUMNS = ("qid", "qtext", "ra", "answers")
 _SPLITS = {"2013": "train", "2014": "train", "2015": "development"}
 
 

@@ -7,7 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension, Explain, Instrument, Unscored
@@ -118,7 +118,6 @@ def part_of(instrument: Instrument, dimensions: Sequence[str]) -> Instrument:
 
 
 RejectedRule = Literal["one_higher", "one_lower", "one_better", "random", "worst_judge"]
-REJECTED_RULES: tuple[RejectedRule, ...] = get_args(RejectedRule)
 Binary = Literal["keep", "change"]
 
 
