@@ -165,7 +165,7 @@ def test_a_closed_benchmark_asks_for_a_letter(tmp_path: Path) -> None:
         "new",
     )
     assert made.options == {"columns": {"id": "id", "gold": "gold"}, "choices": {"A": "n", "B": "y"}}
-    assert (made.context, made.gold, made.data) == ("note, question", "The column gold.", "t.csv")
+    assert (made.context, made.gold, made.data) == ("note, question", "The column gold.", str(file))
     assert "|" in (tmp_path / "ward_qa.yaml").read_text(), (
         "texts of several lines are written as they are read"
     )
@@ -184,7 +184,7 @@ def test_an_open_benchmark_is_graded_by_a_jury(tmp_path: Path) -> None:
         True,
         "note_quality",
     )
-    assert with_gold.prompt == "{frage}" and with_gold.data == "data/t.csv"
+    assert with_gold.prompt == "{frage}" and with_gold.data == str(file)
     assert with_gold.options["columns"] == {
         "id": "@row",
         "frage": "Frage",
