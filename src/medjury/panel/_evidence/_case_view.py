@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from medjury.intake.cases import Case, ChatMessage, heading_line
+from medjury.intake.cases import FIRST_ANSWER, SECOND_ANSWER, Case, ChatMessage, heading_line, pair_of
 from medjury.panel._evidence._quotations import Found, Piece, Quotable, Quotation, locate, pieces, quoted_in
 from medjury.panel._evidence._run import State
 from medjury.panel._evidence._steps import ClaimShown, StepShown, last_draft, quotations_of, shown_steps
@@ -105,6 +105,11 @@ class CaseView:
     _quotations: dict[Quotation, QuotationShown] = field(repr=False)
     differing: int = 0  # places of the answer that are marked as differing from the source
 
+    @property
+    def compared(self) -> tuple[TextShown, ...]:
+        """The two answers of a pair."""
+        return tuple(each for each in self.sources if each.name in (FIRST_ANSWER, SECOND_ANSWER))
+
     def shown(self, quotation: Quotation) -> QuotationShown | None:
         return self._quotations.get(quotation)
 
@@ -122,7 +127,11 @@ def texts_of(
     if around is None:
         return [], None
     found: list[tuple[str, Quotable]] = []
-    found += [(_title(name), Quotable(name, visible(text))) for name, text in around.texts.items()]
+    compared = dict(zip((FIRST_ANSWER, SECOND_ANSWER), pair_of(key[1]) or (), strict=False))
+    found += [
+        (compared.get(name) or _title(name), Quotable(name, visible(text)))
+        for name, text in around.texts.items()
+    ]
     for note in around.notes:
         title = " · ".join(filter(None, (f"Note {note.id}", note.date, note.kind)))
         found.append((title, Quotable(note.id, visible(note.text))))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from medjury.panel._evidence._run import State
 from medjury.panel._evidence._snapshot import Snapshot
+from medjury.tables import SHOWN_FIRST
 
 if TYPE_CHECKING:
     import polars
@@ -95,11 +96,12 @@ def _given(state: State, place: int, names: Sequence[str]) -> Iterator[Vote]:
             for (repeat,), each in part.group_by("repeat", maintain_order=True)
         ]
         if len(repeats) == 1:
-            yield replace(repeats[0], note="")
+            yield repeats[0] if state.snapshot.table.pairs else replace(repeats[0], note="")
             continue
         cells = tuple(_together(state.snapshot, dimension, name, place, repeats[0].cells[number])
                       for number, dimension in enumerate(names))  # fmt: skip
-        yield Vote(name, word, cells, f"{state.snapshot.table.repeats} of {len(repeats)} repeats")
+        together = "orders" if state.snapshot.table.pairs else "repeats"
+        yield Vote(name, word, cells, f"{state.snapshot.table.repeats} of {len(repeats)} {together}")
         yield from (replace(each, again=True) for each in repeats)
 
 
@@ -109,7 +111,8 @@ def _one(
     by_name: dict[str, dict[str, Any]] = {row["dimension"]: row for row in part.iter_rows(named=True)}
     cells = tuple(_cell(by_name.get(name)) for name in names)
     said = () if state.hidden else _said(state.snapshot, by_name)
-    return Vote(rater, kind, cells, f"repeat {repeat + 1}", said)
+    first = part[SHOWN_FIRST][0] if SHOWN_FIRST in part.columns else None
+    return Vote(rater, kind, cells, f"repeat {repeat + 1}" if first is None else f"{first} shown first", said)
 
 
 def _together(snapshot: Snapshot, dimension: str, rater: str, place: int, first: Cell) -> Cell:

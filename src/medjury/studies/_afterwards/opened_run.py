@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from medjury.foundation.documents import read_document, validate
 from medjury.foundation.errors import MedjuryError
 from medjury.intake import mapping_in
-from medjury.intake.cases import Case, CaseSource, RedactedCases, make_redactor, read_cases
+from medjury.intake.cases import Case, CaseSource, PairedCases, RedactedCases, make_redactor, read_cases
 from medjury.store.runs import Manifest, files
 from medjury.studies._file.study_file import StudyFile, overridden
 from medjury.studies._study.drafts import DraftedCases, Drafts, make_drafter
@@ -66,7 +66,7 @@ class Run:
         document = overridden(read_document(study), manifest.overrides)
         settings = validate(document, StudyFile)
         around = study.resolve().parent
-        source: CaseSource = read_cases(
+        read = read_cases(
             around / settings.cases.path if file is None else file,
             mapping=mapping_in(around, settings.cases.mapping),
             on_bad=on_bad,
@@ -74,6 +74,7 @@ class Run:
             language=settings.cases.language,
             criteria=None if settings.cases.criteria is None else around / settings.cases.criteria,
         )
+        source: CaseSource = PairedCases(read) if settings.design == "pairs" else read
         redactor = make_redactor(settings.redact, folder=around) if settings.redact else None
         if redactor is not None:
             source = RedactedCases(source, redactor)
