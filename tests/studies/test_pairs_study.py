@@ -12,11 +12,13 @@ import polars as pl
 import pytest
 from tests.loopback import Call, LoopbackServer
 
-from medjury.analysis.ranking import rank_pairs
+from medjury.analysis.calibration import draw_review, write_frame
+from medjury.analysis.ranking import pairs_worth, rank_pairs
 from medjury.foundation.errors import MedjuryError
+from medjury.panel._design._setting_up import answers_of
 from medjury.report import write_page
 from medjury.store.ratings import read_ratings
-from medjury.studies import load_study, run_study
+from medjury.studies import load_rated_study, load_study, run_study
 from medjury.tables import open_run
 
 Write = Callable[..., Path]
@@ -235,3 +237,36 @@ def test_a_system_whose_name_could_be_two_is_refused(write_study: Write) -> None
     rows = [{**row, "system": row["system"].replace("alder", "a vs b")} for row in answers()]
     with pytest.raises(MedjuryError, match="called 'a vs b'"):
         list(load_study(write_study(cases=rows, **STUDY)).cases)
+
+
+def test_the_pairs_that_tell_most_are_drawn_with_stated_probabilities_and_rated_in_one_order(
+    write_study: Write, server: LoopbackServer, tmp_path: Path
+) -> None:
+    """alder and birch are level, cedar is far behind: one more verdict on cedar tells little."""
+
+    def answer(call: Call) -> str:
+        first, second = seen(call) or (2, 1)
+        found = re.search(r"case (\d+)\.", call.json["messages"][1]["content"])
+        number = int(found[1]) if found else 0
+        better = -1 if first > second else 1
+        upset = number % 4 > 1 if {first, second} == {2, 3} else number in (2, 5, 9, 14)
+        return says(-better if upset else better)
+
+    server.endpoint.behaviours = answer
+    file = write_study(cases=answers(20), **STUDY)
+    table = open_run(run(file))
+    worth = pairs_worth(table, resamples=200, seed=1)
+    assert worth["alder vs birch"] > worth["alder vs cedar"]
+    queue = draw_review(table, ratings=12, by="order", worth=worth, seed=1)
+    probability = {row.system: row.probability for row in queue.rows}
+    assert len(queue.drawn) == 12 and sum(row.probability for row in queue.rows) == pytest.approx(12)
+    assert probability["alder vs birch"] > probability["alder vs cedar"] > 0.0
+    write_frame(queue.frame(), tmp_path / "queue.csv")
+    with file.open("a") as opened:
+        opened.write("panel: {rounds: [{name: review, draw: queue.csv}]}\n")
+    (each,) = load_rated_study(file).rounds
+    drawn = answers_of(each)
+    assert drawn is not None and len(drawn.cases) == 12
+    assert {(case.id, case.system) for case in drawn.cases} <= (each.once or set())
+    with pytest.raises(MedjuryError, match="go together"):
+        draw_review(table, ratings=12, by="order")

@@ -4,8 +4,12 @@ its gate can show, which answers clinicians read, how many more ratings will set
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from medjury.cli._table_options import add_table_options, numbers, shared, table_from
+
+if TYPE_CHECKING:
+    from medjury.analysis.calibration import By
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -75,9 +79,9 @@ def _add_review(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--by",
-        choices=("influence", "triage", "random"),
-        default="influence",
-        help="what probabilities go with: what an answer adds to the error, the order of triage, nothing",
+        choices=("influence", "triage", "order", "random"),
+        help="what probabilities go with: what an answer adds to the error (influence), the order of triage, what "
+        "a pair adds to the order of the systems (order, for pairs), nothing (random)",
     )
     add("--whole", choices=("answer", "case", "patient"), default="answer",
         help="what is drawn, with all its answers (answer)")  # fmt: skip
@@ -101,12 +105,20 @@ def _plan_review(options: argparse.Namespace) -> int:
 
     if options.out is not None:
         check_ending(options.out, [".csv"], "the queue")
+    table = table_from(options)
+    by: By = options.by or ("order" if table.pairs else "influence")
+    worth = None
+    if by == "order":
+        from medjury.analysis.ranking import pairs_worth
+
+        worth = pairs_worth(table, resamples=options.resamples, seed=options.seed)
     found = draw_review(
-        table_from(options),
+        table,
         ratings=options.count,
         raters=options.raters,
         dimensions=options.dimensions,
-        by=options.by,
+        by=by,
+        worth=worth,
         whole=options.whole,
         floor=options.floor,
         certain=not options.none_certain,

@@ -96,7 +96,7 @@ def _number(seed: int, what: str, name: str) -> bytes:
 
 
 Whole = Literal["answer", "case", "patient"]
-By = Literal["influence", "triage", "random"]
+By = Literal["influence", "triage", "order", "random"]
 UNSCORED, DANGEROUS, REST = "{who} gave no score", "{who} calls it dangerous", "drawn"
 BESIDE = "another answer of the same case or patient is read in any case"
 _VERSION = 1
@@ -171,6 +171,7 @@ def draw_review(
     floor: float = 0.25,
     certain: bool = True,
     seed: int | None = None,
+    worth: Mapping[str, float] | None = None,
 ) -> ReviewQueue:
     """Draw the answers that clinicians read, `ratings` of them, by stated probabilities.
 
@@ -178,8 +179,11 @@ def draw_review(
     one of the dimensions is read. The others are drawn in proportion to what they add to the error of agreement,
     mean and severe errors as far as the judges tell (`by` "influence"), to their place in the order of triage
     ("triage", one dimension), or alike ("random"); a share `floor` of that is plain random drawing, so that
-    everybody can come up and no weight runs away. `whole` draws cases or patients with all their answers;
-    `ratings` is then what is expected, and a case is certain where one of its answers is.
+    everybody can come up and no weight runs away. Pairs of answers are drawn by "order": in proportion to what a
+    verdict on them adds to the order of the systems, as `worth` has it (see `pairs_worth`).
+
+    `whole` draws cases or patients with all their answers; `ratings` is then what is expected, and a case is
+    certain where one of its answers is.
 
     >>> import polars as pl
     >>> scores = [(str(n), who, "accuracy", 1 + (n * k) % 5) for n in range(40) for k, who in ((1, "a"), (3, "b"))]
@@ -193,7 +197,9 @@ def draw_review(
     if not 0.0 < floor <= 1.0:
         raise MedjuryError(f"the floor is a share above 0 and at most 1, such as 0.25, not {floor:g}.")
     seeded = ready.seed(seed)
-    units = _units(ready, raters, dimensions, by, certain)
+    if (by == "order") != (worth is not None):
+        raise MedjuryError('`by` "order" and the `worth` of each pair go together.')
+    units = _units(ready, raters, dimensions, by, certain, worth)
     names, groups = _groups(units, whole)
     sizes, sure, costs = _of_groups(units, groups, len(names))
     settings = {
@@ -231,7 +237,12 @@ class _Units:
 
 
 def _units(
-    table: RatingTable, raters: Names | None, dimensions: Names | None, by: By, certain: bool
+    table: RatingTable,
+    raters: Names | None,
+    dimensions: Names | None,
+    by: By,
+    certain: bool,
+    worth: Mapping[str, float] | None,
 ) -> _Units:
     """Every answer that the jury was asked about, with its size and whether it is read in any case."""
     # Nobody's ratings decide who is read, so that whoever rated before changes nothing.
@@ -251,8 +262,14 @@ def _units(
     for part in parts:
         asked = part.asked(jury) & ~part.not_applicable(jury)
         given = part.measured.oriented(part.scores(jury))
-        danger = part.measured.danger(table.rules)
-        sizes = _sizes(judged, part, jury, judges, danger, by, roles.raters if raters is not None else None)
+        # That the first answer of a pair is better is no danger.
+        danger = None if table.pairs else part.measured.danger(table.rules)
+        if worth is not None:
+            sizes = np.array([worth[system] for system in part.grid.systems.tolist()])
+        else:
+            sizes = _sizes(
+                judged, part, jury, judges, danger, by, roles.raters if raters is not None else None
+            )
         for place in np.flatnonzero(asked).tolist():
             key = (str(part.grid.items[place]), str(part.grid.systems[place]))
             digest.update(

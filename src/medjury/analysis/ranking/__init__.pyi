@@ -11,6 +11,7 @@ from ._rank import agreement_after as agreement_after
 from ._rank import rank as rank
 from ._rank_pairs import PairRanking as PairRanking
 from ._rank_pairs import PairStanding as PairStanding
+from ._rank_pairs import pairs_worth as pairs_worth
 from ._rank_pairs import rank_pairs as rank_pairs
 from ._rank_scores import read_costs as read_costs
 from ._ranking import Ranking as Ranking

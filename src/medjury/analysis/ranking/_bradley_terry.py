@@ -142,6 +142,14 @@ def chances(compared: Comparisons, fit: Strengths) -> Floats:
     return np.asarray(share[0] + share[1] / 2)
 
 
+def information(compared: Comparisons, fit: Strengths, one: int, other: int) -> float:
+    """Fisher information of one verdict on two systems about the difference of their strengths (first fit)."""
+    values = fit.strengths[0]
+    tied = (values[one] + values[other]) / 2 + fit.tie[0] if compared.ties else -np.inf
+    share = special.softmax([values[one], tied, values[other]])
+    return float((share[0] + share[2] - (share[0] - share[2]) ** 2) / 4)
+
+
 def without_end(compared: Comparisons, counts: Floats) -> NDArray[np.bool_]:
     """`(systems, systems)`: whether the likelihood rises, or stays, as the strength of one over the other goes to
     infinity. Nowhere: every strength has a finite estimate. One way only: that one was never worse. Both ways:

@@ -19,6 +19,7 @@ from medjury.analysis.ranking._bradley_terry import (
     chances,
     fit_strengths,
     has_order,
+    information,
     without_end,
 )
 from medjury.analysis.ranking._ranking import Part, RankingAgreement, RankingRow
@@ -208,6 +209,33 @@ def rank_pairs(
         beside=compared,
         reordered=reordered,
     )
+
+
+def pairs_worth(table: object, *, resamples: int | None = None, seed: int | None = None) -> dict[str, float]:
+    """By pair of systems, how much one more verdict on it tells about their order: the standard error of the
+    difference of their strengths, times the square root of what one verdict tells about it (its Fisher information,
+    least where everybody knows the winner). From judges' verdicts alone: what clinicians said decides nothing."""
+    table = rating_table(table)
+    if not table.pairs:
+        raise MedjuryError("these ratings are of single answers, not of pairs; use another way to draw")
+    given = verdicts(table)
+    found = given.of(*(table.judges or tuple(table.raters))).tournament
+    if not len(found.cell):
+        raise MedjuryError("no judge gave a verdict on any pair.")
+    compared = found.compared
+    fit = fit_strengths(compared, found.counts[np.newaxis])
+    drawn = found.replicates(table.resamples(resamples), table.seed(seed))
+    strengths = np.column_stack([drawn.resampled[f"strength\0{name}"] for name in compared.systems])
+    strengths = strengths[np.isfinite(strengths).all(axis=1)]
+    sizes = {}
+    for name in table.rows["system"].unique().to_list():
+        if (pair := pair_of(name)) is None:
+            continue
+        one, other = (compared.systems.index(system) for system in pair)
+        tells = float(np.sqrt(information(compared, fit, one, other)))
+        spread = float(np.std(strengths[:, one] - strengths[:, other])) if len(strengths) > 1 else 1.0
+        sizes[name] = max(tells * spread, 1e-6)
+    return sizes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
