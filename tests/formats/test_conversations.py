@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.formats.readable import reads
 
+from medjury.cli import main
 from medjury.intake import FileError
 from medjury.intake.cases import Case, Redactor, case_from_row, case_to_row, read_cases, text_of, write_cases
 from medjury.studies.inspection import look
@@ -204,6 +205,14 @@ def test_what_has_no_words_is_stated_in_its_place() -> None:
         "[1,234 characters of the model's reasoning, which the user did not see, are left out here]\nYes."
     )
     assert (said[2].text, said[2].turn) == ("", 3)  # an empty message is one
+
+
+def test_cases_check_counts_what_would_be_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = stored(tmp_path, {"id": "a", "messages": OPENAI}, {"id": "b", "messages": [ONE]})
+    assert main(["cases", "check", str(file), "--unit", "turn"]) == 2
+    told = capsys.readouterr()
+    assert told.out.startswith("chats.jsonl: 2 cases\n") and "candidate: 2" in told.out
+    assert "row 2, conversation: holds no message of the assistant" in told.err
 
 
 def test_a_turn_without_words_is_no_answer_and_what_comes_after_the_last_is_counted(tmp_path: Path) -> None:

@@ -33,6 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check = actions.add_parser("check", help="read every case, count what is there, report bad rows")
     add_case_options(check)
     add_json(check)
+    check.add_argument(
+        "--unit",
+        choices=("conversation", "last", "turn"),
+        help="what is judged of each conversation, as `unit` in a study says it",
+    )
     check.add_argument("--all", action="store_true", help="list up to a thousand problems, not the first few")
     check.add_argument(
         "--marks", metavar="RUN", help="marks of the cases' criteria (a run folder, a store or a file)"
@@ -41,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print what was read. Exit status 2 where a row cannot be used or none can."""
-    reader = read_cases(options.cases, mapping=mapping_of(options), on_bad="skip")
+    reader = read_cases(options.cases, mapping=mapping_of(options), on_bad="skip", unit=options.unit)
     found = reader.summary
     stream = for_reader(options)
     print(f"{reader.name}: {counted(found.count, 'case')}", file=stream)

@@ -10,6 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from medjury.foundation.documents import Document, read_document, validate, validate_part
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.fields import Part
+from medjury.intake.cases import Unit
 from medjury.studies import StudyFile
 
 
@@ -104,6 +105,7 @@ class WatchStudy(Part):
     allow_hosts: tuple[str, ...]
     mapping: Any = None
     language: str | None = None
+    unit: Unit | None = None  # what is judged of each conversation
 
     def place(self, name: str) -> Path:
         """A path as the study file names it."""
@@ -127,4 +129,5 @@ def load_watch(path: str | Path) -> WatchStudy:
         allow_hosts=tuple(study.allow_hosts),
         mapping=study.cases.mapping,
         language=study.cases.language,
+        unit=study.unit,
     )

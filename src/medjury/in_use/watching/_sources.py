@@ -46,7 +46,7 @@ def _from_folder(study: WatchStudy, state: State) -> Taken:
         mark = f"{found.st_size} {found.st_mtime_ns}"
         if state.mark(f"file {file.name}") == mark:
             continue
-        for case in read_cases(file, mapping=study.mapping, language=study.language):
+        for case in read_cases(file, mapping=study.mapping, unit=study.unit, language=study.language):
             if state.knows(case.id, case.system):
                 continue
             if not left:
@@ -75,7 +75,7 @@ def _from_table(study: WatchStudy, source: SourcePart, state: State, folder: Pat
     if not rows:
         return Taken()
     write_whole(folder / "rows.jsonl", "".join(_line(row, source) for row in rows))
-    cases = read_cases(folder / "rows.jsonl", mapping=study.mapping, language=study.language)
+    cases = read_cases(folder / "rows.jsonl", mapping=study.mapping, unit=study.unit, language=study.language)
     new = [case for case in cases if not state.knows(case.id, case.system)]
     keys = [row[source.order] for row in rows]
     marks = {} if source.taken else {"table": json.dumps(keys[-1], default=str)}

@@ -179,8 +179,13 @@ def case_view(state: State, place: int) -> CaseView:
         _flags(state, place),
         _spent(state, place),
         shown,
-        sum(each.differs != "" for each in answer.pieces) if answer else 0,
+        sum(each.differs != "" for each in _words_of(answer)) if answer else 0,
     )
+
+
+def _words_of(text: TextShown) -> Sequence[Piece]:
+    """What somebody wrote: the headings of turns are ours."""
+    return [piece for turn in text.turns for piece in turn.pieces] if text.turns else text.pieces
 
 
 def _marks(texts: Sequence[Quotable]) -> list[Sequence[Mark]]:

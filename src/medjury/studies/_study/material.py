@@ -56,6 +56,7 @@ class Material:
     instrument: Instrument
     source: CaseReader | PairedCases
     redactor: Redactor | None
+    unit: Unit | None = None  # what is judged of each conversation
 
     @property
     def cases(self) -> CaseSource:
@@ -85,7 +86,7 @@ def read_material(document: Document, settings: StudyFile, *, skip_bad_cases: bo
     away = bool(settings.allow_hosts)
     if stated := settings.redact:
         redactor = named(document, ("redact",), lambda: make_redactor(stated, folder=folder, strict=away))
-    return Material(instrument, source, redactor)
+    return Material(instrument, source, redactor, settings.unit)
 
 
 def read_case_file(

@@ -160,7 +160,10 @@ def _source(
     file = part.file
     if file is None:
         return material.source
-    found = named(document, ("panel", "rounds", index, "file"), lambda: read_case_file(file, folder))
+    unit = material.unit
+    found = named(
+        document, ("panel", "rounds", index, "file"), lambda: read_case_file(file, folder, unit=unit)
+    )
     return PairedCases(found) if isinstance(material.source, PairedCases) else found
 
 
