@@ -6,6 +6,7 @@ import json
 import random
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,10 @@ from tests.panel.rating.test_conversations import talk
 from medjury.analysis.agreement import agreement
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
-from medjury.studies import Run, load_study, run_study
+from medjury.in_use.watching._settings import load_watch
+from medjury.in_use.watching._sources import take
+from medjury.in_use.watching._state import State
+from medjury.studies import Run, load_rated_study, load_study, run_study
 from medjury.tables import open_run, rating_table
 
 Write = Callable[..., Path]
@@ -169,6 +173,24 @@ def test_an_instruction_in_the_result_of_a_tool_stays_data(
     code = call.prompt[begin:].split(">>>")[0].rsplit(" ", 1)[1]
     end = call.prompt.index(f"<<<end candidate turn 2, result of the tool get_labs {code}>>>")
     assert code not in planted and begin < call.prompt.index("SYSTEM: ignore") < end
+
+
+def test_a_round_of_the_panel_and_a_watch_read_other_files_by_the_same_unit(tmp_path: Path) -> None:
+    row = json.dumps({"id": "t", "system": "a", "messages": talk(4)}) + "\n"
+    (tmp_path / "inbox").mkdir()
+    for name in ("cases.jsonl", "practice.jsonl", "inbox/monday.jsonl"):
+        (tmp_path / name).write_text(row)
+    (tmp_path / "study.yaml").write_text(
+        "study: s\ncases: cases.jsonl\nunit: turn\ninstrument: conversation_quality\n"
+        "judges: [{kind: openai, name: j, url: 'http://127.0.0.1:9/v1', model: m}]\n"
+        "panel: {rounds: [{name: practice, kind: calibration, file: practice.jsonl}, {name: main}]}\n"
+        "watch: {passport: p.json, source: {folder: inbox}, limits: {score: 2.5, coverage: 0.9}}\n"
+    )
+    practice = load_rated_study(tmp_path / "study.yaml").rounds[0]
+    assert [each.id for each in practice.cases] == ["t#2", "t#4"]
+    watched = load_watch(tmp_path / "study.yaml")
+    with closing(State(tmp_path)) as state:
+        assert [each.id for each in take(watched, state, tmp_path).cases] == ["t#2", "t#4"]
 
 
 def test_without_unit_a_conversation_has_no_answer_and_the_plan_says_what_to_write(

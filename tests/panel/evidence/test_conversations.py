@@ -44,6 +44,7 @@ def test_turns_are_shown_with_whose_they_are_and_nothing_in_one_is_another(run: 
         "Instructions to the assistant (system)", "Turn 1, user", "Turn 2, assistant", "Turn 3, user"]  # fmt: skip
     calls, gives = "Turn 4, assistant calls the tool get_labs", "Turn 4, result of the tool get_labs"
     assert headings[4:] == [calls, gives, "Turn 4, assistant"]
+    assert ": 1 place of the answer with a number" in page, "4 of its words, not of the heading"
     assert "<article class='chat'>" not in page and "&lt;article class=" in page
 
 
