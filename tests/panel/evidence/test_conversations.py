@@ -44,8 +44,12 @@ def test_turns_are_shown_with_whose_they_are_and_nothing_in_one_is_another(run: 
         "Instructions to the assistant (system)", "Turn 1, user", "Turn 2, assistant", "Turn 3, user"]  # fmt: skip
     calls, gives = "Turn 4, assistant calls the tool get_labs", "Turn 4, result of the tool get_labs"
     assert headings[4:] == [calls, gives, "Turn 4, assistant"]
-    assert ": 1 place of the answer with a number" in page, "4 of its words, not of the heading"
     assert "<article class='chat'>" not in page and "&lt;article class=" in page
+
+
+def test_a_number_in_the_heading_of_a_turn_is_no_difference(run: Path) -> None:
+    page = Reader(EvidenceRun(run)).text("/case/talk~2330/a")
+    assert "1 place of the answer with a number" in page  # "Answer 30", and not "Turn 30"
 
 
 def test_a_result_that_is_quoted_is_open_and_the_others_are_folded(run: Path) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Literal
 
 # The text of a case that holds what was said before the answer under judgement.
@@ -60,7 +61,22 @@ def in_turns(messages: Iterable[ChatMessage], first: int = 1) -> tuple[ChatMessa
 
 def text_of(messages: Iterable[ChatMessage]) -> str:
     """All of it as one text, for what reads words and not turns: search, marks, text metrics."""
-    return "\n\n".join(f"{heading_line(each)}{each.text}" for each in messages)
+    return "\n\n".join(map(_lines, messages))
+
+
+# Each turn of a conversation is a case with all turns before it: what is made of a message is made once.
+_AT_HAND = 8192
+
+
+@lru_cache(_AT_HAND)
+def _lines(message: ChatMessage) -> str:
+    return f"{heading_line(message)}{message.text}"
+
+
+@lru_cache(_AT_HAND)
+def _json(message: ChatMessage) -> str:
+    each = message
+    return json.dumps([each.kind, each.text, each.turn, each.name, each.call, each.at, each.failed])
 
 
 def heading_line(message: ChatMessage) -> str:
@@ -70,7 +86,7 @@ def heading_line(message: ChatMessage) -> str:
 
 def messages_json(messages: Iterable[ChatMessage]) -> str:
     """The messages in ASCII, the same for the same messages."""
-    return json.dumps([astuple(each) for each in messages])
+    return f"[{', '.join(map(_json, messages))}]"
 
 
 def as_rows(messages: Iterable[ChatMessage]) -> list[dict[str, Any]]:
