@@ -219,8 +219,8 @@ def test_length_is_taken_out_by_one_slope_within_systems(tmp_path: Path) -> None
     draw = np.random.default_rng(5)
     cases, marks = [], []
     for number in range(60):
-        for system, size in (("short", 200), ("long", 2000)):
-            length = int(size * draw.uniform(0.5, 2.0))
+        for system, size in (("short", 600), ("long", 2000)):
+            length = int(size * draw.uniform(0.2, 5.0))
             criteria = [{"id": f"c{n}", "text": f"Says {n}.", "points": 1} for n in range(100)]
             cases.append(
                 {"id": f"i{number}", "system": system, "candidate": "x" * length, "criteria": criteria}
@@ -232,6 +232,21 @@ def test_length_is_taken_out_by_one_slope_within_systems(tmp_path: Path) -> None
     found = criteria_scores(rating_table(_table(marks), cases=path), resamples=200)
     lines = {row.system: row for row in found.over_all().rows}
     assert lines["long"].raw is not None and lines["short"].raw is not None
-    assert lines["long"].raw - lines["short"].raw > 0.2
+    assert lines["long"].raw - lines["short"].raw > 0.08
     assert lines["long"].adjusted == pytest.approx(lines["short"].adjusted, abs=0.01)
     assert found.slopes["r"] == pytest.approx(0.1, abs=0.01)
+
+
+def test_nobody_is_read_off_at_a_length_at_which_none_of_its_answers_was(tmp_path: Path) -> None:
+    cases, marks = [], []
+    for number in range(20):
+        for system, size in (("short", 100 + number), ("long", 5000 + number)):
+            criteria = [{"id": "c", "text": "Says it.", "points": 1}]
+            cases.append(
+                {"id": f"i{number}", "system": system, "candidate": "x" * size, "criteria": criteria}
+            )
+            marks.append((f"i{number}", system, "r", "c", float(number % 2), 1.0))
+    path = tmp_path / "cases.jsonl"
+    path.write_text("".join(json.dumps(case) + "\n" for case in cases))
+    found = criteria_scores(rating_table(_table(marks), cases=path), resamples=200)
+    assert [row.adjusted for row in found.over_all().rows] == [None, None]

@@ -92,6 +92,7 @@ def test_every_exhibit_and_section_that_the_page_names_is_in_its_report(
     ("name", "size", "calls", "rated", "twice"),
     [
         ("conversations", "96 cases, 2 systems", "288", 10, 10),
+        ("criteria", "24 cases, 2 systems", "72", 12, 12),
         ("diagnosis-jury", "378 cases, 7 systems", "1,134", 54, 0),
         ("econsult", "40 cases", "757", 27, 20),
         ("medhelm-jury", "224 cases, 4 systems", "672", 56, 56),

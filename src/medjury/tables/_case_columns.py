@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from medjury.store.ratings import PROFILE, Rating
+from medjury.tables._marks import CASE, CRITERION, POINTS
 
 if TYPE_CHECKING:
     import polars
@@ -66,6 +67,8 @@ def found_columns(rows: polars.DataFrame, asked: Collection[str]) -> CaseColumns
 
     usual = {*CASE_PARTS, *asked}
     own = {*(each.name for each in fields(Rating)), *_MADE}
+    if CASE in rows.columns:  # what a mark is of, and what that is worth, is no part of the cases
+        own |= {CASE, CRITERION, POINTS, "text", "tags"}
     kinds = (pl.String, pl.Categorical, pl.Enum, pl.Boolean)
     candidates = [
         name

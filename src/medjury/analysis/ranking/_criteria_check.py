@@ -4,7 +4,7 @@
 or of the file, have negative ones; praise ("correctly") with negative points, or blame ("incorrectly") with
 positive ones; and a criterion with negative points whose siblings that begin with the same word all have
 positive ones and that names nothing bad. `double`: the same words twice in a case, or nearly the same with the
-same numbers and the same negations. `decides_alone`: a criterion worth half of the positive points or more
+same numbers and the same negations. `decides_alone`: a criterion worth 60 % of the positive points or more
 among three or more; or one that takes all of them away. `no_positive_points`: no answer to the case has a
 score. With marks, of criteria on three or more answers: `marked_alike`, where two judges agree on each, so that
 nobody can be told from anybody by it; and `never_met`, where no rater ever called it met. They are places to
@@ -47,6 +47,7 @@ _NEGATIONS = re.compile(r"\b(not|no|never|without|fails?|omits?|lacks?|neglects?
 _NEAR = 0.9  # of the longer text, the share that two near-doubles have in common
 _MOSTLY, _ENOUGH = 0.75, 3
 _SIBLINGS = 3
+_ALONE = 0.6  # of the positive points
 _ANSWERS = 3
 
 
@@ -177,7 +178,7 @@ def _weights(item: str, criteria: Sequence[Criterion]) -> Iterator[CriteriaFindi
         yield CriteriaFinding("no_positive_points", item, "", None, finding, "")
         return
     for each in criteria:
-        if each.points >= total / 2 and len(positive) >= _ENOUGH:
+        if each.points >= _ALONE * total and len(positive) >= _ENOUGH:
             yield _made("decides_alone", item, each, f"worth {each.points:g} of {total:g} positive points")
         elif each.points <= -total:
             yield _made("decides_alone", item, each, f"takes away all {total:g} positive points")

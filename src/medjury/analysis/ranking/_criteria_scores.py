@@ -17,7 +17,8 @@ clipped. Its interval is a bootstrap of patients, or cases. The mean is that of 
 `adjusted` takes length out: one straight line of the score on the logarithm of the answer's characters is
 fitted to all answers that the rater marked in full, with the same slope and an intercept of its own for each
 system (analysis of covariance), and each system is read off at the mean logarithm of all answers. One system
-alone has nothing to be adjusted to.
+alone has nothing to be adjusted to, and a system none of whose answers is as long, or as short, as that is not
+read off at all: nobody saw it there.
 """
 
 from __future__ import annotations
@@ -363,7 +364,7 @@ def _at_equal_length(
         return [size for each in whole if (size := _logarithm(table, each)) is not None]
 
     mine, all_sizes = sizes(own), sizes(answers)
-    if row.raw is None or len(mine) < row.answers:
+    if row.raw is None or len(mine) < row.answers or not min(mine) <= np.mean(all_sizes) <= max(mine):
         return None
     return row.raw - slope * float(np.mean(mine) - np.mean(all_sizes))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
@@ -19,7 +19,7 @@ from medjury.studies._plan.gate import stated_gate
 from medjury.studies._plan.plan import RunPlan
 from medjury.studies._plan.registering import registered_protocol
 from medjury.studies._study.study import Study
-from medjury.tables import Measured, adjudicated, danger_reference, of_instrument, rating_table
+from medjury.tables import HARM, MET, Measured, adjudicated, danger_reference, of_instrument, rating_table
 from medjury.validation import GatePlan, plan_gate
 
 _UNREGISTERED = (
@@ -50,13 +50,17 @@ def gate_outlook(
             f"No clinician has rated yet: the plan is for {clinicians} clinicians who rate every case."
         )
     else:
+        together_by = plan.patients
+        if study.instrument.by_case:
+            marks, together_by = _pooled(humans.ratings, plan, development)
+            humans = replace(humans, ratings=marks)
         rated = tuple(each for each in humans.ratings if each.rater in humans.reference)
         held_out = [each for each in rated if each.score is not None and each.item not in development]
-        cases, twice, clinicians = _rated(held_out, plan.patients)
+        cases, twice, clinicians = _rated(held_out, together_by)
         doubly = twice
         again = _scored_again(humans, held_out)
         settled = _settled(humans) if humans.summary.consensus == "adjudicated" else None
-        by_dimension = _by_dimension(held_out, study, rules, settled, plan.patients)
+        by_dimension = _by_dimension(held_out, study, rules, settled, together_by)
         text = f"{_told(by_dimension)}{again}"
         shares = [each.dangerous / each.cases for each in by_dimension if each.dangerous is not None]
         # Clinicians may read some of the answers to a case: the plan is for as many as they did.
@@ -94,6 +98,22 @@ def _scored_again(humans: Humans, rated: Sequence[Rating]) -> str:
 
 
 Together = Mapping[str, int]  # the patient of a case, or the conversation of a turn, where it has others
+
+
+def _pooled(
+    ratings: Sequence[Rating], plan: RunPlan, development: Collection[str]
+) -> tuple[tuple[Rating, ...], Together]:
+    """Marks of criteria as rating tables have them: by whether points are negative, each criterion an item of its
+    own; and which of these go together, as those of one case or patient do."""
+    made, together, numbers = [], {}, dict[str, int]()
+    for each in ratings:
+        if each.item not in development:
+            criterion = plan.criteria.of.get(each.item, {}).get(each.dimension)
+            item = f"{each.item} › {each.dimension}"
+            together[item] = numbers.setdefault(_case(each.item, plan.patients), len(numbers))
+            harm = criterion is not None and criterion.points < 0
+            made.append(replace(each, item=item, dimension=HARM if harm else MET))
+    return tuple(made), together
 
 
 def _rated(ratings: Sequence[Rating], together: Together) -> tuple[int, int, int]:
