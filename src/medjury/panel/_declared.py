@@ -32,7 +32,7 @@ class Everybody:
 
     roles: frozenset[str] = frozenset()
 
-    def __call__(self) -> None:
+    async def __call__(self) -> None:
         return None
 
 

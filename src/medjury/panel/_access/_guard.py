@@ -15,6 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from medjury.foundation.errors import MedjuryError
@@ -234,29 +235,36 @@ def _headers(panel: Panel) -> list[tuple[bytes, bytes]]:
     return [(name.encode(), value.encode()) for name, value in headers.items()]
 
 
-def _to_sign_in(request: Request, error: Exception) -> Response:
+async def _to_sign_in(request: Request, error: Exception) -> Response:
     assert isinstance(error, SignInFirst)
     if _is_api(request):
         return _answer(request, 401)
     return RedirectResponse(error.location, 303)
 
 
-def _http_error(request: Request, error: Exception) -> Response:
+async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, StarletteHTTPException)
     detail = error.detail if error.detail != HTTPStatus(error.status_code).phrase else ""
-    answer = _answer(request, error.status_code, detail)
+    answer = await _shown(request, error.status_code, detail)
     answer.headers.update(error.headers or {})
     if error.status_code == HTTPStatus.REQUEST_TIMEOUT:
         answer.headers["Connection"] = "close"  # whatever of it still comes is not read
     return answer
 
 
-def _unreadable(request: Request, error: Exception) -> Response:
-    return _answer(request, 422)
+async def _unreadable(request: Request, error: Exception) -> Response:
+    return await _shown(request, 422)
 
 
-def _refused(request: Request, error: Exception) -> Response:
-    return _answer(request, 400, str(error))
+async def _refused(request: Request, error: Exception) -> Response:
+    return await _shown(request, 400, str(error))
+
+
+async def _shown(request: Request, status: int, detail: str = "") -> Response:
+    """A thread is needed only where the database is asked who this is."""
+    if _is_api(request) or hasattr(request.state, "person"):
+        return _answer(request, status, detail)
+    return await run_in_threadpool(_answer, request, status, detail)
 
 
 def _answer(request: Request, status: int, detail: str = "") -> Response:

@@ -120,7 +120,7 @@ def routes(panel: Panel) -> APIRouter:
     router = APIRouter()
 
     @router.get("/static/{name:path}", dependencies=[Depends(Everybody())], include_in_schema=False)
-    def static(request: Request, name: str) -> Response:
+    async def static(request: Request, name: str) -> Response:  # of what is in memory: without a thread
         look: Look = request.app.state.look
         if name not in look.files:
             raise HTTPException(404)
