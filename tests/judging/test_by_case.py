@@ -119,3 +119,24 @@ def test_all_marks_of_a_long_list_fit_into_one_answer(tmp_path: Path) -> None:
         limits = [call.json["max_tokens"] for call in server.calls if call.json.get("max_tokens")]
         assert max(limits) == 40 * 120
         assert min(limits) <= 1024
+
+
+@pytest.mark.parametrize(
+    ("evidence", "score", "found"),
+    [
+        ('It says "rest and come back".', 1, True),
+        ("It says “Rest. Come back in a week.”", 1, False),
+        ('It says "drink a lot of tea".', 1, False),
+        ('It does not say "drink a lot of tea".', 0, True),  # what is lacking is not in the answer
+        ('The word "aspirin" is there.', 1, True),  # one word shows nothing
+        ("It says so.", 1, True),
+    ],
+)
+def test_what_a_judge_quotes_is_looked_up_in_the_answer(evidence: str, score: int, found: bool) -> None:
+    case = Case("b", "Rest and come back if it gets worse.", criteria=(Criterion("net", "Says when.", 3),))
+    answer = json.dumps({"net": {"explanation": evidence, "score": score}})
+    frame = judge([case], Jury([Judge(Scripted(answer), load_instrument("criteria"))]))
+    (row,) = frame.filter(pl.col("rater_kind") == "judge").iter_rows(named=True)
+    assert row["score"] == score
+    assert (row["explanation"] == evidence) == found
+    assert row["explanation"].endswith("not in the answer.]") == (not found)
