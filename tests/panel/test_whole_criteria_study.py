@@ -22,6 +22,7 @@ from tests.panel.served import served
 
 from medjury.cli import main
 from medjury.panel import open_panel
+from medjury.panel._evidence import write_evidence_file
 from medjury.panel._exchange._files import include_ratings
 from medjury.tables import open_run
 
@@ -148,3 +149,11 @@ def test_a_study_by_criteria_from_the_phone_to_the_report(browser: Browser, tmp_
     first = scores["first"]
     assert (first["in part"], first["unmarked"]) == (1, 1) and first["worst"] < first["best"]
     assert scores["second"]["worst"] is None
+    write_evidence_file(run, tmp_path / "evidence.html")
+    evidence = (tmp_path / "evidence.html").read_text("utf-8")
+    (shown,) = re.findall(r'id="answer-3".*?</table>', evidence, re.DOTALL)
+    words = re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", shown)))
+    assert "Tells the patient to drive to the hospital. axis:accuracy" in words and "\u22126" in words
+    assert (
+        "no mark: out of range" in words and "(1 not marked)" in words and "not found in the source" in words
+    )

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from medjury.analysis.ranking import score_of
 from medjury.intake.cases import FIRST_ANSWER, SECOND_ANSWER, Case, ChatMessage, heading_line, pair_of
 from medjury.panel._evidence._quotations import Found, Piece, Quotable, Quotation, locate, pieces, quoted_in
 from medjury.panel._evidence._run import State
 from medjury.panel._evidence._steps import ClaimShown, StepShown, last_draft, quotations_of, shown_steps
-from medjury.panel._evidence._votes import Vote, difference_of, votes_of
+from medjury.panel._evidence._votes import Cell, Vote, difference_of, votes_of
+from medjury.tables import CRITERION
 from medjury.texts.metrics import Mark, marked_differences
 
 # How many signs of one text are shown on a page; the rest is on pages of its own.
@@ -87,6 +89,37 @@ class Opinion:
 
 
 @dataclass(frozen=True)
+class MarkShown:
+    """What one rater said of one criterion: the mark, and the words with their quotations."""
+
+    rater: str
+    cell: Cell
+    words: tuple[SaidPart, ...]
+
+
+@dataclass(frozen=True)
+class CriterionShown:
+    text: str
+    points: str
+    tags: tuple[str, ...]
+    marks: tuple[MarkShown, ...]
+
+    @property
+    def has_evidence(self) -> bool:
+        return any(mark.words for mark in self.marks)
+
+
+@dataclass(frozen=True)
+class CriteriaShown:
+    """All criteria of a case with the marks of every rater, and what each rater's marks are worth: a number, or an
+    interval where one is missing."""
+
+    raters: tuple[str, ...]
+    criteria: tuple[CriterionShown, ...]
+    totals: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
 class CaseView:
     name: str
     item: str
@@ -103,6 +136,7 @@ class CaseView:
     flags: tuple[tuple[str, str], ...]
     spent: tuple[tuple[str, str], ...]
     _quotations: dict[Quotation, QuotationShown] = field(repr=False)
+    criteria: CriteriaShown | None = None
     differing: int = 0  # places of the answer that are marked as differing from the source
 
     @property
@@ -179,6 +213,7 @@ def case_view(state: State, place: int) -> CaseView:
         _flags(state, place),
         _spent(state, place),
         shown,
+        _criteria(state, place, shown),
         sum(each.differs != "" for each in _words_of(answer)) if answer else 0,
     )
 
@@ -277,15 +312,65 @@ def _opinions(votes: Sequence[Vote], shown: dict[Quotation, QuotationShown]) -> 
 
 def _said(vote: Vote, shown: dict[Quotation, QuotationShown]) -> Words:
     """What a rater said, with each quotation as a part of its own."""
-    made = []
-    for said in vote.said:
-        parts, rest = [], visible(said.words)
-        for quotation in quoted_in(rest, vote.rater):
-            known = shown.get(quotation)
-            before, words, rest = rest.partition(quotation.words)
-            parts += [SaidPart(before), SaidPart(words, known)]
-        made.append((said.about, (*parts, SaidPart(rest))))
-    return tuple(made)
+    return tuple((said.about, _parts(visible(said.words), vote.rater, shown)) for said in vote.said)
+
+
+def _parts(rest: str, rater: str, shown: dict[Quotation, QuotationShown]) -> tuple[SaidPart, ...]:
+    """Words, with each quotation in them as a part of its own."""
+    parts = []
+    for quotation in quoted_in(rest, rater):
+        before, words, rest = rest.partition(quotation.words)
+        parts += [SaidPart(before), SaidPart(words, shown.get(quotation))]
+    return (*parts, SaidPart(rest))
+
+
+def _criteria(state: State, place: int, shown: dict[Quotation, QuotationShown]) -> CriteriaShown | None:
+    """The criteria of a case in their order, beside one another the marks of everybody."""
+    own = state.snapshot.table.criteria.get(state.snapshot.keys[place][0], ())
+    if not own:
+        return None
+    rows: dict[str, dict[str, dict[str, Any]]] = {}  # by rater and criterion; of repeats the first
+    for one in state.snapshot.of_answer(place).iter_rows(named=True):
+        if one[CRITERION] is not None:
+            rows.setdefault(one["rater"], {}).setdefault(one[CRITERION], one)
+    criteria, totals = [], []
+    for number, each in enumerate(own, 1):
+        marks = []
+        for rater, marked in rows.items():
+            row = marked.get(each.id)
+            words = "" if row is None or state.hidden else visible(row["explanation"] or "")
+            marks.append(MarkShown(rater, _mark(row), _parts(words, rater, shown) if words else ()))
+        text = f"criterion {number}" if state.hidden else visible(each.text)
+        criteria.append(
+            CriterionShown(text, f"{each.points:+g}".replace("-", "\u2212"), each.tags, tuple(marks))
+        )
+    for marked in rows.values():
+        found = [(each.points, marked.get(each.id)) for each in own]
+        applying = [
+            (points, None if row is None else row["score"])
+            for points, row in found
+            if row is None or row["status"] != "not_applicable"
+        ]
+        totals.append(_total(*score_of(applying), sum(mark is None for _, mark in applying)))
+    return CriteriaShown(tuple(rows), tuple(criteria), tuple(totals))
+
+
+def _mark(row: dict[str, Any] | None) -> Cell:
+    if row is None:
+        return Cell("\u2013", "absent")
+    if row["score"] is None:
+        why = str(row["reason"] or "not known").replace("_", " ")
+        none = Cell("n/a", "not_applicable")
+        return none if row["status"] == "not_applicable" else Cell(f"no mark: {why}", "unscored")
+    return Cell({1.0: "met", 0.0: "not met"}.get(row["score"], f"{row['score']:.3g}"))
+
+
+def _total(score: float | None, worst: float | None, best: float | None, open_: int) -> Cell:
+    if worst is None or best is None:
+        return Cell("no positive points", "absent")
+    if score is None:
+        return Cell(f"{worst:.3g} to {best:.3g} ({open_} not marked)", "unscored")
+    return Cell(f"{score:.3g}")
 
 
 def _flags(state: State, place: int) -> tuple[tuple[str, str], ...]:

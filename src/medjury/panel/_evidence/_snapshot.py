@@ -16,7 +16,7 @@ from medjury.analysis.agreement import SevereErrors
 from medjury.analysis.calibration import triage
 from medjury.panel._evidence._texts import Key
 from medjury.store.runs import Manifest
-from medjury.tables import Grid, Measured, RatingTable
+from medjury.tables import Grid, Measured, RatingTable, case_column
 from medjury.validation import Evidence, evidence_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ class Snapshot:
         import polars as pl
 
         kind = pl.col("rater_kind").replace_strict(_ORDER, default=3, return_dtype=pl.Int8)
-        return self.table.everything.sort("item", "system", kind, "rater", "repeat", maintain_order=True)
+        rows = self.table.everything.with_columns(pl.col(case_column(self.table.everything)).alias("item"))
+        return rows.sort("item", "system", kind, "rater", "repeat", maintain_order=True)
 
     @cached_property
     def keys(self) -> tuple[Key, ...]:
@@ -225,7 +226,8 @@ class Snapshot:
 
         def made() -> Numbers:
             rows = triage(self.table, dimensions=dimension, resamples=0).rows
-            return np.array([self.number[row.item, row.system] for row in rows], dtype=np.int64)
+            places = dict.fromkeys(self._number_of[row.item, row.system] for row in rows)
+            return np.array(list(places), dtype=np.int64)
 
         return self._once(("queue", dimension), made)
 
@@ -300,10 +302,24 @@ class Snapshot:
     def _places(self, grid: Grid) -> Numbers:
         """The numbers of a grid's answers."""
         names = zip(grid.items.tolist(), grid.systems.tolist(), strict=True)
-        return np.array([self.number[key] for key in names], dtype=np.int64)
+        return np.array([self._number_of[key] for key in names], dtype=np.int64)
+
+    @cached_property
+    def _number_of(self) -> dict[Key, int]:
+        """The answer of each unit of a grid: itself or, where units are criteria of a case, what they mark."""
+        if not self.table.criteria:
+            return self.number
+        units = self.table.everything.select("item", "system", case_column(self.table.everything)).unique()
+        return {(item, system): self.number[case, system] for item, system, case in units.iter_rows()}
 
     def _spread(self, grid: Grid, values: Floats | None) -> Floats:
+        """Values of units as a column of answers: the mean where an answer has several that are known."""
         column = self._nothing.copy()
-        if values is not None:
-            column[self._places(grid)] = values
+        if values is None:
+            return column
+        places, known = self._places(grid), ~np.isnan(values)
+        counts = np.bincount(places[known], minlength=len(column))
+        sums = np.bincount(places[known], weights=values[known], minlength=len(column))
+        there = counts > 0
+        column[there] = np.round(sums[there] / counts[there], 12)  # sums of a few marks, not their last digit
         return column

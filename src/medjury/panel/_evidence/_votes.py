@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from medjury.panel._evidence._run import State
 from medjury.panel._evidence._snapshot import Snapshot
-from medjury.tables import SHOWN_FIRST
+from medjury.tables import CRITERION, SHOWN_FIRST
 
 if TYPE_CHECKING:
     import polars
@@ -81,6 +81,12 @@ def _made(name: str, note: str, scores: Sequence[float]) -> Vote:
     return Vote(name, "together", cells, note)
 
 
+def criterion_text(snapshot: Snapshot, row: Mapping[str, Any]) -> str:
+    """The words of the criterion that a row marks; none where it marks none."""
+    own = snapshot.table.criteria.get(row["item"], ())
+    return next((each.text for each in own if each.id == row.get(CRITERION)), "")
+
+
 def grade(score: float) -> str:
     """As the report prints a vote."""
     return f"{score:.3g}"
@@ -108,8 +114,10 @@ def _given(state: State, place: int, names: Sequence[str]) -> Iterator[Vote]:
 def _one(
     state: State, rater: str, kind: str, names: Sequence[str], repeat: int, part: polars.DataFrame
 ) -> Vote:
-    by_name: dict[str, dict[str, Any]] = {row["dimension"]: row for row in part.iter_rows(named=True)}
-    cells = tuple(_cell(by_name.get(name)) for name in names)
+    by_name: dict[str, list[dict[str, Any]]] = {}
+    for row in part.iter_rows(named=True):
+        by_name.setdefault(row["dimension"], []).append(row)
+    cells = tuple(_cell(by_name.get(name, [])) for name in names)
     said = () if state.hidden else _said(state.snapshot, by_name)
     first = part[SHOWN_FIRST][0] if SHOWN_FIRST in part.columns else None
     return Vote(rater, kind, cells, f"repeat {repeat + 1}" if first is None else f"{first} shown first", said)
@@ -120,9 +128,12 @@ def _together(snapshot: Snapshot, dimension: str, rater: str, place: int, first:
     return first if score != score else Cell(grade(score))
 
 
-def _cell(row: dict[str, Any] | None) -> Cell:
-    if row is None:
+def _cell(rows: Sequence[dict[str, Any]]) -> Cell:
+    if not rows:
         return Cell("–", "absent")
+    if rows[0].get(CRITERION) is not None:
+        return _marked(rows)
+    row = rows[-1]
     if row["score"] is not None:
         return Cell(grade(row["score"]))
     if row["status"] == "not_applicable":
@@ -130,11 +141,21 @@ def _cell(row: dict[str, Any] | None) -> Cell:
     return Cell(f"no score: {str(row['reason'] or 'not known').replace('_', ' ')}", "unscored")
 
 
-def _said(snapshot: Snapshot, rows: dict[str, dict[str, Any]]) -> tuple[Said, ...]:
-    """What was said, once where it is the same for several dimensions."""
+def _marked(rows: Sequence[dict[str, Any]]) -> Cell:
+    """The marks of an answer's criteria in one cell."""
+    scored = [row["score"] for row in rows if row["score"] is not None]
+    open_ = sum(row["status"] == "unscored" for row in rows)
+    text = f"{sum(scored):.3g} of {len(scored)} met"
+    return Cell(f"{text}, {open_} without a mark", "unscored") if open_ else Cell(text)
+
+
+def _said(snapshot: Snapshot, rows: dict[str, list[dict[str, Any]]]) -> tuple[Said, ...]:
+    """What was said, once where it is the same for several dimensions; of criteria each by itself."""
     by_text: dict[str, list[str]] = {}
-    for name, row in rows.items():
-        if row.get("explanation"):
-            by_text.setdefault(row["explanation"], []).append(snapshot.evidence.label(name))
+    for name, own in rows.items():
+        for row in own:
+            label = criterion_text(snapshot, row) or snapshot.evidence.label(name)
+            if row.get("explanation"):
+                by_text.setdefault(row["explanation"], []).append(label)
     alone = len(by_text) == 1 and len(next(iter(by_text.values()))) > 1
     return tuple(Said("" if alone else ", ".join(labels), words) for words, labels in by_text.items())
