@@ -11,7 +11,7 @@ import pytest
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.intake.cases import Case, Note
+from medjury.intake.cases import Case, Note, case_from_row
 from medjury.judging import (
     DraftBody,
     Drafter,
@@ -223,3 +223,15 @@ async def test_neither_reference_nor_other_texts_reach_the_writer() -> None:
     prompt = "".join(message.content for message in asked.messages)
     assert "RDW" in prompt and not any(word in prompt for word in ("REFERENCE-1", "REPLY-1", "OUTCOME-1"))
     assert record["counts"]["inputs_absent"] == 0
+
+
+async def test_a_conversation_is_given_to_the_writer_with_who_said_what() -> None:
+    writer = drafter(json.dumps(GOOD), replace(RULES, inputs=("conversation",)))
+    messages = [
+        {"role": "user", "content": "May I stop iron?"},
+        {"role": "assistant", "content": "Since when?"},
+    ]
+    told = case_from_row({"id": "7", "messages": messages}).messages
+    await draft(writer, replace(CASE, messages=told))
+    (asked,) = writer.speaker.model.requests  # type: ignore[attr-defined]
+    assert "Turn 1, user:\nMay I stop iron?\n\nTurn 2, assistant:\nSince when?" in asked.messages[1].content

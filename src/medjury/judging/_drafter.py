@@ -233,8 +233,7 @@ class Drafter(PlainRater):
             (self.rules.specialty, "The consulted specialty"),
             *((name, f"The patient's {name}") for name in self.rules.inputs),
         ):
-            value = case.input(name)
-            if isinstance(value, str) and value:
+            if value := "" if name == "notes" else case.words(name):
                 parts.append(f"{label}:\n{text_block(name, value)}")
         if notes:
             blocks = [text_block("note", f"Note {note.id}{_facts(note)}:\n{note.text}") for note in notes]

@@ -118,11 +118,7 @@ class InstrumentAdapter:
         self.session.lineage.note(ancestor)
 
     def _texts(self, case: Labelled) -> str:
-        return " ".join(
-            value if isinstance(value, str) else " ".join(note.text for note in value)
-            for wanted in self.instrument.inputs
-            if (value := case.case.input(wanted.name))
-        )
+        return " ".join(filter(None, (case.case.words(wanted.name) for wanted in self.instrument.inputs)))
 
 
 # Prompt optimisation by `gepa`: reflect on misses, keep what helps, choose by the validation cases.

@@ -121,8 +121,8 @@ def case_inputs(instrument: Instrument, case: Case) -> str:
     parts = []
     for wanted in instrument.inputs:
         value = case.input(wanted.name)
-        if isinstance(value, str):
-            parts.append(f"{wanted.label}:\n{text_block(wanted.name, value)}")
+        if isinstance(value, str) or wanted.name in case.messages:
+            parts.append(f"{wanted.label}:\n{text_block(wanted.name, case.words(wanted.name))}")
         elif value:
             parts += [f"{wanted.label}:\n{text_block('note', note.text)}" for note in value]
     return "\n\n".join(parts)

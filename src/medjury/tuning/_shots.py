@@ -9,7 +9,6 @@ from itertools import permutations
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension, Example, Instrument
-from medjury.intake.cases import Case
 from medjury.judging import chance
 from medjury.tuning._gepa import Found, candidate_id
 from medjury.tuning._labelled_cases import Labelled
@@ -113,20 +112,13 @@ def with_shots(
 
 
 def _example(instrument: Instrument, case: Labelled, dimensions: Sequence[Dimension]) -> Example:
-    inputs = {wanted.name: text for wanted in instrument.inputs if (text := _text(case.case, wanted.name))}
+    inputs = {wanted.name: text for wanted in instrument.inputs if (text := case.case.words(wanted.name))}
     scores = {each.name: case.grade(each) for each in dimensions}
     reasons = [reason for each in dimensions for reason in case.reasons[each.name]]
     longest = max((each.partition(": ")[2] for each in reasons), key=len, default="")
     first = scores[dimensions[0].name]
     anchor = dimensions[0].grades[first] if first is not None else "This does not apply here."
     return Example(inputs, scores, longest or anchor.strip())
-
-
-def _text(case: Case, name: str) -> str:
-    value = case.input(name)
-    if value is None or isinstance(value, str):
-        return value or ""
-    return "\n\n".join(note.text for note in value)
 
 
 def _note(

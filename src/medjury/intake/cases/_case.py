@@ -112,6 +112,14 @@ class Case:
         value = self.metadata.get(name)
         return None if value is None else str(value)
 
+    def words(self, name: str) -> str:
+        """That input as one text: notes and messages one below another."""
+        value = self.input(name)
+        if isinstance(value, tuple):
+            messages = [each for each in value if isinstance(each, ChatMessage)]
+            return text_of(messages) if messages else "\n\n".join(each.text for each in value)
+        return value or ""
+
     def fingerprint(self) -> str:
         """SHA-256 of the whole content: the same id with another text is another case. Computed once."""
         if self._fingerprint:
