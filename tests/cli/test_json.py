@@ -18,7 +18,7 @@ from medjury.cli._options import leaves
 
 # Commands that print no result: they serve, ask people, or print a text that is the result itself.
 WITHOUT = {
-    "demo", "tune prompts diff", "cases redact", "cases draft-criteria", "instruments show", "bench fetch",
+    "demo", "tune prompts diff", "cases redact", "criteria draft", "instruments show", "bench fetch",
     "bench new",
     "train serve", "train export", "view", "panel serve", "panel invite", "panel trail", "panel include",
     "panel export", "panel import", "panel references", "panel questions", "panel erase",

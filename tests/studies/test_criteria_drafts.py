@@ -42,13 +42,13 @@ def test_drafts_wait_in_the_file_and_count_for_nothing(
     rows = criteria_rows(3)
     with LoopbackServer(proposes) as server:
         file = study(tmp_path, server.url, rows)
-        assert main(["cases", "draft-criteria", str(file)]) == 0
+        assert main(["criteria", "draft", str(file)]) == 0
         said = capsys.readouterr().out
         assert "6 drafts for 3 cases" in said and "3 quotations of the model in no text of the case" in said
         asked = [call.body.decode() for call in server.calls]
         assert len(asked) == 3 and all("my chest hurts" in each for each in asked)
         assert not any("take aspirin 300 mg" in each for each in asked), "no answer is shown"
-        assert main(["cases", "draft-criteria", str(file)]) == 0
+        assert main(["criteria", "draft", str(file)]) == 0
         assert len(server.calls) == 3, "cases that have drafts are not asked about again"
     drafts = read_written_criteria(tmp_path / "criteria.jsonl")
     assert {(each.state, each.model) for each in drafts} == {("draft", "proposer")}
@@ -88,7 +88,7 @@ def test_a_model_that_proposes_nothing_usable_leaves_no_draft(
 
     with LoopbackServer(points) as server:
         file = study(tmp_path, server.url, criteria_rows(1))
-        assert main(["cases", "draft-criteria", str(file)]) == 3
+        assert main(["criteria", "draft", str(file)]) == 3
     assert "1 case without a draft: parse" in capsys.readouterr().out
     assert read_written_criteria(tmp_path / "criteria.jsonl") == []
 

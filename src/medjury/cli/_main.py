@@ -43,11 +43,11 @@ HEADINGS = {
         "audit": "own vendor, stability, length, order, groups, drift",
         "estimate": "mean quality from few labels and many jury scores",
         "triage": "rank the cases that a clinician should see first",
-        "criteria": "scores of answers by the criteria of their cases",
         "rank": "rank systems, with ties and detectable differences",
     },
     "Clinicians": {
         "panel": "clinicians rate in the browser: serve, invite, assign, export",
+        "criteria": "criteria of each case: scores by them, drafts of a model",
         "passport": "make or check the passport of a validated jury",
         "judge": "judge cases by a passport, and mark what lies outside it",
         "watch": "watch a jury in use, alarm where a limit is crossed",
@@ -67,7 +67,6 @@ HEADINGS = {
 UNDER = {
     "cases": {
         "redact": "preview or write cases with identifiers replaced",
-        "draft-criteria": "let a model propose criteria of each case, for clinicians to accept, edit or drop",
     },
     "plan": {"simulate-jury": "find on stored votes when a jury may stop early: calls saved, agreement lost"},
     "runs": {
@@ -87,7 +86,7 @@ COMMANDS = {name: line for lines in HEADINGS.values() for name, line in lines.it
 # Commands that are in the file of a neighbour, where their functions bear their names: `run_erase`.
 _NEIGHBOURS = {
     "estimate": "calibrate", "triage": "calibrate", "impact": "metrics", "erase": "store", "ratings": "store",
-    "draft": "run", "draft-criteria": "cases", "redact": "cases", "align": "transcripts",
+    "draft": "run", "redact": "cases", "align": "transcripts",
 }  # fmt: skip
 # Commands that compute and end.
 _ANALYSES = frozenset((

@@ -1,5 +1,5 @@
-"""`medjury cases check | redact | draft-criteria`: what a file of cases holds, every row that cannot be used, cases
-with identifiers replaced by placeholders, and criteria that a model proposes.
+"""`medjury cases check | redact`: what a file of cases holds, every row that cannot be used, and cases with
+identifiers replaced by placeholders.
 """
 
 from __future__ import annotations
@@ -155,21 +155,6 @@ def run_redact(options: argparse.Namespace) -> int:
             print(f"{reader.skipped:,} rows could not be used and were left out", file=sys.stderr)
     print(NO_PROMISE)
     return 0
-
-
-def add_draft_criteria_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "study", help="a study file with `criteria_drafting:` and `cases: {path: ..., criteria: FILE}`"
-    )
-
-
-def run_draft_criteria(options: argparse.Namespace) -> int:
-    """Propose criteria for the cases that have none in the file. Exit status 3 where a case has no draft."""
-    from medjury.studies import draft_criteria
-
-    done = draft_criteria(options.study)
-    print(done.text())
-    return 3 if done.failed else 0
 
 
 def _redactor(options: argparse.Namespace) -> Redactor:

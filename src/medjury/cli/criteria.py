@@ -1,4 +1,4 @@
-"""`medjury criteria scores RUN`: what answers are worth by the criteria of their cases."""
+"""`medjury criteria scores RUN | draft STUDY`: what answers are worth by criteria, and drafts of criteria."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ points come from the run, from a column `points`, or from --cases FILE, such as 
 
 score: points met over positive points, the mean over answers clipped to 0..1; raw: not clipped. An answer with
 marks missing has no score but an interval from worst to best; it is not in the mean. A criterion that does not
-apply counts on neither side. at equal length: read off at the same length, by one slope on log length within
-systems.
+apply counts on neither side. at equal length: read off at one length, by one slope on log length in systems.
 """
 
 
@@ -36,24 +35,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--resamples", metavar="N", type=int, help="bootstrap resamples (default: the run's, else 2,000)")
     add("--seed", metavar="N", type=int, help="seed of the resamples (default: the run's, else 0)")
     add("--json", action="store_true", help="print JSON instead of tables: all tags")
+    draft = actions.add_parser("draft", help="let a model propose criteria, for clinicians to accept")
+    draft.add_argument("study", help="a study file with `criteria_drafting:` and a file for `criteria`")
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.action == "draft":
+        from medjury.studies import draft_criteria
+
+        print((done := draft_criteria(options.study)).text())
+        return 3 if done.failed else 0
     from medjury.analysis.ranking import criteria_scores
     from medjury.tables import rating_table
 
     table = rating_table(options.marks, run=options.run, mapping=options.mapping)
-    show_notes(table.notes)
     found = criteria_scores(
-        table,
-        cases=options.cases,
-        raters=options.raters,
-        confidence=options.confidence,
-        resamples=options.resamples,
-        seed=options.seed,
-    )
-    if options.json:
-        show_notes(found.warnings)
+        table, cases=options.cases, raters=options.raters, confidence=options.confidence,
+        resamples=options.resamples, seed=options.seed,
+    )  # fmt: skip
+    show_notes((*table.notes, *(found.warnings if options.json else ())))
     found = found if options.tags or options.json else found.over_all()
     shown = found.of_answers() if options.answers else found
     print(shown.to_json() if options.json else shown.text())
