@@ -67,16 +67,21 @@ def test_citations_of_journals_as_r_has_them() -> None:
 
 
 def test_strengths_are_those_of_choix_without_ties_and_places() -> None:
-    choix = pytest.importorskip("choix")
-    table = drawn([0.0, 0.4, 1.1, -0.3], cases=15, tie=None, both=False, seed=8)
-    place = {name: at for at, name in enumerate("abcd")}
-    won = [(first, second) if verdict == "first" else (second, first)
-           for _, first, second, verdict, _ in table.iter_rows()]  # fmt: skip
-    other = choix.ilsr_pairwise(4, [(place[one], place[two]) for one, two in won], alpha=0.0)
-    found = verdicts(rating_table(table)).tournament
-    plain = Comparisons(found.compared.systems, found.compared.first, found.compared.second, False, False)
-    made = fit_strengths(plain, found.counts[np.newaxis])
-    assert made.strengths[0] == pytest.approx(other, abs=1e-6)
+    """`choix.ilsr_pairwise(4, wins, alpha=0.0)`, version 0.4.1."""
+    won = {
+        (0, 1): (7, 12),
+        (0, 2): (5, 14),
+        (0, 3): (13, 6),
+        (1, 2): (9, 11),
+        (1, 3): (15, 4),
+        (2, 3): (17, 3),
+    }
+    first, second = (np.array([pair[side] for pair in won]) for side in (0, 1))
+    counts = np.array([[(one, 0.0, other) for one, other in won.values()]])
+    made = fit_strengths(Comparisons(tuple("abcd"), first, second, ties=False, order=False), counts)
+    assert made.strengths[0] == pytest.approx(
+        [-0.195449367, 0.422471081, 0.729347144, -0.956368858], abs=1e-6
+    )
 
 
 def test_a_better_place_is_found_and_makes_no_system_stronger() -> None:
@@ -217,3 +222,20 @@ def test_ratings_of_single_answers_are_refused() -> None:
     )
     with pytest.raises(MedjuryError, match="single answers"):
         rank_pairs(frame)
+
+
+def test_a_clinician_who_swapped_the_labels_is_seen_beside_the_others() -> None:
+    """Everybody sees the same verdicts but one, who took A for B throughout: that one's order is upside down."""
+    table = drawn([0.0, 1.5, 3.0], cases=30, raters=("ann", "bob", "cyd"), both=False, seed=3)
+    swapped = (
+        pl.when((pl.col("rater") == "cyd") & (pl.col("preferred") != "tie"))
+        .then(pl.when(pl.col("preferred") == "first").then(pl.lit("second")).otherwise(pl.lit("first")))
+        .otherwise("preferred")
+    )
+    table = table.with_columns(swapped.alias("preferred"), rater_kind=pl.lit("clinician"))
+    assert rank_pairs(table.filter(pl.col("rater") != "cyd"), resamples=200).warnings == ()
+    found = rank_pairs(table, raters="cyd", reference=["ann", "bob"], resamples=200)
+    assert [each.split("'")[0] for each in found.warnings] == ["cyd"]
+    assert found.agreement is not None and found.agreement.rows[0].tau.value == -1.0
+    assert [row.system for row in found.rows] == ["a", "b", "c"]
+    assert any("cyd's verdicts are the reverse" in each for each in found.warnings)

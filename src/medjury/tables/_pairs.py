@@ -38,7 +38,10 @@ def with_pairs(frame: polars.DataFrame) -> polars.DataFrame:
     back = own & system.is_in([name for name, other in turned.items() if name != other])
     return frame.with_columns(
         pl.when(own).then(system.replace(turned)).otherwise(system).alias("system"),
-        pl.when(back).then(0.0 - pl.col("score")).otherwise(pl.col("score")).alias("score"),
+        pl.when(back & (pl.col("score") != 0.0))
+        .then(-pl.col("score"))
+        .otherwise(pl.col("score"))
+        .alias("score"),
         # Both orders of the same repeat are two of it: even in the order of the names, odd in the other.
         pl.when(own & system.is_in(list(pairs)))
         .then(2 * pl.col("repeat") + back.cast(pl.Int64))

@@ -3,7 +3,7 @@ preferences are worth."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -49,6 +49,7 @@ _ONE_ORDER = (
     "every pair was shown in one order only, so what the place is worth cannot be told from the strengths; they "
     "are estimated as if it were worth nothing"
 )
+_REVERSED = -3.0
 _NO_ORDER = "each pair was shown in one order only"
 
 
@@ -192,7 +193,7 @@ def rank_pairs(
     everyone = [row for name in listed if (row := how.rater(name)) is not None]
     yardstick = tuple(name for name in roles.reference if name not in ranking)
     theirs = agreement = None
-    notes = list(tournament.warnings)
+    notes = [*tournament.warnings, *_reversed(table)]
     if yardstick:
         rows, other = how.standings(yardstick)
         theirs = Part(f"by the preferences of {', '.join(yardstick)}", rows, other.warnings)
@@ -534,6 +535,24 @@ def _circles(rows: polars.DataFrame) -> tuple[int, int]:
             triples += 1
             circular += better[a, b] == better[b, c] == better[c, a]
     return triples, circular
+
+
+def _reversed(table: RatingTable) -> Iterator[str]:
+    """Raters whose verdicts are, case by case, the reverse of what all others say together."""
+    grid = table.grid(PREFERENCE)
+    names = [name for name, kind in table.raters.items() if kind != "jury" and name in grid.scores]
+    cases, place = np.unique(grid.clusters, return_inverse=True)
+    for name in names if len(names) > 2 else ():
+        others = [np.nan_to_num(grid.scores[other]) for other in names if other != name]
+        alike = np.bincount(place, np.nan_to_num(grid.scores[name]) * np.sum(others, axis=0), len(cases))
+        # One-sided t over cases: below is nearly never reached by a rater who only errs.
+        error = float(alike.std(ddof=1)) / np.sqrt(len(alike)) if len(alike) > 1 else 0.0
+        if error > 0 and alike.mean() / error < _REVERSED:
+            against = int((alike < -1e-9).sum())
+            yield (
+                f"{name}'s verdicts are the reverse of the others' in {against} of {len(alike)} cases, and alike "
+                f"in {int((alike > 1e-9).sum())}: were A and B swapped?"
+            )
 
 
 def _of_raters(rows: Sequence[PairRater]) -> tuple[str, ...]:
