@@ -216,7 +216,7 @@ def _host(header: bytes) -> str | None:
 
 def _headers(panel: Panel) -> list[tuple[bytes, bytes]]:
     policy = (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
         "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     )
     headers = {

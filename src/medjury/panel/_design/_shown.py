@@ -5,12 +5,13 @@ would tell whose answer it is are hidden; a coordinator learns of those that are
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from medjury.instruments import Instrument
-from medjury.intake.cases import Case, ChatMessage, Note, heading_line, text_of
+from medjury.intake.cases import IMAGES, Case, ChatMessage, Image, Note, heading_line, text_of
 
 HIDDEN = "[hidden]"
 _SHORTEST = 3  # a name of two letters stands in every text
@@ -43,15 +44,31 @@ ANSWER = "answer"
 
 
 @dataclass(frozen=True)
+class ImageShown:
+    """An image as a page has it: its content in its address, so that nothing has to be fetched, and its size."""
+
+    address: str
+    width: int
+    height: int
+    label: str = ""
+
+    @classmethod
+    def of(cls, image: Image) -> ImageShown:
+        data = b64encode(image.content).decode("ascii")
+        return cls(f"data:{image.media};base64,{data}", image.width, image.height, image.label)
+
+
+@dataclass(frozen=True)
 class Passage:
     """One text with its heading, or the notes of a record. Of a conversation `messages` are what `text` has in
-    words."""
+    words, of images `images`."""
 
     name: str
     label: str
     text: str = ""
     notes: tuple[Note, ...] = ()
     messages: tuple[ChatMessage, ...] = ()
+    images: tuple[ImageShown, ...] = ()
 
     @property
     def turns(self) -> list[tuple[ChatMessage, str, str]]:
@@ -80,7 +97,9 @@ def shown_of(
             continue
         found = case.input(each.name)
         if isinstance(found, str):
-            passages.append(Passage(name, each.label, hide(found, pattern)))
+            images = case.images if each.name == IMAGES else ()
+            seen = tuple(replace(ImageShown.of(i), label=hide(i.label, pattern)) for i in images)
+            passages.append(Passage(name, each.label, hide(found, pattern), images=seen))
         elif found and isinstance(found[0], ChatMessage):
             said = tuple(
                 replace(m, text=hide(m.text, pattern), name=hide(m.name, pattern))
@@ -116,6 +135,7 @@ def passages_from_row(rows: Sequence[dict[str, Any]]) -> tuple[Passage, ...]:
             row["text"],
             tuple(Note(**note) for note in row["notes"]),
             tuple(ChatMessage(**message) for message in row.get("messages", ())),
+            tuple(ImageShown(**image) for image in row.get("images", ())),
         )
         for row in rows
     )

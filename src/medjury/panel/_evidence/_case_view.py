@@ -10,6 +10,7 @@ from typing import Any
 
 from medjury.analysis.ranking import score_of
 from medjury.intake.cases import FIRST_ANSWER, SECOND_ANSWER, Case, ChatMessage, heading_line, pair_of
+from medjury.panel._design._shown import ImageShown
 from medjury.panel._evidence._quotations import Found, Piece, Quotable, Quotation, locate, pieces, quoted_in
 from medjury.panel._evidence._run import State
 from medjury.panel._evidence._steps import ClaimShown, StepShown, last_draft, quotations_of, shown_steps
@@ -137,6 +138,7 @@ class CaseView:
     spent: tuple[tuple[str, str], ...]
     _quotations: dict[Quotation, QuotationShown] = field(repr=False)
     criteria: CriteriaShown | None = None
+    images: tuple[ImageShown, ...] = field(default=(), repr=False)
     differing: int = 0  # places of the answer that are marked as differing from the source
 
     @property
@@ -214,6 +216,7 @@ def case_view(state: State, place: int) -> CaseView:
         _spent(state, place),
         shown,
         _criteria(state, place, shown),
+        tuple(ImageShown.of(each) for each in case.images) if case is not None else (),
         sum(each.differs != "" for each in _words_of(answer)) if answer else 0,
     )
 

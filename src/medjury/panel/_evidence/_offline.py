@@ -113,8 +113,8 @@ def _around(
         "said": said,
         "style": style,
         "script": script,
-        "policy": f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; "
-        "form-action 'none'",
+        "policy": f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}; "
+        "base-uri 'none'; form-action 'none'",
         "base": "",
         **overview(run, state),
     }
@@ -132,10 +132,14 @@ def _hash(text: str) -> str:
 
 @cache
 def _templates() -> Environment:
-    return Environment(
-        loader=PrefixLoader({"evidence": FileSystemLoader(_HERE / "templates")}),
+    folders = {"evidence": _HERE, "look": _HERE.parent / "_look"}
+    made = Environment(
+        loader=PrefixLoader({name: FileSystemLoader(each / "templates") for name, each in folders.items()}),
+        extensions=["jinja2.ext.i18n"],
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.install_null_translations(newstyle=True)  # type: ignore[attr-defined]  # by the extension
+    return made

@@ -7,16 +7,17 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from urllib.parse import quote, unquote
 
 from medjury.foundation.errors import MedjuryError
-from medjury.intake.cases import Case, ChatMessage, Criterion, Note
+from medjury.intake.cases import Case, ChatMessage, Criterion, Image, Note
 from medjury.store.runs import Manifest
 from medjury.studies import Run
 
 Key = tuple[str, str]  # item and system
+_IMAGE_BYTES = 500_000_000  # of all images together that are kept; answers beyond it are shown without theirs
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Texts:
     why_not: str = ""
     _packed: dict[Key, bytes] = field(default_factory=dict, repr=False)
     _of_item: dict[str, Key] = field(default_factory=dict, repr=False)
+    _images: dict[Key, tuple[Image, ...]] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self._packed)
@@ -37,7 +39,7 @@ class Texts:
 
     def case(self, key: Key) -> Case | None:
         packed = self._packed.get(key)
-        return None if packed is None else _unpacked(packed)
+        return None if packed is None else replace(_unpacked(packed), images=self._images.get(key, ()))
 
     def of_item(self, item: str) -> Case | None:
         """A case with the same source, for an answer that came about later (a revised draft, say)."""
@@ -62,12 +64,20 @@ def read_texts(folder: Path, manifest: Manifest, file: str | Path | None = None)
     """The texts of a run, or why they are not shown. A `file` that was named and does not hold them is refused."""
     packed: dict[Key, bytes] = {}
     of_item: dict[str, Key] = {}
+    images: dict[Key, tuple[Image, ...]] = {}
+    known: dict[tuple[str, str], Image] = {}  # one object for all answers about it
+    room = _IMAGE_BYTES
     try:
         cases = Run.cases_of(folder, manifest, file)
         for case in cases:
             key = (case.id, case.system)
             packed[key] = _packed(case)
             of_item.setdefault(case.id, key)
+            new = [each for each in case.images if (each.hash, each.label) not in known]
+            room -= sum(len(each.content) for each in new)
+            if case.images and room >= 0:
+                known |= {(each.hash, each.label): each for each in new}
+                images[key] = tuple(known[each.hash, each.label] for each in case.images)
     except MedjuryError as error:
         if file is not None:
             raise
@@ -82,7 +92,7 @@ def read_texts(folder: Path, manifest: Manifest, file: str | Path | None = None)
         if file is not None:
             raise MedjuryError(why)
         return Texts(why)
-    return Texts("", packed, of_item)
+    return Texts("", packed, of_item, images)
 
 
 def _packed(case: Case) -> bytes:
