@@ -15,7 +15,7 @@ from tests.cases.pictures import SECRETS, dicom, jpeg, pixels, png, png_header
 
 from medjury.cli import main
 from medjury.intake import FileError
-from medjury.intake.cases import Case, content_marks, image_of, read_cases, write_cases
+from medjury.intake.cases import Case, PairedCases, content_marks, image_of, read_cases, write_cases
 from medjury.intake.cases._images import MOST_BYTES, ImageError
 
 
@@ -189,3 +189,15 @@ def test_check_counts_images_and_what_a_reader_must_look_at(
     assert main(["cases", "check", str(cases_in(tmp_path, "Testperson.dcm"))]) == 0
     printed = capsys.readouterr().out
     assert "images: 1" in printed and "burnt in: look at them" in printed and "Testperson" not in printed
+
+
+def test_two_answers_about_one_picture_are_laid_side_by_side_with_it(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(png())
+    rows = [
+        {"id": "1", "system": system, "candidate": f"By {system}.", "images": ["a.png"]}
+        for system in ("a", "b")
+    ]
+    file = tmp_path / "cases.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    pairs = list(PairedCases(read_cases(file)))
+    assert pairs and all(len(case.images) == 1 for case in pairs)

@@ -170,6 +170,7 @@ def _paired(first: Case, second: Case, marked: bool) -> Case:
         patient=first.patient,
         metadata=metadata,
         messages=messages,
+        images=first.images if first.images == second.images else (),
         origin=first.origin,
     )
 
