@@ -158,3 +158,17 @@ def test_a_table_is_read_again_with_other_cases_without_losing_a_mark(tmp_path: 
     again = rating_table(table, cases=_cases(tmp_path))
     assert again.grid("harm").items.tolist() == ["p0 › c02-" + again.criteria["p0"][1].id[4:]]
     assert criteria_scores(again).answers[0].score == 2 / 6
+
+
+def test_look_recognises_marks_and_the_cases_that_they_are_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["look", str(_graded(tmp_path, [True, False], [None])), "--json"]) == 0
+    marks = json.loads(capsys.readouterr().out)
+    assert (marks["family"], marks["mapping"], marks["problem"]) == ("ratings", {}, "")
+    assert marks["lost"] == {"ratings without a score": 1}
+    assert "medjury criteria scores" in marks["notes"][0]
+    assert main(["look", str(_cases(tmp_path)), "--json"]) == 0
+    cases = json.loads(capsys.readouterr().out)
+    assert (cases["family"], cases["mapping"]) == ("cases", {})
+    assert "criteria" in cases["read"]

@@ -28,13 +28,23 @@ _NOT_APPLICABLE = frozenset({"na", "n/a", "not applicable", "not_applicable"})
 
 def is_marks_file(path: Path) -> bool:
     """Whether the first row of a JSON file holds criteria that are marked."""
+    return _is_marked(_first_row(path))
+
+
+def is_healthbench_file(path: Path) -> bool:
+    """Whether the first row of a JSON file is a case of HealthBench, with criteria that nobody has marked."""
+    first = _first_row(path)
+    return "prompt_id" in first and bool(_list_of(first)) and not _is_marked(first)
+
+
+def _first_row(path: Path) -> Mapping[str, Any]:
     if not is_json(path) or not path.is_file():
-        return False
+        return {}
     try:
         first = next(iter(file_rows(path, Reading(by_row=True))), None)
     except MedjuryError:
-        return False
-    return first is not None and isinstance(first.cells, Mapping) and _is_marked(first.cells)
+        return {}
+    return first.cells if first is not None and isinstance(first.cells, dict) else {}
 
 
 def marks_table(path: Path) -> Table:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import whole_file
+from medjury.intake.cases import is_healthbench_file, is_marks_file
 from medjury.studies.inspection._grades import scale_part, usual_scale
 from medjury.studies.inspection._recognise import Kind, head, recognise
-from medjury.tables import usual_values
+from medjury.tables import CRITERION, usual_values
 
 if TYPE_CHECKING:
     from medjury.intake.cases import CaseReader
@@ -185,6 +186,11 @@ def look(
     """What the file is and what may be done with it. `stated` are lines of its mapping, `wanted` how it is to be
     read where it may be ratings as well as cases. Nothing is written."""
     place = Path(path)
+    if not stated and wanted is None:  # files with criteria are read as they are
+        if is_marks_file(place):
+            return replace(_run(place, _MARKS), notes=(_SCORED,))
+        if is_healthbench_file(place):
+            return _cases(place, _CRITERIA)
     kind = recognise(place, stated, wanted)
     try:
         if kind.missing and kind.family == "ratings":
@@ -338,6 +344,11 @@ def _cases(place: Path, kind: Kind) -> Look:
     return Look(place.name, kind, facts, columns, (), samples, read, {}, lost, notes, problem)
 
 
+_MARKS = Kind("ratings", "marks of criteria (a grader's or physicians' rows, as HealthBench has them)")
+_CRITERIA = Kind("cases", "cases with criteria of their own (HealthBench)")
+_SCORED = (
+    "`medjury criteria scores` gives their scores; in a study they are `humans` or a judge of `kind: scores`"
+)
 _UNIT = "of a conversation the study says what is judged: `unit: conversation`, `last` or `turn`"
 
 
@@ -373,6 +384,8 @@ def _run(place: Path, kind: Kind) -> Look:
 
     table = rating_table(place)
     rows = table.everything
+    if CRITERION in rows.columns:  # marks, without the scores that follow from them
+        rows = rows.filter(rows[CRITERION].is_not_null())
     facts, read = _summary(rows.select(_ASKED).rows(), rows["score"].drop_nulls().len())
     lost = _some({"ratings without a score": rows["score"].null_count()})
     notes = (*table.notes, *table.warnings)
