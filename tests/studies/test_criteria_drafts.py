@@ -80,6 +80,22 @@ def test_what_a_clinician_accepted_is_a_criterion_of_its_case(tmp_path: Path) ->
     }
 
 
+def test_the_report_says_who_wrote_the_criteria(tmp_path: Path) -> None:
+    judge = "judges: [{kind: scripted, name: made-up, answers: '{}'}]\nreport: {resamples: 200}\n"
+    with LoopbackServer(proposes) as server:
+        file = study(tmp_path, server.url, criteria_rows(2), judge)
+        draft_criteria(file)
+    drafts = read_written_criteria(tmp_path / "criteria.jsonl")
+    states = ("accepted", "dropped", "edited", "draft")
+    changed = [each.model_copy(update={"state": state}) for each, state in zip(drafts, states, strict=True)]
+    write_written_criteria(tmp_path / "criteria.jsonl", changed)
+    main(["run", str(file), "--quiet", "--keep-going"])
+    said = (tmp_path / "runs" / "ward" / "report.html").read_text("utf-8")
+    assert "1 proposed by a model and accepted by a clinician as proposed" in said
+    assert "1 proposed by a model and accepted with changes; 10 came with the cases" in said
+    assert "The model is proposer" in said and "1 were dropped and 1 are undecided" in said
+
+
 def test_a_model_that_proposes_nothing_usable_leaves_no_draft(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

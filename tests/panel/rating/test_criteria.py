@@ -16,9 +16,10 @@ from tests.panel.rating.at_browsers import PHONE, nothing_serious, open_case, pa
 from tests.panel.rounds import write_study
 
 from medjury.foundation.errors import MedjuryError
-from medjury.instruments import NotApplicable, Score
+from medjury.instruments import NotApplicable, Score, load_instrument
 from medjury.panel._design import rounds, set_state
 from medjury.panel._exchange._collecting import Collected, collect
+from medjury.panel._exchange._files import FORMATS
 from medjury.panel._exchange._including import refuse_changed
 from medjury.panel._meeting._differences import open_meeting
 
@@ -82,6 +83,17 @@ def test_a_mark_is_a_rating_by_the_criterions_id(make_panel: MakePanel) -> None:
     assert found["marmoset-00", "own-0"] == Score(1) and isinstance(
         found["marmoset-01", "plain"], NotApplicable
     )
+
+
+def test_a_redcap_file_has_a_column_for_every_criterion(make_panel: MakePanel) -> None:
+    app = make_panel(rows=criteria_rows(2), **STUDY)
+    one = rater(app)
+    for case, code in cases_of(one).items():
+        assert one.rate(code, **marks(case)).status_code == 303
+    written = FORMATS["redcap"].write(collected(app), load_instrument("criteria")).decode()
+    head, *rows = [line.split(",") for line in written.splitlines()]
+    assert {"aid", "dose", "drive", "plain", "own_0", "own_1"} <= set(head)
+    assert sorted(row[head.index("own_1")].strip('"') for row in rows) == ["", "1"]
 
 
 def test_marks_of_criteria_that_have_changed_since_are_refused(make_panel: MakePanel, tmp_path: Path) -> None:

@@ -114,6 +114,8 @@ def _result(rating: Collected) -> dict[str, object]:
 def _as_redcap(ratings: list[Collected], instrument: Instrument) -> bytes:
     """One record for each answer and one repeating instance for each rater: REDCap's import of repeating forms."""
     names = [each.name for each in instrument.dimensions]
+    if instrument.by_case:  # each case has criteria of its own
+        names = list(dict.fromkeys(each.dimension for each in ratings))
     columns = [
         "record_id", "redcap_repeat_instrument", "redcap_repeat_instance",
         "case_id", "system", "reviewer", "seconds",
