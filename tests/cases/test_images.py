@@ -15,7 +15,15 @@ from tests.cases.pictures import SECRETS, dicom, jpeg, pixels, png, png_header
 
 from medjury.cli import main
 from medjury.intake import FileError
-from medjury.intake.cases import Case, PairedCases, content_marks, image_of, read_cases, write_cases
+from medjury.intake.cases import (
+    Case,
+    PairedCases,
+    case_from_row,
+    content_marks,
+    image_of,
+    read_cases,
+    write_cases,
+)
 from medjury.intake.cases._images import MOST_BYTES, ImageError
 
 
@@ -201,3 +209,11 @@ def test_two_answers_about_one_picture_are_laid_side_by_side_with_it(tmp_path: P
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     pairs = list(PairedCases(read_cases(file)))
     assert pairs and all(len(case.images) == 1 for case in pairs)
+
+
+def test_one_row_has_its_images_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.png").write_bytes(png())
+    monkeypatch.chdir(tmp_path)
+    assert case_from_row({"id": "1", "images": "a.png"}).images == (image_of(png()),)
+    with pytest.raises(FileError, match="no such file"):
+        case_from_row({"id": "1", "images": "b.png"})

@@ -147,13 +147,9 @@ class CaseReader:
             problems: Problems = [("row", row.problem)] if row.problem else []
             cases: list[Case] = []
             if not problems:
-                fields = self._mapping.classify(row.values, problems)
-                case = build_case(fields, row.origin, problems)
-                if case is not None and fields.images is not None:
-                    remarks: Counter[str] = Counter()
-                    images = read_images(fields.images, self._mapping.folder, problems, remarks)
-                    case = replace(case, images=images)
-                    tally.remark(+remarks)
+                remarks: Counter[str] = Counter()
+                case = _case_of(self._mapping, row.values, row.origin, problems, remarks)
+                tally.remark(+remarks)
                 cases = [] if case is None or problems else self._judged(case, written, problems, tally)
             waiting -= {case.id for case in cases}
             if not all(seen.add(case.id, case.system) for case in cases):
@@ -246,13 +242,28 @@ def cases_from_frame(frame: object, *, mapping: Given | None = None, on_bad: OnB
 
 
 def case_from_row(row: Mapping[str, object], *, mapping: Given | None = None) -> Case:
-    """One case from one row; the error names every field that is wrong."""
+    """One case from one row; the error names every field that is wrong. Images are named from the current
+    folder."""
     problems: Problems = []
-    case = build_case(_columns(mapping).classify(row, problems), None, problems)
+    case = _case_of(_columns(mapping), row, None, problems, Counter())
     if case is None or problems:
         bad = [BadRow("row", 1, *each) for each in problems]
         raise FileError("; ".join(f"{where}: {problem}" for where, problem in problems), bad)
     return case
+
+
+def _case_of(
+    mapping: ColumnMapping,
+    row: Mapping[str, object],
+    origin: Origin | None,
+    problems: Problems,
+    remarks: Counter[str],
+) -> Case | None:
+    fields = mapping.classify(row, problems)
+    case = build_case(fields, origin, problems)
+    if case is None or fields.images is None:
+        return case
+    return replace(case, images=read_images(fields.images, mapping.folder, problems, remarks))
 
 
 def _columns(given: Given | None) -> ColumnMapping:
