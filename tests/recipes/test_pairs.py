@@ -37,3 +37,4 @@ def test_the_report_finds_what_was_planted(run: Path) -> None:
     assert (raters["juror-north"]["equal texts"], raters["juror-north"]["of these tied"]) == ("4", "4")
     page = (run / "report.html").read_text(encoding="utf-8")
     assert "juror-east prefers the answer shown first" in page
+    assert "same_text" not in page, "what marks equal texts is no kind of case"

@@ -24,7 +24,17 @@ CASE_PARTS = (
 FEWEST_GROUPS, MOST_GROUPS = 2, 40
 _LONGEST = 60  # characters; more are a text
 _ANSWER = ("item", "system")
-_MADE = ("status", "patient", "cluster", "row", "off_scale", "content_hash", "vendor", "shown_first")
+_MADE = (
+    "status",
+    "patient",
+    "cluster",
+    "row",
+    "off_scale",
+    "content_hash",
+    "vendor",
+    "shown_first",
+    "same_text",
+)
 # A profile says these of a rater and nobody says them of a case; a specialty may be either's: its values decide.
 _OF_RATERS = frozenset(PROFILE) - set(CASE_PARTS)
 _IDENTIFIES = re.compile(
