@@ -109,6 +109,18 @@ def test_a_model_that_proposes_nothing_usable_leaves_no_draft(
     assert read_written_criteria(tmp_path / "criteria.jsonl") == []
 
 
+@pytest.mark.parametrize("behaviour", ["401", "400:no such model"])
+def test_a_model_that_cannot_answer_ends_it_with_a_clear_message(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], behaviour: str
+) -> None:
+    with LoopbackServer(behaviour) as server:
+        file = study(tmp_path, server.url, criteria_rows(40))
+        assert main(["criteria", "draft", str(file)]) == 2
+        assert len(server.calls) < 40
+    assert "no criteria were drafted" in capsys.readouterr().err
+    assert not (tmp_path / "criteria.jsonl").exists()
+
+
 def test_nothing_leaves_for_a_host_that_is_not_named(tmp_path: Path) -> None:
     file = study(tmp_path, "https://models.example/v1", criteria_rows(1))
     with pytest.raises(MedjuryError, match=r"models\.example"):

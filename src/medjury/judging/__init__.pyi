@@ -12,6 +12,7 @@ from ._asking import Sample as Sample
 from ._asking import Speaker as Speaker
 from ._asking import Unusable as Unusable
 from ._asking import ask_for as ask_for
+from ._breaker import BREAKER as BREAKER
 from ._breaker import Breaker as Breaker
 from ._breaker import HopelessError as HopelessError
 from ._breaker import UnreachableError as UnreachableError

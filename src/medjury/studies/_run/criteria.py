@@ -13,8 +13,18 @@ from medjury.foundation.clock import utc_now
 from medjury.foundation.documents import read_document, validate
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case, WrittenCriterion, read_written_criteria, write_written_criteria
-from medjury.judging import Speaker, propose_criteria, run_async
-from medjury.models import AuditLog, Budget, ChatModel, Gate, Limits, PriceList, audit_totals, make_model
+from medjury.judging import BREAKER, Breaker, Speaker, propose_criteria, run_async
+from medjury.models import (
+    AuditLog,
+    Budget,
+    ChatModel,
+    Gate,
+    Limits,
+    ModelError,
+    PriceList,
+    audit_totals,
+    make_model,
+)
 from medjury.statistics import counted
 from medjury.store.ratings import StoreDesk, open_store
 from medjury.store.runs import RunFolder, files
@@ -113,8 +123,12 @@ def draft_criteria(path: str | Path) -> DraftedCriteria:
                     limits=limits,
                 )
                 gate.check([model])
+                BREAKER.set(Breaker())  # what cannot succeed ends; what was answered is in the store
                 try:
                     return await _propose(gate, model, part, wanted, comments, done)
+                except ModelError as error:
+                    again = "Nothing answered is lost: do the same again when the model can be reached."
+                    raise MedjuryError(f"no criteria were drafted: {error.message}. {again}") from None
                 finally:
                     await model.close()
 
