@@ -128,7 +128,7 @@ def draft_criteria(path: str | Path) -> DraftedCriteria:
                     return await _propose(gate, model, part, wanted, comments, done)
                 except ModelError as error:
                     again = "Nothing answered is lost: do the same again when the model can be reached."
-                    raise MedjuryError(f"no criteria were drafted: {error.message}. {again}") from None
+                    raise MedjuryError(f"no criteria were drafted: {error.message}\n{again}") from None
                 finally:
                     await model.close()
 
@@ -168,7 +168,13 @@ async def _propose(
             if each.text.casefold() not in known
         ]  # fmt: skip
 
-    found = [each for of_case in await asyncio.gather(*map(one, cases)) for each in of_case]
+    tasks = [asyncio.ensure_future(one(case)) for case in cases]
+    try:
+        found = [each for of_case in await asyncio.gather(*tasks) for each in of_case]
+    finally:  # where one ends it all, none goes on behind it
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
     done.drafts = len(found)
     return found
 
