@@ -21,9 +21,7 @@ MADE_UP: list[dict[str, Any]] = [
 
 
 def _written(tmp_path: Path, *rows: dict[str, Any]) -> Path:
-    path = tmp_path / "cases.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+    return _lines(tmp_path / "cases.jsonl", *rows)
 
 
 def test_a_case_without_criteria_has_the_hash_that_it_always_had() -> None:
@@ -152,3 +150,58 @@ def test_healthbench_is_read_whole() -> None:
             each["content"] for each in row["prompt"]
         ]
         assert all(message["content"] in case.texts["conversation"] for message in row["prompt"])
+
+
+ROW = {"prompt_id": "p1", "prompt": [{"role": "user", "content": "My child has a fever."}], "rubrics": [
+    {"criterion": "Asks since when.", "points": 5, "tags": ["axis:context"]}]}  # fmt: skip
+
+
+def _lines(path: Path, *rows: dict[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_answers_may_be_in_a_file_of_their_own(tmp_path: Path) -> None:
+    rows = _lines(tmp_path / "rows.jsonl", ROW, {**ROW, "prompt_id": "p2"})
+    answers = _lines(
+        tmp_path / "answers.jsonl",
+        *(
+            {"prompt_id": item, "model": name, "completion": f"{name} on {item}"}
+            for item in ("p2", "p1")
+            for name in "ab"
+        ),
+    )
+    found = list(read_cases(rows, answers=answers))
+    assert [(each.id, each.system, each.candidate) for each in found] == [
+        ("p1", "a", "a on p1"), ("p1", "b", "b on p1"), ("p2", "a", "a on p2"), ("p2", "b", "b on p2"),
+    ]  # fmt: skip
+    assert {each.criteria[0].text for each in found} == {"Asks since when."}
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        ({"prompt_id": "p1", "completion": "x"}, "rows.jsonl, row 2, row: has no answer in answers.jsonl"),
+        ({"prompt_id": "p9", "completion": "x"}, "answers 'p9', which is no case"),
+        ({"prompt_id": "p1", "completion": " "}, "the answer is empty"),
+        ({"prompt_id": "p1", "text": "x"}, "no column is the candidate"),
+        (
+            {"prompt_id": "p1", "completion": "x", "answer": "y"},
+            "which column is the candidate: answer or completion",
+        ),
+    ],
+)
+def test_an_answer_to_nothing_and_a_case_without_one_are_refused(
+    answer: dict[str, Any], problem: str, tmp_path: Path
+) -> None:
+    rows = _lines(tmp_path / "rows.jsonl", ROW, {**ROW, "prompt_id": "p2"})
+    with pytest.raises(MedjuryError) as refused:
+        list(read_cases(rows, answers=_lines(tmp_path / "answers.jsonl", answer)))
+    assert problem in str(refused.value)
+
+
+def test_a_case_with_an_answer_of_its_own_gets_no_other(tmp_path: Path) -> None:
+    rows = _lines(tmp_path / "rows.jsonl", {**ROW, "candidate": "mine", "system": "s"})
+    answers = _lines(tmp_path / "answers.jsonl", {"prompt_id": "p1", "completion": "theirs"})
+    with pytest.raises(MedjuryError, match=r"has an answer of its own, and answers\.jsonl has answers too"):
+        list(read_cases(rows, answers=answers))

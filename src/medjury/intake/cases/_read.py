@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.frames import FORMS, as_polars
 from medjury.intake._files.reading import FileError
+from medjury.intake.cases._answers import with_answers
 from medjury.intake.cases._case import Case, Criterion, Origin
 from medjury.intake.cases._images import read_images
 from medjury.intake.cases._language import with_language
@@ -198,6 +199,7 @@ def read_cases(
     unit: Unit | None = None,
     language: str | None = None,
     criteria: str | os.PathLike[str] | None = None,
+    answers: str | os.PathLike[str] | None = None,
 ) -> CaseReader:
     """The cases of a table, a workbook, JSON or a log of Inspect (text may be packed as .gz), or of a folder of
     .json files or of a FHIR bulk export.
@@ -206,7 +208,7 @@ def read_cases(
     `ColumnMapping`. `unit` says what is judged of each conversation: all of it (`conversation`), the assistant's
     last turn (`last`) or each of its turns (`turn`), which is then a case of its own. `language` is that of the
     cases that state none, or `detect`. `criteria` is a file of criteria that were written for the cases: those that
-    a person wrote or accepted are added.
+    a person wrote or accepted are added. `answers` is a file of answers to the cases, a row for each.
     """
     if on_bad not in ("refuse", "skip"):
         raise FileError(f"on_bad is {on_bad!r}; use 'refuse' or 'skip'")
@@ -214,7 +216,15 @@ def read_cases(
     columns = replace(_columns(mapping), unit=unit, language=language, folder=file.parent)
     check_source(file, columns)
     beside = None if criteria is None else Path(criteria)
-    return CaseReader(file.name, lambda: rows_of_source(file, columns), columns, on_bad, file, beside)
+    given = None if answers is None else Path(answers)
+    if given is not None:
+        check_source(given, ColumnMapping())
+
+    def rows() -> Iterator[RawRow]:
+        found = rows_of_source(file, columns)
+        return found if given is None else with_answers(found, given, columns)
+
+    return CaseReader(file.name, rows, columns, on_bad, file, beside)
 
 
 def read_rows(path: str | os.PathLike[str], *, rows: str | None = None) -> Iterator[RawRow]:

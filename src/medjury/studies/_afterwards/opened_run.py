@@ -73,6 +73,9 @@ class Run:
             unit=settings.unit,
             language=settings.cases.language,
             criteria=None if settings.cases.criteria is None else around / settings.cases.criteria,
+            answers=None
+            if file is not None or settings.cases.answers is None
+            else around / settings.cases.answers,
         )
         source: CaseSource = PairedCases(read) if settings.design == "pairs" else read
         redactor = make_redactor(settings.redact, folder=around) if settings.redact else None

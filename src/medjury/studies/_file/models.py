@@ -16,12 +16,14 @@ from medjury.models import KINDS, split_bits
 
 class CasesPart(Part):
     """Where the cases are; `mapping` renames a hospital's own columns. `language` is that of the cases that state
-    none, or `detect`. `criteria` is a file of criteria that were written for them."""
+    none, or `detect`. `criteria` is a file of criteria that were written for them, `answers` one of answers
+    to them, where they have none."""
 
     path: str
     mapping: str | dict[str, Any] | None = None
     language: str | None = None
     criteria: str | None = Field(default=None, min_length=1)
+    answers: str | None = Field(default=None, min_length=1)
 
     @field_validator("language")
     @classmethod

@@ -102,6 +102,7 @@ def read_case_file(
         unit=unit,
         language=part.language,
         criteria=criteria,
+        answers=None if part.answers is None else folder / part.answers,
     )
 
 
