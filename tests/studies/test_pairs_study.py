@@ -192,6 +192,31 @@ def test_judgements_of_pairs_are_imported_by_the_names_of_first_second_preferred
         read_ratings(file)
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "preferred", "words"),
+    [
+        ("a", "b", "1", "it must be 'a', 'b', first"),  # not the score 1, which is for the second
+        ("a", "b", "0", "it must be 'a', 'b', first"),
+        ("a", "a", "", "the same system"),
+        ("a vs b", "c", "c", "called 'a vs b'"),
+        ("a", "b vs", "a", "called 'b vs'"),
+        ("", "b", "b", "has no name"),
+    ],
+)
+def test_what_is_no_preference_or_names_no_pair_is_refused_by_its_row(
+    first: str, second: str, preferred: str, words: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "pairs.csv"
+    rows = f"1,b,a,b,ann\n2,{first},{second},{preferred},ann\n3,,,,ann\n"
+    file.write_text(f"item,first,second,preferred,rater\n{rows}")
+    with pytest.raises(MedjuryError, match=f"row 3.*{words}"):
+        read_ratings(file)
+    with pytest.raises(MedjuryError, match=f"row 2: .*{words}"):
+        rank_pairs(pl.read_csv(file)[:2], resamples=100)
+    kept = read_ratings(file, on_bad="unscored").ratings
+    assert [each.score for each in kept] == [-1.0, None]
+
+
 def test_a_case_that_one_system_answered_is_left_out_and_counted(write_study: Write) -> None:
     rows = [
         row for row in answers(3) if (row["id"], row["system"]) not in {("case-0", s) for s in SYSTEMS[1:]}

@@ -53,6 +53,9 @@ def read_preference(first: str, second: str, preferred: str) -> float | None:
     """
     if first == second:
         raise ValueError(f"first and second are the same system, {first!r}")
+    for name in (first, second):
+        if not _may_be_paired(name):
+            raise ValueError(_bad_name(name))
     meant = {
         **dict.fromkeys(("tie", "both", "equal", "neither"), 0.0),
         "first": -1.0,
@@ -136,11 +139,21 @@ def _in_order(answers: Iterable[Case]) -> list[Case]:
 
 
 def _check_name(system: str) -> None:
-    if not system.strip() or _VERSUS in system:
-        problem = "has no name" if not system.strip() else f"is called {system!r}"
-        raise MedjuryError(
-            f"a system {problem}; in pairs every answer names its `system`, and no name has “{_VERSUS}” in it"
-        )
+    if not _may_be_paired(system):
+        raise MedjuryError(_bad_name(system))
+
+
+def _may_be_paired(system: str) -> bool:
+    """Whether the name of a pair tells this system from the other, in both orders: not "a vs b", nor "a vs"."""
+    return bool(system.strip()) and pair_of(pair_name(system, "other")) == (system, "other")
+
+
+def _bad_name(system: str) -> str:
+    problem = f"is called {system!r}" if system.strip() else "has no name"
+    return (
+        f"a system {problem}; in pairs every answer names its `system`, and no name has “{_VERSUS}” in it or "
+        f"ends in “{_VERSUS.rstrip()}”"
+    )
 
 
 def _same(pair: tuple[Case, Case]) -> bool:

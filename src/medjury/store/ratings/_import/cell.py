@@ -50,8 +50,23 @@ class Codes:
     is_numbered: bool = False  # cells begin with their grade: "5. Complete"
 
 
+class Refused(str):
+    """What a cell says that is no rating, whatever else it could be read as."""
+
+    __slots__ = ("why",)
+    why: str
+
+
+def refused(cell: str, why: str) -> Refused:
+    found = Refused(cell)
+    found.why = why
+    return found
+
+
 def read_cell(cell: Any, scale: GradeRange | None, codes: Codes) -> Outcome | None:
     """The outcome that a cell means, or None where it holds no rating."""
+    if isinstance(cell, Refused):
+        return Unscored(Reason.PARSE, cell.why)
     if is_blank(cell):
         return None
     word = code_of(cell)

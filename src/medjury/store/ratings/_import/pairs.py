@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from medjury.intake import Row, Table, shown_of
 from medjury.intake.cases import PAIR_COLUMNS, PREFERENCE, pair_name, read_preference
+from medjury.store.ratings._import.cell import refused
 
 
 def of_pairs(table: Table) -> Table:
-    """The table as one of scores where it holds judgements of pairs; any other as it is. A cell that says something
-    else is left for the import to refuse by its row."""
+    """The table as one of scores where it holds judgements of pairs; any other as it is. What is no preference
+    is refused by its row: a 1 would be a score, and may have meant the first."""
     if not set(PAIR_COLUMNS) <= set(table.header) or "score" in table.header:
         return table
     places = [table.header.index(name) for name in PAIR_COLUMNS[1:]]
@@ -23,8 +24,9 @@ def of_pairs(table: Table) -> Table:
             score: object
             try:
                 score = read_preference(first, second, preferred)
-            except ValueError:
-                score = preferred
+            except ValueError as error:
+                empty = not (first or second or preferred)
+                score = None if empty else refused(preferred, f"is no preference: {error}")
             yield row._replace(
                 cells=[*(row.cells[at] for at in kept), pair_name(first, second), PREFERENCE, score]
             )
