@@ -5,12 +5,16 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import struct
+import zlib
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import PIL.Image
+import pydicom
 import pytest
+from pydicom.pixels import convert_color_space
 from tests.cases.pictures import SECRETS, dicom, jpeg, pixels, png, png_header
 
 from medjury.cli import main
@@ -80,6 +84,24 @@ def test_a_picture_of_several_scans_is_kept_whole() -> None:
 def test_what_is_no_whole_image_is_refused(content: bytes, problem: str) -> None:
     with pytest.raises(ImageError, match=problem):
         image_of(content)
+
+
+def test_no_part_of_a_file_carries_text_beside_the_pixels_and_none_stops_the_reading() -> None:
+    name = b"Testperson"
+    whole = image_of(jpeg()).content
+    for marker in (0xDC, 0xDE, 0xF0, 0xFD, 0x02):  # what no decoder of these pictures needs
+        segment = struct.pack(">BBH", 0xFF, marker, len(name) + 2) + name
+        assert image_of(whole[:2] + segment + whole[2:]).content == whole
+    picture = image_of(png()).content
+
+    def with_chunk(kind: bytes, data: bytes, place: int = 33) -> bytes:
+        chunk = struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        return picture[:place] + chunk + picture[place:]
+
+    for broken in (with_chunk(b"gAMA", name), with_chunk(b"IHDR", b"abc", place=8)):
+        with pytest.raises(ImageError, match="not whole"):
+            image_of(broken)
+    assert image_of(with_chunk(b"eXIf", name)).content == picture, "an EXIF that cannot be read turns nothing"
 
 
 def test_a_byte_that_is_changed_anywhere_in_a_png_is_seen() -> None:
@@ -173,6 +195,29 @@ def test_dicom_becomes_its_picture_and_no_tag_goes_along(tmp_path: Path) -> None
     with pytest.raises(ImageError, match="is a DICOM file") as refused:
         image_of(data[:400])
     assert "Testperson" not in str(refused.value)
+
+
+@pytest.mark.parametrize("form", ["RGB", "YBR_FULL", "PALETTE COLOR", "16 bits"])
+def test_a_coloured_dicom_has_its_own_colours(tmp_path: Path, form: str) -> None:
+    made = pydicom.dcmread(dicom(tmp_path / "a.dcm", burnt_in="NO"))
+    colour = np.full((16, 16, 3), (200, 30, 10), dtype=np.uint8)
+    made.SamplesPerPixel, made.PlanarConfiguration = 3, 0
+    made.BitsAllocated, made.BitsStored, made.HighBit = 8, 8, 7
+    made.PhotometricInterpretation = "RGB" if form == "16 bits" else form
+    if form == "YBR_FULL":
+        colour = convert_color_space(colour, "RGB", "YBR_FULL")
+    elif form == "16 bits":
+        colour, made.BitsAllocated, made.BitsStored, made.HighBit = colour.astype(np.uint16) * 256, 16, 16, 15
+    elif form == "PALETTE COLOR":
+        colour = np.full((16, 16), 3, dtype=np.uint8)
+        made.SamplesPerPixel = 1
+        for name, value in zip(("Red", "Green", "Blue"), (200, 30, 10), strict=True):
+            made.add_new(f"{name}PaletteColorLookupTableDescriptor", "US", [256, 0, 8])
+            made.add_new(f"{name}PaletteColorLookupTableData", "OW", bytes([value]) * 256)
+    made.PixelData = colour.tobytes()
+    made.save_as(tmp_path / "b.dcm", enforce_file_format=True)
+    shown = decoded(image_of((tmp_path / "b.dcm").read_bytes()).content).astype(int)
+    assert shown.shape == (16, 16, 3) and abs(shown - (200, 30, 10)).max() <= 1
 
 
 def test_cases_are_written_with_their_images_and_read_as_the_same(tmp_path: Path) -> None:

@@ -32,8 +32,19 @@ MOST_PIXELS = 40_000_000
 _LONGEST_LABEL = 200
 _PNG, _JPEG, _DICOM = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"DICM"
 _KEPT_CHUNKS = frozenset((b"IHDR", b"PLTE", b"tRNS", b"gAMA", b"cHRM", b"sRGB", b"sBIT", b"IDAT", b"IEND"))
+_LONGEST_CHUNKS = {
+    b"IHDR": 13,
+    b"PLTE": 768,
+    b"tRNS": 256,
+    b"gAMA": 4,
+    b"cHRM": 32,
+    b"sRGB": 1,
+    b"sBIT": 4,
+    b"IEND": 0,
+}
 _ADOBE, _JFIF = b"Adobe", b"JFIF\x00"
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}  # the markers that state the size
+_TABLES = frozenset((0xC4, 0xCC, 0xDA, 0xDB, 0xDD))  # what else a decoder needs, the scans among them
 _FRAME_FORM = "it is not a PNG, a JPEG or a DICOM file"
 _BURNT_IN = "DICOM images that may have text burnt in: look at them, it may name the patient"
 _NAMED = "DICOM files that have a name of the patient in their own: it is kept nowhere, but is on your disk"
@@ -158,6 +169,8 @@ def _clean_png(data: bytes) -> bytes:
         chunk = data[place:end]
         if end > len(data) or zlib.crc32(chunk[4:-4]) != int.from_bytes(chunk[-4:], "big"):
             break
+        if size > _LONGEST_CHUNKS.get(kind, size) or (kind == b"IHDR" and size < 13):
+            break
         if kind == b"IHDR":
             _require_size(*struct.unpack(">II", chunk[8:16]))
         if kind == b"eXIf":
@@ -194,7 +207,7 @@ def _clean_jpeg(data: bytes) -> bytes:
             parts.append(b"\xff\xe0\x00\x10" + segment[4:16] + b"\x00\x00")  # without its preview
         elif marker == 0xEE and segment[4:9] == _ADOBE and len(segment) >= 16:
             parts.append(b"\xff\xee\x00\x0e" + segment[4:16])
-        elif not 0xE0 <= marker <= 0xEF and marker != 0xFE:
+        elif marker in _FRAMES | _TABLES:
             parts.append(segment)
         if marker == 0xDA:
             scanned = True
@@ -217,8 +230,12 @@ def _require_size(width: int, height: int) -> None:
 
 def _require_upright(data: bytes) -> None:
     """A picture that only its EXIF turns upright would lie on its side without it."""
-    with _opened(data) as picture:
-        turned = picture.getexif().get(0x0112)
+    with _opened(data) as picture, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            turned = picture.getexif().get(0x0112)
+        except (OSError, ValueError, SyntaxError, struct.error):
+            turned = None  # no program could turn it by an EXIF that cannot be read
     if turned not in (None, 0, 1):
         raise ImageError("is turned upright by its EXIF alone, which is left out; save it upright")
 
@@ -253,7 +270,7 @@ def _from_dicom(data: bytes, remarks: Counter[str], stem: str) -> bytes:
     try:
         import PIL.Image
         import pydicom
-        from pydicom.pixels import apply_modality_lut, apply_voi_lut
+        from pydicom.pixels import apply_color_lut, apply_modality_lut, apply_voi_lut
     except ImportError:
         raise MedjuryError(MISSING) from None
     import numpy as np
@@ -268,17 +285,17 @@ def _from_dicom(data: bytes, remarks: Counter[str], stem: str) -> bytes:
             _require_size(int(found.get("Columns") or 0), int(found.get("Rows") or 0))
             if frames > 1:
                 raise ImageError(f"is a DICOM file of {frames:,} frames; export those that are to be judged")
-            pixels = found.pixel_array
+            pixels = found.pixel_array  # of brightness and colour differences it has made RGB
+            if (form := str(found.get("PhotometricInterpretation"))) == "PALETTE COLOR":
+                pixels = apply_color_lut(pixels, found)[..., :3]
             if pixels.ndim == 2:
                 pixels = np.asarray(apply_voi_lut(apply_modality_lut(pixels, found), found), dtype=np.float64)
                 low, high = float(pixels.min()), float(pixels.max())
                 pixels = np.rint((pixels - low) * (255.0 / (high - low or 1.0)))
-                if str(found.get("PhotometricInterpretation")) == "MONOCHROME1":
+                if form == "MONOCHROME1":
                     pixels = 255.0 - pixels
-            elif str(found.get("PhotometricInterpretation")).startswith("YBR"):
-                from pydicom.pixels import convert_color_space
-
-                pixels = convert_color_space(pixels, str(found.PhotometricInterpretation), "RGB")
+            elif pixels.dtype != np.uint8:
+                pixels = pixels >> (16 if form == "PALETTE COLOR" else int(found.BitsStored)) - 8
             patient = str(found.get("PatientName") or "")
             burnt_in = str(found.get("BurnedInAnnotation") or "")
     except (ImageError, MedjuryError):
