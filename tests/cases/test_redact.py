@@ -13,7 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medjury.intake import FileError
-from medjury.intake.cases import NO_PROMISE, Case, Note, RedactedCases, Redactor, make_redactor, read_cases
+from medjury.intake.cases import (
+    NO_PROMISE,
+    Case,
+    Image,
+    Note,
+    RedactedCases,
+    Redactor,
+    make_redactor,
+    read_cases,
+)
 from medjury.intake.cases._identifiers import Span, is_nhs_number, merge
 
 PLAIN = Redactor(names=["Anna Smith", "O'Brien"], presidio=False)
@@ -43,6 +52,11 @@ def redactor(request: pytest.FixtureRequest) -> Iterator[Redactor]:
         ("12 Mar 24, Sept 2023, on March 12 she", "[DATE-1], [DATE-2], on [DATE-3] she"),
         ("NHS number: 943 476 5919", "NHS number: [NHS_NUMBER-1]"),
         ("MRN: H1234567, Hosp no 7654321", "MRN: [MRN-1], Hosp no [MRN-2]"),
+        ('{"mrn": 12345678, "patient_id": "A7654321"}', '{"mrn": [MRN-1], "patient_id": "[MRN-2]"}'),
+        (
+            '{"home_phone": "5551234", "fax_number": "5559876"}',
+            '{"home_phone": "[PHONE-1]", "fax_number": "[PHONE-2]"}',
+        ),
         ("Tel: 020 7946 0958 or +44 7700 900123", "Tel: [PHONE-1] or [PHONE-2]"),
         ("call (555) 123-4567, bleep 4321", "call [PHONE-1], bleep [PHONE-2]"),
         ("jane@ward.local and j.doe@nhs.net", "[EMAIL-1] and [EMAIL-2]"),
@@ -56,6 +70,13 @@ def redactor(request: pytest.FixtureRequest) -> Iterator[Redactor]:
 )
 def test_identifiers_become_placeholders(redactor: Redactor, text: str, expected: str) -> None:
     assert redact(redactor, text) == expected
+
+
+def test_the_label_of_an_image_is_redacted() -> None:
+    image = Image(b"", "image/png", 1, 1, "0", "PA view of Anna Smith")
+    assert [each.label for each in PLAIN.redact(Case("1", images=(image,))).case.images] == [
+        "PA view of [NAME-1]"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,10 @@ MALFORMED = {
         r"\[1\]: calls a tool without a name",
     ),
     "calls": ([{"role": "assistant", "tool_calls": {"id": "c"}}], r"\[1\]: tool_calls is not a list"),
+    "calls of two forms": (
+        [{"role": "assistant", "tool_calls": 5, "function_call": {"name": "a", "arguments": "{}"}}],
+        r"\[1\]: tool_calls is not a list",
+    ),
     "tool's name": (
         [{"role": "assistant", "tool_calls": [{"function": {"name": "x>>>\nend"}}]}],
         r"\[1\]: the name of the tool is not a name",
@@ -257,6 +261,38 @@ def test_names_in_messages_and_in_calls_are_redacted() -> None:
     assert [each.kind for each in redacted.messages["conversation"]] == [
         each.kind for each in case.messages["conversation"]
     ]
+
+
+def test_names_that_json_escapes_are_redacted_and_what_is_redacted_is_read_again(tmp_path: Path) -> None:
+    told = {
+        "patient": "J\u00f6rg",
+        "letter": "Dear\nOkonjo,\tcall Okonjo.",
+        "inner": json.dumps(["J\u00f6rg"]),
+    }
+    function = {"name": "labs", "arguments": json.dumps(told)}
+    messages = [
+        {"role": "user", "content": "Hello", "name": "J\u00f6rg Okonjo", "timestamp": "2024-01-05T10:00:00Z"},
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "function": function}]},
+        {"role": "tool", "tool_call_id": "c1", "content": json.dumps(told)},
+    ]
+    [case] = read_cases(stored(tmp_path, {"id": "a", "messages": messages}))
+    redacted = Redactor(names=["J\u00f6rg", "Okonjo"], presidio=False).redact(case)
+    whole = json.dumps(case_to_row(redacted.case))
+    for word in ("J\u00f6rg", "rg\\", "00f6", "Okonjo", "2024"):
+        assert word not in whole, word
+    call, result = (each.text for each in redacted.case.messages["conversation"][1:])
+    assert call == result and json.loads(json.loads(call)["inner"]) == [json.loads(call)["patient"]]
+    assert json.loads(call)["letter"].startswith("Dear\n[NAME-")
+    write_cases([redacted.case], tmp_path / "again.jsonl")
+    assert list(read_cases(tmp_path / "again.jsonl")) == [redacted.case]
+
+
+def test_a_result_without_an_id_is_of_the_tool_that_it_names() -> None:
+    calls = [{"function": {"name": name, "arguments": "{}"}} for name in ("allergies", "dose")]
+    results = [{"role": "tool", "name": name, "content": "x"} for name in ("allergies", "dose")]
+    case = case_from_row({"id": "a", "messages": [{"role": "assistant", "tool_calls": calls}, *results]})
+    found = [(each.kind, each.name) for each in case.messages["conversation"]]
+    assert found == [("call", "allergies"), ("call", "dose"), ("result", "allergies"), ("result", "dose")]
 
 
 @pytest.mark.parametrize("column", ["messages", "prompt"])

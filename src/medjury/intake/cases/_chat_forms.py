@@ -24,7 +24,9 @@ _ROLES: Mapping[str, Kind] = {
 _TIMES = ("timestamp", "created_at", "time", "at")
 _TEXTS = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
 _REASONING = {"reasoning": "reasoning", "thinking": "thinking", "redacted_thinking": "data"}
-_NAME = re.compile(r"[\w .:/@+-]{1,100}")
+_NAME = re.compile(
+    r"(?:[\w .:/@+-]|\[[A-Z][A-Z0-9_]*-\d{1,6}\]){1,100}"
+)  # or the placeholder of a redacted one
 _FORMS = "write it as in chat completions: {role: user, content: a text}"
 
 Problems = list[tuple[str, str]]
@@ -128,11 +130,11 @@ class _Reader:
     def called(self, given: Mapping[str, Any]) -> Iterator[ChatMessage]:
         """The calls of tools beside the content."""
         calls = given.get("tool_calls") or ()
-        if given.get("function_call"):  # as it was before there were several
-            calls = [*calls, {"function": given["function_call"]}]
         if not isinstance(calls, list | tuple):
             self.refuse("tool_calls is not a list")
             return
+        if given.get("function_call"):  # as it was before there were several
+            calls = [*calls, {"function": given["function_call"]}]
         for each in calls:
             if not isinstance(each, Mapping):
                 self.refuse("tool_calls holds something other than an object")
@@ -157,7 +159,9 @@ class _Reader:
         call = self.identifier(identifier)
         if call and call not in self.calls:
             self.refuse("holds a result of a tool that no earlier message calls")
-        tool = self.calls.get(call) or self.name(given.get("name") or given.get("function"), "name")
+        stated = self.name(given.get("name") or given.get("function"), "name")
+        # A call without an id is known by its tool alone.
+        tool = self.calls.get(call) or stated if call else stated or self.calls.get(call, "")
         if isinstance(content, str) or content is None:
             words = content or ""
         elif isinstance(content, list | tuple):

@@ -58,18 +58,20 @@ _YEAR = r"(?:(?:19|20)[0-9]{2}|'[0-9]{2})"
 _CAPITAL = "A-Z" + "".join(sign for sign in map(chr, range(0xC0, 0x530)) if sign.isupper())
 _CAPITALISED = rf"[{_CAPITAL}](?:[^\W\d_]|-|['’](?!s\b))+"
 
-# A pattern with a group named `value` gives that group alone ("MRN: 1234567" keeps its label).
+# A pattern with a group named `value` gives that group alone ("MRN: 1234567" keeps its label). Labels may be names
+# of JSON (`"patient_id": "1234567"`).
 PATTERNS: Mapping[str, tuple[str, ...]] = {
     "NHS_NUMBER": (r"(?<![\d-])\d{3}[ -]?\d{3}[ -]?\d{4}(?![\d-])",),
     "MRN": (
-        r"(?i:\b(?:MRN|(?:medical record|hospital|hosp\.?|patient|unit|NHS|account|encounter|case)"
-        r" (?:record )?(?:no|nr|number|id))\b\.?)\s{0,3}[:#]?\s{0,3}#?"
+        r"(?i:(?:\b|_)(?:MRN|(?:medical[ _]record|hospital|hosp\.?|patient|unit|NHS|account|encounter|case)"
+        r"[ _]?(?:record[ _])?(?:no|nr|number|id))\b\.?)[\"']?\s{0,3}[:#]?\s{0,3}[\"'#]?"
         r"(?P<value>[A-Za-z]{0,4}-?\d(?:[ -]?\d){4,13}[A-Za-z]?)(?!\w)",
     ),
     "EMAIL": (r"[\w.+%'-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}",),
     "URL": (r"(?i:\b(?:https?://|www\.))[^\s<>\"')\]]+",),
     "PHONE": (
-        r"(?i:\b(?:tel|telephone|phone|mobile|mob|fax))\b\.?\s{0,3}(?i:no\.?|number)?\s{0,3}[:#]?\s{0,3}"
+        r"(?i:(?:\b|_)(?:tel|telephone|phone|mobile|mob|fax)(?:\b|_))\.?\s{0,3}(?i:no\.?|number)?[\"']?\s{0,3}[:#]?\s{0,3}"
+        r"[\"']?"
         r"(?P<value>\+?\(?\d(?:[ ()./-]{0,2}\d){5,14})",
         r"(?i:\b(?:bleep|pager|extension|ext))\b\.?\s{0,3}[:#]?\s{0,3}(?P<value>\d{3,5})(?![\w]|\.\d)",
         r"(?<![\w.])\+\d{1,3}(?:[ ()-]{0,2}\d){6,13}(?!\w)",

@@ -6,6 +6,7 @@ anonymous, and nothing here says that it does.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,6 +39,9 @@ NO_PROMISE = (
     "Look at the result before it leaves the site."
 )
 _AROUND = 24  # signs shown on either side
+_ESCAPED = re.compile(
+    r'"[^"\\]*+\\.(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL
+)  # a text of a JSON value that has an escape
 _PLACEHOLDER = re.compile(r"\[([A-Z][A-Z0-9_]*)-(\d{1,6})\]")
 
 
@@ -132,6 +136,10 @@ class Redactor:
             metadata={name: self._fact(page, name, value) for name, value in case.metadata.items()},
             criteria=tuple(
                 _redact_criterion(page, place, each) for place, each in enumerate(case.criteria, 1)
+            ),
+            images=tuple(
+                replace(each, label=page.text(f"images[{place}].label", each.label) or "")
+                for place, each in enumerate(case.images, 1)
             ),
         )
         return Redaction(redacted, dict(page.counts), tuple(page.replacements), not_known)
@@ -265,6 +273,20 @@ class _Page:
                 )
         return "".join((*parts, text[end:]))
 
+    def json(self, name: str, text: str) -> str:
+        """A text that may be JSON: what its texts say is looked at too, and not only how it writes them
+        (`M\\u00fcller`)."""
+
+        def plain(match: re.Match[str]) -> str:
+            try:
+                said = json.loads(match.group(), strict=False)
+            except ValueError:
+                return match.group()
+            redacted = self.json(name, said)
+            return match.group() if redacted == said else json.dumps(redacted, ensure_ascii=False)
+
+        return self.text(name, _ESCAPED.sub(plain, text)) or ""
+
     def _placeholder(self, span: Span, text: str) -> str:
         words = re.findall(r"\w+", re.sub(r"['’]s\b", "", text[span.start : span.end].casefold()))
         if span.kind == "NAME":  # "Smith, Jane" is Jane Smith
@@ -296,10 +318,11 @@ def _redact_criterion(page: _Page, place: int, criterion: Criterion) -> Criterio
 
 
 def _redact_message(page: _Page, where: str, message: ChatMessage) -> ChatMessage:
+    of_a_tool = message.kind in ("call", "result")
     return replace(
         message,
-        text=page.text(where, message.text) or "",
-        name=message.name if message.kind in ("call", "result") else page.text(where, message.name) or "",
+        text=page.json(where, message.text) if of_a_tool else page.text(where, message.text) or "",
+        name=message.name if of_a_tool else page.text(where, message.name) or "",
         at=page.text(where, message.at) or "",
     )
 
@@ -310,6 +333,7 @@ def _texts_of(case: Case, metadata: Iterable[str]) -> Iterator[str]:
         yield from (note.id, note.text, note.date or "", note.kind or "")
     for each in case.criteria:
         yield from (each.text, each.quote)
+    yield from (each.label for each in case.images)
     yield from (str(case.metadata[name]) for name in metadata if name in case.metadata)
 
 
