@@ -172,6 +172,21 @@ def test_a_system_that_is_missing_on_some_cases_is_ranked_by_the_others() -> Non
     assert {row.system: row.n for row in found.rows} == {"a": 120, "b": 120, "c": 80}
 
 
+def test_a_system_of_one_case_gets_no_interval_from_resamples_that_lack_it() -> None:
+    """Where a resample has no case of a system its strength is not known there, and not that of another."""
+    table = drawn([0.0, 0.6], cases=30, seed=9)
+    alone = judged(("x", "c", "a", "c"), ("x", "a", "c", "a"), ("x", "c", "b", "c"), ("x", "b", "c", "c"))
+    found = rank_pairs(pl.concat([table, alone]), resamples=400)
+    assert {row.system for row in found.rows} == {"a", "b", "c"}
+    for row in found.rows:
+        assert row.strength.value is not None and row.strength.low is None
+        assert row.expected_share.low is None and "undefined in" in row.expected_share.method
+    assert {row.tie_group for row in found.rows} == {"a"}
+    assert any("c is in the fewest, 1 case" in each for each in found.warnings)
+    assert found.each_rater.rows[0].first_place.low is not None, "the place is known without it"
+    assert rank_pairs(table, resamples=400).rows[0].strength.low is not None
+
+
 def test_triples_that_run_in_a_circle_are_counted_by_case() -> None:
     circle = (("1", "a", "b", "a"), ("1", "b", "c", "b"), ("1", "c", "a", "c"))
     line = (("2", "a", "b", "a"), ("2", "b", "c", "b"), ("2", "a", "c", "a"))

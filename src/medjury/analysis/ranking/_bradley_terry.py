@@ -28,6 +28,7 @@ FIRST, TIE, SECOND = 0, 1, 2
 _INFINITE = 15.0
 _STEPS = 60
 _FLAT = 1e-9
+_SMALL = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,22 +70,26 @@ class Comparisons:
 @dataclass(frozen=True, slots=True, eq=False)
 class Strengths:
     """Fits: `strengths` `(fits, systems)` with the mean 0, log-odds of a tie between equals `tie` and of the place
-    `order` (NaN where they are no parameters). What has no finite maximum is far out; `finite` has NaN there."""
+    `order` (NaN where they are no parameters). What has no finite maximum is far out; `finite` has NaN there.
+    `compared` and `place` say where the verdicts tell strengths from each other and from the place at all: not
+    where a resample has no case of a system."""
 
     strengths: Floats
     tie: Floats
     order: Floats
     decided: NDArray[np.bool_]
+    compared: NDArray[np.bool_]
+    place: NDArray[np.bool_]
 
     @property
     def finite(self) -> Floats:
-        lost = (np.ptp(self.strengths, axis=1) > _INFINITE) | ~self.decided
+        lost = (np.ptp(self.strengths, axis=1) > _INFINITE) | ~self.decided | ~self.compared
         return np.where(lost[:, np.newaxis], np.nan, self.strengths)
 
     @property
     def first_place(self) -> Floats:
         """Of two equals, the share of decided verdicts that the first place wins."""
-        return np.where(self.decided, special.expit(self.order), np.nan)
+        return np.where(self.decided & self.place, special.expit(self.order), np.nan)
 
 
 def fit_strengths(compared: Comparisons, counts: Floats) -> Strengths:
@@ -99,7 +104,20 @@ def fit_strengths(compared: Comparisons, counts: Floats) -> Strengths:
         found[:, -1] if compared.order else nothing,
         # Where nobody ever won nothing is known of who is better.
         counts[:, :, [FIRST, SECOND]].sum(axis=(1, 2)) > 0,
+        *_told(compared, counts.sum(axis=2) > 0),
     )
+
+
+def _told(compared: Comparisons, met: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Whether strengths, and the place, can be told by who `met` `(fits, cells)`, whatever the verdicts: no
+    direction that changes them leaves the chances of all outcomes as they are."""
+    design = compared.design if compared.ties else compared.design[:, [FIRST, SECOND]]
+    apart = design - design.mean(axis=1, keepdims=True)
+    cells = np.einsum("cop,coq->cpq", apart, apart)
+    bends, vectors = np.linalg.eigh(np.einsum("bc,cpq->bpq", met.astype(np.float64), cells))
+    free = (np.abs(vectors) * (bends < _FLAT)[:, np.newaxis, :] > _SMALL).any(axis=2)
+    known: NDArray[np.bool_] = ~free[:, : len(compared.systems) - 1].any(axis=1)
+    return known, ~free[:, -1] if compared.order else known
 
 
 def _newton(design: Floats, offset: Floats, counts: Floats) -> Floats:
@@ -131,8 +149,9 @@ def _newton(design: Floats, offset: Floats, counts: Floats) -> Floats:
 
 def chances(compared: Comparisons, fit: Strengths) -> Floats:
     """`(fits, systems, systems)`: the expected share of wins of one over the other, a tie being half of one, with
-    no place better than the other."""
-    one, other = fit.strengths[:, :, np.newaxis], fit.strengths[:, np.newaxis, :]
+    no place better than the other; NaN where the systems cannot be compared."""
+    strengths = np.where(fit.compared[:, np.newaxis], fit.strengths, np.nan)
+    one, other = strengths[:, :, np.newaxis], strengths[:, np.newaxis, :]
     if not compared.ties:
         return np.asarray(special.expit(one - other))
     log_odds = np.stack(

@@ -27,6 +27,7 @@ from medjury.analysis.ranking._ties import rank_limits, separate, tie_groups
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import PREFERENCE, SAME_TEXT, pair_of
 from medjury.statistics import (
+    UNDEFINED_ALLOWED,
     Estimate,
     Floats,
     PlotPart,
@@ -375,21 +376,26 @@ class _How:
         if unknown:
             values, rank = np.zeros(len(systems)), [1] * len(systems)
         draws = np.column_stack([drawn.resampled[f"share\0{name}"] for name in systems])
-        draws = draws[np.isfinite(draws).all(axis=1)]
-        apart = separate(values, draws, freedom=drawn.units - 1, confidence=self.confidence).separated
-        apart = apart & (not unknown)
+        whole = np.asarray(np.isfinite(draws).all(axis=1))
+        apart = separate(values, draws[whole], freedom=drawn.units - 1, confidence=self.confidence).separated
+        # What is left no longer stands for the data, and has no interval either.
+        lost = int((~whole).sum())
+        sparse = lost > UNDEFINED_ALLOWED * len(whole) and not unknown
+        apart = apart & (not unknown) & (not sparse)
         low, high = rank_limits(values, apart)
         order = sorted(range(len(systems)), key=lambda at: (-values[at], systems[at]))
         letters = tie_groups(order, apart)
-        whole = _counts(found)
+        given = _counts(found)
         rows = tuple(
             PairStanding(
                 systems[at], rank[at], low[at], high[at], strengths[at], shares[at], letters[at],
-                *whole[at], sum(whole[at]),
+                *given[at], sum(given[at]),
             )
             for at in order
         )  # fmt: skip
-        return rows, replace(found, warnings=(*found.warnings, *_open_words(found, ends)))
+        unit = "patient" if self.table.by_patient else "case"
+        thin = _thin_words(found, lost, len(whole), unit) if sparse else ()
+        return rows, replace(found, warnings=(*found.warnings, *_open_words(found, ends), *thin))
 
     def _strength(self, found: Tournament, drawn: Replicates, ends: NDArray[np.bool_], at: int) -> Estimate:
         systems = found.compared.systems
@@ -501,6 +507,19 @@ def _open_words(found: Tournament, ends: NDArray[np.bool_]) -> tuple[str, ...]:
             "expected share of wins",
         )
     return ()
+
+
+def _thin_words(found: Tournament, lost: int, resamples: int, unit: str) -> tuple[str, ...]:
+    compared, clusters = found.compared, np.asarray(found.clusters)
+    sides = compared.first[found.cell], compared.second[found.cell]
+    fewest, name = min(
+        (len(set(clusters[(sides[0] == at) | (sides[1] == at)])), name)
+        for at, name in enumerate(compared.systems)
+    )
+    return (
+        f"no intervals and no tie groups: in {lost:,} of {resamples:,} resamples the systems cannot be "
+        f"compared; {name} is in the fewest, {counted(fewest, unit)}",
+    )
 
 
 def _circles(rows: polars.DataFrame) -> tuple[int, int]:
