@@ -13,6 +13,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case, Note, RedactedCases, Redactor, language_of, make_redactor, read_cases
 from medjury.intake.cases import _language as detection
 from medjury.intake.cases._language import language_code, language_of_text
+from medjury.intake.cases._units import Unit
 
 GERMAN = "Die Patientin Erika Musterfrau klagt seit zwei Tagen über Brustschmerzen."
 SPANISH = "La paciente niega dolor torácico y no toma aspirina desde ayer."
@@ -65,6 +66,29 @@ def test_what_is_stated_goes_before_what_is_detected() -> None:
         "",
         "",
     ]
+
+
+@pytest.mark.parametrize("unit", ["conversation", "last", "turn"])
+@pytest.mark.parametrize(("language", "said"), [("de", GERMAN), ("zh", CHINESE), ("en", ENGLISH)])
+def test_the_language_of_a_conversation_is_that_of_its_words(
+    tmp_path: Path, unit: Unit, language: str, said: str
+) -> None:
+    section = "The patient has no known allergies and takes ramipril since the last visit of the clinic. "
+    call = {"id": "c", "function": {"name": "get_record", "arguments": json.dumps({"sections": section * 5})}}
+    messages = [
+        {"role": "user", "content": said},
+        {"role": "assistant", "content": said, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": section * 20},
+        {"role": "assistant", "content": said},
+    ]
+    (tmp_path / "cases.jsonl").write_text(json.dumps({"id": "1", "messages": messages}))
+    assert [language_of(case) for case in read_cases(tmp_path / "cases.jsonl", unit=unit)] == [language]
+
+
+def test_several_languages_that_are_stated_are_none() -> None:
+    stated = ["en/de", "English and Spanish", "de, fr", "English (UK)", "de-CH", "English, spoken", "fr/Twi"]
+    assert [language_code(each) for each in stated] == ["", "", "", "en", "de", "en", "fr"]
+    assert language_of(Case("1", candidate=GERMAN, metadata={"language": "en/de"})) == "de"
 
 
 def test_a_column_language_describes_the_case_and_a_study_states_it_for_the_others(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases._case import Case
+from medjury.intake.cases._messages import ChatMessage
 
 ENGLISH = "en"
 NOT_LATIN = "und"  # ISO 639 for "not determined": its letters only say that it is not English
@@ -41,6 +42,7 @@ _NOT_STATED = frozenset(
 # none is then taken for another language, and of 987 short German, Spanish and French sentences none for English.
 _LIKELY, _RULED_OUT, _FEWEST_LETTERS = 0.5, 0.01, 12
 _ENOUGH = 4000  # characters: more of a text say nothing new
+_SEVERAL = re.compile(r"\s*(?:[/;,&+|]|\band\b|\bund\b)\s*")
 _LETTER = re.compile(r"[^\W\d_]")
 MISSING = (
     "detecting languages needs py3langid: pip install 'medjury[languages]'; or state the language, for the study "
@@ -53,14 +55,22 @@ class _Detector(Protocol):
 
 
 def language_code(stated: str) -> str:
-    """A stated language as its two letters where it is a common one; "" where nothing is stated by it.
+    """A stated language as its two letters where it is a common one; "" where nothing is stated by it, or several.
 
     >>> language_code("de-CH"), language_code("English"), language_code("unknown"), language_code("Twi")
     ('de', 'en', '', 'twi')
+    >>> language_code("English and Spanish")
+    ''
     """
     word = stated.strip().casefold()
     if word in _NOT_STATED:
         return ""
+    found = [_first_code(each) for each in _SEVERAL.split(word)]
+    known = {each for each in found if each in _LANGUAGES}
+    return "" if len(known) > 1 else _first_code(word)
+
+
+def _first_code(word: str) -> str:
     first = re.split(r"[-_ ,;(/]", word, maxsplit=1)[0]
     return _NAMES.get(first, first)
 
@@ -104,8 +114,19 @@ def language_of(case: Case) -> str:
     known. A patient who speaks another language than the record belongs in a column of another name."""
     if code := stated_language(case):
         return code
-    notes = (note.text for note in case.notes)
-    return language_of_text(case.reference, case.candidate, *case.texts.values(), *islice(notes, 8))
+    texts = {"reference": case.reference, "candidate": case.candidate, **case.texts}
+    texts |= {name: _said(messages) for name, messages in case.messages.items()}
+    return language_of_text(*texts.values(), *(note.text for note in islice(case.notes, 8)))
+
+
+def _said(messages: Iterable[ChatMessage]) -> str:
+    """What the two sides say to each other: the headings are ours, and tools speak English everywhere."""
+    said, length = [], 0
+    for each in messages:
+        if each.kind in ("user", "assistant") and length < _ENOUGH:
+            said.append(each.text)
+            length += len(each.text)
+    return "\n".join(said)
 
 
 def with_language(case: Case, stated: str | None) -> Case:
