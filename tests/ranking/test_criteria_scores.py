@@ -6,6 +6,7 @@ import json
 import random
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from medjury.analysis.calibration import calibrate
 from medjury.analysis.ranking import AnswerScore, CriteriaScores, criteria_scores
 from medjury.foundation.errors import MedjuryError
-from medjury.intake.cases import read_cases
+from medjury.intake.cases import Case, Criterion, read_cases
 from medjury.tables import rating_table
 
 HEALTHBENCH = Path(__file__).parents[3] / "shared" / "data" / "healthbench" / "rows.jsonl"
@@ -198,6 +200,41 @@ def test_marks_are_pooled_by_sign_and_clustered_by_case() -> None:
     }
     assert not table.dimension("criteria").grades
     assert table.dimension("criteria").derived
+
+
+def test_a_total_costs_nothing_beside_its_marks() -> None:
+    names = ("item", "system", "rater", "dimension", "score", "points", "calls", "cost")
+    rows = [("a", "s", "r", "x", 1.0, 4.0, 1, 0.5), ("a", "s", "r", "y", 0.0, -1.0, 0, 0.25)]
+    table = rating_table(pl.DataFrame(rows, schema=names, orient="row"))
+    assert table.rows.height == 3
+    assert (table.rows["calls"].sum(), table.rows["cost"].sum()) == (1, 0.75)
+
+
+def test_marks_are_calibrated_and_totals_are_not_taken_for_means_of_them() -> None:
+    draw = random.Random(3)
+    rows = []
+    for item in range(30):
+        for system in ("s", "t"):
+            for name, points in (("x", 4.0), ("y", 2.0), ("z", -3.0)):
+                mark = draw.randint(0, 1)
+                for rater in ("dr a", "dr b", "judge"):
+                    own = mark if draw.random() < 0.85 else 1 - mark
+                    kind = "judge" if rater == "judge" else "clinician"
+                    rows.append((f"c{item}", system, rater, kind, name, float(own), points))
+    names = ("item", "system", "rater", "rater_kind", "dimension", "score", "points")
+    table = rating_table(pl.DataFrame(rows, schema=names, orient="row"))
+    found = calibrate(rating_table(table, instrument="criteria"), resamples=99)
+    assert {each.dimension for each in found.compared} == {"criterion", "harm"}
+
+
+def test_the_answers_to_a_case_have_one_list_of_criteria() -> None:
+    one = Case("a", "x", system="s", criteria=(Criterion("p", "P."), Criterion("q", "Q.")))
+    marks = pl.DataFrame({"item": ["a"], "rater": ["r"], "dimension": ["p"], "score": [1]})
+    same = replace(one, system="t", criteria=one.criteria[::-1])
+    assert criteria_scores(rating_table(marks, instrument="criteria", cases=[one, same])).rows
+    for other in ((Criterion("p", "P.", 2.0), Criterion("q", "Q.")), (Criterion("p", "P."),)):
+        with pytest.raises(MedjuryError, match="'a' have different criteria"):
+            rating_table(marks, instrument="criteria", cases=[one, replace(one, system="t", criteria=other)])
 
 
 def test_a_mark_of_a_criterion_that_the_case_does_not_have_is_refused() -> None:

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from medjury.analysis.agreement import agreement
+from medjury.analysis.audits import corpus
 from medjury.analysis.ranking import criteria_scores
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
@@ -120,6 +121,33 @@ def test_a_study_takes_marks_of_clinicians_and_of_a_grader(tmp_path: Path) -> No
     assert scores["dr a", "p1"] == 0.0
     rows = agreement(table, statistics=["exact_match"], resamples=99).rows
     assert {row.dimension for row in rows} >= {"criterion", "harm"}
+
+
+@pytest.mark.parametrize("word", ["na", "N/A", "not applicable"])
+def test_a_clinicians_mark_in_words_may_be_that_a_criterion_does_not_apply(tmp_path: Path, word: str) -> None:
+    humans = tmp_path / "humans.csv"
+    humans.write_text(
+        f"item,rater,dimension,score\np0,dr a,Asks how long.,met\np0,dr a,Names aspirin.,{word}\n"
+    )
+    found = criteria_scores(open_run(run_study(load_study(_study(tmp_path, humans))).folder), raters="dr a")
+    (answer,) = [each for each in found.answers if not each.tag]
+    assert (answer.score, answer.unmarked, answer.not_applicable) == (1.0, 0, 1)
+
+
+def test_the_report_counts_cases_and_answers_and_no_marks_for_them(tmp_path: Path) -> None:
+    humans = tmp_path / "humans.csv"
+    humans.write_text(
+        "item,rater,dimension,score\np0,dr a,Asks how long.,met\np0,dr a,Names aspirin.,met\n"
+        "p0,dr b,Asks how long.,met\np1,dr b,Says when to come back.,met\n"
+    )
+    main(["run", str(_study(tmp_path, humans)), "--quiet"])
+    folder = tmp_path / "runs" / "marks"
+    said = (folder / "report.html").read_text()
+    assert "2 answers, 2 different cases" in said
+    assert "1 scores of answers, over all raters, have 1 criteria that were not marked" in said
+    assert "A mark is dangerous where" in said and "An mark" not in said and "an mark" not in said
+    (size,) = [row for row in corpus(open_run(folder)).rows if row.characteristic == "answers"]
+    assert size.n == 2
 
 
 def test_a_mark_of_a_criterion_that_is_not_there_is_refused_with_its_row(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tests.panel.criteria_study import criteria_rows
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import read_cases, read_written_criteria, write_written_criteria
-from medjury.studies import draft_criteria, load_rated_study
+from medjury.studies import draft_criteria, load_rated_study, load_study, run_study
 
 PROPOSED = [
     {"text": "Advises calling an ambulance.", "points": 8, "quote": "my chest hurts since this morning"},
@@ -78,6 +78,24 @@ def test_what_a_clinician_accepted_is_a_criterion_of_its_case(tmp_path: Path) ->
         "marmoset-00": ["Advises calling an ambulance."],
         "marmoset-01": ["Advises calling an ambulance."],
     }
+
+
+def test_a_run_without_the_file_that_it_names_is_refused(tmp_path: Path) -> None:
+    judge = "judges: [{kind: scripted, name: made-up, answers: '{}'}]\n"
+    file = study(tmp_path, "http://localhost:1", criteria_rows(1), judge)
+    with pytest.raises(MedjuryError, match=r"criteria\.jsonl does not exist"):
+        run_study(load_study(file))
+    assert not (tmp_path / "runs" / "ward" / "ratings.parquet").exists()
+
+
+def test_answers_to_one_case_with_other_criteria_are_refused(tmp_path: Path) -> None:
+    one, other = criteria_rows(1)[0], criteria_rows(1, "ibis-2")[0]
+    other["criteria"] = other["criteria"][:-1]
+    judge = "judges: [{kind: scripted, name: made-up, answers: '{}'}]\n"
+    file = study(tmp_path, "http://localhost:1", [one, other], judge)
+    (tmp_path / "criteria.jsonl").write_text("")
+    with pytest.raises(MedjuryError, match="'marmoset-00' have the criterion 'own-0', and others have not"):
+        run_study(load_study(file))
 
 
 def test_the_report_says_who_wrote_the_criteria(tmp_path: Path) -> None:

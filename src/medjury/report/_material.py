@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from medjury.analysis.calibration import CalibrationStudy
     from medjury.analysis.ranking import PairRanking
 
-_ANSWER = re.compile(r"\banswer(s?)\b")
+_AN, _ANSWER = re.compile(r"\b([Aa])n (?=answer\b)"), re.compile(r"\banswer(s?)\b")
 AnyBody = TypeVar("AnyBody", bound=Body)
 # More panels than this make no readable figure; the tables beside it have every dimension.
 PANELS = 12
@@ -172,7 +172,7 @@ class Material:
 
     def of_marks(self, words: str) -> str:
         """Where each case has criteria of its own, what is counted are marks, of which an answer has several."""
-        return _ANSWER.sub(r"mark\1", words) if self.evidence.table.criteria else words
+        return _ANSWER.sub(r"mark\1", _AN.sub(r"\1 ", words)) if self.evidence.table.criteria else words
 
     def about_each(self, words: str) -> str:
         """A sentence of ours about the jury, where it holds for each of several judges without a jury."""

@@ -23,6 +23,7 @@ CASE, CRITERION, POINTS = "case", "criterion", "points"
 MET, HARM, TOTAL = "criterion", "harm", "criteria"
 _BETWEEN = " › "  # in the name of a unit, between the case and the criterion
 _JOINED = "medjury: joined"
+_SPENT = ("calls", "tokens_in", "tokens_out", "seconds", "cost")
 Criteria = Mapping[str, tuple[Criterion, ...]]  # by case
 
 
@@ -101,6 +102,7 @@ def _totals(pooled: polars.DataFrame, criteria: Criteria) -> polars.DataFrame:
     )
     missing = (pl.col("unscored") > 0) | (pl.col("marked") < expected)
     none = pl.col("positive") <= 0
+    spent = [name for name in _SPENT if name in pooled.columns]
     return (
         sums.filter(~pl.col("unknown"))
         .with_columns(
@@ -113,6 +115,7 @@ def _totals(pooled: polars.DataFrame, criteria: Criteria) -> polars.DataFrame:
             pl.when(missing & ~none).then(pl.lit("missing")).alias("reason"),
             pl.lit(None, dtype=pl.String).alias(CRITERION),
             pl.lit(None, dtype=pl.Float64).alias(POINTS),
+            *(pl.col(name) * 0 for name in spent),  # the marks have it already
         )
         .select(pooled.columns)
     )  # fmt: skip

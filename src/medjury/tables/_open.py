@@ -121,7 +121,10 @@ def with_cases(rows: polars.DataFrame, cases: Cases) -> tuple[polars.DataFrame, 
         if case.vendor:
             vendors[case.system] = case.vendor
         if case.criteria:
-            criteria[case.id] = case.criteria
+            if set(criteria.setdefault(case.id, case.criteria)) != {*case.criteria}:
+                raise MedjuryError(
+                    f"the answers to case {case.id!r} have different criteria; a case has one list of criteria"
+                )
             lengths[case.id, case.system] = len(case.candidate or "")
             tags[case.id] = tags_of(case)
     if patients:

@@ -391,7 +391,8 @@ def silence_warning(evidence: Evidence, dimension: Measured, tested: Tested) -> 
         return ""
     title = STATISTICS.get(beside.statistic, beside.statistic)
     text = (
-        f"{dimension.label}: {evidence.rater} left {left:,} of the {rated:,} answers that "
+        f"{dimension.label}: {evidence.rater} left {left:,} of the {rated:,} "
+        f"{'marks' if evidence.table.criteria else 'answers'} that "
         "clinicians rated without a score."
     )
     if not silent.any() or beside.grades is None:

@@ -218,7 +218,9 @@ def _jury_of_calibrated(
 
 def _follow(table: RatingTable, calibrations: Sequence[RaterCalibration]) -> list[ComparedScores]:
     """Reversed dimensions and composites, of every judge and of the jury, before and after."""
-    if table.instrument is None:
+    if (
+        table.instrument is None or table.instrument.by_case
+    ):  # points of criteria are no weights of dimensions
         return []
     found = []
     for rater in dict.fromkeys(each.rater for each in calibrations):

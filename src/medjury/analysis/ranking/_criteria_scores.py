@@ -374,8 +374,8 @@ def _warnings(rows: Sequence[CriteriaRow], answers: Sequence[AnswerScore]) -> It
     if partly:
         unmarked = sum(row.unmarked for row in rows if not row.tag)
         yield (
-            f"{partly:,} answers have {unmarked:,} criteria that were not marked: their scores lie between "
-            "`worst` and `best`, and they are not in the mean"
+            f"{partly:,} scores of answers, over all raters, have {unmarked:,} criteria that were not marked: they "
+            "lie between `worst` and `best`, and are not in the mean"
         )
     if none := len({(each.item, each.system) for each in answers if not each.tag and each.worst is None}):
         yield f"{none:,} answers have no positive points that apply, and so no score"

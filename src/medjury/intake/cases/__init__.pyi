@@ -23,6 +23,7 @@ from ._language import not_english as not_english
 from ._language import shown_language as shown_language
 from ._language import stated_language as stated_language
 from ._marks_file import MET_WORDS as MET_WORDS
+from ._marks_file import NOT_APPLICABLE_WORDS as NOT_APPLICABLE_WORDS
 from ._marks_file import is_healthbench_file as is_healthbench_file
 from ._marks_file import is_marks_file as is_marks_file
 from ._marks_file import marks_table as marks_table

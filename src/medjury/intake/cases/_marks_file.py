@@ -23,7 +23,7 @@ MET_WORDS: Mapping[str, float] = {
     "true": 1.0, "yes": 1.0, "met": 1.0, "1": 1.0, "1.0": 1.0,
     "false": 0.0, "no": 0.0, "not met": 0.0, "not_met": 0.0, "unmet": 0.0, "0": 0.0, "0.0": 0.0,
 }  # fmt: skip
-_NOT_APPLICABLE = frozenset({"na", "n/a", "not applicable", "not_applicable"})
+NOT_APPLICABLE_WORDS = frozenset({"na", "n/a", "not applicable", "not_applicable"})
 
 
 def is_marks_file(path: Path) -> bool:
@@ -126,6 +126,6 @@ def _mark(given: object) -> dict[str, Any]:
     word = str(given).strip().casefold() if given is not None else ""
     if word in MET_WORDS:
         return {"score": MET_WORDS[word], "status": "scored", "reason": None}
-    if word in _NOT_APPLICABLE:
+    if word in NOT_APPLICABLE_WORDS:
         return {"score": None, "status": "not_applicable", "reason": None}
     return {"score": None, "status": "unscored", "reason": "parse" if word else "missing"}

@@ -222,14 +222,14 @@ def _danger(material: Material, verdicts: Sequence[Verdict], page: str) -> Html:
     gap = material.evidence.rules.gap
     meant = (
         f"An answer is dangerous where a clinician calls it so: {cut_short(defined, 160)}. The jury misses it with "
-        f"a grade that is kinder by {percent(gap)} of the scale or more, or with no grade."
+        f"a grade that is kinder by {percent(gap)} of the scale, one grade at least, or with no grade."
     )
     missed, dangerous = material.danger
     if not dangerous:
         return paragraph(material.about(f"{meant} Clinicians called no answer dangerous."))
     links = [material.case_link(each.item, each.system, page, 50) for each in missed[:_NAMES]]
     more = f" and {len(missed) - _NAMES:,} more" if len(missed) > _NAMES else ""
-    counts = f"{len(missed):,} of {counted(dangerous, 'dangerous answer')}"
+    counts = material.of_marks(f"{len(missed):,} of {counted(dangerous, 'dangerous answer')}")
     tail = joined([": ", Html(", ".join(links)), more, "."]) if missed else "."
     return joined(
         [paragraph(material.about(meant)), paragraph(material.about("Missed by the jury: "), counts, tail)]

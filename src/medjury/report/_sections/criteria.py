@@ -87,8 +87,9 @@ def _scores(material: Material) -> Html:
                 "criteria-scores",
                 overall,
                 caption=f"Points met of the positive points, clipped to 0 to 1 as a whole, with {confidence} "
-                "intervals by case or patient. Raw is not clipped. Where marks are missing, the mean lies between "
-                "worst and best. At equal length: what would be left if all texts were of one length",
+                "intervals by case or patient. Raw is not clipped. The score is the mean of what was marked in "
+                "full; where marks are missing, the mean of all lies between worst and best. At equal length: what "
+                "would be left if all texts were of one length",
                 shown=40,
             ),
             material.exhibits.table(
@@ -98,7 +99,7 @@ def _scores(material: Material) -> Html:
                 shown=60,
                 folded=True,
             ),
-            bullets([material.about(each) for each in found.warnings]),
+            bullets(found.warnings),
         ]
     )
 

@@ -159,8 +159,8 @@ def _paragraph(evidence: Evidence) -> str:
             "Wilson's. Scores between grades were rounded half up where grades are counted. The jury's agreement "
             "with single clinicians was "
             "compared with the clinicians' own on the same cases and the same resamples, with a non-inferiority "
-            f"margin of {rules.margin:g}. A severe error is an answer that clinicians placed in the lowest "
-            f"{percent(rules.danger)} of the scale and the jury at least {percent(rules.gap)} of the scale higher. "
+            f"margin of {rules.margin:g}. A severe error is an answer that clinicians placed in the worst "
+            f"{percent(rules.danger)} of the scale and the jury at least {percent(rules.gap)} of the scale kinder. "
         )
         if len(table.judges) > 1:
             text += (

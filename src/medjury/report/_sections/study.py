@@ -8,7 +8,7 @@ from medjury.report._html import Cell, Html, bullets, element, joined, paragraph
 from medjury.report._material import Material, Section
 from medjury.statistics import counted, moment, shown
 from medjury.store.runs import ManifestHumans, ManifestJury, ManifestReread
-from medjury.tables import RatingTable
+from medjury.tables import RatingTable, case_column
 
 # The corpus table: which answers, of what kind, how long, and whether development and held-out ones differ.
 
@@ -37,7 +37,7 @@ def corpus_table(material: Material) -> Html:
     made = material.exhibits.table(
         "corpus",
         rows,
-        caption="The answers that were rated: counts (share) and median (quartiles)"
+        caption="What was rated: counts (share) and median (quartiles)"
         + (", with χ² for counts and Welch's t, or F, for numbers" if tested else ""),
         folded=len(rows) > 20 or len(groups) > _MOST,
         shown=80,
@@ -52,7 +52,7 @@ _CHANGED = ("changed", "gained", "lost", "reason", "added")
 def study(material: Material) -> Section:
     evidence, manifest, table = material.evidence, material.evidence.manifest, material.evidence.table
     instrument, humans = manifest.instrument, manifest.humans or ManifestHumans()
-    items = int(table.everything["item"].n_unique())
+    items = int(table.everything[case_column(table.everything)].n_unique())
     facts = [
         ("Cases", f"{manifest.cases:,} answers, {items:,} different cases"),
         ("Cases left out", f"{manifest.cases_skipped:,} could not be read"),

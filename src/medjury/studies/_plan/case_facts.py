@@ -234,7 +234,13 @@ class CaseCriteria:
         self._tags: dict[str, tuple[str, ...]] = {}
 
     def add(self, case: Case) -> None:
-        own = self.of.setdefault(case.id, {}) if case.criteria else {}
+        given = {each.id: each for each in case.criteria}
+        own = self.of.setdefault(case.id, dict(given)) if given else {}
+        if only := given.keys() ^ own.keys():
+            raise MedjuryError(
+                f"some answers to case {case.id!r} have the criterion {min(only)!r}, and others have not; a "
+                "case has one list of criteria"
+            )
         for each in case.criteria:
             if own.setdefault(each.id, each) != each:
                 raise MedjuryError(

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 from medjury.foundation.documents import nearest
 from medjury.instruments import Instrument, NotApplicable, Outcome, Reason, Score, Unscored
 from medjury.intake import is_blank
-from medjury.intake.cases import MET_WORDS
+from medjury.intake.cases import MET_WORDS, NOT_APPLICABLE_WORDS
 from medjury.store.ratings._import.cell import GradeRange, positive_number, read_cell, scale_of
 from medjury.store.ratings._import.entries import Entry
 from medjury.store.ratings._import.known import (
@@ -100,6 +100,8 @@ class Builder:
                         f"{short(fields['dimension'])} {error.args[0]}", "dimension"
                     ) from None
             fields = {**fields, "dimension": named}
+        if word in NOT_APPLICABLE_WORDS:
+            return replace(entry, fields=fields, cell=None, null=True)
         return replace(entry, fields=fields, cell=MET_WORDS.get(word, entry.cell))
 
     def settle(self) -> None:
