@@ -160,6 +160,17 @@ def test_a_name_that_is_not_there_erases_nothing_at_all(store: Store) -> None:
     assert not done and done.unlinked == 1 and counts(store) == before and not erasures(store)
 
 
+def test_turns_of_a_conversation_that_are_kept_are_named(store: Store) -> None:
+    items = ("talk", "talk#2", "talk#4", "talker#2", "talk#x", "other#2")
+    store.write_ratings("first", [rating(item=item, key=f"unit {item}") for item in items])
+    done = erase(store, selection("talk"))
+    assert done.rows["ratings"] == 1 and done.turns == ("talk#2", "talk#4")
+    assert "2 cases are kept that may be turns of it (talk#2, talk#4)" in done.text("s", dry_run=False)
+    nothing = erase(store, selection("other"))
+    assert not nothing and nothing.turns == ("other#2",) and "other#2" in nothing.not_found_text()
+    assert erase(store, selection("talk#2", "talk#4")).turns == ()
+
+
 def test_a_second_erasure_says_when_the_first_was(store: Store) -> None:
     fill(store, 9)
     erase(store, selection("c-7"))

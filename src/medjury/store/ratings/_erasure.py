@@ -148,6 +148,7 @@ class Erased:
     undated: int = 0  # ratings kept, because their date cannot be read
     runs: tuple[str, ...] = ()
     earlier: str = ""  # nothing was found, because it was erased at this time
+    turns: tuple[str, ...] = ()  # cases that were not named and look like turns of those that were
 
     def __bool__(self) -> bool:
         return any(self.rows.values())
@@ -176,18 +177,27 @@ class Erased:
             )
         if self.undated:
             lines.append(f"{self.undated:,} ratings were kept because their date cannot be read.")
+        lines += self._turns_text()
         runs = f" of {', '.join(self.runs)}" if self.runs else ""
         return "\n".join([*lines, "", *(each.format(runs=runs) for each in _NOT_REACHED)])
 
     def not_found_text(self) -> str:
         """That nothing was found, and where something may be all the same."""
         found = "none of its ratings is about what was named; nothing was erased. Check the id."
+        found = " ".join((found, *self._turns_text()))
         if not self.unlinked:
             return found
         return (
             f"{found} But {self.unlinked:,} replies belong to no rating, so their case is not known; "
             "`--before DATE` erases them by their age."
         )
+
+    def _turns_text(self) -> list[str]:
+        if not self.turns:
+            return []
+        count = "1 case is" if len(self.turns) == 1 else f"{len(self.turns):,} cases are"
+        shown = ", ".join(self.turns[:3]) + (", ..." if len(self.turns) > 3 else "")
+        return [f"{count} kept that may be turns of it ({shown}): erase each by its id (`--case ID`)."]
 
 
 def erase(store: Store, selection: Selection, *, dry_run: bool = False) -> Erased:
@@ -241,6 +251,9 @@ def _of_items(transaction: Transaction, selection: Selection, found: Erased) -> 
         for statement in (sql.find_rated_units, sql.find_recorded_units)
         for row in transaction.select(statement, selection.items)
     }
+    transaction.cursor.execute(sql.find_items)
+    items = {unescape(row[0]) for row in transaction.cursor.fetchall()} - selection.items
+    found.turns = tuple(sorted(each for each in items if _conversation_of(each) in selection.items))
     asked = transaction.find_questions([unescape(unit) for unit in units])
     replies = {escape(each.reply) for each in asked if each.reply is not None}
     transaction.cursor.execute(sql.find_unlinked)
@@ -248,6 +261,12 @@ def _of_items(transaction: Transaction, selection: Selection, found: Erased) -> 
     found.unlinked, found.unlinked_go = len(unlinked), not selection.keep_unlinked
     # Where nothing is of these cases their names may be wrong: then nothing goes.
     return units, replies | unlinked if units and not selection.keep_unlinked else replies
+
+
+def _conversation_of(item: str) -> str:
+    """The id of the conversation that a case is a turn of, as far as its own id tells; else the id."""
+    whole, _, turn = item.rpartition("#")
+    return whole if turn.isdecimal() else item
 
 
 def _of_run(transaction: Transaction, run: str, found: Erased) -> tuple[set[str], set[str]]:

@@ -98,6 +98,7 @@ class Statements:
     # Erasing
     find_rated_units: str = "SELECT DISTINCT key FROM ratings WHERE item {keys}"
     find_recorded_units: str = "SELECT DISTINCT key FROM records WHERE item {keys}"
+    find_items: str = "SELECT item FROM ratings UNION SELECT item FROM records"
     find_unlinked: str = "SELECT key FROM replies EXCEPT SELECT reply FROM questions"
     find_dates: str = "SELECT key, created_at FROM ratings UNION ALL SELECT key, created_at FROM records"
     find_reply_dates: str = "SELECT key, created_at FROM replies"
