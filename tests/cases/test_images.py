@@ -128,6 +128,8 @@ def test_the_content_decides_and_not_the_ending(tmp_path: Path) -> None:
         ("link/secret.png", "not in the folder of the cases"),
         ("a\0b.png", "not in the folder of the cases|no such file"),
         ("none.png", "no such file"),
+        ("data:image/png;base64," + "iVBORw0KGgo" * 100, "is an address, not a file"),
+        ("https://example.org/1.png", "is an address, not a file"),
         (".", "no such file"),
         ({"path": "none.png", "url": "http://example.org"}, "not a path, or an object"),
         ({"path": "none.png", "label": "a\nb"}, "one line"),

@@ -168,6 +168,10 @@ MALFORMED = {
         r"\[1\]: calls a tool without a name",
     ),
     "calls": ([{"role": "assistant", "tool_calls": {"id": "c"}}], r"\[1\]: tool_calls is not a list"),
+    "a user who calls": (
+        [{"role": "user", "content": [{"type": "tool_use", "id": "c", "name": "a", "input": {}}]}],
+        r"\[1\]: calls a tool, which only the assistant does",
+    ),
     "calls of two forms": (
         [{"role": "assistant", "tool_calls": 5, "function_call": {"name": "a", "arguments": "{}"}}],
         r"\[1\]: tool_calls is not a list",

@@ -108,6 +108,8 @@ class _Reader:
         made = [*self.content(given.get("content"), kind), *self.called(given)]
         if (refusal := given.get("refusal")) is not None:
             made += [ChatMessage(kind, self.text(refusal))]
+        if kind != "assistant" and any(each.kind == "call" for each in made):
+            self.refuse("calls a tool, which only the assistant does")
         for each in _joined(made) or [ChatMessage(kind, "")]:
             yield replace(each, at=at, name=name if each.kind == kind else each.name)
 

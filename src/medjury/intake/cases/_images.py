@@ -142,6 +142,8 @@ def read_images(
 
 def _content(path: str, folder: Path) -> bytes:
     """The file's bytes. A path is the file's own text, which an error does not repeat: it may be a name."""
+    if path.lstrip()[:5].casefold() == "data:" or "://" in path:
+        raise ImageError("is an address, not a file: save the image beside the cases and name the file")
     base = folder.resolve()
     try:
         file = (base / path).resolve()
