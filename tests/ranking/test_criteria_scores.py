@@ -18,6 +18,7 @@ from medjury.analysis.calibration import calibrate
 from medjury.analysis.ranking import AnswerScore, CriteriaScores, criteria_scores
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case, Criterion, read_cases
+from medjury.store.ratings import KnownCases
 from medjury.tables import rating_table
 
 HEALTHBENCH = Path(__file__).parents[3] / "shared" / "data" / "healthbench" / "rows.jsonl"
@@ -200,6 +201,20 @@ def test_marks_are_pooled_by_sign_and_clustered_by_case() -> None:
     }
     assert not table.dimension("criteria").grades
     assert table.dimension("criteria").derived
+
+
+def test_a_mark_is_of_the_criterion_with_its_id_before_one_with_its_words() -> None:
+    own = (Criterion("x", "y", 5.0), Criterion("y", "x", -3.0), Criterion("z", "Z.", 5.0))
+    rows = {"item": ["a"] * 3, "rater": ["r"] * 3, "dimension": ["x", "y", "Z."], "score": [1, 0, 0]}
+    table = rating_table(pl.DataFrame(rows), instrument="criteria", cases=[Case("a", "A.", criteria=own)])
+    assert criteria_scores(table).rows[0].raw == 0.5
+    twice = (Criterion("x", "Same.", 5.0), Criterion("y", "Same.", -3.0))
+    one = pl.DataFrame({"item": ["a"], "rater": ["r"], "dimension": ["Same."], "score": [1]})
+    with pytest.raises(MedjuryError, match=r"'Same\.' is not a criterion of case 'a', or the words of two"):
+        rating_table(one, instrument="criteria", cases=[Case("a", "A.", criteria=twice)])
+    assert KnownCases([Case("a", "A.", criteria=own)]).criterion("a", "y") == "y"
+    with pytest.raises(LookupError, match="or the words of two"):
+        KnownCases([Case("a", "A.", criteria=twice)]).criterion("a", "Same.")
 
 
 def test_a_total_costs_nothing_beside_its_marks() -> None:

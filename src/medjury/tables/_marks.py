@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, load_instrument
-from medjury.intake.cases import Criterion, criteria_of
+from medjury.intake.cases import Criterion, criteria_of, ids_by_name
 
 if TYPE_CHECKING:
     import polars
@@ -149,9 +149,11 @@ def _with_ids(rows: polars.DataFrame, criteria: Criteria) -> polars.DataFrame:
     """The rows of criteria that are named by their words, under the ids of these criteria."""
     import polars as pl
 
-    ids = {(case, each.text): each.id for case, own in criteria.items() for each in own}
+    ids = {case: ids_by_name(own) for case, own in criteria.items()}
     named = [
-        (*pair, ids[pair]) for pair in rows.select("item", "dimension").unique().iter_rows() if pair in ids
+        (case, name, ids[case][name])
+        for case, name in rows.select("item", "dimension").unique().iter_rows()
+        if name in ids.get(case, ())
     ]
     if not named:
         return rows
@@ -169,5 +171,6 @@ def _refuse_strangers(rows: polars.DataFrame, criteria: Criteria) -> None:
     for item, dimension in pairs:
         if item in ids and dimension not in ids[item] and dimension not in (MET, HARM, TOTAL):
             raise MedjuryError(
-                f"{dimension!r} is not a criterion of case {item!r}, which has {', '.join(sorted(ids[item])[:5])}"
+                f"{dimension!r} is not a criterion of case {item!r}, or the words of two; it has "
+                f"{', '.join(sorted(ids[item])[:5])}"
             )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -35,6 +36,16 @@ class Criterion:
     points: float = 1.0
     tags: tuple[str, ...] = ()
     quote: str = ""
+
+
+def ids_by_name(criteria: Sequence[Criterion]) -> dict[str, str]:
+    """The ids of criteria by what a mark may call them: an id before words, and words that only one has."""
+    times = Counter(each.text for each in criteria)
+    found = {each.id: each.id for each in criteria}
+    for each in criteria:
+        if times[each.text] == 1:
+            found.setdefault(each.text, each.id)
+    return found
 
 
 def tags_of(case: Case) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from medjury.foundation.documents import nearest
 from medjury.instruments import Instrument, Reason, SkipRule
-from medjury.intake.cases import Case
+from medjury.intake.cases import Case, ids_by_name
 from medjury.store.ratings._import.entries import content_hash
 from medjury.store.ratings._rating import Rating
 
@@ -31,9 +31,8 @@ class KnownCases:
         for case in cases:
             systems = (*self._systems.get(case.id, ()), case.system)
             self._systems[case.id] = shared.setdefault(systems, systems)
-            for criterion in case.criteria:
-                ids = self._criteria.setdefault(case.id, {})
-                ids[criterion.id] = ids[criterion.text] = criterion.id
+            if case.criteria:
+                self._criteria.setdefault(case.id, {}).update(ids_by_name(case.criteria))
             if contents:
                 self._contents[case.id, case.system] = content_hash(case.candidate or "")
 
@@ -66,7 +65,9 @@ class KnownCases:
         ids = self._criteria.get(item, {})
         if named not in ids:
             known = ", ".join(dict.fromkeys(ids.values())) or "none"
-            raise LookupError(f"is not a criterion of case {item!r}; its criteria are {known}")
+            raise LookupError(
+                f"is not a criterion of case {item!r}, or the words of two; its criteria are {known}"
+            )
         return ids[named]
 
     def criteria(self, item: str) -> tuple[str, ...]:
