@@ -89,7 +89,8 @@ def test_a_better_place_is_found_and_makes_no_system_stronger() -> None:
     (rater,) = found.each_rater.rows
     assert rater.first_place.low is not None and rater.first_place.low > 0.6
     assert rater.first_place.value == pytest.approx(special.expit(1.2), abs=0.08)
-    assert any("prefers the answer shown first" in each for each in found.each_rater.warnings)
+    share = f"{100 * rater.first_place.value:.0f} %"
+    assert f"judge prefers the answer shown first: it wins {share} of" in found.each_rater.warnings[0]
     by_name = {row.system: row for row in found.rows}
     assert by_name["c"].rank == 1 and by_name["c"].tie_group == "a"
     assert by_name["a"].tie_group == by_name["b"].tie_group == "b"

@@ -37,4 +37,7 @@ def test_the_report_finds_what_was_planted(run: Path) -> None:
     assert (raters["juror-north"]["equal texts"], raters["juror-north"]["of these tied"]) == ("4", "4")
     page = (run / "report.html").read_text(encoding="utf-8")
     assert "juror-east prefers the answer shown first" in page
+    assert "75 pairs of answers, in both orders, 25 different cases" in page and "150 answers" not in page
+    assert "(75 pairs)" in page, "what clinicians and the jury scored"
+    assert "stricter nor kinder" not in page, "a preference is neither strict nor kind"
     assert "same_text" not in page, "what marks equal texts is no kind of case"

@@ -6,7 +6,8 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import polars as pl
 import pytest
@@ -17,6 +18,7 @@ from medjury.analysis.ranking import pairs_worth, rank_pairs
 from medjury.foundation.errors import MedjuryError
 from medjury.panel._design._setting_up import answers_of
 from medjury.report import write_page
+from medjury.report._material import Material
 from medjury.store.ratings import read_ratings
 from medjury.studies import load_rated_study, load_study, run_study
 from medjury.tables import open_run
@@ -180,6 +182,15 @@ def test_the_report_shows_systems_by_preference_and_grades_no_pair(
     assert table["system"].to_list()[0] == "alder" and "birch vs alder" not in words
     raters = pl.read_csv(page.parent / "tables" / "pairs-raters.csv")
     assert raters.filter(rater="ann")["verdicts"].to_list() == [12]
+
+
+def test_a_preference_is_higher_for_a_system_and_never_kinder() -> None:
+    table = SimpleNamespace(pairs=True, criteria={})
+    material = cast("Material", SimpleNamespace(evidence=SimpleNamespace(table=table)))
+    found = Material.of_marks(material, "The scores are 0.3 higher than the clinicians'; 9 answers")
+    assert found.endswith("0.3 nearer to the system later in the alphabet than the clinicians'; 9 pairs")
+    table.pairs = False
+    assert Material.of_marks(material, "is neither stricter nor kinder") == "is neither stricter nor kinder"
 
 
 def test_judgements_of_pairs_are_imported_by_the_names_of_first_second_preferred(tmp_path: Path) -> None:

@@ -24,6 +24,15 @@ if TYPE_CHECKING:
     from medjury.analysis.ranking import PairRanking
 
 _AN, _ANSWER = re.compile(r"\b([Aa])n (?=answer\b)"), re.compile(r"\banswer(s?)\b")
+# Of pairs: what is counted, and what a score above or below 0 is.
+_COUNTED = re.compile(r"(?<=\d )answer(s?)\b")
+_ALPHABET = "favours neither the system earlier in the alphabet nor the later"
+_OF_PAIRS = (
+    ("is, on the whole, neither stricter nor kinder than clinicians", f"{_ALPHABET}, beside clinicians"),
+    ("is neither stricter nor kinder", _ALPHABET),
+    ("higher than the clinicians'", "nearer to the system later in the alphabet than the clinicians'"),
+    ("lower than the clinicians'", "nearer to the system earlier in the alphabet than the clinicians'"),
+)
 AnyBody = TypeVar("AnyBody", bound=Body)
 # More panels than this make no readable figure; the tables beside it have every dimension.
 PANELS = 12
@@ -55,6 +64,16 @@ class Facts:
 def dangers_first(rules: Sequence[Rule]) -> list[Rule]:
     """What is in the way: what forbids any use first, and danger to patients before the rest of its weight."""
     return sorted(rules, key=lambda rule: (not rule.essential, not rule.danger))
+
+
+def judged(evidence: Evidence) -> str:
+    """How much was judged, in words."""
+    count = evidence.manifest.cases
+    return (
+        f"{count // 2:,} pairs of answers, in both orders"
+        if evidence.table.pairs
+        else counted(count, "answer")
+    )
 
 
 def facts_of(evidence: Evidence, verdict: Verdict) -> Facts:
@@ -123,12 +142,7 @@ class Material:
     @property
     def judged(self) -> str:
         """How much was judged, in words."""
-        count = self.evidence.manifest.cases
-        return (
-            f"{count // 2:,} pairs of answers, in both orders"
-            if self.evidence.table.pairs
-            else counted(count, "answer")
-        )
+        return judged(self.evidence)
 
     @cached_property
     def facts(self) -> tuple[Facts, ...]:
@@ -171,7 +185,12 @@ class Material:
         return about_judge(words, rater or self.evidence.rater)
 
     def of_marks(self, words: str) -> str:
-        """Where each case has criteria of its own, what is counted are marks, of which an answer has several."""
+        """Where each case has criteria of its own, what is counted are marks, of which an answer has several; in
+        pairs it is pairs, and their scores are neither strict nor kind."""
+        if self.evidence.table.pairs:
+            words = _COUNTED.sub(r"pair\1", words)
+            for of_answers, of_pairs in _OF_PAIRS:
+                words = words.replace(of_answers, of_pairs)
         return _ANSWER.sub(r"mark\1", _AN.sub(r"\1 ", words)) if self.evidence.table.criteria else words
 
     def about_each(self, words: str) -> str:

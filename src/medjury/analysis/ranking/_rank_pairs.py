@@ -36,6 +36,7 @@ from medjury.statistics import (
     counted,
     flat,
     panels_figure,
+    percent,
     replicates,
     undefined,
 )
@@ -574,6 +575,12 @@ def _reversed(table: RatingTable) -> Iterator[str]:
             )
 
 
+def _won(rater: PairRater, place: str) -> str:
+    share = rater.first_place.value or 0.0
+    won = percent(share if place == "first" else 1.0 - share)
+    return f"it wins {won} of the decided verdicts between equal systems"
+
+
 def _of_raters(rows: Sequence[PairRater]) -> tuple[str, ...]:
     notes = []
     for each in rows:
@@ -581,9 +588,9 @@ def _of_raters(rows: Sequence[PairRater]) -> tuple[str, ...]:
             notes.append(f"{each.rater} called every pair a tie")
         low, high = each.first_place.low, each.first_place.high
         if low is not None and low > 0.5:
-            notes.append(f"{each.rater} prefers the answer shown first, whatever it is")
+            notes.append(f"{each.rater} prefers the answer shown first: {_won(each, 'first')}")
         if high is not None and high < 0.5:
-            notes.append(f"{each.rater} prefers the answer shown second, whatever it is")
+            notes.append(f"{each.rater} prefers the answer shown second: {_won(each, 'second')}")
         if each.first_place.value in (0.0, 1.0) and each.first_place.low is None:
             notes.append(f"{each.rater}: {each.first_place.method.removeprefix('no interval: ')}")
         if wrong := each.same_text - each.same_text_tied:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from medjury.intake.cases import not_known_text
 from medjury.report._html import Cell, Html, bullets, element, paragraph
-from medjury.report._material import Material, Section
+from medjury.report._material import Material, Section, judged
 from medjury.statistics import counted, moment, percent, shown
 from medjury.store.runs import Coverage, Manifest, ManifestModel, from_files_words
 from medjury.validation import Evidence
@@ -125,7 +125,7 @@ def _paragraph(evidence: Evidence) -> str:
         f"the instrument {instrument.name} {instrument.version}" if instrument.name else "no known instrument"
     )
     text = (
-        f"{manifest.cases:,} answers were graded with {named} by "
+        f"{judged(evidence)}{',' if table.pairs else ''} were graded with {named} by "
         f"{counted(len(table.judges), 'judge' if manifest.from_files else 'language-model judge')}, "
         f"{counted(jury.repeats, 'repeat')} each, "
     )
@@ -263,7 +263,7 @@ def checklist(evidence: Evidence) -> list[tuple[str, str, str]]:
         (
             "5",
             "data: number and identity",
-            f"{manifest.cases:,} answers, hash {manifest.data_hash[:12]}",
+            f"{judged(evidence)}, hash {manifest.data_hash[:12]}",
         ),
         ("5", "data: source, dates, selection", ""),
         (

@@ -54,7 +54,7 @@ def study(material: Material) -> Section:
     instrument, humans = manifest.instrument, manifest.humans or ManifestHumans()
     items = int(table.everything[case_column(table.everything)].n_unique())
     facts = [
-        ("Cases", f"{manifest.cases:,} answers, {items:,} different cases"),
+        ("Cases", f"{material.judged}, {items:,} different cases"),
         ("Cases left out", f"{manifest.cases_skipped:,} could not be read"),
         ("Systems", ", ".join(table.systems[:12]) + _more(len(table.systems) - 12) or "not named"),
         ("Instrument", f"{instrument.name or 'not known'} {instrument.version}".strip()),
