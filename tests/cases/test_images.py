@@ -199,6 +199,22 @@ def test_dicom_becomes_its_picture_and_no_tag_goes_along(tmp_path: Path) -> None
     assert "Testperson" not in str(refused.value)
 
 
+def test_what_fills_a_dicom_frame_does_not_darken_the_picture(tmp_path: Path) -> None:
+    made = pydicom.dcmread(dicom(tmp_path / "a.dcm", burnt_in="NO"))
+    del made.WindowCenter, made.WindowWidth
+    plain = np.arange(256, dtype=np.uint16).reshape(16, 16)
+    filled = plain.copy()
+    filled[0] = 4095
+    shown = []
+    for value, picture in ((None, plain), (4095, filled)):
+        if value is not None:
+            made.add_new("PixelPaddingValue", "US", value)
+        made.PixelData = picture.tobytes()
+        made.save_as(tmp_path / "b.dcm", enforce_file_format=True)
+        shown.append(decoded(image_of((tmp_path / "b.dcm").read_bytes()).content).astype(int))
+    assert shown[0][15, 15] == shown[1][15, 15] == 255 and abs(shown[0] - shown[1])[1:].max() <= 20
+
+
 @pytest.mark.parametrize("form", ["RGB", "YBR_FULL", "PALETTE COLOR", "16 bits"])
 def test_a_coloured_dicom_has_its_own_colours(tmp_path: Path, form: str) -> None:
     made = pydicom.dcmread(dicom(tmp_path / "a.dcm", burnt_in="NO"))

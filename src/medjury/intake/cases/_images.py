@@ -291,9 +291,18 @@ def _from_dicom(data: bytes, remarks: Counter[str], stem: str) -> bytes:
             if (form := str(found.get("PhotometricInterpretation"))) == "PALETTE COLOR":
                 pixels = apply_color_lut(pixels, found)[..., :3]
             if pixels.ndim == 2:
+                # What fills the frame beside the picture says nothing about its brightness.
+                padding = found.get("PixelPaddingValue")
+                ends = (
+                    sorted((padding, found.get("PixelPaddingRangeLimit", padding)))
+                    if padding is not None
+                    else ()
+                )
+                inside = (pixels < ends[0]) | (pixels > ends[1]) if ends else np.ones(pixels.shape, bool)
+                inside |= not inside.any()
                 pixels = np.asarray(apply_voi_lut(apply_modality_lut(pixels, found), found), dtype=np.float64)
-                low, high = float(pixels.min()), float(pixels.max())
-                pixels = np.rint((pixels - low) * (255.0 / (high - low or 1.0)))
+                low, high = float(pixels[inside].min()), float(pixels[inside].max())
+                pixels = np.rint((pixels.clip(low, high) - low) * (255.0 / (high - low or 1.0)))
                 if form == "MONOCHROME1":
                     pixels = 255.0 - pixels
             elif pixels.dtype != np.uint8:
