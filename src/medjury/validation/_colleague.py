@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -59,6 +59,21 @@ class Beside:
     danger: tuple[float, float] | None = None
     turned: bool = False
     weights: Floats | None = None
+
+    def both_ways(self) -> Beside:
+        """Preferences, each with its two systems named one way round and the other: what a preference is above or
+        below depends on names alone, and what is measured must not."""
+        weights = None if self.weights is None else np.tile(self.weights, 2) / 2
+        return replace(
+            self,
+            humans=np.concatenate([self.humans, -self.humans]),
+            jury=np.concatenate([self.jury, -self.jury]),
+            silent=np.tile(self.silent, 2),
+            case=np.tile(self.case, 2),
+            system=np.concatenate([self.system, self.system + self.system.max(initial=0) + 1]),
+            cluster=np.tile(self.cluster, 2),
+            weights=weights,
+        )
 
     @cached_property
     def number(self) -> Codes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from medjury.analysis.agreement import AgreementRow, AgreementTable, NonInferiority, SevereErrors, agreement
 from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import PREFERENCE
 from medjury.statistics import RESAMPLES, Estimate, Floats, cluster_codes, effective_n
 from medjury.store.runs import Check, GateRules, Manifest, ManifestInstrument, ManifestJury, RunFolder
 from medjury.tables import (
@@ -199,11 +200,14 @@ class Evidence:
     def tested(self, dimension: Measured) -> Tested:
         """The colleague test of the rater on trial on one dimension."""
         if dimension.name not in self._tested:
-            made = colleague_test(
-                self.beside_clinicians(dimension), self.rules, resamples=self.resamples, seed=self.seed
-            )
-            self._tested[dimension.name] = made
+            beside = self.beside_clinicians(dimension)
+            compared = beside.both_ways() if self._is_preference(dimension) else beside
+            made = colleague_test(compared, self.rules, resamples=self.resamples, seed=self.seed)
+            self._tested[dimension.name] = replace(made, beside=beside, doubly=int(beside.doubly.sum()))
         return self._tested[dimension.name]
+
+    def _is_preference(self, dimension: Measured) -> bool:
+        return self.table.pairs and dimension.name == PREFERENCE
 
     def beside_clinicians(self, dimension: Measured) -> Beside:
         """The rater on trial beside the clinicians, answer by answer. Where a run recorded what was asked, an
@@ -245,14 +249,24 @@ class Evidence:
         return scaled
 
     def covered(self, dimension: str) -> tuple[float | None, int, int]:
-        """Share, scored and asked, of the rater on trial."""
-        return coverage_of(self.table, self.grid(dimension), self.rater, self.roles)
+        """Share, scored and asked, of the rater on trial; of pairs the judgements, each order being one."""
+        found = coverage_of(self.table, self.grid(dimension), self.rater, self.roles)
+        if not (self.table.pairs and dimension == PREFERENCE):
+            return found
+        own = self.table.rows.filter(rater=self.rater, dimension=PREFERENCE)["status"]
+        scored, asked = int((own == "scored").sum()), int((own != "not_applicable").sum())
+        if found[0] is None or not asked or found[0] < scored / asked:
+            return found
+        return scored / asked, scored, asked
 
     def parts(self, dimension: Measured) -> tuple[Scope, tuple[Rule, ...]]:
         """For which parts of the cases the rater is shown to be worse, and the rules on them."""
         if dimension.name not in self._part_tests:
             beside = self.tested(dimension).beside
             parts, unknown = self._parts.of(self.grid(dimension.name))
+            if self._is_preference(dimension):
+                beside = beside.both_ways()
+                parts = tuple(replace(each, answers=np.tile(each.answers, 2)) for each in parts)
             self._part_tests[dimension.name] = tested_parts(
                 beside, (*parts, *by_raters(beside)), unknown, self.rules
             )
