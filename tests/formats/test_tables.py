@@ -172,7 +172,7 @@ def test_the_first_sheet_is_read_and_told_and_another_when_named(name: str, tmp_
 @pytest.mark.parametrize("name", SHEETS)
 def test_where_the_first_sheet_is_no_table_the_others_are_named(name: str, tmp_path: Path) -> None:
     file = SHEETS[name](tmp_path / name, Readme=[["About"], ["x"]], Ratings=[HEADER])
-    with pytest.raises(FileError, match=r"which column is the item.*`sheet` in the mapping \(Ratings\)"):
+    with pytest.raises(FileError, match=r"which columns are the item.*`sheet` in the mapping \(Ratings\)"):
         read_ratings(file)
 
 

@@ -196,10 +196,10 @@ def test_a_plan_tells_no_danger_that_nobody_has_settled(
         (mine / "clinicians.csv").write_text("\n".join([*rows, ""]))
         capsys.readouterr()
         assert main(["run", str(mine / "study.yaml"), "--dry-run"]) == 0
-        told.append(re.search(r"impact 50 cases.*?\.", capsys.readouterr().out))
+        told.append(re.search(r"impact 10 cases.*?\.", capsys.readouterr().out))
     assert [found and found.group() for found in told] == [
-        "impact 50 cases, 50 by two clinicians or more, 15 dangerous.",
-        "impact 50 cases, 50 by two clinicians or more.",
+        "impact 10 cases, 10 by two clinicians or more, 10 dangerous.",
+        "impact 10 cases, 10 by two clinicians or more.",
     ]
 
 
