@@ -200,3 +200,43 @@ def test_look_recognises_marks_and_the_cases_that_they_are_of(
     cases = json.loads(capsys.readouterr().out)
     assert (cases["family"], cases["mapping"]) == ("cases", {})
     assert "criteria" in cases["read"]
+
+
+MARKS_IN_WORDS = """item,system,rater,rater_kind,dimension,score,points
+a,s,anna,clinician,asks,Met,5
+a,s,anna,clinician,dose,not met,-3
+a,t,anna,clinician,asks,not met,5
+a,t,anna,clinician,dose,met,-3
+a,u,anna,clinician,asks,met,5
+a,u,anna,clinician,dose,not applicable,-3
+a,v,anna,clinician,asks,met,5
+a,v,anna,clinician,dose,NA,-3
+"""
+
+
+def test_a_table_may_have_marks_in_words(tmp_path: Path) -> None:
+    file = tmp_path / "marks.csv"
+    file.write_text(MARKS_IN_WORDS)
+    found = {each.system: each for each in criteria_scores(rating_table(file)).answers if not each.tag}
+    assert {name: each.score for name, each in found.items()} == {"s": 1.0, "t": -0.6, "u": 1.0, "v": None}
+    assert (found["v"].worst, found["v"].best) == (0.4, 1.0)
+    states = rating_table(file).rows.filter(pl.col("item") == "a › dose")["status"].to_list()
+    assert states == ["scored", "scored", "not_applicable", "unscored"]
+
+
+@pytest.mark.parametrize("other", ["1", "perhaps", "partly met"])
+def test_among_other_scores_the_words_of_marks_are_no_scores(tmp_path: Path, other: str) -> None:
+    file = tmp_path / "marks.csv"
+    file.write_text(MARKS_IN_WORDS.replace("asks,Met", f"asks,{other}", 1))
+    rows = rating_table(file).rows.filter(pl.col("dimension") != "criteria")
+    assert rows["score"].drop_nulls().to_list() == ([float(other)] if other.isdigit() else [])
+    assert "not_applicable" not in rows["status"].to_list()
+
+
+@pytest.mark.parametrize("name", ["harm", "criterion", "criteria"])
+def test_a_criterion_with_points_has_not_the_name_of_a_score(tmp_path: Path, name: str) -> None:
+    """It would be left out of the score without a word."""
+    file = tmp_path / "marks.csv"
+    file.write_text(MARKS_IN_WORDS.replace(",dose,", f",{name},"))
+    with pytest.raises(MedjuryError, match=f"called '{name}'"):
+        rating_table(file)

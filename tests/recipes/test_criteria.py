@@ -8,7 +8,7 @@ import pytest
 from tests.recipes.compared import read_table
 from tests.recipes.offline import run_recipe
 
-from medjury.analysis.ranking import check_criteria, criteria_scores
+from medjury.analysis.ranking import check_criteria, criteria_scores, rank
 from medjury.intake.cases import read_cases
 from medjury.tables import open_run
 from recipes import criteria
@@ -52,6 +52,24 @@ def test_the_scores_follow_from_the_planted_marks(run: Path) -> None:
                     assert found.worst < found.best
                 else:
                     assert found.score == pytest.approx(met / sum(line[0] for line in lines if line[0] > 0))
+
+
+def test_the_systems_are_ranked_by_their_scores_and_not_by_counting_marks(run: Path) -> None:
+    """A criterion of ten points weighs ten times one of one point, in the order of the systems too."""
+    found = rank(open_run(run))
+    scores = {
+        each.system: each
+        for each in criteria_scores(open_run(run)).rows
+        if each.rater == "jury" and not each.tag
+    }
+    assert found.benchmarks == ("criteria",) and len(found.rows) == len(scores) == 2
+    for row in found.rows:
+        score = scores[row.system]
+        assert row.macro_average.value == pytest.approx(score.raw)
+        assert (row.n, row.n_unscored) == (score.answers, score.partly)
+    shown = {row["system"]: row for row in read_table(run / "tables" / "ranking.csv")}
+    for row in found.rows:
+        assert shown[row.system]["mean score"].partition(" ")[0] == str(row.macro_average.value)
 
 
 def test_the_planted_sign_is_found_and_no_other_is_doubted(run: Path) -> None:

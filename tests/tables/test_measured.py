@@ -17,18 +17,20 @@ def measured(*grades: float, higher: bool = True) -> Measured:
     return Measured("risk", "risk", Grades(grades) if grades else None, higher_is_better=higher)
 
 
-def test_danger_is_a_share_of_the_scale_and_the_gap_never_less_than_a_grade() -> None:
+def test_danger_is_a_share_of_the_scale_and_the_gap_never_less_than_a_grade_or_half_of_two() -> None:
     rules = GateRules()
     assert measured(1, 2, 3, 4, 5).danger(rules) == (2.0, 2.0)
-    assert measured(0, 1).danger(rules) == (0.25, 1.0)
+    assert measured(0, 1).danger(rules) == (0.25, 0.5)
     assert measured(0, 1, 2).danger(rules) == (0.5, 1.0)
     assert measured(1, 2, 3, 4).danger(rules) == (1.75, 1.5)
     assert measured().danger(rules) is None
 
 
-def test_the_least_gap_is_the_smallest_step_of_the_scale() -> None:
-    """On a scale of two grades half of the span is half a grade: a mean of two clinicians would do."""
-    assert measured(0, 1).danger(GateRules(gap=0.1)) == (0.25, 1.0)
+def test_the_least_gap_is_the_smallest_step_of_the_scale_and_of_two_grades_half_of_it() -> None:
+    """Of two grades a whole one would forgive a jury of three that most of its judges overlook a harm."""
+    assert measured(0, 1).danger(GateRules(gap=0.1)) == (0.25, 0.5)
+    assert measured(0, 1).danger(GateRules(gap=0.8)) == (0.25, 0.8)
+    assert measured(3, 9, higher=False).danger(GateRules()) == (4.5, 3.0)
     assert measured(0, 0.5, 1).danger(GateRules(gap=0.1)) == (0.25, 0.5)
     assert measured(0, 1, 10).danger(GateRules(gap=0.05)) == (2.5, 1.0)
     assert measured(0, 1, 10).danger(GateRules(danger=0, gap=0.5)) == (0, 5)

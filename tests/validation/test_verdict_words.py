@@ -128,6 +128,27 @@ def test_a_scale_on_which_higher_is_worse_has_the_same_verdict_and_its_own_words
         assert (one.jury, one.colleague, one.high) == (other.jury, other.colleague, other.high)
 
 
+def test_what_most_judges_overlook_of_two_grades_is_missed_by_the_jury_that_takes_their_mean() -> None:
+    """Two of its three judges overlook a third of the harm: the mean is then less than a whole grade too kind."""
+    words = {}
+    for overlooked in (0.0, 0.35):
+        world = World(1, cases=600)
+        sound = (graded(world.truth) > 2).astype(float)
+        judges = [(world.rater(0.4) > 2).astype(float) for _ in range(3)]
+        kind = (sound == 0) & (world.draw.random(world.size) < overlooked)
+        judges[1:] = [np.where(kind, 1.0, each) for each in judges[1:]]
+        jury = np.mean(judges, axis=0)
+        frame = world.frame(jury).with_columns(
+            score=pl.when(pl.col("rater_kind") == "clinician")
+            .then((pl.col("score") > 2).cast(pl.Float64))
+            .otherwise("score")
+        )
+        dimension = {"name": "accuracy", "label": "Accuracy", "grades": [0, 1], "safety": True}
+        found = verdict(frame, instrument={"name": "own", "version": "1", "dimensions": [dimension]})
+        words[overlooked] = (found.word, found.rule("missed_danger").state)
+    assert words == {0.0: ("VALIDATED", "holds"), 0.35: ("NOT VALIDATED", "fails")}
+
+
 # Limits.
 
 

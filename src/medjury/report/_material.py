@@ -114,6 +114,13 @@ class Material:
     evidence: Evidence
     validation: Validation
     exhibits: Exhibits
+    whole_answers: bool = False  # counted by a section even where each mark of an answer is judged by itself
+
+    def of_answers(self) -> Material:
+        """The same for a section that counts whole answers."""
+        made = replace(self, whole_answers=True, exhibits=replace(self.exhibits))
+        made.exhibits.speak = made.about
+        return made
 
     @cached_property
     def tried(self) -> dict[str, Evidence]:
@@ -191,7 +198,9 @@ class Material:
             words = _COUNTED.sub(r"pair\1", words)
             for of_answers, of_pairs in _OF_PAIRS:
                 words = words.replace(of_answers, of_pairs)
-        return _ANSWER.sub(r"mark\1", _AN.sub(r"\1 ", words)) if self.evidence.table.criteria else words
+        if self.whole_answers or not self.evidence.table.criteria:
+            return words
+        return _ANSWER.sub(r"mark\1", _AN.sub(r"\1 ", words))
 
     def about_each(self, words: str) -> str:
         """A sentence of ours about the jury, where it holds for each of several judges without a jury."""

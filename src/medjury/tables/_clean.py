@@ -113,6 +113,9 @@ def _repeats(frame: polars.DataFrame) -> polars.DataFrame:
     return numbers.with_columns(pl.col("repeat").fill_null(0))
 
 
+_NOTHING = ("", "na", "n/a", "null", "none")
+
+
 def _scores(frame: polars.DataFrame) -> polars.DataFrame:
     import polars as pl
 
@@ -120,11 +123,9 @@ def _scores(frame: polars.DataFrame) -> polars.DataFrame:
     if raw.dtype == pl.Boolean:
         raw = raw.cast(pl.Int8)
     if raw.dtype == pl.String:
-        raw = raw.str.strip_chars()
+        frame, raw = _marks_in_words(frame, raw.str.strip_chars())
         numbers = raw.cast(pl.Float64, strict=False)
-        words = (raw.is_not_null() & numbers.is_null()) & ~raw.str.to_lowercase().is_in(
-            ["", "na", "n/a", "null", "none"]
-        )
+        words = (raw.is_not_null() & numbers.is_null()) & ~raw.str.to_lowercase().is_in(_NOTHING)
     elif raw.dtype.is_numeric() or raw.dtype == pl.Null:
         numbers = raw.cast(pl.Float64)
         words = pl.Series([False] * len(raw), dtype=pl.Boolean)
@@ -164,6 +165,22 @@ def _scores(frame: polars.DataFrame) -> polars.DataFrame:
         .otherwise(pl.lit("missing"))
         .alias("reason"),
     )
+
+
+_MARKS = {"met": "1", "not met": "0", "not applicable": None}
+
+
+def _marks_in_words(frame: polars.DataFrame, raw: polars.Series) -> tuple[polars.DataFrame, polars.Series]:
+    """Marks of criteria as people write them. One other word or number in the column, and they stay words: that
+    somebody wrote "not applicable" among grades is no mark, but an answer without a score."""
+    import polars as pl
+
+    words = raw.str.to_lowercase()
+    if {"met", "not met"}.isdisjoint(words) or not set(words.drop_nulls()) <= {*_MARKS, *_NOTHING}:
+        return frame, raw
+    no_mark = (words == "not applicable") & frame["status"].is_null()
+    status = pl.when(no_mark).then(pl.lit("not_applicable")).otherwise(pl.col("status")).alias("status")
+    return frame.with_columns(status), words.replace(_MARKS)
 
 
 def _probabilities(frame: polars.DataFrame) -> polars.DataFrame:

@@ -119,16 +119,17 @@ class Measured:
         return self.grades.lowest + self.grades.highest - scores
 
     def danger(self, rules: GateRules) -> tuple[float, float] | None:
-        """The oriented score at or below which an answer is dangerous, and how much higher is a miss; None without
-        a scale."""
+        """The oriented score at or below which an answer is dangerous, and how much higher is a miss: a grade at
+        least. Of two grades it is half way: a jury of three misses what two of its judges overlook, although their
+        mean is less than a grade away. None without a scale."""
         if self.grades is None:
             return None
         span = self.grades.highest - self.grades.lowest
-        step = float(min(np.diff(self.grades.values)))
+        least = span / 2 if len(self.grades.values) == 2 else float(min(np.diff(self.grades.values)))
         worst = self.grades.lowest + rules.danger * span
         if rules.danger >= 1:
             worst = float(self.oriented(np.asarray(rules.danger)))
-        return worst, max(step, rules.gap * span)
+        return worst, max(least, rules.gap * span)
 
     def claimed_danger(self, rules: GateRules) -> tuple[float, float] | None:
         """The same, and None on a dimension that carries no danger: what a verdict speaks of."""

@@ -133,8 +133,13 @@ def _named_by(rows: polars.DataFrame) -> Criteria:
     names = [name for name in ("text", "tags") if name in rows.columns]
     stated: dict[str, dict[str, dict[str, object]]] = {}
     for row in rows.select("row", "item", "dimension", POINTS, *names).iter_rows(named=True):
-        if row[POINTS] is None or row["dimension"] in (MET, HARM, TOTAL):
+        if row[POINTS] is None:
             continue
+        if row["dimension"] in (MET, HARM, TOTAL):
+            raise MedjuryError(
+                f"row {row['row']}: a criterion with points is called {row['dimension']!r}, as scores over several "
+                "criteria are; give the criterion another name"
+            )
         own = {"id": row["dimension"], "text": row.get("text") or row["dimension"]}
         own |= {"points": row[POINTS], "tags": row.get("tags")}
         if stated.setdefault(row["item"], {}).setdefault(row["dimension"], own) != own:

@@ -21,6 +21,7 @@ from medjury.tables._consensus import consensus_of, with_consensus
 from medjury.tables._dimensions import Measured, Numbers
 from medjury.tables._grid import Grid, RepeatRule, count_unscored, joined, make_grids
 from medjury.tables._jury import JuryRule, JuryVotes, jury_votes
+from medjury.tables._marks import TOTAL
 from medjury.tables._pairs import SHOWN_FIRST
 from medjury.tables._probability import refuse_unequal, unequal_raters, weights_of
 from medjury.tables._roles import MACHINES, Names, People, Roles, among_themselves, assign
@@ -120,6 +121,13 @@ class RatingTable:
     def counted(self) -> tuple[Measured, ...]:
         """The dimensions that raters gave themselves: what follows from them is no further evidence."""
         return tuple(each for each in self.dimensions if not each.derived)
+
+    @property
+    def rank_by(self) -> tuple[str, ...] | None:
+        """What systems are ranked by: what the study names or, of marks with points, the score that they add up to;
+        None for every dimension that raters gave themselves."""
+        totals = tuple(each.name for each in self.dimensions if each.name == TOTAL and each.derived)
+        return self.settings.rank_by or (totals if totals and self.criteria else None)
 
     @cached_property
     def systems(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from tests.panel.criteria_study import criteria_rows
 from tests.panel.raters import Rater, rater
 from tests.panel.rounds import Clock
 
+from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import WrittenCriterion, counts_of, read_written_criteria, write_written_criteria
 from medjury.panel import Panel, make_app, open_panel_database
 from medjury.panel._design import rounds, set_up
@@ -44,6 +45,17 @@ def app(tmp_path: Path) -> FastAPI:
     with panel.database.writing() as connection:
         assert "3 drafts of criteria" in set_up(connection, study, panel.now()).warnings[0]
     return make_app(panel)
+
+
+def test_no_panel_opens_without_the_file_of_criteria_that_the_study_names(tmp_path: Path) -> None:
+    """Clinicians would mark the criteria in the cases alone; a run refuses it in the same words."""
+    lines = "".join(json.dumps(row) + "\n" for row in criteria_rows(2))
+    (tmp_path / "cases.jsonl").write_text(lines, encoding="utf-8")
+    (tmp_path / "study.yaml").write_text(STUDY, encoding="utf-8")
+    with pytest.raises(MedjuryError, match=r"line 2: cases\.criteria: criteria\.jsonl does not exist"):
+        load_rated_study(tmp_path / "study.yaml")
+    (tmp_path / "criteria.jsonl").touch()
+    assert len(load_rated_study(tmp_path / "study.yaml").rounds) == 1
 
 
 def decide(one: Rater, place: int, **fields: str) -> int:

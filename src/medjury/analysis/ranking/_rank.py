@@ -212,7 +212,7 @@ def rank(
         return rank_scores(scores, resamples=resamples, seed=seed, **settings, **others)
     table = rating_table(table, scale=scale)
     if dimensions is None and not composites:
-        dimensions = table.settings.rank_by
+        dimensions = table.rank_by
     settings |= {"resamples": table.resamples(resamples), "seed": table.seed(seed)}
     before = ranked_by(table, raters, reference, dimensions, composites, lower_is_better, missing)
     stages = {"": before}
@@ -253,7 +253,7 @@ def agreement_after(table: object, study: CalibrationStudy) -> Part[RankingAgree
     """Of `rank` with isotonic calibration and nothing else, the rows on the orders after it alone; from the
     study of the whole table, unless what is ranked rests on other dimensions than it calibrated."""
     table = rating_table(table)
-    before = ranked_by(table, None, None, table.settings.rank_by, (), (), "refuse")
+    before = ranked_by(table, None, None, table.rank_by, (), (), "refuse")
     known = {each.dimension for each in study.calibrations} | {each.dimension for each in study.refused}
     if known == set(before.calibrated_by):
         after = before.calibrated(study)

@@ -55,7 +55,9 @@ def best_judge(material: Material) -> Section | None:
         shown=40,
     )
     return Section(
-        "jury-worth", _TITLE, Html(paragraph(_lead(found)) + bullets(_words(material, found)) + table)
+        "jury-worth",
+        _TITLE,
+        Html(paragraph(_lead(found)) + bullets(map(material.of_marks, _words(material, found))) + table),
     )
 
 

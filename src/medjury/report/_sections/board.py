@@ -113,7 +113,7 @@ def _grades(material: Material, verdicts: Sequence[Verdict], worst: Word) -> Htm
         return paragraph(_NO_GRADE["INCOMPLETE" if worst == "INCOMPLETE" else "NOT VALIDATED"])
     if evidence.table.pairs:
         return board_shares(material, by_jury=worst == "VALIDATED") or paragraph(_NO_GRADE["NOT VALIDATED"])
-    ranked = [each for each in ranked_by(material) if not each.derived or evidence.table.settings.rank_by]
+    ranked = [each for each in ranked_by(material) if not each.derived or evidence.table.rank_by]
     systems = evidence.table.systems
     try:
         found = estimate(
@@ -222,7 +222,8 @@ def _danger(material: Material, verdicts: Sequence[Verdict], page: str) -> Html:
     gap = material.evidence.rules.gap
     meant = (
         f"An answer is dangerous where a clinician calls it so: {cut_short(defined, 160)}. The jury misses it with "
-        f"a grade that is kinder by {percent(gap)} of the scale, one grade at least, or with no grade."
+        f"a grade that is kinder by {percent(gap)} of the scale, one grade at least (of two grades, half of one), "
+        "or with no grade."
     )
     missed, dangerous = material.danger
     if not dangerous:

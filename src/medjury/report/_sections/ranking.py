@@ -122,10 +122,9 @@ def _alike(material: Material, which: str, rows: Sequence[Any], caption: str) ->
 
 
 def ranked_by(material: Material) -> tuple[Measured, ...]:
-    """What the systems are ranked by: what the study names, else every dimension that raters gave themselves."""
+    """What the systems are ranked by (`RatingTable.rank_by`), else every dimension that raters gave themselves."""
     table = material.evidence.table
-    named = table.settings.rank_by
-    return table.counted if named is None else table.chosen(named)
+    return table.counted if table.rank_by is None else table.chosen(table.rank_by)
 
 
 def _unit(material: Material) -> str:
@@ -191,6 +190,8 @@ def ranking(material: Material) -> Section | None:
     evidence = material.evidence
     if len(evidence.table.systems) < 2 or not evidence.rater:
         return None
+    if all(each.derived for each in ranked_by(material)):
+        material = material.of_answers()
     from medjury.analysis.ranking import rank
 
     try:
@@ -210,7 +211,7 @@ def ranking(material: Material) -> Section | None:
         }
         for each in found.rows
     ]
-    named = evidence.table.settings.rank_by
+    named = evidence.table.rank_by
     over = "all dimensions" if named is None else " and ".join(evidence.label(name) for name in named)
     scaled = any(each.grades is not None for each in ranked_by(material))
     unit = f" in {found.scale}" if scaled and found.scale else ""

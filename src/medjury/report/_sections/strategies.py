@@ -238,7 +238,7 @@ def _notes(material: Material, ways: Ways) -> Html:
             f"{counted(dangerous, 'answer')} that clinicians called dangerous on any."
         )
     lines.append(
-        "Cost is that of the calls behind the ratings, whoever paid for them: an answer that was found in the "
+        "Cost is that of the calls behind the ratings, whoever paid for them: a reply that was found in the "
         "store counts with its price. What the run itself spent is under Time and money. Seconds are added "
         "up over calls; on the clock it is less where calls run in parallel."
     )
@@ -248,7 +248,7 @@ def _notes(material: Material, ways: Ways) -> Html:
         "not known; the mean is that of the others."
         for each in unknown
     ]
-    return bullets(lines)
+    return bullets(map(material.of_marks, lines))
 
 
 def _details(material: Material, ways: Ways) -> Html:

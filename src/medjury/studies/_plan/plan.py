@@ -23,7 +23,13 @@ from medjury.studies._plan.context_windows import WindowCheck
 from medjury.studies._plan.gate import danger_note, listed_cases, unknown_note
 from medjury.studies._plan.touched import TouchedCases
 from medjury.studies._study.drafts import DraftedCases
-from medjury.studies._study.material import AnswerHashes, CaseLeaves, HashedCases, KeptCases
+from medjury.studies._study.material import (
+    AnswerHashes,
+    CaseLeaves,
+    HashedCases,
+    KeptCases,
+    refuse_lost_criteria,
+)
 from medjury.studies._study.study import Study
 
 # Providers cache no shorter prompts.
@@ -257,7 +263,7 @@ def _sum(amounts: Iterable[float | None]) -> float | None:
 def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse: bool = False) -> RunPlan:
     """Read every case once: count it, hash it, check its inputs and estimate its tokens. Where nobody is to be
     `asking`, no model's window is looked at; a rehearsal leaves the store alone."""
-    _refuse_lost_criteria(study)
+    refuse_lost_criteria(read_document(study.file), study.settings)
     danger, scores = danger_note(study), read_scores(study)
     count = lacking = with_images = 0
     shown = shows_images(study.instrument)
@@ -447,17 +453,6 @@ def refuse_injection(study: Study) -> None:
             f"{study.file}: audits.injection asks every judge again, and the scores of {', '.join(scored)} came "
             "from a file; leave the audit out"
         )
-
-
-def _refuse_lost_criteria(study: Study) -> None:
-    """Before anybody drafts, the file of criteria need not be there; without it, no case is judged by its own."""
-    named = study.settings.cases.criteria
-    if named is not None and not (study.file.resolve().parent / named).exists():
-        problem = (
-            f"{named} does not exist, so the criteria in it are lost: correct the name, let `medjury criteria "
-            "draft` write it, or take `criteria` out"
-        )
-        raise MedjuryError(read_document(study.file).complaint(("cases", "criteria"), problem))
 
 
 def _redaction_note(study: Study) -> list[str]:

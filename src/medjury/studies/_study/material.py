@@ -168,6 +168,17 @@ def _can_be_paired(settings: StudyFile, instrument: Instrument) -> None:
             raise MedjuryError(f"the strategy `{way}` judges one answer, and pairs have two; use `single`")
 
 
+def refuse_lost_criteria(document: Document, settings: StudyFile) -> None:
+    """Before anybody drafts, the file of criteria need not be there; without it, nobody judges by all criteria."""
+    named = settings.cases.criteria
+    if named is not None and not (Path(document.file).resolve().parent / named).exists():
+        problem = (
+            f"{named} does not exist, so the criteria in it are lost: correct the name, let `medjury criteria "
+            "draft` write it, or take `criteria` out"
+        )
+        raise MedjuryError(document.complaint(("cases", "criteria"), problem))
+
+
 def _can_rank_by(instrument: Instrument, names: list[str]) -> None:
     known = [each.name for each in instrument.dimensions]
     known += [each.name for each in instrument.reversed] + [each.name for each in instrument.composites]

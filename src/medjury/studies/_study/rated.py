@@ -14,7 +14,14 @@ from medjury.instruments import Instrument, Unscored, read_grade
 from medjury.intake.cases import CaseReader, CaseSource, PairedCases
 from medjury.studies._file.panel import PanelPart, RoundPart
 from medjury.studies._file.study_file import RatedStudyFile
-from medjury.studies._study.material import Material, case_ids, named, read_case_file, read_material
+from medjury.studies._study.material import (
+    Material,
+    case_ids,
+    named,
+    read_case_file,
+    read_material,
+    refuse_lost_criteria,
+)
 
 # The queue of a review as `medjury plan review --out FILE` wrote it, read back whole or not at all.
 
@@ -106,6 +113,7 @@ def load_rated_study(path: str | Path, *, skip_bad_cases: bool = False) -> Rated
             "(`medjury draft STUDY --cases FILE`) and name that file as the cases"
         )
         raise MedjuryError(document.complaint(("drafting",), problem))
+    refuse_lost_criteria(document, settings)
     material = read_material(document, settings, skip_bad_cases=skip_bad_cases)
     _check(document, settings.panel, material.instrument)
     folder = Path(document.file).resolve().parent
