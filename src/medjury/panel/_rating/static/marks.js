@@ -164,6 +164,7 @@
   offer.addEventListener("mousedown", (event) => event.preventDefault());
   offer.addEventListener("click", mark);
   form.addEventListener("mark", () => {
+    chosen = selected() || chosen; // a key may be quicker than the news of what was selected
     if (chosen) return mark();
     sentences.open = true;
     sentences.querySelector("button")?.focus();
