@@ -89,7 +89,10 @@ def _agreement(material: Material, found: Ranking) -> Html:
     if found.agreement is None:
         return Html("")
     made = _alike(
-        material, "", found.agreement.rows, "How far each rater orders the systems as the clinicians do"
+        material,
+        "",
+        found.agreement.rows,
+        "How far each rater orders the systems as the clinicians do, each by every answer that it scored itself",
     )
     try:
         after = agreement_after(material.evidence.table, material.calibration)
