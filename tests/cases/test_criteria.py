@@ -67,6 +67,12 @@ def test_a_row_of_healthbench_is_a_case_as_it_is(tmp_path: Path) -> None:
     ]
 
 
+def test_a_row_of_healthbench_whose_tags_are_no_list_is_refused_with_its_row(tmp_path: Path) -> None:
+    row = {"prompt_id": "p1", "prompt": "Fever.", "rubrics": MADE_UP, "candidate": "Tea.", "example_tags": 5}
+    with pytest.raises(MedjuryError, match=r"cases.jsonl, row 1, row: example_tags is not a list of texts"):
+        list(read_cases(_written(tmp_path, row)))
+
+
 def test_the_answer_of_such_a_row_may_be_called_anything(tmp_path: Path) -> None:
     row = {"prompt_id": "p1", "prompt": "Fever.", "rubrics": MADE_UP, "completion": "Tea.", "model": "m"}
     (case,) = read_cases(_written(tmp_path, row), mapping={"candidate": "completion", "system": "model"})

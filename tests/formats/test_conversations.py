@@ -159,6 +159,11 @@ MALFORMED = {
         [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:"}}]}],
         r"\[1\]: holds a part that is no text \(image_url\)",
     ),
+    "kind of a part": (
+        [{"role": "user", "content": [{"type": ["text"], "text": "x"}]}],
+        r"\[1\]: holds a part that is no text \(something else\)",
+    ),
+    "an object": ({"role": "user", "content": "x"}, r"conversation: is no list of messages"),
     "uncalled": (
         [ONE, {"role": "tool", "tool_call_id": "z", "content": "5"}],
         r"\[2\]: holds a result of a tool that no earlier message calls",

@@ -75,6 +75,13 @@ def test_a_mark_that_is_no_mark_is_missing_and_never_not_met(tmp_path: Path) -> 
     assert (answers["p1"].worst, answers["p1"].best) == (0.0, 1.0)
 
 
+def test_a_criterion_that_is_only_words_among_marked_ones_is_missing(tmp_path: Path) -> None:
+    marked = {"criterion": "Asks.", "points": 2, "criteria_met": True}
+    row = {"prompt_id": "p0", "rubrics": [marked, "States what was met."]}
+    (answer,) = criteria_scores(_lines(tmp_path / "graded.jsonl", row)).answers
+    assert (answer.score, answer.worst, answer.unmarked) == (None, pytest.approx(2 / 3), 1)
+
+
 def test_physicians_words_on_one_criterion_each_are_found_by_its_words(tmp_path: Path) -> None:
     rows = [
         {"prompt_id": "p1", "completion_id": "one", "rubric": "Says when to come back.",

@@ -53,7 +53,9 @@ def in_cell(text: str) -> object:
 
 def read_messages(value: object, where: str, problems: Problems) -> tuple[ChatMessage, ...]:
     """The messages in their turns; what is wrong with one is a problem that names its place."""
-    if isinstance(value, Mapping):  # a request as it is sent: the instructions are beside the messages
+    if isinstance(value, Mapping) and look_like_messages(
+        value
+    ):  # a request as it is sent: the instructions are beside the messages
         given = [{"role": "system", "content": value["system"]}] if value.get("system") else []
         value = [*given, *value["messages"]]
     if not isinstance(value, list | tuple):
@@ -186,15 +188,16 @@ class _Reader:
 
     def words(self, part: Mapping[str, Any]) -> str:
         """The words of a part of a content."""
-        form = part.get("type")
+        stated = part.get("type")
+        form = stated if isinstance(stated, str) else ""
         if form in _REASONING:
-            size = f"{len(str(part.get(_REASONING[str(form)]) or '')):,}"
+            size = f"{len(str(part.get(_REASONING[form]) or '')):,}"
             return (
                 f"[{size} characters of the model's reasoning, which the user did not see, are left out here]"
             )
         if form in _TEXTS:
-            return self.text(part.get(_TEXTS[str(form)]))
-        shown = form if isinstance(form, str) and _NAME.fullmatch(form) else "something else"
+            return self.text(part.get(_TEXTS[form]))
+        shown = form if _NAME.fullmatch(form) else "something else"
         self.refuse(
             f"holds a part that is no text ({shown}): what was said about it cannot be judged without it. Leave "
             "the conversation out, or put what it shows into words"

@@ -82,12 +82,12 @@ def _of_grader(row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """A row of a grader: the criteria of the case, each with whether it is met and why."""
     listed = _list_of(row)
     for given, criterion in zip(listed, criteria_of(_without_marks(listed)), strict=True):
-        mark = next((given[name] for name in _MET if name in given), None)
+        said = given if isinstance(given, Mapping) else {}
         yield {
             **_whose(row),
             "dimension": criterion.id,
-            **_mark(mark),
-            "explanation": str(given.get("explanation") or ""),
+            **_mark(next((said[name] for name in _MET if name in said), None)),
+            "explanation": str(said.get("explanation") or ""),
             "points": criterion.points,
             "tags": ", ".join(criterion.tags),
             "text": criterion.text,

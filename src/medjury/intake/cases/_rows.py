@@ -164,7 +164,10 @@ _THEIRS = frozenset({"prompt_id", "prompt", "rubrics", "example_tags", "ideal_co
 
 
 def _of_healthbench(value: Mapping[str, Any], origin: Origin) -> RawRow:
-    tags = [each for each in value.get("example_tags") or () if isinstance(each, str) and ":" in each]
+    listed = value.get("example_tags") or []
+    if not isinstance(listed, list):
+        return RawRow(origin, problem="example_tags is not a list of texts")
+    tags = [each for each in listed if isinstance(each, str) and ":" in each]
     ideal = value.get("ideal_completions_data")
     texts, facts = value.get("texts"), value.get("metadata")
     values = {
