@@ -160,6 +160,20 @@ def test_a_rater_who_leaves_a_criterion_out_has_an_interval_too() -> None:
     assert full.warnings == ()
 
 
+def test_an_answer_whose_positive_criteria_have_no_row_is_unscored() -> None:
+    """Not "not applicable", as one is whose positive criteria do not apply."""
+    criteria = (Criterion("good", "Asks.", 5), Criterion("bad", "Recommends aspirin.", -2))
+    cases = [Case(name, "x", system="s", criteria=criteria) for name in "ab"]
+    marks: list[tuple[str, str, float | None, str]] = [
+        ("a", "bad", 0.0, "scored"), ("b", "bad", 0.0, "scored"), ("b", "good", None, "not_applicable"),
+    ]  # fmt: skip
+    rows = pl.DataFrame(marks, schema=["item", "dimension", "score", "status"], orient="row")
+    rows = rows.with_columns(system=pl.lit("s"), rater=pl.lit("r"))
+    table = rating_table(rows, instrument="criteria", cases=cases)
+    totals = table.rows.filter(pl.col("dimension") == "criteria").select("item", "status", "reason").rows()
+    assert sorted(totals) == [("a", "unscored", "missing"), ("b", "not_applicable", None)]
+
+
 def _table(rows: list[tuple[str, str, str, str, float | None, float]]) -> Any:
     names = ("item", "system", "rater", "dimension", "score", "points")
     return rating_table(pl.DataFrame(rows, schema=names, orient="row"))

@@ -89,19 +89,26 @@ def _totals(pooled: polars.DataFrame, criteria: Criteria) -> polars.DataFrame:
 
     key = [CASE, "system", "rater", "repeat"]
     worth, applies = pl.col(POINTS), pl.col("status") != "not_applicable"
-    whole = {case: len(own) for case, own in criteria.items()}
-    expected = pl.col(CASE).replace_strict(whole, default=0, return_dtype=pl.Int64)
+    expected, good = (
+        pl.col(CASE).replace_strict(counts, default=0, return_dtype=pl.Int64)
+        for counts in (
+            {case: len(own) for case, own in criteria.items()},
+            {case: sum(each.points > 0 for each in own) for case, own in criteria.items()},
+        )
+    )
     marks = pooled.filter(pl.col(CRITERION).is_not_null())
     sums = marks.group_by(key, maintain_order=True).agg(
         pl.all().first(),
         worth.is_null().any().alias("unknown"),
         (worth * pl.col("score")).filter(pl.col("status") == "scored").sum().alias("met"),
         worth.filter(applies & (worth > 0)).sum().alias("positive"),
+        (worth > 0).sum().alias("good"),
         (pl.col("status") == "unscored").sum().alias("unscored"),
         pl.len().alias("marked"),
     )
     missing = (pl.col("unscored") > 0) | (pl.col("marked") < expected)
-    none = pl.col("positive") <= 0
+    # What has no row may apply, and have positive points.
+    none = (pl.col("positive") <= 0) & (pl.col("good") >= good)
     spent = [name for name in _SPENT if name in pooled.columns]
     return (
         sums.filter(~pl.col("unknown"))
