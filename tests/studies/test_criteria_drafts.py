@@ -62,6 +62,23 @@ def test_drafts_wait_in_the_file_and_count_for_nothing(
     assert (tmp_path / "runs" / "ward" / "audit.jsonl").is_file()
 
 
+def test_what_clinicians_decide_while_a_model_is_asked_is_kept(tmp_path: Path) -> None:
+    kept = tmp_path / "criteria.jsonl"
+
+    def decided_meanwhile(call: Call) -> str:
+        write_written_criteria(
+            kept, [each.model_copy(update={"state": "dropped"}) for each in read_written_criteria(kept)]
+        )
+        return proposes(call)
+
+    with LoopbackServer(proposes) as server:
+        draft_criteria(study(tmp_path, server.url, criteria_rows(1)))
+    with LoopbackServer(decided_meanwhile) as server:
+        assert draft_criteria(study(tmp_path, server.url, criteria_rows(2))).drafts == 2
+    found = [(each.case, each.state) for each in read_written_criteria(kept)]
+    assert found == [("marmoset-00", "dropped")] * 2 + [("marmoset-01", "draft")] * 2
+
+
 def test_what_a_clinician_accepted_is_a_criterion_of_its_case(tmp_path: Path) -> None:
     rows = criteria_rows(2)
     with LoopbackServer(proposes) as server:

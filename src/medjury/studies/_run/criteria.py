@@ -87,8 +87,7 @@ def draft_criteria(path: str | Path) -> DraftedCriteria:
     model = named(
         document, ("criteria_drafting",), lambda: make_model(part.kind, name=NAME, **part.options_in(folder))
     )
-    before = read_written_criteria(file)
-    begun = {each.case for each in before}
+    begun = {each.case for each in read_written_criteria(file)}
     cases = {case.id: case for case in read_material(document, settings).cases}
     done = DraftedCriteria(
         file, Path(document.file), str(part.options.get("model") or part.kind), kept=len(begun & cases.keys())
@@ -133,8 +132,12 @@ def draft_criteria(path: str | Path) -> DraftedCriteria:
                     await model.close()
 
     found = run_async(work())
-    if found:
-        write_written_criteria(file, [*before, *found])
+    decided = read_written_criteria(file)  # meanwhile, by clinicians
+    there = {each.case for each in decided}
+    drafts = [each for each in found if each.case not in there]
+    done.drafts = len(drafts)
+    if drafts:
+        write_written_criteria(file, [*decided, *drafts])
     return done
 
 
@@ -175,7 +178,6 @@ async def _propose(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-    done.drafts = len(found)
     return found
 
 
