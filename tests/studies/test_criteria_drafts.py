@@ -162,6 +162,19 @@ def test_nothing_leaves_for_a_host_that_is_not_named(tmp_path: Path) -> None:
         draft_criteria(file)
 
 
+def test_a_case_that_cannot_be_read_is_a_bad_row_also_where_criteria_were_written_for_it(
+    tmp_path: Path,
+) -> None:
+    rows = criteria_rows(2)
+    rows[1]["candidate"] = 5
+    file = study(tmp_path, "http://localhost:1", rows).with_name("cases.jsonl")
+    (tmp_path / "criteria.jsonl").write_text('{"case": "marmoset-01", "id": "a", "text": "x"}\n')
+    with pytest.raises(MedjuryError, match=r"row 2, candidate: is a number, not text"):
+        list(read_cases(file, criteria=tmp_path / "criteria.jsonl"))
+    skipping = read_cases(file, criteria=tmp_path / "criteria.jsonl", on_bad="skip")
+    assert ([case.id for case in skipping], skipping.skipped) == (["marmoset-00"], 1)
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [

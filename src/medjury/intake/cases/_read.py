@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.frames import FORMS, as_polars
+from medjury.intake._files.cells import shown_of
 from medjury.intake._files.reading import FileError
 from medjury.intake.cases._answers import with_answers
 from medjury.intake.cases._case import Case, Criterion, Origin
@@ -166,6 +167,7 @@ class CaseReader:
                 listed = list_problems(bad, len(bad))
                 raise FileError(f"{self.name}: has changed since it was checked:\n{listed}", bad)
             tally.refuse(row, problems)
+            waiting.discard(shown_of(row.values.get(self._mapping.simple.get("id", "id"))))
         if unknown := sorted(waiting):
             raise FileError(
                 f"{self.name}: has no case {unknown[0]!r}, for which there are criteria in a file beside it"
