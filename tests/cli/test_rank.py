@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.ranking.tables import benchmark_table, rating_table
+from tests.ranking.tournaments import drawn
 
 from medjury.cli import main
 
@@ -175,3 +176,14 @@ def test_the_example_of_the_page_on_ranking_gives_the_letters_that_the_page_tell
     }
     assert set(by_wins.values()) == {"a"}
     assert "By win rates,\nthe second command, all three share `a`" in page
+
+
+@pytest.mark.parametrize(
+    "words", [("--by", "win_rate"), ("--dimensions", "quality"), ("--cost", "costs.csv")]
+)
+def test_what_is_asked_of_single_answers_is_refused_for_pairs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, str]
+) -> None:
+    drawn([0.0, 1.0], cases=10).write_csv(tmp_path / "pairs.csv")
+    said = refused(capsys, tmp_path / "pairs.csv", *words)
+    assert f"{words[0]} is for single answers, and these are pairs; leave it out" in said

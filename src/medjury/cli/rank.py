@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from medjury.cli._table_options import add_table_options, names, shared, show_notes, table_from
@@ -30,16 +30,25 @@ tie_group, n, n_unscored and more; with --show another list. Warnings then go to
 _SHOWN = (
     "systems", "reference_ranks", "pairs", "agreement", "detectable", "cost", "raters", "beside", "reordered"
 )  # fmt: skip
-_OF_ANSWERS = ("composite", "lower_is_better", "calibrate", "cost", "labels_random")
+# What is asked of single answers alone, with what it is where nobody asks.
+_OF_ANSWERS: Mapping[str, object] = {
+    "by": "macro_average", "ties": "half", "missing": "refuse", "dimensions": None, "composite": [],
+    "lower_is_better": (), "calibrate": None, "cost": None, "labels_random": False,
+}  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_table_options(parser, name="scores", about=_ABOUT)
     add = parser.add_argument
-    add("--by", choices=("macro_average", "win_rate"), default="macro_average", help="what ranks the systems")
-    add("--ties", choices=("half", "win"), default="half",
+    add(
+        "--by",
+        choices=("macro_average", "win_rate"),
+        default=_OF_ANSWERS["by"],
+        help="what ranks the systems",
+    )
+    add("--ties", choices=("half", "win"), default=_OF_ANSWERS["ties"],
         help="what a tie counts in the win rate: half, or a win for both (score >= rival's)")  # fmt: skip
-    add("--missing", choices=("refuse", "common"), default="refuse",
+    add("--missing", choices=("refuse", "common"), default=_OF_ANSWERS["missing"],
         help="where a system lacks a benchmark: refuse, or use the benchmarks that all have")  # fmt: skip
     add("--composite", action="append", default=[], metavar="NAME=D:W,D2:W2",
         help="ratings: rank by a weighted mean of dimensions; may be repeated")  # fmt: skip
@@ -65,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
         _refuse_for(options, _OF_ANSWERS, "single answers, and these are pairs")
         common = {name: each for name, each in shared(options).items() if name != "dimensions"}
         return _show(options, rank_pairs(table, beside=options.beside, **common))
-    _refuse_for(options, ("beside",), "pairs, and these are single answers")
+    _refuse_for(options, {"beside": None}, "pairs, and these are single answers")
     found = rank(
         benchmarks if table is None else table,
         by=options.by,
@@ -84,9 +93,9 @@ def run(options: argparse.Namespace) -> int:
     return _show(options, found)
 
 
-def _refuse_for(options: argparse.Namespace, names: Sequence[str], why: str) -> None:
-    if given := [name for name in names if getattr(options, name)]:
-        raise MedjuryError(f"--{given[0].replace('_', '-')} is for {why}")
+def _refuse_for(options: argparse.Namespace, unasked: Mapping[str, object], why: str) -> None:
+    if given := [name for name, each in unasked.items() if getattr(options, name) != each]:
+        raise MedjuryError(f"--{given[0].replace('_', '-')} is for {why}; leave it out")
 
 
 def _show(options: argparse.Namespace, found: Ranking | PairRanking) -> int:
