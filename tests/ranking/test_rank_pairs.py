@@ -10,7 +10,7 @@ import pytest
 from scipy import optimize, special
 from tests.ranking.tournaments import COLUMNS, drawn
 
-from medjury.analysis.ranking import rank_pairs
+from medjury.analysis.ranking import pairs_worth, rank_pairs
 from medjury.analysis.ranking._bradley_terry import Comparisons, fit_strengths
 from medjury.analysis.ranking._rank_pairs import PairRanking, verdicts
 from medjury.foundation.errors import MedjuryError
@@ -255,3 +255,10 @@ def test_a_clinician_who_swapped_the_labels_is_seen_beside_the_others() -> None:
     assert found.agreement is not None and found.agreement.rows[0].tau.value == -1.0
     assert [row.system for row in found.rows] == ["a", "b", "c"]
     assert any("cyd's verdicts are the reverse" in each for each in found.warnings)
+
+
+def test_what_clinicians_said_decides_nothing_about_which_pairs_they_see() -> None:
+    table = drawn([0.0, 1.0, 2.0], cases=12, raters=("ann", "bob"), seed=3)
+    assert set(pairs_worth(table, resamples=100)) == {"a vs b", "a vs c", "b vs c"}
+    with pytest.raises(MedjuryError, match="no judge gave a verdict"):
+        pairs_worth(table.with_columns(rater_kind=pl.lit("clinician")), resamples=100)

@@ -222,7 +222,7 @@ def pairs_worth(table: object, *, resamples: int | None = None, seed: int | None
     if not table.pairs:
         raise MedjuryError("these ratings are of single answers, not of pairs; use another way to draw")
     given = verdicts(table)
-    found = given.of(*(table.judges or tuple(table.raters))).tournament
+    found = given.of(*(table.judges or table.of_kind(""))).tournament
     if not len(found.cell):
         raise MedjuryError("no judge gave a verdict on any pair.")
     compared = found.compared
