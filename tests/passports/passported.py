@@ -5,15 +5,25 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from tests.loopback import Call, LoopbackServer
 
+from medjury.foundation.documents import read_document
+from medjury.in_use.passports import Passport
+from medjury.in_use.passports._document import PassportRun, PassportScope, PassportVerdict
+from medjury.in_use.passports._population import population_of
+from medjury.in_use.passports._rebuilding import jury_of, travelling_settings
+from medjury.intake.cases import Case
+from medjury.store.runs import AnsweringModel, GateRules, LogAnchor
 from medjury.studies import load_study, register_study, run_study
 
 _SAID = "cough fever rash pain since days no allergy daily dose plan review stable mild chest clear"
 WORDS = _SAID.split(" ")
 CLINICIANS = ("Dr Abendroth", "Dr Birnbaum")
+# An endpoint that is named and never asked.
+NOBODY: Any = SimpleNamespace(url="http://127.0.0.1:1/v1", endpoint=SimpleNamespace())
 
 
 def grade(number: int) -> int:
@@ -98,3 +108,38 @@ def run_of(file: Path, *, registered: bool = True) -> Path:
         register_study(study)
     assert run_study(study).status == "complete"
     return study.output
+
+
+def by_hand(folder: Path, **settings: Any) -> Passport:
+    """A passport of that jury, without a run: for what is decided before anything is asked."""
+    file = write_study(folder, NOBODY, cases=60, **settings)
+    study, instruments = travelling_settings(read_document(file))
+    scope = PassportScope(why={}, cases={}, cuts={})
+    verdict = PassportVerdict(
+        dimension="accuracy", label="Accuracy", word="VALIDATED", scope=scope, rules=(), numbers=(), scores={}
+    )
+    return Passport(
+        format="medjury passport",
+        format_version=2,
+        medjury="1",
+        made_at="2026-01-01T00:00:00+00:00",
+        expires_at="2027-01-01T00:00:00+00:00",
+        expires_days=365,
+        force="validated",
+        rater="juror",
+        jury=jury_of(load_study(file), (AnsweringModel(judge="juror", asked="m", answered="m"),)),
+        study=study,
+        instruments=instruments,
+        rules=GateRules(),
+        verdicts=(verdict,),
+        population=population_of([Case(**row(number)) for number in range(60)]),
+        run=PassportRun(
+            run="small@1",
+            finished_at="2026-01-01T00:00:00+00:00",
+            manifest_hash="m",
+            audit_log=LogAnchor(),
+            data_hash="d",
+            protocol_hash="",
+            registered_at="",
+        ),
+    ).sealed()

@@ -3,20 +3,43 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import polars as pl
 import pytest
 import yaml
 from tests.loopback import LoopbackServer
-from tests.passports.passported import CLINICIANS, row, validated_run, write_rows
+from tests.passports.passported import (
+    CLINICIANS,
+    NOBODY,
+    by_hand,
+    row,
+    validated_run,
+    write_rows,
+    write_study,
+)
 
 from medjury.cli import main
+from medjury.foundation.documents import parse_document, read_document
 from medjury.foundation.errors import MedjuryError
-from medjury.in_use.passports import RefusedError, judge_with_passport, make_passport
+from medjury.in_use.passports import (
+    Passport,
+    RefusedError,
+    _judging,
+    _rebuilding,
+    judge_with_passport,
+    make_passport,
+)
 from medjury.in_use.passports._document import content_hash, read_passport
-from medjury.in_use.passports._rebuilding import jury_changes, jury_of, rebuilt_study
+from medjury.in_use.passports._rebuilding import jury_changes, jury_of, rebuilt_study, travelling_settings
+from medjury.intake.cases import Case
+from medjury.store.runs import AnsweringModel
+
+IN_FORCE = datetime(2026, 2, 1, tzinfo=UTC)  # of the passport that is made by hand
 
 
 def test_the_same_jury_judges_and_flags_what_lies_outside(passport: Path, tmp_path: Path) -> None:
@@ -210,3 +233,212 @@ def test_a_name_that_appears_twice_is_refused(passport: Path) -> None:
     passport.write_text(text.replace("{", '{"format": "medjury passport",', 1))
     with pytest.raises(RefusedError, match="appears twice"):
         read_passport(passport)
+
+
+# The parts, without an endpoint.
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Passport:
+    return by_hand(tmp_path)
+
+
+def runs(
+    monkeypatch: pytest.MonkeyPatch, *answered: str, status: str = "complete"
+) -> list[tuple[list[str], Any, bool]]:
+    """Runs that ask nobody; of each its cases, its watcher, and whether it tried the models first."""
+    seen: list[tuple[list[str], Any, bool]] = []
+    models = iter(answered)
+
+    def run(study: Any, *, watch: Any, preflight: bool) -> Any:
+        seen.append(([case.id for case in study.cases], watch, preflight))
+        return SimpleNamespace(status=status, why="so", judged=True)
+
+    def folder(place: Path) -> Any:
+        assert place.name == "run"
+        told = AnsweringModel(judge="juror", asked="m", answered=next(models))
+        return SimpleNamespace(manifest=SimpleNamespace(models_answered=(told,)))
+
+    monkeypatch.setattr(_judging, "run_study", run)
+    monkeypatch.setattr(_judging, "RunFolder", folder)
+    return seen
+
+
+NINE = [Case(f"c{number}", "x", system="s") for number in range(10)]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "status", "models", "given", "changes"),
+    [
+        (9, "complete", "mm", [8, 9], 0),
+        (8, "complete", "m", [8], 0),
+        (9, "incomplete", "m", [8], 0),
+        (9, "complete", "x", [8], 1),
+        (9, "complete", "mx", [8, 9], 1),
+        (0, "complete", "", [], 0),
+    ],
+)
+def test_the_first_cases_show_who_answers_before_the_others_are_paid_for(
+    wanted: int, status: str, models: str, given: list[int], changes: int, made: Passport, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    seen = runs(monkeypatch, *models, status=status)
+    study = replace(rebuilt_study(made, tmp_path / "cases.jsonl", tmp_path / "new"), cases=NINE)
+    chosen = frozenset((case.id, "s") for case in NINE[1 : wanted + 1])
+    watcher: Any = object()
+    result, found = _judging._asked(study, made, chosen, watcher, True)
+    assert [(each, watch, first) for each, watch, first in seen] == [
+        ([f"c{number}" for number in range(1, count + 1)], watcher, place == 0)
+        for place, count in enumerate(given)
+    ]
+    assert (result is not None, len(found)) == (bool(given), changes)
+
+
+def test_models_are_tried_first_unless_told_not_to(
+    made: Passport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "passport.json"
+    file.write_text(made.text())
+    monkeypatch.setattr(_judging, "_scores", lambda *_: {})
+    seen = runs(monkeypatch, "m", "m", status="incomplete")
+    cases = write_rows(tmp_path / "c.jsonl", [row(1, specialty="x")])
+    found = judge_with_passport(file, cases, tmp_path / "out", now=IN_FORCE)
+    assert (found.outside, found.status, found.why) == ("flag", "incomplete", "so")
+    how: Any = {"progress": "watcher", "preflight": False, "now": IN_FORCE}
+    judge_with_passport(file, cases, tmp_path / "out", **how)
+    assert seen == [(["case-001"], None, True), (["case-001"], "watcher", False)]
+    (tmp_path / "other.json").write_text(made.replaced(expires_days=3).sealed().text())
+    with pytest.raises(MedjuryError, match="holds cases judged by another passport"):
+        judge_with_passport(tmp_path / "other.json", cases, tmp_path / "out", now=IN_FORCE)
+
+
+def test_scores_are_read_of_the_jury_alone_and_calibrated_beside(
+    made: Passport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [("a", "s", "d", 3.0, "scored", None, "juror"), ("b", "s", "d", None, "unscored", "refusal", "juror"),
+            ("a", "s", "d", 1.0, "scored", None, "other")]  # fmt: skip
+    names = ["item", "system", "dimension", "score", "status", "reason", "rater"]
+    table: Any = SimpleNamespace(everything=pl.DataFrame(rows, names, orient="row"))
+    whole = {
+        ("a", "s", "d"): {"score": 3.0, "status": "scored", "reason": ""},
+        ("b", "s", "d"): {"score": None, "status": "unscored", "reason": "refusal"},
+    }
+    study: Any = SimpleNamespace(output=tmp_path / "run")
+    monkeypatch.setattr(_judging, "open_run", {study.output: table}.__getitem__)
+    assert _judging._scores(study, made, tmp_path) == whole
+    moved = [SimpleNamespace(item=name, system="s", dimension="d", score=2.5) for name in "ac"]
+    asked: list[Any] = []
+
+    def applied(*given: Any, **how: Any) -> Any:
+        asked.append((given, how))
+        return SimpleNamespace(ratings=moved)
+
+    monkeypatch.setattr(_judging, "load_calibrations", lambda file: json.loads(file.read_text()))
+    monkeypatch.setattr(_judging, "apply_calibrations", applied)
+    found = _judging._scores(study, made.replaced(calibration={"k": 1}), tmp_path)
+    assert asked == [((table, {"k": 1}), {"raters": "juror"})]
+    assert found["a", "s", "d"] == {**whole["a", "s", "d"], "calibrated": 2.5}
+    assert found["b", "s", "d"] == whole["b", "s", "d"] and found["c", "s", "d"] == {"calibrated": 2.5}
+    empty: dict[Any, Any] = {}
+    _judging.calibrated_scores(table, made.replaced(calibration={"k": 1}), tmp_path, empty)
+    assert not empty and len(asked) == 1, "nothing was judged"
+
+
+# The jury built anew.
+
+
+def test_a_jury_is_written_and_built_in_its_folder(made: Passport, tmp_path: Path) -> None:
+    place, override = tmp_path / "new" / "jury", tmp_path / "here.yaml"
+    override.write_text(
+        "allow_hosts: [b.example]\nbudget: {calls: 3}\njudges: {juror: {url: 'http://b.example/v1'}}\n"
+        "cases: {mapping: {id: visit}, path: elsewhere.jsonl}\n"
+    )
+    cases = write_rows(tmp_path / "new.jsonl", [{"visit": "v", "candidate": "x"}])
+    told = made.study | {"cases": {"mapping": {"id": "id"}}}
+    study = rebuilt_study(made.replaced(study=told), cases, place, override)
+    assert [case.id for case in study.cases] == ["v"] and study.output == place / "run"
+    assert (study.file, study.settings.budget.calls) == (place / "study.yaml", 3)
+    assert [model.host for model in study.jury.judges[0].models] == ["b.example"]
+    assert (
+        (place / "study.yaml")
+        .read_text()
+        .startswith(f"# Written by `medjury judge` from the passport {made.hash[:16]}.\nstudy: small\n")
+    )
+    assert (place.stat().st_mode & 0o777) == 0o700 and "cases" not in made.study
+    assert jury_changes(made.jury, jury_of(study)) == (), "how a model is reached is no part of what it is"
+    plain = rebuilt_study(made.replaced(study=told), write_rows(cases, [row(7)]), tmp_path / "plain")
+    assert [case.id for case in plain.cases] == ["case-007"], "by the mapping that travelled"
+    assert jury_of(plain, made.jury.answered) == made.jury and jury_of(plain).answered == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("- a", "an override file has names such as"),
+        ("instrument: pdsqi9", "instrument: cannot be overridden; the passport fixes it"),
+        ("judges: [juror]", r"judges: is `NAME: \{url"),
+        (
+            "judges: {jurer: {url: x}}",
+            "judges.jurer: the passport has no judge 'jurer'; did you mean 'juror'",
+        ),
+        ("judges: {juror: x}", "judges.juror: the passport has no judge 'juror'"),
+    ],
+)
+def test_an_override_says_how_models_are_reached_and_no_more(
+    text: str, problem: str, made: Passport, tmp_path: Path
+) -> None:
+    (tmp_path / "here.yaml").write_text(text)
+    with pytest.raises(MedjuryError, match=problem):
+        rebuilt_study(made, tmp_path / "cases.jsonl", tmp_path / "new", tmp_path / "here.yaml")
+
+
+def test_a_judge_is_known_by_its_name_else_its_model_else_its_kind() -> None:
+    judges: list[dict[str, Any]] = [
+        {"kind": "a", "name": "n", "model": "m"}, {"kind": "a", "model": "k"}, {"kind": "z"}
+    ]  # fmt: skip
+    document = parse_document("judges: {n: {url: 1}, k: {url: 2}, z: {url: 3}}", "here.yaml")
+    _rebuilding._override_judges(judges, document.value["judges"], document)
+    assert [each["url"] for each in judges] == [1, 2, 3]
+    settings = {"judges": judges, "cases": {"path": "p", "mapping": 1}}
+    _rebuilding._override(settings, parse_document("cases: 3\nstore: s", "here.yaml"))
+    assert (settings["cases"], settings["store"]) == ({"path": "p"}, "s")
+
+
+def test_what_determines_the_jury_travels_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "own.yaml").write_text("extends: note_quality\nname: ours\nversion: '7'\n", "utf-8-sig")
+    judge = {"kind": "openai", "name": "a", "url": "http://h/v1", "model": "m", "instrument": "own.yaml"}
+    judges = [judge, "demo"]
+    cases = {"path": "cases.jsonl", "mapping": {"id": "visit"}, "language": "de"}
+    given: Any = {"instrument": "own.yaml", "judges": judges, "output": "elsewhere", "cases": 1}
+    document = read_document(write_study(tmp_path, NOBODY, **given))
+    document.value["cases"] = cases
+    settings, texts = travelling_settings(document)
+    assert set(settings) == {"study", "instrument", "dimensions", "judges", "cases"}
+    assert list(texts) == [settings["instrument"], settings["judges"][0]["instrument"]]
+    assert list(texts) == ["instrument-1.yaml", "instrument-2.yaml"] and settings["judges"][1] == {
+        "kind": "demo"
+    }
+    assert {text.partition(":")[0] for text in texts.values()} == {"extends"}
+    assert settings["cases"] == {"mapping": {"id": "visit"}}
+    assert document.value["judges"][0]["instrument"] == "own.yaml", "the study itself stays as it is"
+
+
+def test_files_are_named_by_their_whole_path_wherever_they_are_named(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("")
+    named = {"file": "a.json", "path": "b.json", "rule": 3, "name": "a.json", "more": [{"mapping": "a.json"}]}
+    whole = str(tmp_path / "a.json")
+    assert _rebuilding._with_whole_paths(named, tmp_path) == {
+        "file": whole, "path": "b.json", "rule": 3, "name": "a.json", "more": [{"mapping": whole}]
+    }  # fmt: skip
+    inside = {"file": {"path": "a.json", "rule": "a.json"}}
+    assert _rebuilding._with_whole_paths(inside, tmp_path) == {"file": {"path": whole, "rule": whole}}
+
+
+@pytest.mark.parametrize("url", ["http://a@h/v1", "http://:b@h/v1", "http://h/v1?key=b", "http://h/v1", ""])
+def test_no_secret_travels_in_the_url_of_a_judge(url: str) -> None:
+    document = parse_document("{}", "study.yaml")
+    if "a@" in url or "b" in url:
+        with pytest.raises(MedjuryError, match=r"study\.yaml: the url of a judge holds a name, a password"):
+            _rebuilding._refuse_secret(document, url)
+    else:
+        _rebuilding._refuse_secret(document, url)

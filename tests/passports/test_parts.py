@@ -40,7 +40,7 @@ from medjury.in_use.passports._rebuilding import answering_changes, jury_changes
 from medjury.in_use.passports._scope import InScope, all_outside, in_scope, passport_scope
 from medjury.intake.cases import Case, Note
 from medjury.models import NOT_TOLD
-from medjury.store.runs import AnsweringModel
+from medjury.store.runs import AnsweringModel, ManifestJudge
 from medjury.validation import Scope
 
 
@@ -296,6 +296,11 @@ def test_every_difference_of_the_jury_is_told_with_both_values(passport: Path) -
         changed.startswith(f"instrument: {jury.instrument.name} {jury.instrument.version} (")
         and "9 (" in changed
     )
+    (changed,) = jury_changes(jury, jury.replaced(jury=jury.jury.replaced(quorum=2, members=("b", "a"))))
+    assert changed.endswith(" of all judges, quorum more than half, repeats 1 was validated, not "
+                            "jury: mean of b, a, quorum 2, repeats 1")  # fmt: skip
+    stated = jury.replaced(judges=(ManifestJudge(**judge.content(), wide=True),))
+    assert jury_changes(jury, stated) == ("juror, wide: not stated was validated, not True",)
     (changed,) = jury_changes(jury, jury.replaced(judges=(judge.replaced(settings_hash="x"),)))
     assert changed == "juror: its prompt or settings are not those that were validated"
 

@@ -5,23 +5,39 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import polars as pl
 import pytest
 from tests.loopback import LoopbackServer
-from tests.passports.passported import CLINICIANS, patient, row, validated_run, write_study
+from tests.passports.passported import CLINICIANS, NOBODY, patient, row, validated_run, write_study
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
-from medjury.in_use.passports import check_passport, make_passport, read_passport
+from medjury.in_use.passports import _making, check_passport, make_passport, read_passport
 from medjury.in_use.passports._document import content_hash
 from medjury.in_use.passports._population import Placing, population_of
 from medjury.in_use.passports._rebuilding import answering_changes
 from medjury.intake.cases import Case
 from medjury.models import NOT_TOLD
-from medjury.store.runs import AnsweringModel
+from medjury.store.runs import (
+    AnsweringModel,
+    Check,
+    EarlierProtocol,
+    LogAnchor,
+    Manifest,
+    ManifestReread,
+    Protocol,
+    StatedGate,
+    file_hash,
+    own_hash,
+)
 from medjury.studies import load_study, register_study, run_study
+from medjury.validation import Scope
 
 
 def test_it_says_what_the_jury_is_and_on_whom_it_was_validated(passport: Path, run: Path) -> None:
@@ -206,3 +222,220 @@ def test_rules_that_another_protocol_came_before_get_no_passport(
     run_study(study)
     with pytest.raises(MedjuryError, match="NOT VALIDATED"):
         make_passport(study.output)
+
+
+# The parts of making one, without a run.
+
+
+def folder_of(monkeypatch: pytest.MonkeyPatch, checks: Any = (), scores: Any = (), **manifest: Any) -> Path:
+    """A run folder that holds this manifest and whose checks find this."""
+    place, found = Path("run"), Manifest(**{"status": "complete", **manifest})
+    held = {place: SimpleNamespace(manifest=found, verify=lambda: tuple(checks))}
+    monkeypatch.setattr(_making, "RunFolder", held.__getitem__)
+    monkeypatch.setattr(_making, "check_scores", {place: tuple(scores)}.__getitem__)
+    return place
+
+
+def answers(*names: str) -> tuple[AnsweringModel, ...]:
+    return tuple(AnsweringModel(judge="j", asked="m", answered=name) for name in names)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "checks", "scores", "problem"),
+    [
+        ({}, [("log", True)], [("scores", True)], ""),
+        ({}, [("log", False), ("rows", False)], [], r"left it \(log: bad; rows: bad\), so there is no passport"),
+        ({}, [("log", True)], [("scores", False)], r"left it \(scores: bad\)"),
+        ({"status": "incomplete"}, [], [], "run: the run is incomplete; finish it first"),
+        ({"reread": ManifestReread.model_construct()}, [], [], "was read again from stored replies"),
+        ({"models_answered": answers("m-1", "m-2")}, [], [], r"behind m changed during the run \(m-1 and m-2\)"),
+    ],
+)  # fmt: skip
+def test_only_a_whole_run_gets_a_passport(
+    manifest: Any, checks: Any, scores: Any, problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = [[Check(what, sound, "bad") for what, sound in each] for each in (checks, scores)]
+    place = folder_of(monkeypatch, *found, **manifest)
+    if not problem:
+        assert _making._whole_run(place).status == "complete"
+        return
+    with pytest.raises(MedjuryError, match=problem):
+        _making._whole_run(place)
+
+
+@pytest.mark.parametrize("ended", ["2026-03-01T10:00:00+00:00", "2026-03-01T10:00:00"])
+def test_a_passport_ends_so_many_days_after_its_run(ended: str) -> None:
+    manifest, end = Manifest(finished_at=ended), datetime(2026, 3, 2, 10, tzinfo=UTC)
+    place, just_before = Path("run"), end - timedelta(seconds=1)
+    assert _making._end(place, manifest, 1, just_before) == end
+    assert _making._end(place, manifest, 30, end) == end + timedelta(days=29)
+    with pytest.raises(MedjuryError, match=r"^run: the run ended on 2026-03-01, .* for 1 days would have"):
+        _making._end(place, manifest, 1, end)
+    with pytest.raises(MedjuryError, match="valid for one day or more, not for 0"):
+        _making._end(place, manifest, 0, just_before)
+
+
+def test_the_study_file_travels_as_it_was_run(tmp_path: Path) -> None:
+    file = write_study(tmp_path, NOBODY, cases=1)
+    manifest = Manifest(study_file="study.yaml", study_file_hash=file_hash(file))
+    settings, instruments = _making._settings(tmp_path, manifest)
+    assert settings["study"] == "small" and instruments == {}
+    file.write_text(file.read_text() + "\n")
+    with pytest.raises(MedjuryError, match=r"study\.yaml: was changed since the run"):
+        _making._settings(tmp_path, manifest)
+    file.unlink()
+    with pytest.raises(MedjuryError, match=r"its study file \(study\.yaml\) is not there"):
+        _making._settings(tmp_path, manifest)
+
+
+def test_a_calibration_travels_for_its_jury_without_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, table, seen = tmp_path / "calibration.json", object(), []
+    entries = [{"judge": name, "reference": ["Dr Ä", "Dr B"], "grades": [1]} for name in ("juror", "other")]
+    file.write_text(json.dumps({"format": "x", "calibrations": entries}, ensure_ascii=False), "utf-8")
+    monkeypatch.setattr(_making, "load_calibrations", {file: "loaded"}.__getitem__)
+    monkeypatch.setattr(_making, "apply_calibrations", lambda *each, **how: seen.append((each, how)))
+    made = _making._calibration(file, table, "juror")  # type: ignore[arg-type]
+    assert seen == [((table, "loaded"), {"raters": "juror"})], "refused where it does not fit the run"
+    assert made == {
+        "format": "x",
+        "calibrations": [{"judge": "juror", "reference": ["clinician 1", "clinician 2"], "grades": [1]}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Ann and Ann-Marie (Ann)", "clinician 2 and clinician 2-Marie (clinician 2)"),
+        ("Anna, HannAnn and Ann_", "Anna, HannAnn and Ann_"),
+        ("A.B. beside AxB. A", "clinician 3 beside AxB. A"),
+        ("Bo or Ann", "clinician 1 or clinician 2"),
+    ],
+)
+def test_a_clinician_is_a_number_wherever_the_name_is_a_word(text: str, found: str) -> None:
+    assert _making.nameless(text, ["Bo", "Ann", "A.B.", "A"]) == found
+
+
+def test_the_hash_of_a_manifest_leaves_its_reports_out() -> None:
+    one = Manifest(run="r", cases=3)
+    later = Manifest(**{**one.content(), "report_files": {"report.html": "h"}, "hash": "x"})
+    assert (
+        _making.manifest_hash(later) == _making.manifest_hash(one) != _making.manifest_hash(Manifest(run="r"))
+    )
+    assert _making.manifest_hash(one) == own_hash({"run": "r", "cases": 3})
+
+
+def test_a_run_is_carried_with_what_was_registered_by_then() -> None:
+    others = [EarlierProtocol(hash=day, registered_at=f"2026-03-0{day}T00:00:00+00:00") for day in "123"]
+    standing = SimpleNamespace(others=others, anchor="published", erased=2)
+    evidence: Any = SimpleNamespace(standing=standing)
+    log = LogAnchor(entries=3, last_hash="z")
+    manifest = Manifest(run="r@1", finished_at="f", data_hash="d", protocol_hash="p", audit_log=log)
+    made = _making._run(manifest, evidence, datetime(2026, 3, 2, tzinfo=UTC))
+    assert made.content() == {
+        "run": "r@1", "finished_at": "f", "manifest_hash": _making.manifest_hash(manifest),
+        "audit_log": {"entries": 3, "last_hash": "z"}, "data_hash": "d", "protocol_hash": "p", "registered_at": "",
+        "anchor": "published", "other_protocols": tuple(each.content() for each in others[:2]), "erased": 2,
+    }  # fmt: skip
+    protocol = Protocol.model_construct(registered_at="2026-02-01")
+    plain: Any = SimpleNamespace(standing=SimpleNamespace(others=[], anchor="", erased=0))
+    bare = _making._run(manifest.replaced(protocol=protocol, audit_log=None), plain, datetime.now(UTC))
+    assert (bare.registered_at, bare.audit_log) == ("2026-02-01", LogAnchor())
+    assert not {"anchor", "other_protocols", "erased"} & bare.content().keys()
+
+
+@pytest.mark.parametrize(("named", "validated"), [(True, ["b/x"]), (False, ["b/x", "b/y"])])
+def test_the_population_is_who_was_held_out_and_rated_by_a_clinician(
+    named: bool, validated: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rated = [("b", "x", "clinician"), ("b", "x", "clinician"), ("c", "x", "judge")]
+    rows = [(item, system if named else "", kind) for item, system, kind in rated]
+    table: Any = SimpleNamespace(rows=pl.DataFrame(rows, ["item", "system", "rater_kind"], orient="row"))
+    manifest = Manifest(gate=StatedGate(development_cases=("a",)), touched_cases=("t",))
+    cases = [Case(name, "x", system=system) for name in "abct" for system in "xy"]
+    seen: list[Any] = []
+    monkeypatch.setattr(_making, "population_of", lambda *each, **how: seen.append((each, how)))
+    _making._population(cases, manifest, table, 0.1)
+    (((own, apart), how),) = seen
+    assert [f"{each.id}/{each.system}" for each in own] == validated and how == {"alpha": 0.1}
+    assert [f"{each.id}/{each.system}" for each in apart] == ["a/x", "a/y", "t/x", "t/y"]
+
+
+def test_the_judged_cases_are_read_again_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Source(list[Case]):
+        hash = "d"
+
+    place, manifest = Path("run"), Manifest(data_hash="d")
+    known = {(place, manifest.run, "cases.jsonl"): Source([Case("a", "x")])}
+    reads = SimpleNamespace(cases_of=lambda where, what, file: known[where, what.run, file])
+    monkeypatch.setattr(_making, "Run", reads)
+    assert [each.id for each in _making._judged(place, manifest, "cases.jsonl")] == ["a"]
+    with pytest.raises(MedjuryError, match="are not those that were judged"):
+        _making._judged(place, Manifest(data_hash="e"), "cases.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [((), ""), (("one", "two"), r"no longer the one that was validated: one; two$"),
+     (MedjuryError("no such model"), "cannot be rebuilt from its passport: no such model")],
+)  # fmt: skip
+def test_a_jury_that_cannot_be_built_again_gets_no_passport(
+    changes: Any, problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passport: Any = object()
+
+    def rebuilt(given: object) -> Any:
+        assert given is passport
+        if isinstance(changes, MedjuryError):
+            raise changes
+        return changes
+
+    monkeypatch.setattr(_making, "rebuilding_changes", rebuilt)
+    with pytest.raises(MedjuryError, match=problem) if problem else nullcontext():
+        _making._refuse_another_jury(passport)
+
+
+def judged(*, clinicians: tuple[str, ...] = ("Ann", "Bo"), agreement: bool = True) -> tuple[Any, Any]:
+    """A verdict and its evidence."""
+    estimate = SimpleNamespace(value=0.7, low=0.6, high=0.8, n=50, method="bootstrap", reason="so")
+    keys = [("jury", "d", "ref", None), ("jury", "d", "Ann", None), ("jury", "e", "ref", ""), ("x", "d", "ref", ""),
+            ("jury", "d", "ref", "a")]  # fmt: skip
+    rows = [
+        SimpleNamespace(
+            statistic=f"s{at}", estimate=estimate, rater=who, dimension=on, reference=by, system=of
+        )
+        for at, (who, on, by, of) in enumerate(keys)
+    ]
+    grids = {"d": SimpleNamespace(scores={"jury": [2.0, float("nan"), 1.5, 2.0]})}
+    evidence = SimpleNamespace(
+        grid=grids.__getitem__, shares_below={"d": {"age": (0.5,)}}.__getitem__, clinicians=clinicians,
+        agreement=SimpleNamespace(rows=rows) if agreement else None, main_reference="ref",
+    )  # fmt: skip
+    rule = SimpleNamespace(
+        id="r", name="Rule", asked="all", found="Ann is far", state="fails", why="Bo too",
+        measured={"jury": 0.1, "limit": 0.2},
+    )  # fmt: skip
+    scope = Scope(("ward=a",), (), (), {})
+    verdict = SimpleNamespace(dimension="d", label="D", word="WORD", rater="jury", scope=scope, rules=[rule])
+    return verdict, evidence
+
+
+def test_a_verdict_is_carried_with_its_rules_its_numbers_and_its_scores() -> None:
+    cases = [Case(str(age), "x", metadata={"age": age}) for age in range(3)]
+    made = _making.passport_verdict(*judged(), cases)
+    assert (made.dimension, made.label, made.word) == ("d", "D", "WORD")
+    assert (made.scope.holds, made.scope.cuts) == (("ward=a",), {"age": (2.0,)})
+    (rule,) = made.rules
+    assert rule.content() == {
+        "id": "r", "name": "Rule", "asked": "all", "found": "clinician 1 is far", "state": "fails",
+        "why": "clinician 2 too", "jury": 0.1, "limit": 0.2,
+    }  # fmt: skip
+    assert [*made.scores.items()] == [("1.5", 1), ("2", 2)]
+    (number,) = made.numbers
+    assert number.content() == {
+        "statistic": "s0", "reference": "consensus", "value": 0.7, "low": 0.6, "high": 0.8, "n": 50,
+        "method": "bootstrap", "reason": "so",
+    }  # fmt: skip
+    assert _making._numbers(*judged(clinicians=("Ann",)))[0].reference == "clinician"
+    assert _making._numbers(*judged(agreement=False)) == []
