@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -21,7 +20,7 @@ from medjury.models._batch_jobs import (
     result_fault,
 )
 from medjury.models._chat import Message, ModelError, Reply, Request
-from medjury.models._connection import ForbiddenHostError, Opened, TooLargeError
+from medjury.models._connection import ForbiddenHostError, Opened, TooLargeError, verifying_context
 from medjury.models._echo import prompt_of
 from medjury.models._faults import LostReplyError, error_words, retry_after_seconds
 from medjury.models._finish import finish_of
@@ -67,10 +66,9 @@ def guarded_client(timeout: float, largest_body: int) -> httpx2.AsyncClient:
             response.stream = Body(response.stream)
             return response
 
-    trusted = ssl.create_default_context()  # the system's authorities, as everywhere else here
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
     return httpx2.AsyncClient(
-        transport=Transport(verify=trusted, trust_env=False, limits=limits),
+        transport=Transport(verify=verifying_context(), trust_env=False, limits=limits),
         trust_env=False,
         follow_redirects=False,
         timeout=timeout,

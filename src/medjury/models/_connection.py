@@ -204,14 +204,19 @@ def _guarded_connector(keeps: bool) -> aiohttp.TCPConnector:
         ttl_dns_cache=60,
         enable_cleanup_closed=False,
         force_close=not keeps,
-        ssl=_verifying_context(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")),
+        ssl=verifying_context(),
     )
 
 
+def verifying_context() -> ssl.SSLContext:
+    """The system's authorities, or those that the environment names now, for every package that asks: aiohttp's own
+    context knows only what was named when it was loaded, and that of Google's package other authorities. They are
+    read once, which takes a tenth of a second."""
+    return _read_authorities(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+
+
 @lru_cache(maxsize=4)
-def _verifying_context(_file: str | None, _folder: str | None) -> ssl.SSLContext:
-    """The system's authorities, or those that these variables name now: aiohttp's own context knows only what they
-    named when it was loaded."""
+def _read_authorities(_file: str | None, _folder: str | None) -> ssl.SSLContext:
     context = ssl.create_default_context()
     context.set_alpn_protocols(["http/1.1"])
     return context

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from medjury.models._chat import ModelError, Reply, Request
-from medjury.models._connection import Opened, open_session
+from medjury.models._connection import Opened, open_session, verifying_context
 from medjury.models._faults import retry_after_seconds
 from medjury.models._finish import finish_of
 from medjury.models._reply_fields import fields, handed_over, loaded, require_no_error, text_of, unwrapped
@@ -55,12 +55,15 @@ class GoogleModel(SdkModel):
         from google import genai
         from google.genai import types
 
+        trusted = verifying_context()
         session = open_session(self._timeout, largest_body=self._largest_body)
         options = types.HttpOptions(
             base_url=self._url,
             timeout=int(self._timeout * 1000),
             retry_options=types.HttpRetryOptions(attempts=1),
             aiohttp_client=session,
+            client_args={"verify": trusted},
+            async_client_args={"ssl": trusted},
         )
         key = read_key(self.name, self._place)
         return genai.Client(vertexai=False, api_key=key, http_options=options), session.close
