@@ -30,7 +30,7 @@ ELSEWHERE = {
     "calibrate fit", "calibrate panel", "calibrate apply", "calibrate report", "estimate", "plan simulate-jury",
     "triage", "audit", "criteria scores",
     "rank", "bench run", "bench leaderboard", "train sft", "train dpo", "gate", "validate", "compare",
-    "passport make", "passport check", "judge", "watch",
+    "passport make", "passport check", "judge", "watch", "recipes check",
 }  # fmt: skip
 # command -> its words, and names that the document (or its first row) has. They run in this order.
 CALLS = {

@@ -20,14 +20,15 @@ HEADINGS = {
     "Start": {
         "demo": "try it: a planted study in seconds, then a small model live",
         "init": "write a commented study file to start from",
+        "recipes": "check the files that you put in a recipe's place",
         "look": "what is this file, and what can it answer?",
         "plan": "how many cases and raters a study needs",
         "cases": "check a file of cases and show what was read",
         "draft": "let a model write the answers that a study judges",
         "instruments": "list, show and check rating instruments",
-        "models": "list endpoints and prices, fetch the embedded model",
     },
     "Judge": {
+        "models": "list endpoints and prices, fetch the embedded model",
         "register": "freeze rules, prompts and data before a score is seen",
         "run": "judge every case, keep every vote, go on where it stopped",
         "report": "write the report: may this jury be trusted, and for what?",

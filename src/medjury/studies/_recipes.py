@@ -43,6 +43,10 @@ class Recipe:
             raise MedjuryError(f"there is no recipe {name!r}; {nearest(name, list(there))}\n{cls.listing()}")
         return there[name]
 
+    def files(self) -> dict[str, bytes]:
+        """What it ships, by the place in its folder."""
+        return {place: file.read_bytes() for place, file in _files(self.source)}
+
     def write(self, folder: str | Path) -> Path:
         """Write the recipe's files into a folder that is new or empty; the study file in it."""
         folder = Path(folder)
@@ -51,9 +55,9 @@ class Recipe:
                 raise MedjuryError(
                     f"{folder} is there already, and nothing is written over; name another folder"
                 )
-            for place, file in _files(self.source):
+            for place, content in self.files().items():
                 private_folder((folder / place).parent)
-                write_whole(folder / place, file.read_bytes())
+                write_whole(folder / place, content)
         except OSError as error:
             raise MedjuryError(f"{folder}: the recipe cannot be written ({error.strerror})") from None
         return folder / STUDY
