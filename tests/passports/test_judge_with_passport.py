@@ -312,38 +312,6 @@ def test_models_are_tried_first_unless_told_not_to(
         judge_with_passport(tmp_path / "other.json", cases, tmp_path / "out", now=IN_FORCE)
 
 
-def test_scores_are_read_of_the_jury_alone_and_calibrated_beside(
-    made: Passport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rows = [("a", "s", "d", 3.0, "scored", None, "juror"), ("b", "s", "d", None, "unscored", "refusal", "juror"),
-            ("a", "s", "d", 1.0, "scored", None, "other")]  # fmt: skip
-    names = ["item", "system", "dimension", "score", "status", "reason", "rater"]
-    table: Any = SimpleNamespace(everything=pl.DataFrame(rows, names, orient="row"))
-    whole = {
-        ("a", "s", "d"): {"score": 3.0, "status": "scored", "reason": ""},
-        ("b", "s", "d"): {"score": None, "status": "unscored", "reason": "refusal"},
-    }
-    study: Any = SimpleNamespace(output=tmp_path / "run")
-    monkeypatch.setattr(_judging, "open_run", {study.output: table}.__getitem__)
-    assert _judging._scores(study, made, tmp_path) == whole
-    moved = [SimpleNamespace(item=name, system="s", dimension="d", score=2.5) for name in "ac"]
-    asked: list[Any] = []
-
-    def applied(*given: Any, **how: Any) -> Any:
-        asked.append((given, how))
-        return SimpleNamespace(ratings=moved)
-
-    monkeypatch.setattr(_judging, "load_calibrations", lambda file: json.loads(file.read_text()))
-    monkeypatch.setattr(_judging, "apply_calibrations", applied)
-    found = _judging._scores(study, made.replaced(calibration={"k": 1}), tmp_path)
-    assert asked == [((table, {"k": 1}), {"raters": "juror"})]
-    assert found["a", "s", "d"] == {**whole["a", "s", "d"], "calibrated": 2.5}
-    assert found["b", "s", "d"] == whole["b", "s", "d"] and found["c", "s", "d"] == {"calibrated": 2.5}
-    empty: dict[Any, Any] = {}
-    _judging.calibrated_scores(table, made.replaced(calibration={"k": 1}), tmp_path, empty)
-    assert not empty and len(asked) == 1, "nothing was judged"
-
-
 # The jury built anew.
 
 
@@ -359,11 +327,8 @@ def test_a_jury_is_written_and_built_in_its_folder(made: Passport, tmp_path: Pat
     assert [case.id for case in study.cases] == ["v"] and study.output == place / "run"
     assert (study.file, study.settings.budget.calls) == (place / "study.yaml", 3)
     assert [model.host for model in study.jury.judges[0].models] == ["b.example"]
-    assert (
-        (place / "study.yaml")
-        .read_text()
-        .startswith(f"# Written by `medjury judge` from the passport {made.hash[:16]}.\nstudy: small\n")
-    )
+    first, second, *_ = (place / "study.yaml").read_text().splitlines()
+    assert (first[-17:], second) == (f"{made.hash[:16]}.", "study: small")
     assert (place.stat().st_mode & 0o777) == 0o700 and "cases" not in made.study
     assert jury_changes(made.jury, jury_of(study)) == (), "how a model is reached is no part of what it is"
     plain = rebuilt_study(made.replaced(study=told), write_rows(cases, [row(7)]), tmp_path / "plain")
@@ -377,10 +342,7 @@ def test_a_jury_is_written_and_built_in_its_folder(made: Passport, tmp_path: Pat
         ("- a", "an override file has names such as"),
         ("instrument: pdsqi9", "instrument: cannot be overridden; the passport fixes it"),
         ("judges: [juror]", r"judges: is `NAME: \{url"),
-        (
-            "judges: {jurer: {url: x}}",
-            "judges.jurer: the passport has no judge 'jurer'; did you mean 'juror'",
-        ),
+        ("judges: {jurer: {url: x}}", "jurer: the passport has no judge 'jurer'; did you mean 'juror'"),
         ("judges: {juror: x}", "judges.juror: the passport has no judge 'juror'"),
     ],
 )
@@ -415,9 +377,8 @@ def test_what_determines_the_jury_travels_and_nothing_else(tmp_path: Path) -> No
     settings, texts = travelling_settings(document)
     assert set(settings) == {"study", "instrument", "dimensions", "judges", "cases"}
     assert list(texts) == [settings["instrument"], settings["judges"][0]["instrument"]]
-    assert list(texts) == ["instrument-1.yaml", "instrument-2.yaml"] and settings["judges"][1] == {
-        "kind": "demo"
-    }
+    assert list(texts) == ["instrument-1.yaml", "instrument-2.yaml"]
+    assert settings["judges"][1] == {"kind": "demo"}
     assert {text.partition(":")[0] for text in texts.values()} == {"extends"}
     assert settings["cases"] == {"mapping": {"id": "visit"}}
     assert document.value["judges"][0]["instrument"] == "own.yaml", "the study itself stays as it is"
@@ -434,11 +395,9 @@ def test_files_are_named_by_their_whole_path_wherever_they_are_named(tmp_path: P
     assert _rebuilding._with_whole_paths(inside, tmp_path) == {"file": {"path": whole, "rule": whole}}
 
 
-@pytest.mark.parametrize("url", ["http://a@h/v1", "http://:b@h/v1", "http://h/v1?key=b", "http://h/v1", ""])
+@pytest.mark.parametrize("url", ["http://a@h/v1", "http://:b@h/v1", "http://h/v1?key=b"])
 def test_no_secret_travels_in_the_url_of_a_judge(url: str) -> None:
     document = parse_document("{}", "study.yaml")
-    if "a@" in url or "b" in url:
-        with pytest.raises(MedjuryError, match=r"study\.yaml: the url of a judge holds a name, a password"):
-            _rebuilding._refuse_secret(document, url)
-    else:
+    _rebuilding._refuse_secret(document, "http://h/v1")
+    with pytest.raises(MedjuryError, match=r"study\.yaml: the url of a judge holds a name, a password"):
         _rebuilding._refuse_secret(document, url)

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.loopback import LoopbackServer
-from tests.passports.passported import CLINICIANS, NOBODY, patient, row, validated_run, write_study
+from tests.passports.passported import CLINICIANS, patient, row, validated_run, write_study
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
@@ -33,11 +33,9 @@ from medjury.store.runs import (
     ManifestReread,
     Protocol,
     StatedGate,
-    file_hash,
     own_hash,
 )
 from medjury.studies import load_study, register_study, run_study
-from medjury.validation import Scope
 
 
 def test_it_says_what_the_jury_is_and_on_whom_it_was_validated(passport: Path, run: Path) -> None:
@@ -275,19 +273,6 @@ def test_a_passport_ends_so_many_days_after_its_run(ended: str) -> None:
         _making._end(place, manifest, 0, just_before)
 
 
-def test_the_study_file_travels_as_it_was_run(tmp_path: Path) -> None:
-    file = write_study(tmp_path, NOBODY, cases=1)
-    manifest = Manifest(study_file="study.yaml", study_file_hash=file_hash(file))
-    settings, instruments = _making._settings(tmp_path, manifest)
-    assert settings["study"] == "small" and instruments == {}
-    file.write_text(file.read_text() + "\n")
-    with pytest.raises(MedjuryError, match=r"study\.yaml: was changed since the run"):
-        _making._settings(tmp_path, manifest)
-    file.unlink()
-    with pytest.raises(MedjuryError, match=r"its study file \(study\.yaml\) is not there"):
-        _making._settings(tmp_path, manifest)
-
-
 def test_a_calibration_travels_for_its_jury_without_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -394,48 +379,3 @@ def test_a_jury_that_cannot_be_built_again_gets_no_passport(
     monkeypatch.setattr(_making, "rebuilding_changes", rebuilt)
     with pytest.raises(MedjuryError, match=problem) if problem else nullcontext():
         _making._refuse_another_jury(passport)
-
-
-def judged(*, clinicians: tuple[str, ...] = ("Ann", "Bo"), agreement: bool = True) -> tuple[Any, Any]:
-    """A verdict and its evidence."""
-    estimate = SimpleNamespace(value=0.7, low=0.6, high=0.8, n=50, method="bootstrap", reason="so")
-    keys = [("jury", "d", "ref", None), ("jury", "d", "Ann", None), ("jury", "e", "ref", ""), ("x", "d", "ref", ""),
-            ("jury", "d", "ref", "a")]  # fmt: skip
-    rows = [
-        SimpleNamespace(
-            statistic=f"s{at}", estimate=estimate, rater=who, dimension=on, reference=by, system=of
-        )
-        for at, (who, on, by, of) in enumerate(keys)
-    ]
-    grids = {"d": SimpleNamespace(scores={"jury": [2.0, float("nan"), 1.5, 2.0]})}
-    evidence = SimpleNamespace(
-        grid=grids.__getitem__, shares_below={"d": {"age": (0.5,)}}.__getitem__, clinicians=clinicians,
-        agreement=SimpleNamespace(rows=rows) if agreement else None, main_reference="ref",
-    )  # fmt: skip
-    rule = SimpleNamespace(
-        id="r", name="Rule", asked="all", found="Ann is far", state="fails", why="Bo too",
-        measured={"jury": 0.1, "limit": 0.2},
-    )  # fmt: skip
-    scope = Scope(("ward=a",), (), (), {})
-    verdict = SimpleNamespace(dimension="d", label="D", word="WORD", rater="jury", scope=scope, rules=[rule])
-    return verdict, evidence
-
-
-def test_a_verdict_is_carried_with_its_rules_its_numbers_and_its_scores() -> None:
-    cases = [Case(str(age), "x", metadata={"age": age}) for age in range(3)]
-    made = _making.passport_verdict(*judged(), cases)
-    assert (made.dimension, made.label, made.word) == ("d", "D", "WORD")
-    assert (made.scope.holds, made.scope.cuts) == (("ward=a",), {"age": (2.0,)})
-    (rule,) = made.rules
-    assert rule.content() == {
-        "id": "r", "name": "Rule", "asked": "all", "found": "clinician 1 is far", "state": "fails",
-        "why": "clinician 2 too", "jury": 0.1, "limit": 0.2,
-    }  # fmt: skip
-    assert [*made.scores.items()] == [("1.5", 1), ("2", 2)]
-    (number,) = made.numbers
-    assert number.content() == {
-        "statistic": "s0", "reference": "consensus", "value": 0.7, "low": 0.6, "high": 0.8, "n": 50,
-        "method": "bootstrap", "reason": "so",
-    }  # fmt: skip
-    assert _making._numbers(*judged(clinicians=("Ann",)))[0].reference == "clinician"
-    assert _making._numbers(*judged(agreement=False)) == []
