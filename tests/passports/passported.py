@@ -118,15 +118,9 @@ def by_hand(folder: Path, **settings: Any) -> Passport:
     verdict = PassportVerdict(
         dimension="accuracy", label="Accuracy", word="VALIDATED", scope=scope, rules=(), numbers=(), scores={}
     )
-    return Passport(
-        format="medjury passport",
-        format_version=2,
-        medjury="1",
-        made_at="2026-01-01T00:00:00+00:00",
-        expires_at="2027-01-01T00:00:00+00:00",
-        expires_days=365,
-        force="validated",
-        rater="juror",
+    passport = Passport(
+        format="medjury passport", format_version=2, medjury="1", made_at="2026-01-01T00:00:00+00:00",
+        expires_at="2027-01-01T00:00:00+00:00", expires_days=365, force="validated", rater="juror",
         jury=jury_of(load_study(file), (AnsweringModel(judge="juror", asked="m", answered="m"),)),
         study=study,
         instruments=instruments,
@@ -134,12 +128,8 @@ def by_hand(folder: Path, **settings: Any) -> Passport:
         verdicts=(verdict,),
         population=population_of([Case(**row(number)) for number in range(60)]),
         run=PassportRun(
-            run="small@1",
-            finished_at="2026-01-01T00:00:00+00:00",
-            manifest_hash="m",
-            audit_log=LogAnchor(),
-            data_hash="d",
-            protocol_hash="",
-            registered_at="",
+            run="small@1", finished_at="2026-01-01T00:00:00+00:00", manifest_hash="m", audit_log=LogAnchor(),
+            data_hash="d", protocol_hash="", registered_at="",
         ),
-    ).sealed()
+    )  # fmt: skip
+    return passport.sealed()

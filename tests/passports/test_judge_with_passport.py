@@ -264,7 +264,7 @@ def runs(
     return seen
 
 
-NINE = [Case(f"c{number}", "x", system="s") for number in range(10)]
+CASES = [Case(f"c{number}", "x", system="s") for number in range(10)]
 
 
 @pytest.mark.parametrize(
@@ -283,8 +283,8 @@ def test_the_first_cases_show_who_answers_before_the_others_are_paid_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     seen = runs(monkeypatch, *models, status=status)
-    study = replace(rebuilt_study(made, tmp_path / "cases.jsonl", tmp_path / "new"), cases=NINE)
-    chosen = frozenset((case.id, "s") for case in NINE[1 : wanted + 1])
+    study = replace(rebuilt_study(made, tmp_path / "cases.jsonl", tmp_path / "new"), cases=CASES)
+    chosen = frozenset((case.id, "s") for case in CASES[1 : wanted + 1])
     watcher: Any = object()
     result, found = _judging._asked(study, made, chosen, watcher, True)
     assert [(each, watch, first) for each, watch, first in seen] == [
@@ -382,17 +382,6 @@ def test_what_determines_the_jury_travels_and_nothing_else(tmp_path: Path) -> No
     assert {text.partition(":")[0] for text in texts.values()} == {"extends"}
     assert settings["cases"] == {"mapping": {"id": "visit"}}
     assert document.value["judges"][0]["instrument"] == "own.yaml", "the study itself stays as it is"
-
-
-def test_files_are_named_by_their_whole_path_wherever_they_are_named(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text("")
-    named = {"file": "a.json", "path": "b.json", "rule": 3, "name": "a.json", "more": [{"mapping": "a.json"}]}
-    whole = str(tmp_path / "a.json")
-    assert _rebuilding._with_whole_paths(named, tmp_path) == {
-        "file": whole, "path": "b.json", "rule": 3, "name": "a.json", "more": [{"mapping": whole}]
-    }  # fmt: skip
-    inside = {"file": {"path": "a.json", "rule": "a.json"}}
-    assert _rebuilding._with_whole_paths(inside, tmp_path) == {"file": {"path": whole, "rule": whole}}
 
 
 @pytest.mark.parametrize("url", ["http://a@h/v1", "http://:b@h/v1", "http://h/v1?key=b"])

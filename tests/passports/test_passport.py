@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,7 +30,6 @@ from medjury.store.runs import (
     LogAnchor,
     Manifest,
     ManifestReread,
-    Protocol,
     StatedGate,
     own_hash,
 )
@@ -305,10 +303,7 @@ def test_a_clinician_is_a_number_wherever_the_name_is_a_word(text: str, found: s
 def test_the_hash_of_a_manifest_leaves_its_reports_out() -> None:
     one = Manifest(run="r", cases=3)
     later = Manifest(**{**one.content(), "report_files": {"report.html": "h"}, "hash": "x"})
-    assert (
-        _making.manifest_hash(later) == _making.manifest_hash(one) != _making.manifest_hash(Manifest(run="r"))
-    )
-    assert _making.manifest_hash(one) == own_hash({"run": "r", "cases": 3})
+    assert _making.manifest_hash(later) == _making.manifest_hash(one) == own_hash({"run": "r", "cases": 3})
 
 
 def test_a_run_is_carried_with_what_was_registered_by_then() -> None:
@@ -323,11 +318,6 @@ def test_a_run_is_carried_with_what_was_registered_by_then() -> None:
         "audit_log": {"entries": 3, "last_hash": "z"}, "data_hash": "d", "protocol_hash": "p", "registered_at": "",
         "anchor": "published", "other_protocols": tuple(each.content() for each in others[:2]), "erased": 2,
     }  # fmt: skip
-    protocol = Protocol.model_construct(registered_at="2026-02-01")
-    plain: Any = SimpleNamespace(standing=SimpleNamespace(others=[], anchor="", erased=0))
-    bare = _making._run(manifest.replaced(protocol=protocol, audit_log=None), plain, datetime.now(UTC))
-    assert (bare.registered_at, bare.audit_log) == ("2026-02-01", LogAnchor())
-    assert not {"anchor", "other_protocols", "erased"} & bare.content().keys()
 
 
 @pytest.mark.parametrize(("named", "validated"), [(True, ["b/x"]), (False, ["b/x", "b/y"])])
@@ -358,24 +348,3 @@ def test_the_judged_cases_are_read_again_and_no_others(monkeypatch: pytest.Monke
     assert [each.id for each in _making._judged(place, manifest, "cases.jsonl")] == ["a"]
     with pytest.raises(MedjuryError, match="are not those that were judged"):
         _making._judged(place, Manifest(data_hash="e"), "cases.jsonl")
-
-
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [((), ""), (("one", "two"), r"no longer the one that was validated: one; two$"),
-     (MedjuryError("no such model"), "cannot be rebuilt from its passport: no such model")],
-)  # fmt: skip
-def test_a_jury_that_cannot_be_built_again_gets_no_passport(
-    changes: Any, problem: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    passport: Any = object()
-
-    def rebuilt(given: object) -> Any:
-        assert given is passport
-        if isinstance(changes, MedjuryError):
-            raise changes
-        return changes
-
-    monkeypatch.setattr(_making, "rebuilding_changes", rebuilt)
-    with pytest.raises(MedjuryError, match=problem) if problem else nullcontext():
-        _making._refuse_another_jury(passport)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,8 +26,21 @@ from medjury.in_use.watching._settings import (
 from medjury.in_use.watching._sources import finished, take
 from medjury.in_use.watching._state import Alarm, State, WatchedCase
 from medjury.in_use.watching._status import QuantityFound, Watched, Window
-from medjury.in_use.watching._watch import _cluster, _day_goes_on, _waits, is_drawn, labels_of, probability_of
-from medjury.intake.cases import Case
+from medjury.in_use.watching._watch import (
+    _bet,
+    _cluster,
+    _day_goes_on,
+    _turn,
+    _void,
+    _waits,
+    is_drawn,
+    labels_of,
+    probability_of,
+    write_queue,
+)
+from medjury.intake.cases import Case, read_cases
+from medjury.studies import HashedCases
+from medjury.studies._study.rated import read_queue
 
 UP, DOWN = WatchedScale(1, 5, True, 0.2), WatchedScale(0, 10, False, 0.2)
 
@@ -460,6 +475,63 @@ def test_the_settings_of_a_watch_are_read_from_its_study_file(tmp_path: Path) ->
     )
     review = given.review
     assert (review.share, review.doubtful, review.wait_days, review.seed) == (0.05, 0.5, 30, 0)
+
+
+def test_a_group_is_bet_on_with_what_is_known_of_its_cluster(state: State, tmp_path: Path) -> None:
+    seen: list[Any] = []
+    events = iter([None, "alarm"])
+    quantity: Any = SimpleNamespace(
+        name="score", update=lambda *given: seen.append(given) or next(events), test=SimpleNamespace(generation=4),
+        sequence=SimpleNamespace(interval=(0.75, 0.25)),
+    )  # fmt: skip
+    group = [replace(case(score), place=place, cluster="p") for score, place in ((2, 7), (None, 9), (4, 8))]
+    watched = study(tmp_path)
+    _bet(watched, state, UP, quantity, group[1:2], "t0")
+    assert state.known("score", "p") == (0, 0), "a group without a number is none"
+    _bet(watched, state, UP, quantity, group, "t1")
+    assert (state.known("score", "p"), state.alarms()) == ((1, 4), [])
+    _bet(watched, state, UP, quantity, group, "t2")
+    assert seen == [([0.25, 0.75], 0, 0), ([0.25, 0.75], 1, 4)] and state.known("score", "p") == (2, 4)
+    found = {"limit": 3.0, "case": 9, "low": 2.0, "high": 4.0}
+    assert state.alarms() == [Alarm(1, "score", "alarm", found, "t2")]
+
+
+def test_another_jury_is_one_alarm_until_the_validated_one_is_back(state: State) -> None:
+    taken(state, 1, "a of p")
+    judged(state, 1, "a")
+    for at in ("t0", "void t1", "void t2", "t3", "t4"):
+        state.raise_alarm("score", "alarm", {}, at)
+        if at.startswith("void"):
+            _void(state, 1, at)
+        else:
+            _turn(state, "recovered", at)
+    told = [(each.event, each.found, each.at) for each in state.alarms() if each.quantity == "jury"]
+    assert told == [("alarm", {"case": 1}, "void t1"), ("recovered", {"case": 1}, "t3")]
+    assert state.fact("void 1") == 2, "what each of them said is kept apart"
+
+
+def test_a_queue_has_the_drawn_cases_first_in_their_order(tmp_path: Path) -> None:
+    watched = study(tmp_path, review=ReviewPart(seed=5, share=0.25, doubtful=0.75, threshold=2))
+    cases = [
+        replace(
+            case(1 if name == "b" else 4, drawn=name != "a", probability=0.25), item=name, inside=name != "d"
+        )
+        for name in "abcd"
+    ]
+    arrive(tmp_path, "cases.jsonl", *"abcd")
+    assert write_queue(tmp_path, watched, UP, cases[:1]) is None
+    file = write_queue(tmp_path, watched, UP, cases)
+    assert file == tmp_path / "queue.csv"
+    rows = read_queue(file)
+    hashed = HashedCases(read_cases(tmp_path / "cases.jsonl"))
+    assert len([*hashed]) == 4
+    rest = (0.25, 5, "watch: share 0.25, doubtful 0.75, threshold 2.0", hashed.hash)
+    found = [(each.probability, each.seed, each.rule, each.data) for each in rows]
+    assert found == [rest] * 4 and {each.system for each in rows} == {"s"}
+    assert [(each.item, each.drawn, each.place, each.reason) for each in rows] == [
+        ("b", True, 0, "at or beyond the threshold"), ("c", True, 1, "drawn"),
+        ("d", True, 2, "outside what was validated"), ("a", False, None, "drawn"),
+    ]  # fmt: skip
 
 
 # What a look says.
