@@ -57,7 +57,8 @@ def _add_training(parser: argparse.ArgumentParser, method: str) -> None:
     add("--set", metavar="NAME=VALUE", action="append", default=[],
         help="another setting (rank, alpha, dropout, batch, at_once, rate, beta, epochs, steps, longest, four_bit, "
         "save_steps); may be repeated")  # fmt: skip
-    add("--held-out", type=float, default=0.2, help="share, or number, of rated answers never touched (0.2)")
+    add("--held-out", type=float, default=0.2,
+        help="share, or number, of rated answers never touched (0.2); the study's `split` goes before")  # fmt: skip
     add("--development", type=float, default=0.1, help="share of the rest that is only looked at (0.1)")
     add("--seed", type=int, default=0, help="of the split, of copies and of the training (0)")
     add("--trials", type=int, default=0, help="search settings first: how many to try (0)")

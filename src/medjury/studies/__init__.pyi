@@ -46,6 +46,7 @@ from ._study.rated import load_rated_study as load_rated_study
 from ._study.roles import with_stated_roles as with_stated_roles
 from ._study.setup import prompt_version as prompt_version
 from ._study.setup import prompts_before_tokens as prompts_before_tokens
+from ._study.stated_split import StatedSplit as StatedSplit
 from ._study.study import Study as Study
 from ._study.study import load_study as load_study
 from ._transcripts import TranscriptCollection as TranscriptCollection

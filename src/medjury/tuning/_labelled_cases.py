@@ -19,7 +19,7 @@ from medjury.intake.cases import Case, RedactedCases, content_marks
 from medjury.judging import Joined, chance
 from medjury.store.ratings import Rating
 from medjury.store.runs import TuningSplit
-from medjury.studies import Humans, Study
+from medjury.studies import Humans, StatedSplit, Study
 from medjury.tables import consensus_of
 
 
@@ -312,6 +312,25 @@ def split_cases(
             )
     training, validation, held_out = (tuple(sides[side]) for side in SIDES)
     return Split(training, validation, held_out, seed, group)
+
+
+def as_stated(
+    cases: Sequence[Labelled], stated: StatedSplit, *, seed: int, seen_before: frozenset[str] = frozenset()
+) -> Split:
+    """The split that the study file states, of the cases with a label; not held out is what an earlier tuning has
+    seen."""
+    training, validation, held_out = (
+        tuple(each for each in cases if each.case.id in part)
+        for part in (stated.train, stated.validation, stated.held_out)
+    )
+    held_out = tuple(each for each in held_out if seen_before.isdisjoint(each.marks))
+    for name, part in (("train", training), ("validation", validation), ("held_out", held_out)):
+        if not part:
+            raise MedjuryError(
+                f"the part `{name}` of the study's `split` has no labelled case, and tuning learns from one part, "
+                "chooses by the second and proves it on the third; put labelled cases into it"
+            )
+    return Split(training, validation, held_out, seed, stated.group)
 
 
 def _best_side(

@@ -33,7 +33,15 @@ from medjury.studies import (
     touched_marks,
 )
 from medjury.tuning._gepa import need
-from medjury.tuning._labelled_cases import SIDES, LabelledCases, Split, graded, labelled_cases, split_cases
+from medjury.tuning._labelled_cases import (
+    SIDES,
+    LabelledCases,
+    Split,
+    as_stated,
+    graded,
+    labelled_cases,
+    split_cases,
+)
 from medjury.tuning._objective import Objective, make_objective
 from medjury.tuning._prompt_texts import case_inputs, editable_texts
 from medjury.tuning._session import Writer
@@ -97,15 +105,23 @@ def prepare(
     humans = Humans.read(study, rehearse=rehearse)
     labelled = labelled_cases(study, humans, [each.name for each in dimensions], part.group)
     assert humans is not None
-    split = split_cases(
-        labelled.cases,
-        dimensions,
-        sizes=part.split,
-        seed=part.seed,
-        group=part.group,
-        seen_before=touched_marks(instrument),
-        development=read_rules(study.file)[0].development_cases,
-    )
+    if study.split is not None:
+        if "split" in (study.settings.tuning or {}):
+            raise MedjuryError(
+                f"{study.file}: `split` and `tuning.split` both say which cases are learned from; take the sizes "
+                "out of `tuning`"
+            )
+        split = as_stated(labelled.cases, study.split, seed=part.seed, seen_before=touched_marks(instrument))
+    else:
+        split = split_cases(
+            labelled.cases,
+            dimensions,
+            sizes=part.split,
+            seed=part.seed,
+            group=part.group,
+            seen_before=touched_marks(instrument),
+            development=read_rules(study.file)[0].development_cases,
+        )
     objective = make_objective(part.objective, instrument, dimensions, split.training, part.cost_matrix)
     study.rater_with(place, instrument)  # what cannot be tuned is refused here
     writer, writer_part = _writer(study, part, place)

@@ -93,6 +93,34 @@ class HumansPart(Part):
         return self
 
 
+class SplitPart(Part):
+    """Which cases are learned from, which choose, and which are held out: ids, a file of them, or a column of the
+    cases that says it. See docs/tuning.md."""
+
+    train: list[str] | str | None = None
+    validation: list[str] | str = []
+    held_out: list[str] | str | None = None  # None: all others
+    column: str | None = None
+    group: Literal["patient", "none"] = "patient"  # what is never in two parts
+
+    @model_validator(mode="before")
+    @classmethod
+    def _a_bare_word_is_a_column(cls, value: Any) -> Any:
+        return {"column": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _one_way_to_state_it(self) -> SplitPart:
+        lists = self.model_fields_set & {"train", "validation", "held_out"}
+        if (self.column is None) == (not lists):
+            raise ValueError(
+                "is `{train: FILE, validation: FILE, held_out: FILE}`, with ids one to a line, or the name of a "
+                "column of the cases; not both"
+            )
+        if self.column is None and self.train is None:
+            raise ValueError("has no `train`: name the cases that are learned from")
+        return self
+
+
 # Budget, rules of the gate, and report, as a study file states them.
 
 _RULES, _SHOWN = GateRules(), ReportSettings()
@@ -200,6 +228,7 @@ class StudyFile(Part):
     budget: BudgetPart = BudgetPart()
     max_unscored: float = Field(default=0.05, ge=0, le=1)
     model_check: ModelCheck = "tell"  # whether another model's answer is reported, or is not an answer
+    split: SplitPart | None = None  # one for tuning, training, examples and the gate
     examples: ExamplesPart | None = None
     gate: GatePart = GatePart()
     audits: AuditsPart = AuditsPart()

@@ -11,15 +11,33 @@ from medjury.foundation.errors import MedjuryError
 from medjury.store.runs import GateRules, Protocol, RunFolder, StatedGate
 from medjury.studies._file.study_file import GatePart
 from medjury.studies._study.material import case_ids
+from medjury.studies._study.stated_split import StatedSplit, split_of_file
 from medjury.studies._study.study import Study
 
 
-def listed_cases(study: Study) -> list[str]:
-    """The development cases that the study file names."""
+def named_cases(study: Study) -> list[str]:
+    """The development cases that the gate of the study file names."""
     try:
         return case_ids(study.settings.gate.development_cases, study.file.resolve().parent)
     except MedjuryError as error:
         raise MedjuryError(f"{study.file}: gate.development_cases: {error}") from None
+
+
+def listed_cases(study: Study) -> list[str]:
+    """All development cases that the study file states: those that it names, and those that its split does not hold
+    out."""
+    return _with_learned(study.file, named_cases(study), study.split)
+
+
+def _with_learned(file: Path, named: list[str], split: StatedSplit | None) -> list[str]:
+    if split is None:
+        return named
+    if both := sorted(split.held_out.intersection(named)):
+        raise MedjuryError(
+            f"{file}: {both[0]!r} is held out by `split`, and a development case by gate.development_cases; a "
+            "development case proves nothing, so it cannot be held out: take it out of one of the two"
+        )
+    return [*named, *sorted(split.learned.difference(named))]
 
 
 def unknown_note(study: Study, listed: Collection[str], unknown: Collection[str]) -> tuple[str, ...]:
@@ -104,6 +122,8 @@ def read_rules(path: str | Path) -> tuple[GateRules, Protocol | None]:
         cases = case_ids(part.development_cases, file.resolve().parent)
     except MedjuryError as error:
         raise MedjuryError(f"{file}: development_cases: {error}") from None
+    if given.get("split") is not None:
+        cases = _with_learned(file, cases, split_of_file(document))
     return GateRules(**{**part.model_dump(), "development_cases": tuple(sorted(set(cases)))}), None
 
 

@@ -18,9 +18,9 @@ from medjury.statistics import Printable, counted, text_table
 from medjury.store.runs import SCORES, ManifestScores, TouchedBy
 from medjury.studies._file.models import JudgePart
 from medjury.studies._file.study_file import BudgetPart
-from medjury.studies._plan.case_facts import CaseCriteria, CaseParts, CaseVendors, PartsOfCases, PatientGroups
+from medjury.studies._plan.case_facts import CaseCriteria, CaseParts, CaseVendors, PartsOfCases
 from medjury.studies._plan.context_windows import WindowCheck
-from medjury.studies._plan.gate import danger_note, listed_cases, unknown_note
+from medjury.studies._plan.gate import danger_note, listed_cases, named_cases, unknown_note
 from medjury.studies._plan.touched import TouchedCases
 from medjury.studies._study.drafts import DraftedCases
 from medjury.studies._study.material import (
@@ -30,6 +30,7 @@ from medjury.studies._study.material import (
     KeptCases,
     refuse_lost_criteria,
 )
+from medjury.studies._study.patient_groups import PatientGroups
 from medjury.studies._study.study import Study
 
 # Providers cache no shorter prompts.
@@ -279,8 +280,8 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
     labels = () if study.settings.humans is None else study.settings.humans.labels.values()
     groups, vendors, criteria = PatientGroups(), CaseVendors(), CaseCriteria()
     parts = CaseParts(study.settings.gate.parts or (), set_aside=tuple(labels))
-    listed = set(listed_cases(study))
-    unknown, tuned = set(listed), TouchedCases(study, rehearse=rehearse)
+    named, listed = named_cases(study), set(listed_cases(study))
+    unknown, tuned = set(named), TouchedCases(study, rehearse=rehearse)
     for case in hashed:
         count += 1
         leaves.add(case)
@@ -334,7 +335,8 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
         *danger,
         *study.notes,
         *_redaction_note(study),
-        *unknown_note(study, listed, unknown),
+        *unknown_note(study, named, unknown),
+        *([] if study.split is None else [study.split.note()]),
         *tuned.notes(),
         *windows.notes(judges, count),
         *_injection_note(study, count),

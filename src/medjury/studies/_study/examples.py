@@ -16,6 +16,7 @@ from medjury.studies._file.models import ExamplesPart, JudgePart
 from medjury.studies._file.study_file import StudyFile
 from medjury.studies._study.material import case_ids
 from medjury.studies._study.roles import correction, people_roles
+from medjury.studies._study.stated_split import read_split
 
 if TYPE_CHECKING:
     from medjury.judging import DrawnExamples, TrainingSplit
@@ -113,15 +114,23 @@ class StudyExamples:
     def _split(self, wanted: ExamplesPart) -> TrainingSplit:
         from medjury.judging import split_training
 
-        share = _SHARE if wanted.share is None else wanted.share
+        share, stated = _SHARE if wanted.share is None else wanted.share, self._settings.split
+        if stated is not None and (wanted.share is not None or wanted.cases is not None):
+            raise MedjuryError(
+                "`split` says which cases may be shown: those of its part `train`; take `share` or `cases` out"
+            )
         key = f"{share if wanted.cases is None else wanted.cases} {wanted.seed} {wanted.clinicians}"
         if key not in self._splits:
+            items = None if wanted.cases is None else case_ids(wanted.cases, self._folder)
+            if stated is not None:
+                rated = {each.item for each in self._clinicians()}
+                items = sorted(read_split(self._document, stated, self._cases).train & rated)
             self._splits[key] = split_training(
                 self._cases,
                 self._clinicians(),
                 self._instrument,
                 share=share,
-                items=None if wanted.cases is None else case_ids(wanted.cases, self._folder),
+                items=items,
                 seed=wanted.seed,
                 clinicians=wanted.clinicians,
                 redactor=self._redactor,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from medjury.foundation.documents import Document, nearest, read_document, validate
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument
-from medjury.intake.cases import CaseSource
+from medjury.intake.cases import CaseSource, RedactedCases
 from medjury.judging import Bench, Jury, Rater
 from medjury.models import ChatModel, PriceList, make_model
 from medjury.store.ratings import KnownCases
@@ -25,6 +25,7 @@ from medjury.studies._study.material import load_named, named, only_some, read_m
 from medjury.studies._study.metrics import MetricRaters, metric_raters
 from medjury.studies._study.scores import make_scores, refuse_for_scores
 from medjury.studies._study.setup import Setup, begun_prompts
+from medjury.studies._study.stated_split import StatedSplit, read_split
 from medjury.studies._study.strategies import rater_of
 
 if TYPE_CHECKING:
@@ -111,6 +112,15 @@ class Study:
             if part.price is not None:
                 prices = prices.with_price(model, **part.price.model_dump())
         return prices
+
+    @cached_property
+    def split(self) -> StatedSplit | None:
+        """The split that its file states case by case; every case is read for it, once."""
+        part = self.settings.split
+        if part is None:
+            return None
+        cases = self.cases.source if isinstance(self.cases, RedactedCases) else self.cases
+        return read_split(overridden(read_document(self.file), self.overrides), part, cases)
 
     @property
     def finished(self) -> bool:

@@ -177,6 +177,7 @@ _USES = {
     ("humans", "mapping"): "how the clinicians' ratings are read",
     ("humans",): "clinicians' ratings",
     ("gate",): "development cases",
+    ("split",): "a part of the split",
     ("examples",): "cases that may be shown as examples",
 }
 

@@ -19,7 +19,7 @@ from medjury.judging import Family, Judge, consensus_of, deal_families, families
 from medjury.models import Message
 from medjury.store.ratings import Rating, open_store
 from medjury.store.runs import files as run_files
-from medjury.studies import Humans, Study, read_rules
+from medjury.studies import Humans, StatedSplit, Study, read_rules
 from medjury.tuning.training._questions import (
     Preference,
     Question,
@@ -77,6 +77,16 @@ def split_sides(
             f"together, with {where} and {development:g} for development; ask for less of both, or name more cases"
         )
     return Sides(_items(learned) & own, _items(looked_at) & own, _items(apart))
+
+
+def _as_stated(split: StatedSplit, rated: Collection[str]) -> Sides:
+    """The split that the study file states, of the cases that clinicians rated."""
+    sides = Sides(*(part.intersection(rated) for part in (split.train, split.validation, split.held_out)))
+    if not sides.training:
+        raise MedjuryError(
+            "nothing is left to learn from: no clinician rated a case of the part `train` of the study's `split`"
+        )
+    return sides
 
 
 def _items(families: Iterable[Family]) -> frozenset[str]:
@@ -214,11 +224,15 @@ def make_lessons(
     again, so that no rater dominates."""
     asking = plain_judge(_named(study, judge))
     rated = _clinicians(study)
-    named = read_rules(study.file)[0].development_cases
-    sides = split_sides(
-        study.cases, {(row.item, row.system) for row in rated}, asking.instrument,
-        held_out=held_out, development=development, named=named, seed=seed,
-    )  # fmt: skip
+    named: Collection[str] = ()
+    if study.split is not None:
+        sides = _as_stated(study.split, {row.item for row in rated})
+    else:
+        named = read_rules(study.file)[0].development_cases
+        sides = split_sides(
+            study.cases, {(row.item, row.system) for row in rated}, asking.instrument,
+            held_out=held_out, development=development, named=named, seed=seed,
+        )  # fmt: skip
     left_out: Counter[str] = Counter()
     touched = sides.training | sides.development
     asked = questions(asking, study.cases, (row for row in rated if row.item in touched), left_out)
@@ -241,6 +255,11 @@ def make_lessons(
         why = "; ".join(f"{reason}: {count:,}" for reason, count in left_out.items())
         raise MedjuryError(
             f"there is nothing to learn from: {why or 'no clinician rated a case of the study'}"
+        )
+    if study.split is not None:
+        notes = (
+            *notes,
+            "the sides are those of the study's `split`; --held-out and --development change nothing",
         )
     if named:
         notes = (*notes, "learned from the study's own development cases; all other cases are held out")
