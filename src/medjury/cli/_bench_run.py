@@ -56,6 +56,8 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="ask at most this many items of each benchmark, drawn by their ids",
     )
+    add("--marks", choices=("helm",), help="HELM's marks too, beside ours")
+    add("--published", metavar="FILE", help="MedHELM's published scores (JSON), beside HELM's marks")
     add("--money", type=float, metavar="M", help="stop asking when this much is spent")
     add("--allow-host", action="append", default=[], metavar="HOST", help="a host that may be called")
     add("--output", metavar="FOLDER", help="where everything is kept (default: suites/benchmarks)")
@@ -203,7 +205,7 @@ def _suite(options: argparse.Namespace) -> Any:
     if len(options.suite) == 1 and first.endswith((".yaml", ".yml")) and not options.candidate:
         given = [
             name
-            for name in ("judge", "data", "items", "money", "allow_host", "output")
+            for name in ("judge", "data", "items", "marks", "published", "money", "allow_host", "output")
             if getattr(options, name)
         ]
         if given:
@@ -223,6 +225,10 @@ def _suite(options: argparse.Namespace) -> Any:
     }
     if options.judge:
         settings["jury"] = [_model(each) for each in options.judge]
+    if options.marks is not None:
+        settings["marks"] = options.marks
+    if options.published is not None:
+        settings["published"] = str(Path(options.published).resolve())
     if options.money is not None:
         settings["budget"] = {"money": options.money}
     return make_suite(settings, Path(options.output or "suites/benchmarks").resolve())

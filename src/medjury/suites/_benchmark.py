@@ -16,6 +16,19 @@ Curation = Literal["existing", "reformulated", "new"]
 
 
 @dataclass(frozen=True, slots=True)
+class Helm:
+    """A benchmark in HELM: its name there, the rule of `HELM_RULES` that scores it (`jury` where none does), what
+    HELM's prompt asks for in place of the words that ours asks for, and which of its items and what of its prompt
+    are not ours."""
+
+    name: str
+    rule: str
+    words: Mapping[str, str] = field(default_factory=dict)
+    split: str = ""
+    prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Benchmark:
     """One YAML file of the library, or a site's own. `metrics` names how answers are marked, the one that ranks
     first; `open` says that answers are free text, which a jury grades with `instrument`."""
@@ -47,6 +60,7 @@ class Benchmark:
     addresses: Mapping[str, str] = field(default_factory=dict)  # file -> where it can be fetched
     data: str = ""  # the file with the items of a site's own benchmark
     notes: str = ""
+    helm: Helm | None = None  # how HELM scores it; None where HELM does not have it
 
 
 # One question of a benchmark, ready to be asked, and what a loader made of a source's file.

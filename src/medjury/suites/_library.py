@@ -9,14 +9,14 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StrictBool, StrictInt
 
 from medjury.foundation.documents import Place, nearest, own_file, read_document, validate
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.fields import Name, Optional, Part, Text
-from medjury.suites._benchmark import Access, Benchmark, Curation, inputs_of
+from medjury.suites._benchmark import Access, Benchmark, Curation, Helm, inputs_of
 from medjury.suites._loaders import LOADERS
 from medjury.suites._taxonomy import read_taxonomy
 
@@ -183,6 +183,14 @@ class SamplingPart(Part):
     split: Optional = ""
 
 
+class HelmPart(Part):
+    name: Text
+    rule: Literal["letter", "error_flag", "codes", "calculation", "rows", "jury"]
+    words: dict[str, str] = {}
+    split: Optional = ""
+    prompt: Optional = ""
+
+
 class BenchmarkFile(Part):
     name: Name
     version: Text
@@ -210,6 +218,7 @@ class BenchmarkFile(Part):
     options: dict[str, Any] = {}
     data: Optional = ""
     notes: Optional = ""
+    helm: HelmPart | None = None
 
 
 def to_benchmark(file: BenchmarkFile) -> Benchmark:
@@ -221,6 +230,7 @@ def to_benchmark(file: BenchmarkFile) -> Benchmark:
         "files": {each.name: each.sha256 for each in file.files},
         "addresses": {each.name: each.address for each in file.files if each.address},
         "sampling": file.sampling.model_dump(),
+        "helm": Helm(**file.helm.model_dump()) if file.helm else None,
     }
     return Benchmark(**values)
 

@@ -21,6 +21,7 @@ from medjury.suites._exchange._jury_elsewhere import (
 )
 from medjury.suites._exchange._mlflow_log import log_to_mlflow
 from medjury.suites._exchange._others_answers import GivenAnswer, GivenRun, Matched, match_answers
+from medjury.suites._exchange._published import read_published
 
 __all__ = [
     "AnswerJury",
@@ -39,6 +40,7 @@ __all__ = [
     "match_answers",
     "ratings_of_given",
     "read_given",
+    "read_published",
     "record_given",
     "speaker_of",
 ]

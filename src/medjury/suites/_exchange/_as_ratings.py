@@ -34,7 +34,6 @@ from medjury.statistics import counted
 from medjury.store.ratings import Rating
 from medjury.suites._benchmark import Benchmark, Item
 from medjury.suites._exchange._others_answers import GivenAnswer, GivenRun, match_answers
-from medjury.suites._marking import ABSTAINED
 
 # Another program's answers as a file of recorded answers, by which a suite takes them like any candidate's.
 #
@@ -286,8 +285,9 @@ def read_given(path: Path) -> list[GivenRun]:
 
 def record_given(
     path: Path, questions: Sequence[Questions], speaker: Speaker, called: str, model: str | None, to: Path
-) -> list[str]:
-    """Write the answers of one model at `path` as recorded answers to these questions; what a reader must know."""
+) -> tuple[list[str], dict[str, str] | None]:
+    """Write the answers of one model at `path` as recorded answers to these questions. What a reader must know; and
+    of answers to HELM by case, as they were there, those that are put in our words: None of another program's."""
     runs = _of_one_model(path, model)
     answers = [each for run in runs for each in run.answers]
     program, by = runs[0].program, runs[0].model
@@ -296,19 +296,23 @@ def record_given(
     ]
     told += [f"{called}: {line}" for run in runs for line in run.told]
     lines: list[tuple[Case, int, GivenAnswer]] = []
+    helms: dict[str, str] = {}
     for each in questions:
         matched = match_answers(each.benchmark, each.items, answers)
-        abstained = 0
+        reworded = len(helms)
         for item, case in zip(each.items, each.cases, strict=True):
             if item.id in matched.answers:
                 answer = matched.answers[item.id]
-                if program == "HELM" and _abstains(each.benchmark, answer):
-                    answer, abstained = replace(answer, text=ABSTAINED), abstained + 1
+                if program == "HELM" and (ours := _in_our_words(each.benchmark, answer)) is not None:
+                    helms[case.id] = answer.text
+                    answer = replace(answer, text=ours)
                 lines.append((case, each.most_tokens, answer))
-        if abstained:
+        if each.benchmark.helm and (reworded := len(helms) - reworded):
+            meant = ", ".join(
+                f"{theirs or 'an empty one'} is {ours}" for ours, theirs in each.benchmark.helm.words.items()
+            )
             told.append(
-                f"{called}: {each.benchmark.name}: {counted(abstained, 'empty answer')} read as HELM reads them: "
-                "the question cannot be answered from the database"
+                f"{called}: {each.benchmark.name}: {counted(reworded, 'answer')} read as HELM means them: {meant}"
             )
         told += [
             f"{called}: {each.benchmark.name}: {len(ids):,} of {len(each.items):,} items have no answer: {why}"
@@ -321,14 +325,16 @@ def record_given(
     identity = {"kind": program, "model": f"{by} ({program})", "answers": digest.hexdigest()}
     was = RecordedAs(names=[called], identity=identity, vendor=by.partition("/")[0] if "/" in by else "")
     write_answers(to, [was], _recorded(lines, speaker, identity))
-    return told
+    return told, helms if program == "HELM" else None
 
 
-def _abstains(benchmark: Benchmark, answer: GivenAnswer) -> bool:
-    """HELM takes an empty query for the word that a question cannot be answered. One that was cut or withheld says
-    nothing."""
+def _in_our_words(benchmark: Benchmark, answer: GivenAnswer) -> str | None:
+    """The word that our prompt asks for where HELM's asks for another: an empty query says there that a question
+    cannot be answered. An empty answer that was cut or withheld says nothing."""
     ended = not answer.failure and _FINISHES.get(answer.finish, "stop") == "stop"
-    return benchmark.metrics[0] == "sql_execution" and ended and not answer.text.strip()
+    words = benchmark.helm.words if benchmark.helm else {}
+    text = answer.text.strip()
+    return next((ours for ours, theirs in words.items() if theirs == text and (text or ended)), None)
 
 
 def _of_one_model(path: Path, model: str | None) -> list[GivenRun]:

@@ -65,6 +65,7 @@ def _sum(column: list[_Part], places: list[int]) -> list[float]:
     return [sum(each[0] for each in parts), sum(each[1] for each in parts)]
 
 
+HELM = "helm"  # among the further metrics of an answer
 # A cell that a spreadsheet would take for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -108,6 +109,8 @@ def board_json(board: Board) -> dict[str, Any]:
             "by_candidate": [each.as_dict() for each in candidate_costs(results)],
             "by_model": [each.as_dict() for each in payer_costs(results)],
         },
+        "helm": helm_rows(board),
+        "published": [asdict(each) for each in results.published],
         "notes": list(results.notes),
     }
 
@@ -135,12 +138,36 @@ def detectable_rows(board: Board) -> list[dict[str, Any]]:
     return found
 
 
+def helm_rows(board: Board) -> list[dict[str, Any]]:
+    """Every candidate's mean mark by HELM's rules beside ours, where they were asked for."""
+    return [
+        {
+            "benchmark": benchmark.name,
+            "helm": benchmark.helm.name,
+            "candidate": cell.candidate,
+            "ours": cell.score.value,
+            "helms": cell.others[HELM][0],
+            "answers": cell.others[HELM][1],
+            "items": cell.items,
+        }
+        for benchmark in board.results.benchmarks
+        if benchmark.helm is not None
+        for candidate in board.results.candidates
+        if HELM in (cell := board.cells[candidate.name, benchmark.name]).others
+    ]
+
+
 def cells_csv(board: Board) -> str:
     """One row for every candidate and benchmark."""
     rows = []
     for cell in board.cells.values():
         row = {name: value for name, value in cell.as_dict().items() if name not in ("others", "method")}
-        rows.append(row | {name: sum(row[name].values()) for name in ("unanswered", "missing")})
+        helms = (
+            {"helm": cell.others[HELM][0], "helm_answers": cell.others[HELM][1]}
+            if HELM in cell.others
+            else {}
+        )
+        rows.append(row | {name: sum(row[name].values()) for name in ("unanswered", "missing")} | helms)
     return csv_text(rows)
 
 

@@ -18,6 +18,7 @@ METRIC_NAMES = {
     "bertscore": "BERTScore",
     "embedding": "similarity of embeddings",
     "jury": "jury",
+    "helm": "HELM's mark",
 }
 
 

@@ -294,6 +294,7 @@ def index_page(board: Board, pages: Mapping[str, str]) -> str:
     made = [
         ("standings", "Standings", joined([chooser(board), overall_table(board)])),
         ("scores", "Scores by benchmark", heat_map(board, pages)),
+        ("helm", "HELM's marks beside ours", sections.helm(board)),
         ("categories", "By category", sections.categories(board)),
         ("coverage", "What was answered, and what is missing", sections.coverage(board)),
         ("differences", "What these benchmarks can show", sections.detectable(board)),

@@ -102,6 +102,26 @@ class AgreementResult:
 
 
 @dataclass(frozen=True, slots=True)
+class HelmResult:
+    """How HELM scores a benchmark: its name there, the rule of its mark in words (none where a jury of models
+    scores it), and its items and prompt where they are not ours."""
+
+    name: str
+    rule: str
+    split: str = ""
+    prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedResult:
+    """What HELM published of a model on a benchmark."""
+
+    model: str
+    benchmark: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
 class BenchmarkResult:
     """A benchmark as it was run: its facts, and which of its items were asked. `sample` says that these are the
     made-up rows that show its format, and no data."""
@@ -124,6 +144,7 @@ class BenchmarkResult:
     problems: int = 0
     jury: JuryResult | None = None
     known: bool = True  # the files are the source's own, by their checksums
+    helm: HelmResult | None = None  # where HELM's marks were asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +218,7 @@ class Results:
     notes: tuple[str, ...] = ()
     reach: tuple[ReachResult, ...] = ()
     memory: tuple[MemoryResult, ...] = ()
+    published: tuple[PublishedResult, ...] = ()
 
     def only(
         self, candidates: Sequence[str] | None = None, benchmarks: Sequence[str] | None = None
@@ -223,4 +245,5 @@ class Results:
             ),
             reach=tuple(each for each in self.reach if each.benchmark in those),
             memory=tuple(each for each in self.memory if each.candidate in own and each.benchmark in those),
+            published=tuple(each for each in self.published if each.benchmark in those),
         )

@@ -9,9 +9,10 @@ from medjury.report import Figure, Html, bullets, element, joined, paragraph, se
 from medjury.statistics import FEWEST_CLUSTERS, Printable, counted, percent
 from medjury.suites._leaderboard._cells import MOST_MISSING, Cell
 from medjury.suites._leaderboard._costs import candidate_costs, payer_costs
+from medjury.suites._leaderboard._data import helm_rows
 from medjury.suites._leaderboard._item_pages import page_name
 from medjury.suites._leaderboard._names import metric_name, reason_name
-from medjury.suites._leaderboard._results import BenchmarkResult
+from medjury.suites._leaderboard._results import BenchmarkResult, HelmResult
 from medjury.suites._leaderboard._standings import Board
 from medjury.validation import MEANING
 
@@ -46,6 +47,93 @@ def categories(board: Board) -> Html:
         caption="Within each category, ranked by the macro average; a win rate over few benchmarks moves in large "
         "steps",
     )  # fmt: skip
+
+
+def helm(board: Board) -> Html:
+    """The same answers by HELM's rules, what HELM published beside them, and why the two may differ."""
+    asked = [each for each in board.results.benchmarks if each.helm is not None]
+    if not asked:
+        return Html("")
+    titles = {each.name: each.title for each in asked}
+    marks: list[Sequence[Printable]] = [
+        (
+            titles[row["benchmark"]],
+            row["candidate"],
+            row["ours"],
+            row["helms"],
+            None if row["ours"] is None else row["helms"] - row["ours"],
+            f"{row['answers']:,} of {row['items']:,}",
+        )
+        for row in helm_rows(board)
+    ]
+    parts: list[Html] = []
+    if marks:
+        parts.append(
+            table_html(
+                (
+                    "benchmark",
+                    "candidate",
+                    "our mark",
+                    "HELM's mark",
+                    "difference",
+                    "answers that HELM's rule marks",
+                ),
+                marks,
+                caption="The same answers marked by our rules, which read what an answer means, and by those of "
+                "HELM, which compare what it says. Ranks rest on ours",
+            )
+        )
+    if board.results.published:
+        parts.append(_published(board, titles))
+    by_jury = [each.title for each in asked if each.helm is not None and not each.helm.rule]
+    if by_jury:
+        parts.append(
+            paragraph(
+                f"Not scored by a rule: {', '.join(by_jury)}. HELM asks a jury of models there, which no rule "
+                "can restate.",
+                class_="note",
+            )
+        )
+    differs = [
+        f"{each.title} ({each.helm.name}). {'. '.join(_differences(each.helm))}."
+        for each in asked
+        if each.helm is not None and each.helm.rule
+    ]
+    if differs:
+        parts += [
+            paragraph(
+                "What differs from a run of HELM: the prompts are our own, and HELM cuts an answer to a question "
+                "with choices after one to five tokens. Of each benchmark:"
+            ),
+            bullets(differs),
+        ]
+    return joined(parts)
+
+
+def _differences(helm: HelmResult) -> list[str]:
+    return [
+        *([f"Items in HELM: {helm.split}"] if helm.split else []),
+        *([f"HELM's prompt: {helm.prompt}"] if helm.prompt else []),
+        f"Right is: {helm.rule}",
+    ]
+
+
+def _published(board: Board, titles: Mapping[str, str]) -> Html:
+    """Candidates by HELM's marks, and the models of HELM's table: not the same items, and not ranked together."""
+    names = [each for each in titles if any(each == row.benchmark for row in board.results.published)]
+    here = {(row["candidate"], row["benchmark"]): row["helms"] for row in helm_rows(board)}
+    there = {(row.model, row.benchmark): row.score for row in board.results.published}
+    rows: list[Sequence[Printable]] = [
+        (who, where, *(scores.get((who, name)) for name in names))
+        for where, scores in (("here", here), ("published by HELM", there))
+        for who in dict.fromkeys(who for who, _ in scores)
+    ]
+    return table_html(
+        ("model", "scored", *(titles[each] for each in names)),
+        rows,
+        caption="HELM's published scores beside these candidates by HELM's marks. They were not asked the same "
+        "items by the same prompts (below): a difference is not one of the models alone, and none is tested",
+    )
 
 
 def coverage(board: Board) -> Html:
@@ -339,6 +427,8 @@ def _heat_cell(cell: Cell, page: str, number: int) -> Html:
         parts.append(element("a", f"{value:.2f}{mark}", href=page, title=title))
         if cell.score.low is not None and cell.score.high is not None:
             parts.append(element("span", f"{cell.score.low:.2f}–{cell.score.high:.2f}", class_="interval"))
+    if "helm" in cell.others:
+        parts.append(element("span", f"HELM's mark {cell.others['helm'][0]:.2f}", class_="interval"))
     silent = sum(cell.unanswered.values())
     if silent:
         parts.append(element("span", f"{silent:,} unanswered", class_="interval"))

@@ -24,7 +24,8 @@ from medjury.suites._loaders._source_files import (
 # EHRSQL, the eICU part: questions that are to be turned into SQL, and the database on which it is run.
 #
 # Inputs: `question` and `schema` (the statements that make the tables). Gold: the query, `null` where the question
-# cannot be answered from the database. Facts: `is_impossible`. The folder holds `valid.json` or `test.json` or both
+# cannot be answered from the database. Facts: `is_impossible`, and `places`: whether a drug, a day or the like
+# fills a place of the question. The folder holds `valid.json` or `test.json` or both
 # (HELM scores both), `eicu.sql` and `eicu.sqlite`; the last is `Loaded.database`, and None where it is not there.
 
 _EHRSQL_COLUMNS = ("id", "question", "query", "is_impossible")
@@ -53,7 +54,7 @@ def load_ehrsql(benchmark: Benchmark, path: Path) -> Loaded:
             if impossible != (query == IMPOSSIBLE):
                 raise RowError("is_impossible and query contradict one another")
             inputs = {"question": row.text("question"), "schema": tables}
-            facts = {"is_impossible": impossible}
+            facts = {"is_impossible": impossible, "places": bool(row.values.get("value"))}
             gathering.add(Item(row.text("id"), inputs, (query,), facts=facts), row.where)
     database = gathering.beside(file, "eicu.sqlite")
     if database is None:
@@ -339,6 +340,7 @@ def _medcalc_item(row: Row) -> Item:
         "output_type": output_type,
         "lower_limit": lower,
         "upper_limit": upper,
+        "stated_limits": (row.optional("Lower Limit"), row.optional("Upper Limit")),  # as the source has them
     }
     inputs = {"note": row.text("Patient Note"), "question": row.text("Question")}
     return Item(row.text("Row Number"), inputs, (answer,), facts=facts)

@@ -16,12 +16,13 @@ from medjury.suites._leaderboard import (
     BaselineResult,
     BenchmarkResult,
     CandidateResult,
+    HelmResult,
     ItemResult,
     JuryResult,
     Results,
     Spending,
 )
-from medjury.suites._marking import JURY, gold_codes
+from medjury.suites._marking import HELM, HELM_RULES, JURY, gold_codes
 from medjury.suites._running._answers import Asked, Given, spent_in
 from medjury.suites._running._marks import Marks, text_marks, weight_of
 from medjury.suites._running._plan import SuitePlan
@@ -62,7 +63,8 @@ def assemble(
     return Results(
         suite.name,
         tuple(
-            _benchmark(each, sentences.get(each.name), len(at_fault[each.name])) for each in suite.benchmarks
+            _benchmark(suite, each, sentences.get(each.name), len(at_fault[each.name]))
+            for each in suite.benchmarks
         ),
         tuple(_candidate(each) for each in asked),
         tuple(
@@ -92,6 +94,7 @@ def assemble(
         datetime.now(UTC).isoformat(timespec="seconds"),
         # What holds of every benchmark, the page says by itself.
         tuple(each for each in notes if not each.startswith("MADE-UP ROWS")),
+        published=suite.published,
     )
 
 
@@ -113,7 +116,7 @@ def _at_fault(
     return found
 
 
-def _benchmark(chosen: Chosen, sentence: Sentence | None, at_fault: int) -> BenchmarkResult:
+def _benchmark(suite: Suite, chosen: Chosen, sentence: Sentence | None, at_fault: int) -> BenchmarkResult:
     facts = chosen.benchmark
     left_out = dict(chosen.loaded.left_out) | ({_AT_FAULT: at_fault} if at_fault else {})
     return BenchmarkResult(
@@ -135,6 +138,16 @@ def _benchmark(chosen: Chosen, sentence: Sentence | None, at_fault: int) -> Benc
         len(chosen.loaded.problems),
         None if sentence is None else sentence.jury,
         chosen.loaded.known,
+        _helm(chosen) if suite.settings.marks == HELM else None,
+    )
+
+
+def _helm(chosen: Chosen) -> HelmResult | None:
+    helm = chosen.benchmark.helm
+    return (
+        None
+        if helm is None
+        else HelmResult(helm.name, HELM_RULES.get(helm.rule, ""), helm.split, helm.prompt)
     )
 
 
@@ -173,11 +186,11 @@ def _answer(chosen: Chosen, item: Item, candidate: str, given: Given | None, mar
         chosen.name, item.id, candidate, "missing", reason=given.reason or _NOT_JUDGED, answer=given.text,
         note=given.message,
     )  # fmt: skip
-    if given.state != "scored":
-        return replace(bare, state=given.state, weight=_silent_weight(chosen, item))
     metric = chosen.benchmark.metrics[0]
     own = marks.of(candidate, chosen.name, item.id)
     others = text_marks(own, metric)
+    if given.state != "scored":
+        return replace(bare, state=given.state, others=others, weight=_silent_weight(chosen, item))
     if metric == JURY or metric not in own:
         return replace(bare, others=others)
     mark = own[metric]

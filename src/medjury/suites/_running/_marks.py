@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 
 from medjury.foundation.clock import utc_now
 from medjury.foundation.errors import MedjuryError
+from medjury.instruments import Reason
 from medjury.store.ratings import Rating, Store, StoredRecord
 from medjury.suites._baselines import baseline_scores
-from medjury.suites._benchmark import Item, Loaded, Mark
+from medjury.suites._benchmark import Benchmark, Item, Loaded, Mark
 from medjury.suites._leaderboard import BaselineResult
-from medjury.suites._marking import JURY, counts_of, mark_all
+from medjury.suites._marking import HELM, HELM_RULES, JURY, counts_of, helm_marks, mark_all
 from medjury.suites._running._answers import Asked
 from medjury.suites._running._suite import Chosen, Suite
 
@@ -55,7 +56,41 @@ def mark_answers(suite: Suite, asked: Sequence[Asked]) -> Marks:
                 continue
             for (candidate, item, _), each in zip(answered, made, strict=True):
                 marks.found.setdefault((candidate, chosen.name, item.id), {})[metric] = each
+        if suite.settings.marks == HELM and has_helms_mark(chosen.benchmark):
+            _add_helms(suite, chosen, asked, marks)
     return marks
+
+
+def has_helms_mark(benchmark: Benchmark) -> bool:
+    """Whether HELM scores the benchmark by a rule, and not by a jury of models."""
+    return benchmark.helm is not None and benchmark.helm.rule in HELM_RULES
+
+
+def _add_helms(suite: Suite, chosen: Chosen, asked: Sequence[Asked], marks: Marks) -> None:
+    """HELM marks what there is of an answer, be it empty, cut or a refusal; only what never came has no mark. It
+    cuts a prompt that is too long, and we do not, so that such an item has none either."""
+    for each in asked:
+        helms = suite.asked_by_helm.get(each.part.called)
+        given = [
+            (item, (helms or {}).get(f"{chosen.name}/{item.id}", found.text))
+            for item in chosen.items
+            if (found := each.answers.get(f"{chosen.name}/{item.id}")) is not None
+            and found.state != "missing"
+            and found.reason != Reason.CONTEXT
+        ]
+        try:
+            made = helm_marks(
+                chosen.benchmark,
+                [item for item, _ in given],
+                [text for _, text in given],
+                database=chosen.loaded.database,
+                asked_by_helm=helms is not None,
+            )
+        except MedjuryError as error:
+            marks.failed[HELM] = str(error)
+            return
+        for (item, _), mark in zip(given, made, strict=True):
+            marks.found.setdefault((each.part.called, chosen.name, item.id), {})[HELM] = mark
 
 
 def marked(chosen: Chosen, items: Sequence[Item], answers: Sequence[str], metric: str) -> list[Mark]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,8 +17,8 @@ from medjury.foundation.files import private_folder, write_whole
 from medjury.intake.cases import Case
 from medjury.studies import ModelPart
 from medjury.suites._benchmark import Benchmark, Item, Loaded, prompt_of
-from medjury.suites._exchange import Questions, is_given, record_given, speaker_of
-from medjury.suites._leaderboard import slugs
+from medjury.suites._exchange import Questions, is_given, read_published, record_given, speaker_of
+from medjury.suites._leaderboard import PublishedResult, slugs
 from medjury.suites._library import load_benchmark, sample_file
 from medjury.suites._loaders import draw_items, load_items
 
@@ -69,6 +69,8 @@ class SuiteFile(Part):
     candidates: list[CandidatePart] = Field(min_length=1)
     jury: JuryPart | None = None
     metrics: list[str | dict[str, str]] = []  # text metrics beside the jury: see docs/text-metrics.md
+    marks: Literal["helm"] | None = None  # HELM's marks too, beside ours
+    published: str | None = None  # MedHELM's published results, beside HELM's marks
     budget: BudgetPart = BudgetPart()
     allow_hosts: list[str] = []
     store: str | None = None
@@ -155,6 +157,9 @@ class Suite:
     output: Path
     store: str
     given: tuple[str, ...] = ()  # what is to be known of answers that another program asked for
+    # Candidates whom HELM asked, and by case what they answered there where that is put in our words.
+    asked_by_helm: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    published: tuple[PublishedResult, ...] = ()
 
     @property
     def folder(self) -> Path:
@@ -226,16 +231,43 @@ def _made(document: Document, settings: SuiteFile) -> Suite:
         store = _store(settings.store, folder, output)
     except MedjuryError as error:
         raise MedjuryError(document.complaint(("store",), str(error))) from None
-    settings, given = _with_given_answers(settings, chosen, folder, output)
-    return Suite(settings.suite, file, settings, tuple(chosen), output, store, given)
+    settings, given, asked_by_helm = _with_given_answers(settings, chosen, folder, output)
+    return Suite(
+        settings.suite,
+        file,
+        settings,
+        tuple(chosen),
+        output,
+        store,
+        given,
+        asked_by_helm,
+        _published(document, settings, chosen, folder),
+    )
+
+
+def _published(
+    document: Document, settings: SuiteFile, chosen: Sequence[Chosen], folder: Path
+) -> tuple[PublishedResult, ...]:
+    """What MedHELM published of the suite's benchmarks, those that a jury scores there left out."""
+    if settings.published is None:
+        return ()
+    if settings.marks != "helm":
+        raise MedjuryError(
+            document.complaint(("published",), "is set beside HELM's marks; write `marks: helm` too")
+        )
+    try:
+        return read_published(folder / settings.published, [each.benchmark for each in chosen])
+    except MedjuryError as error:
+        raise MedjuryError(document.complaint(("published",), str(error))) from None
 
 
 def _with_given_answers(
     settings: SuiteFile, chosen: Sequence[Chosen], folder: Path, output: Path
-) -> tuple[SuiteFile, tuple[str, ...]]:
+) -> tuple[SuiteFile, tuple[str, ...], dict[str, Mapping[str, str]]]:
     """The settings with every recorded candidate whose `file` is another program's (a run folder of HELM, a log of
-    Inspect) turned into one whose file is ours, and what is to be known of it."""
+    Inspect) turned into one whose file is ours, what is to be known of it, and who of them answered HELM."""
     parts, told = [], []
+    asked_by_helm: dict[str, Mapping[str, str]] = {}
     for part in settings.candidates:
         named = part.options.get("file")
         if part.kind == "recorded" and isinstance(named, str) and is_given(folder / named):
@@ -253,11 +285,14 @@ def _with_given_answers(
             private_folder(place.parent)
             speaker = speaker_of(part.temperature, part.seed, part.max_tokens)
             model = part.options.get("model")
-            told += record_given(folder / named, questions, speaker, part.called, model, place)
+            known, helms = record_given(folder / named, questions, speaker, part.called, model, place)
+            told += known
+            if helms is not None:
+                asked_by_helm[part.called] = helms
             stated = part.model_dump(exclude_unset=True, exclude={"model"})
             part = CandidatePart.model_validate({**stated, "name": part.called, "file": str(place)})
         parts.append(part)
-    return settings.model_copy(update={"candidates": parts}), tuple(told)
+    return settings.model_copy(update={"candidates": parts}), tuple(told), asked_by_helm
 
 
 def _chosen(part: BenchmarkPart, folder: Path) -> Chosen:
