@@ -12,12 +12,18 @@ from medjury.analysis.calibration import powered_means
 from medjury.analysis.ranking._measures import MACRO, SAME, Measure, Ties, win_shares
 from medjury.analysis.ranking._rank_scores import rank_scores
 from medjury.analysis.ranking._ranked import Ranked, ranked_by
-from medjury.analysis.ranking._ranking import Part, Ranking, RankingAgreement, ReferenceStanding
+from medjury.analysis.ranking._ranking import (
+    Part,
+    Ranking,
+    RankingAgreement,
+    ReferenceStanding,
+    order_agreement,
+)
 from medjury.analysis.ranking._scores import Missing, SystemScores, benchmark_scores, score_table
 from medjury.analysis.ranking._ties import rank_limits, separate, tie_groups
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Composite
-from medjury.statistics import Estimate, Floats, undefined
+from medjury.statistics import Floats
 from medjury.tables import UNSCORED, Names, RatingTable, rating_table
 
 if TYPE_CHECKING:
@@ -100,12 +106,6 @@ def _group(system: str, dimension: str) -> str:
 
 # Two rankings of the same systems: does the jury order them as the clinicians do?
 
-NO_SPREAD = "all systems tie in one of the rankings"
-NO_INTERVAL = (
-    "no interval: systems that lie close change places by chance, and resampling does not show how often; the tie "
-    "groups show which systems are separated"
-)
-
 
 def ranking_agreement(
     first: SystemScores,
@@ -124,29 +124,14 @@ def ranking_agreement(
     if set(first.systems) != set(second.systems):
         odd = sorted(set(first.systems) ^ set(second.systems))
         raise MedjuryError(f"the rankings must hold the same systems; only one of them has {odd[0]!r}.")
-    systems = first.systems
-    one, two = (_signs(_measure(each.means, by, ties)) for each in (first, second))
-    signs = np.triu(one * two, 1)
-    pairs = len(systems) * (len(systems) - 1) // 2
-    counts = int((signs > 0).sum()), int((signs < 0).sum())
-    untied = float(np.sqrt((one**2).sum()) * np.sqrt((two**2).sum()))
-    value = float(np.clip((one * two).sum() / untied, -1.0, 1.0)) if untied > 0 else np.nan
     cases = {name for each in (first, second) for block in each.blocks for name in block.clusters}
-    n = len(cases) or len(first.benchmarks)
-    tau = undefined(NO_SPREAD, n, NO_INTERVAL)
-    if np.isfinite(value):
-        tau = Estimate(value, None, None, n, NO_INTERVAL)
-    return RankingAgreement(tau, systems, *counts, pairs - sum(counts))
+    one, two = (_measure(each.means, by, ties) for each in (first, second))
+    return order_agreement(first.systems, one, two, n=len(cases) or len(first.benchmarks))
 
 
 def _measure(means: Floats, by: Measure, ties: Ties) -> Floats:
     """From `(systems, benchmarks)` to what ranks the systems."""
     return np.asarray((means if by == MACRO else win_shares(means, ties)).mean(axis=1))
-
-
-def _signs(values: Floats) -> Floats:
-    difference = values[:, np.newaxis] - values[np.newaxis, :]
-    return np.asarray(np.where(np.abs(difference) <= SAME, 0.0, np.sign(difference)))
 
 
 _UNPAIRED = (

@@ -22,7 +22,7 @@ from medjury.analysis.ranking._bradley_terry import (
     information,
     without_end,
 )
-from medjury.analysis.ranking._ranking import Part, RankingAgreement, RankingRow
+from medjury.analysis.ranking._ranking import Part, RankingAgreement, RankingRow, order_agreement
 from medjury.analysis.ranking._ties import rank_limits, separate, tie_groups
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import PREFERENCE, SAME_TEXT, pair_of
@@ -52,6 +52,7 @@ _ONE_ORDER = (
     "are estimated as if it were worth nothing"
 )
 _REVERSED = -3.0
+_SAME = 1e-9  # what is estimated step by step differs in the digits behind
 _NO_ORDER = "each pair was shown in one order only"
 
 
@@ -199,7 +200,8 @@ def rank_pairs(
     if yardstick:
         rows, other = how.standings(yardstick)
         theirs = Part(f"by the preferences of {', '.join(yardstick)}", rows, other.warnings)
-        agreement = _alike(", ".join(ranking), made, rows, f"Kendall's tau-b with {', '.join(yardstick)}")
+        title = f"Kendall's tau-b with {', '.join(yardstick)}"
+        agreement = _alike(", ".join(ranking), made, _shares(rows), title)
     compared, reordered = _beside(made, beside, ranking)
     return PairRanking(
         title=words,
@@ -373,7 +375,7 @@ class _How:
         ]
         # Shares, not strengths: on the way to a strength without end they stay where they can be compared.
         values = np.asarray([drawn.observed[f"share\0{name}"] for name in systems])
-        rank = [1 + int(np.count_nonzero(values > own + 1e-9)) for own in values]
+        rank = [1 + int(np.count_nonzero(values > own + _SAME)) for own in values]
         if unknown:
             values, rank = np.zeros(len(systems)), [1] * len(systems)
         draws = np.column_stack([drawn.resampled[f"share\0{name}"] for name in systems])
@@ -600,35 +602,20 @@ def _of_raters(rows: Sequence[PairRater]) -> tuple[str, ...]:
     return tuple(notes)
 
 
+def _shares(rows: Sequence[PairStanding]) -> dict[str, float]:
+    return {row.system: value for row in rows if (value := row.expected_share.value) is not None}
+
+
 def _alike(
-    who: str, rows: Sequence[PairStanding], others: Sequence[Any], title: str, what: str = "strength"
+    who: str, rows: Sequence[PairStanding], others: Mapping[str, float], title: str
 ) -> Part[RankingAgreement] | None:
     """Kendall's tau-b of two orders, by the values of both; None where one of them has no order."""
-    values = {row.system: row.expected_share.value for row in rows}
-    theirs = {row.system: _value(row) for row in others}
-    systems = tuple(
-        sorted(name for name, value in values.items() if value is not None and theirs.get(name) is not None)
-    )
+    values = _shares(rows)
+    systems = tuple(sorted(values.keys() & others.keys()))
     if len(systems) < 2:
         return None
-    one, two = (np.asarray([known[name] for name in systems], dtype=np.float64) for known in (values, theirs))
-    first, second = (np.sign(np.round(each[:, None] - each, 9)) for each in (one, two))
-    both = np.triu(first * second, 1)
-    untied = float(np.sqrt((first**2).sum()) * np.sqrt((second**2).sum()))
-    pairs = len(systems) * (len(systems) - 1) // 2
-    for_, against = int((both > 0).sum()), int((both < 0).sum())
-    method = "no interval: systems that lie close change places by chance; see the tie groups"
-    tau = undefined("all systems tie in one of the orders", len(systems), method)
-    if untied > 0:
-        tau = Estimate(
-            float(np.clip((first * second).sum() / untied, -1.0, 1.0)), None, None, len(systems), method
-        )
-    return Part(title, (RankingAgreement(tau, systems, for_, against, pairs - for_ - against, who),))
-
-
-def _value(row: Any) -> float | None:
-    found: Estimate = row.expected_share if isinstance(row, PairStanding) else row.macro_average
-    return found.value
+    one, other = (np.asarray([known[name] for name in systems]) for known in (values, others))
+    return Part(title, (order_agreement(systems, one, other, n=len(systems), same=_SAME, rater=who),))
 
 
 def _beside(
@@ -639,24 +626,20 @@ def _beside(
     from medjury.analysis.ranking._rank import rank
 
     direct = rank(beside)
-    found = _alike(", ".join(raters), rows, direct.rows, "Kendall's tau-b with the order by direct grades")
+    means = {row.system: value for row in direct.rows if (value := row.macro_average.value) is not None}
+    found = _alike(", ".join(raters), rows, means, "Kendall's tau-b with the order by direct grades")
     if found is None:
         raise MedjuryError("the direct grades and the pairs have fewer than two systems in common.")
-    known = {row.system: row for row in direct.rows}
-    letters = {row.system: row.tie_group for row in rows}
+    letters = {row.system: row.tie_group for row in direct.rows}
     other = []
-    for one, two in combinations([row for row in rows if row.system in known], 2):
-        there = known[one.system], known[two.system]
-        gap = (there[0].macro_average.value or 0.0) - (there[1].macro_average.value or 0.0)
-        if gap < -1e-9 and one.expected_share.value != two.expected_share.value:
-            apart = [
-                word
-                for word, groups in (
-                    ("pairs", (letters[one.system], letters[two.system])),
-                    ("grades", (there[0].tie_group, there[1].tie_group)),
-                )
-                if not set(groups[0]) & set(groups[1])
-            ]
+    for one, two in combinations([row for row in rows if row.system in means], 2):
+        mine, theirs = means[one.system], means[two.system]
+        if mine < theirs - _SAME and one.expected_share.value != two.expected_share.value:
+            groups = {
+                "pairs": (one.tie_group, two.tie_group),
+                "grades": (letters[one.system], letters[two.system]),
+            }
+            apart = [word for word, (first, second) in groups.items() if not set(first) & set(second)]
             other.append(OtherOrder(one.system, two.system, " and ".join(apart) or "neither"))
     title = "systems in another order by direct grades" + ("" if other else ": none")
     return found, Part(title, tuple(other))

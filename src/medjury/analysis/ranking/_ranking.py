@@ -6,11 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from medjury.analysis.ranking._measures import Measure, Ties
+import numpy as np
+
+from medjury.analysis.ranking._measures import SAME, Measure, Ties
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
     FEWEST_CLUSTERS,
     Estimate,
+    Floats,
     PlotPart,
     Printable,
     Result,
@@ -19,6 +22,7 @@ from medjury.statistics import (
     p_value,
     panels_figure,
     text_table,
+    undefined,
 )
 
 if TYPE_CHECKING:
@@ -160,6 +164,30 @@ class RankingAgreement(RankingRow):
         left_out = ("low", "high", "method", "reason")
         kept = {name: value for name, value in self.as_dict().items() if name not in left_out}
         return kept | {"kendall_tau_b": self.tau}
+
+
+_NO_SPREAD = "all systems tie in one of the rankings"
+_NO_INTERVAL = (
+    "no interval: systems that lie close change places by chance, and resampling does not show how often; the tie "
+    "groups show which systems are separated"
+)
+
+
+def order_agreement(
+    systems: tuple[str, ...], one: Floats, other: Floats, *, n: int, same: float = SAME, rater: str = ""
+) -> RankingAgreement:
+    """How two values of each system order the systems; values that differ by no more than `same` tie."""
+    gaps = (each[:, np.newaxis] - each[np.newaxis, :] for each in (one, other))
+    first, second = (np.where(np.abs(gap) <= same, 0.0, np.sign(gap)) for gap in gaps)
+    both = np.triu(first * second, 1)
+    alike, against = int((both > 0).sum()), int((both < 0).sum())
+    untied = float(np.sqrt((first**2).sum()) * np.sqrt((second**2).sum()))
+    tau = undefined(_NO_SPREAD, n, _NO_INTERVAL)
+    if untied > 0:
+        value = float(np.clip((first * second).sum() / untied, -1.0, 1.0))
+        tau = Estimate(value, None, None, n, _NO_INTERVAL)
+    pairs = len(systems) * (len(systems) - 1) // 2
+    return RankingAgreement(tau, systems, alike, against, pairs - alike - against, rater)
 
 
 @dataclass(frozen=True, slots=True)
