@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from medjury.analysis.ranking._bradley_terry import FIRST, SECOND, Comparisons, chances, fit_strengths
-from medjury.analysis.ranking._rank_pairs import Tournament
+from medjury.analysis.ranking._tournament import Tournament
 from medjury.statistics import Floats
 
 TOURNAMENTS = int(os.environ.get("PAIR_TOURNAMENTS", "500"))

@@ -12,7 +12,8 @@ from tests.ranking.tournaments import COLUMNS, drawn
 
 from medjury.analysis.ranking import pairs_worth, rank_pairs
 from medjury.analysis.ranking._bradley_terry import Comparisons, fit_strengths
-from medjury.analysis.ranking._rank_pairs import PairRanking, verdicts
+from medjury.analysis.ranking._rank_pairs import PairRanking
+from medjury.analysis.ranking._tournament import verdicts
 from medjury.foundation.errors import MedjuryError
 from medjury.tables import rating_table
 
