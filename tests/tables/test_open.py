@@ -295,3 +295,9 @@ def test_cases_bring_patients_and_vendors_to_every_kind_of_table(run: Path) -> N
         assert table.by_patient
     named = [Case("case 2", "notes", "answer", patient="p1")]
     assert rating_table(run, cases=named).grid("accuracy").clusters.tolist()[:3] == ["patient p1"] * 3
+
+
+def test_two_raters_called_first_and_second_are_no_pair_without_a_preference(tmp_path: Path) -> None:
+    (tmp_path / "wide.csv").write_text("item,first,second\na,1,2\nb,3,3\n")
+    with pytest.raises(MedjuryError, match="which columns are the rater, the dimension and the score"):
+        rating_table(tmp_path / "wide.csv")

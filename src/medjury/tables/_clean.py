@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.frames import FORMS, as_polars
+from medjury.intake.cases import holds_pairs
 from medjury.store.ratings import Rating, rating_frame
 from medjury.tables._dimensions import GradesArgument, Measured
-from medjury.tables._pairs import from_pairs, holds_pairs, with_pairs
+from medjury.tables._pairs import from_pairs, with_pairs
 
 if TYPE_CHECKING:
     import polars
@@ -46,9 +47,11 @@ def clean_rows(ratings: object, *, may_be_empty: bool = False) -> polars.DataFra
         frame = from_pairs(frame)
     absent = [name for name in REQUIRED if name not in frame.columns]
     if absent:
+        preferred = "; for judgements of pairs, preferred is missing"
         raise MedjuryError(
-            f"the ratings lack the column{'s' if len(absent) > 1 else ''} {', '.join(absent)}; "
-            f"they have {', '.join(frame.columns)}. Rename the columns, or describe them in a mapping file."
+            f"the ratings lack the column{'s' if len(absent) > 1 else ''} {', '.join(absent)}; they have "
+            f"{', '.join(frame.columns)}{preferred if {'first', 'second'} <= {*frame.columns} else ''}. Rename the "
+            "columns, or describe them in a mapping file."
         )
     if not frame.height and not may_be_empty:
         raise MedjuryError("there are no ratings: the table has no rows.")

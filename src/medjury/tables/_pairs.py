@@ -53,19 +53,12 @@ def with_pairs(frame: polars.DataFrame) -> polars.DataFrame:
     )
 
 
-def holds_pairs(columns: list[str]) -> bool:
-    """Whether a table has one row for each judgement of a pair, and no column of scores."""
-    return {"item", "first", "second"} <= set(columns) and "score" not in columns
-
-
 def from_pairs(frame: polars.DataFrame) -> polars.DataFrame:
     """Ratings from a table `item, first, second, preferred` (and `rater`, where there are several). `first` and
     `second` name the systems in the order shown; `preferred` is one of the two, "first", "second", "tie", or empty
     where there was no answer."""
     import polars as pl
 
-    if absent := [name for name in PAIR_COLUMNS if name not in frame.columns]:
-        raise MedjuryError(f"judgements of pairs need {', '.join(PAIR_COLUMNS)}; {absent[0]} is missing.")
     stated = frame.select(pl.col(PAIR_COLUMNS[1:]).cast(pl.String).str.strip_chars().fill_null(""))
     scores = []
     for number, row in enumerate(stated.iter_rows(), start=1):

@@ -12,10 +12,9 @@ from medjury.foundation import limits
 from medjury.foundation.errors import MedjuryError, no_such
 from medjury.foundation.frames import FORMS, as_polars
 from medjury.intake import TYPED, DeclaredMissing, plain_header, read_table, shown_of
-from medjury.intake.cases import is_marks_file, marks_table
+from medjury.intake.cases import holds_pairs, is_marks_file, marks_table
 from medjury.store.runs import files
 from medjury.tables._clean import REQUIRED, whose
-from medjury.tables._pairs import holds_pairs
 
 if TYPE_CHECKING:
     import polars

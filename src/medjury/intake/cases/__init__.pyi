@@ -40,6 +40,7 @@ from ._pairs import PREFERENCE as PREFERENCE
 from ._pairs import SAME_TEXT as SAME_TEXT
 from ._pairs import SECOND_ANSWER as SECOND_ANSWER
 from ._pairs import PairedCases as PairedCases
+from ._pairs import holds_pairs as holds_pairs
 from ._pairs import pair_name as pair_name
 from ._pairs import pair_of as pair_of
 from ._pairs import read_preference as read_preference

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import TypeVar
 
@@ -42,6 +42,11 @@ def pair_of(system: str) -> tuple[str, str] | None:
     """
     first, versus, second = system.partition(_VERSUS)
     return (first, second) if versus and first and second and _VERSUS not in second else None
+
+
+def holds_pairs(columns: Collection[str]) -> bool:
+    """Whether a table has one row for each judgement of a pair, and no column of scores."""
+    return {*PAIR_COLUMNS} <= {*columns} and "score" not in columns
 
 
 def read_preference(first: str, second: str, preferred: str) -> float | None:

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from medjury.intake import Row, Table, shown_of
-from medjury.intake.cases import PAIR_COLUMNS, PREFERENCE, pair_name, read_preference
+from medjury.intake.cases import PAIR_COLUMNS, PREFERENCE, holds_pairs, pair_name, read_preference
 from medjury.store.ratings._import.cell import refused
 
 
 def of_pairs(table: Table) -> Table:
     """The table as one of scores where it holds judgements of pairs; any other as it is. What is no preference
     is refused by its row: a 1 would be a score, and may have meant the first."""
-    if not set(PAIR_COLUMNS) <= set(table.header) or "score" in table.header:
+    if not holds_pairs(table.header):
         return table
     places = [table.header.index(name) for name in PAIR_COLUMNS[1:]]
     kept = [at for at in range(len(table.header)) if at not in places]
