@@ -198,7 +198,7 @@ class Material:
             words = _COUNTED.sub(r"pair\1", words)
             for of_answers, of_pairs in _OF_PAIRS:
                 words = words.replace(of_answers, of_pairs)
-        if self.whole_answers or not self.evidence.table.criteria:
+        if not self.evidence.table.criteria or self.whole_answers:
             return words
         return _ANSWER.sub(r"mark\1", _AN.sub(r"\1 ", words))
 
