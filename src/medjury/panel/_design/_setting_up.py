@@ -152,10 +152,8 @@ def set_up(connection: Connection, study: RatedStudy, now: datetime) -> SetUp:
 
 def waiting_drafts(study: RatedStudy) -> int:
     """How many criteria that a model proposed nobody has decided on."""
-    if study.settings.cases.criteria is None:
-        return 0
-    file = study.file.resolve().parent / study.settings.cases.criteria
-    return sum(each.state == "draft" for each in read_written_criteria(file))
+    file = study.settings.cases.criteria_in(study.file.resolve().parent)
+    return sum(each.state == "draft" for each in read_written_criteria(file)) if file is not None else 0
 
 
 def item_count(connection: Connection, round_id: int) -> int:

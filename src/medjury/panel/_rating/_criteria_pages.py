@@ -34,9 +34,8 @@ _writing = Lock()
 
 def _criteria_file(panel: Panel) -> Path | None:
     """Where the criteria of the study's cases are written, where it says so."""
-    if panel.study is None or panel.study.settings.cases.criteria is None:
-        return None
-    return panel.study.file.resolve().parent / panel.study.settings.cases.criteria
+    study = panel.study
+    return None if study is None else study.settings.cases.criteria_in(study.file.resolve().parent)
 
 
 def add_criteria_routes(router: APIRouter, panel: Panel) -> None:

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from medjury.foundation.documents import read_document, validate
 from medjury.foundation.errors import MedjuryError
-from medjury.intake import mapping_in
 from medjury.intake.cases import Case, CaseSource, PairedCases, RedactedCases, make_redactor, read_cases
 from medjury.store.runs import Manifest, files
 from medjury.studies._file.study_file import StudyFile, overridden
 from medjury.studies._study.drafts import DraftedCases, Drafts, make_drafter
-from medjury.studies._study.material import HashedCases
+from medjury.studies._study.material import HashedCases, read_case_file
 from medjury.studies._study.study import store_address
 from medjury.tables import RatingTable
 from medjury.tables import open_run as rating_table_of
@@ -55,28 +54,21 @@ class Run:
         not the manifest's `data_hash`, these are not the texts that were judged."""
         place = Path(folder)
         study = place / manifest.study_file
-        on_bad: Literal["skip", "refuse"] = "skip" if manifest.cases_skipped else "refuse"
         if not manifest.study_file or not study.is_file():
             if file is None:
                 raise MedjuryError(
                     f"the study file of this run ({manifest.study_file or 'not named'}) is not there; name the "
                     "cases that were judged (--cases FILE)"
                 )
-            return HashedCases(read_cases(file, on_bad=on_bad))
+            return HashedCases(read_cases(file, on_bad="skip" if manifest.cases_skipped else "refuse"))
         document = overridden(read_document(study), manifest.overrides)
         settings = validate(document, StudyFile)
         around = study.resolve().parent
-        read = read_cases(
-            around / settings.cases.path if file is None else file,
-            mapping=mapping_in(around, settings.cases.mapping),
-            on_bad=on_bad,
-            unit=settings.unit,
-            language=settings.cases.language,
-            criteria=None if settings.cases.criteria is None else around / settings.cases.criteria,
-            answers=None
-            if file is not None or settings.cases.answers is None
-            else around / settings.cases.answers,
-        )
+        part = settings.cases
+        if file is not None:
+            part = part.model_copy(update={"path": str(Path(file).absolute()), "answers": None})
+        skip = bool(manifest.cases_skipped)
+        read = read_case_file(part, around, skip_bad_cases=skip, unit=settings.unit)
         source: CaseSource = PairedCases(read) if settings.design == "pairs" else read
         redactor = make_redactor(settings.redact, folder=around) if settings.redact else None
         if redactor is not None:

@@ -25,6 +25,10 @@ class CasesPart(Part):
     criteria: str | None = Field(default=None, min_length=1)
     answers: str | None = Field(default=None, min_length=1)
 
+    def criteria_in(self, folder: Path) -> Path | None:
+        """That file, where the study's file is in `folder`."""
+        return None if self.criteria is None else folder / self.criteria
+
     @field_validator("language")
     @classmethod
     def _is_a_language(cls, value: str | None) -> str | None:

@@ -116,9 +116,9 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices: PriceLi
 
 def _criteria_written(study: Study) -> dict[str, Any]:
     """Who wrote the criteria that are in a file beside the cases."""
-    if study.settings.cases.criteria is None:
+    if (file := study.settings.cases.criteria_in(study.file.resolve().parent)) is None:
         return {}
-    found = read_written_criteria(study.file.resolve().parent / study.settings.cases.criteria)
+    found = read_written_criteria(file)
     models = sorted({each.model for each in found if each.model})
     return {"criteria_written": counts_of(found), "criteria_models": tuple(models)}
 

@@ -80,10 +80,9 @@ def draft_criteria(path: str | Path) -> DraftedCriteria:
         raise MedjuryError(
             f"{document.file}: name the model that proposes: `criteria_drafting: {{kind: ..., model: ...}}`"
         )
-    if settings.cases.criteria is None:
+    if (file := settings.cases.criteria_in(folder)) is None:
         problem = "say where criteria are kept: `cases: {path: FILE, criteria: criteria.jsonl}`"
         raise MedjuryError(document.complaint(("cases",), problem))
-    file = folder / settings.cases.criteria
     model = named(
         document, ("criteria_drafting",), lambda: make_model(part.kind, name=NAME, **part.options_in(folder))
     )

@@ -94,14 +94,13 @@ def read_case_file(
 ) -> CaseReader:
     mapping = mapping_in(folder, part.mapping)
     on_bad: Literal["skip", "refuse"] = "skip" if skip_bad_cases else "refuse"
-    criteria = None if part.criteria is None else folder / part.criteria
     return read_cases(
         folder / part.path,
         mapping=mapping,
         on_bad=on_bad,
         unit=unit,
         language=part.language,
-        criteria=criteria,
+        criteria=part.criteria_in(folder),
         answers=None if part.answers is None else folder / part.answers,
     )
 
@@ -170,11 +169,11 @@ def _can_be_paired(settings: StudyFile, instrument: Instrument) -> None:
 
 def refuse_lost_criteria(document: Document, settings: StudyFile) -> None:
     """Before anybody drafts, the file of criteria need not be there; without it, nobody judges by all criteria."""
-    named = settings.cases.criteria
-    if named is not None and not (Path(document.file).resolve().parent / named).exists():
+    file = settings.cases.criteria_in(Path(document.file).resolve().parent)
+    if file is not None and not file.exists():
         problem = (
-            f"{named} does not exist, so the criteria in it are lost: correct the name, let `medjury criteria "
-            "draft` write it, or take `criteria` out"
+            f"{settings.cases.criteria} does not exist, so the criteria in it are lost: correct the name, let "
+            "`medjury criteria draft` write it, or take `criteria` out"
         )
         raise MedjuryError(document.complaint(("cases", "criteria"), problem))
 
