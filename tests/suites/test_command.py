@@ -34,7 +34,7 @@ def test_list_tells_what_a_benchmark_is(capsys: Captured) -> None:
         "open": False,
     }
     assert main(["bench", "list"]) == 0
-    assert "of other collections: medmcqa, medqa, askdocs" in capsys.readouterr().out
+    assert "of other collections: medmcqa, medqa, medxpertqa, mmlu_med, askdocs" in capsys.readouterr().out
 
 
 def test_tasks_shows_the_taxonomy_and_what_is_covered(capsys: Captured) -> None:

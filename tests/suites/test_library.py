@@ -16,12 +16,14 @@ from medjury.suites._library import list_benchmarks
 MEDHELM = library()
 
 
-def test_there_are_the_35_of_the_paper_and_three_more() -> None:
+def test_there_are_the_35_of_the_paper_and_five_more() -> None:
     assert len(MEDHELM) == 35
     assert {each.name for each in library(extras=True)} - {each.name for each in MEDHELM} == {
         "askdocs",
         "medmcqa",
         "medqa",
+        "medxpertqa",
+        "mmlu_med",
     }
 
 
@@ -69,6 +71,15 @@ def test_each_is_complete_and_its_sample_can_be_read(name: str) -> None:
         assert bool(item.gold) == bool(benchmark.gold)
         assert not item.choices or set(item.gold) <= set(item.choices)
         assert all(text in prompt_of(benchmark, item) for text in item.inputs.values())
+
+
+def test_a_right_answer_by_its_number_or_letter_is_the_choice_that_it_names() -> None:
+    def right(name: str) -> list[str]:
+        found = load_items(load_benchmark(name), sample_file(load_benchmark(name))).items
+        return [item.choices[item.gold[0]] for item in found]
+
+    assert right("mmlu_med") == ["The pancreas", "Oxygen", "23"]
+    assert right("medxpertqa") == ["Bisoprolol", "Vitamin C", "Radius"]
 
 
 def test_the_one_without_a_gold_standard_is_graded_for_structure() -> None:
