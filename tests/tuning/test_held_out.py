@@ -34,7 +34,7 @@ def held_out(group: int) -> tuple[HeldOut, np.ndarray, np.ndarray]:
         who: [{"impact": Score(n // 4 % 3 if hit(n) else (n // 4 + 1) % 3)} for n in range(160)]
         for who, hit in right.items()
     }
-    made = make_objective("rmse", IMPACT, IMPACT.dimensions, cases)
+    made = make_objective("cost_matrix", IMPACT, IMPACT.dimensions, cases)
     rewards = {who: [made.reward(*each) for each in zip(cases, said[who], strict=True)] for who in said}
     found = evaluate_held_out(cases, said, made, resamples=800)
     return found, np.array(rewards[TUNED]), np.array(rewards[PLAIN])

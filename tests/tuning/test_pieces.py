@@ -367,7 +367,7 @@ def test_a_smaller_part_of_the_training_cases_lies_within_a_larger() -> None:
 
 def test_every_rater_is_held_against_the_truth_and_failures_are_the_worst() -> None:
     cases = [case(n, n % 3) for n in range(12)]
-    made = make_objective("rmse", IMPACT, DIMENSIONS, cases)
+    made = make_objective("cost_matrix", IMPACT, DIMENSIONS, cases)
     right: list[Any] = [{"impact": Score(n % 3)} for n in range(12)]
     half = [each if n % 2 else {"impact": Score((n + 1) % 3)} for n, each in enumerate(right)]
     failed = [{"impact": Unscored(Reason.REFUSAL, "")}, *right[1:]]

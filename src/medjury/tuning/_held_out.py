@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from medjury.analysis.agreement import classification, cohen_kappa
 from medjury.instruments import Dimension, Score, Unscored
-from medjury.statistics import Estimate, Floats, Read, Result, ends, replicates
+from medjury.statistics import Estimate, Floats, Read, Replicates, Result, ends, replicates
 from medjury.store.ratings import Rating
 from medjury.studies import Humans
 from medjury.tuning._labelled_cases import Labelled, nearest_grade
 from medjury.tuning._objective import Objective, Outcomes
 
 PLAIN, TUNED, MEMORISED = "plain", "tuned", "memorised"
+Known = tuple[Labelled, Outcomes]
 Said = Mapping[str, Sequence[Outcomes | None]]  # by rater, what it said of each held-out case; None: nothing
 
 
@@ -45,9 +46,10 @@ class HeldOutRow:
 
 @dataclass(frozen=True, eq=False)
 class HeldOut(Result[HeldOutRow]):
-    """All raters on the held-out cases. `gain` is the tuned judge's mean reward less the plain one's, on the same
-    resamples of whole groups; `fits` is what a judge is worth on training cases; `on_kin` and `on_strangers`
-    are the tuned judge's on held-out cases whose patient tuning saw too, and on the others."""
+    """All raters on the held-out cases. What each is worth is the `objective` that was maximised, on its own scale:
+    the very number of the validation cases. `gain` is the tuned judge's less the plain one's, on the same resamples
+    of whole groups; `fits` is it on training cases; `on_kin` and `on_strangers` are the tuned judge's on held-out
+    cases whose patient tuning saw too, and on the others."""
 
     rows: tuple[HeldOutRow, ...]
     gain: Estimate
@@ -58,6 +60,7 @@ class HeldOut(Result[HeldOutRow]):
     on_strangers: Estimate | None = None
     fits: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    objective: str = "the objective"
 
     def value(self, rater: str, statistic: str = "objective", dimension: str = "") -> Estimate:
         return self.find(rater=rater, statistic=statistic, dimension=dimension).estimate
@@ -81,32 +84,30 @@ def evaluate_held_out(
         if not known:
             continue
         lost = sum(any(isinstance(one, Unscored) for one in each.values()) for _, each in known)
-        rewards = [objective.reward(case, each) for case, each in known]
-        rows.append(
-            HeldOutRow(rater, "", "objective", _mean(rewards, [case.group for case, _ in known], **how), lost)
-        )
+        rows.append(HeldOutRow(rater, "", "objective", _worth(objective, known, how), lost))
         for dimension in objective.dimensions:
             rows += _coefficients(rater, dimension, known, how)
-    plain, tuned = (
-        [
-            objective.reward(case, each)
-            for case, each in zip(cases, said[who], strict=True)
-            if each is not None
-        ]
-        for who in (PLAIN, TUNED)
-    )
-    groups = [case.group for case in cases]
-    made = replicates(np.column_stack([tuned, plain]), _two_means, clusters=groups, **how)
+    sides = {
+        who: [(case, each) for case, each in zip(cases, said[who], strict=True) if each is not None]
+        for who in (TUNED, PLAIN)
+    }
+    made = _replicated(objective, sides, how)
     near = [case.key in kin for case in cases]
+
+    def part(side: bool) -> Estimate | None:
+        known = [one for one, is_near in zip(sides[TUNED], near, strict=True) if is_near is side]
+        return _worth(objective, known, how) if any(near) and known else None
+
     return HeldOut(
         tuple(rows),
-        made.difference(TUNED, PLAIN),
+        made.difference(f"{TUNED} {objective.statistic}", f"{PLAIN} {objective.statistic}"),
         len(cases),
-        len(set(groups)),
+        len({case.group for case in cases}),
         sum(near),
-        _part(tuned, groups, near, how) if any(near) else None,
-        _part(tuned, groups, [not each for each in near], how) if any(near) and not all(near) else None,
+        part(True),
+        part(False),
         fits or {},
+        objective=objective.name,
     )
 
 
@@ -164,24 +165,28 @@ def _coefficients(
     return [HeldOutRow(rater, dimension.name, name, found[name], lost) for name in names]
 
 
-def _two_means(rows: Floats) -> Read:
-    def read(weights: Floats) -> dict[str, Floats]:
-        n = weights.sum(axis=-1)
-        return {TUNED: weights @ rows[:, 0] / n, PLAIN: weights @ rows[:, 1] / n}
+def _replicated(
+    objective: Objective, sides: Mapping[str, Sequence[Known]], how: Mapping[str, Any]
+) -> Replicates:
+    """The objective of each side on the same resamples of whole groups."""
+    known = next(iter(sides.values()))
+    tables = [objective.rows(*map(list, zip(*side, strict=True))) for side in sides.values()]
+    width = tables[0].shape[1]
 
-    return read
+    def statistics(rows: Floats) -> Read:
+        reads = {
+            f"{who} {objective.statistic}": objective.read(rows[:, width * place : width * (place + 1)])
+            for place, who in enumerate(sides)
+        }
+        return lambda weights: {name: read(weights) for name, read in reads.items()}
+
+    made = replicates(np.column_stack(tables), statistics, clusters=[case.group for case, _ in known], **how)
+    why = objective.why_no_interval([case for case, _ in known])
+    return replace(made, refused=dict.fromkeys(made.observed, why)) if why else made
 
 
-def _mean(rewards: Sequence[float], groups: Sequence[str], **how: Any) -> Estimate:
-    pairs = np.column_stack([rewards, rewards])
-    return replicates(pairs, _two_means, clusters=groups, **how).estimate(TUNED)
-
-
-def _part(
-    rewards: Sequence[float], groups: Sequence[str], which: Sequence[bool], how: Mapping[str, Any]
-) -> Estimate:
-    chosen = [(one, group) for one, group, wanted in zip(rewards, groups, which, strict=True) if wanted]
-    return _mean([each[0] for each in chosen], [each[1] for each in chosen], **how)
+def _worth(objective: Objective, known: Sequence[Known], how: Mapping[str, Any]) -> Estimate:
+    return _replicated(objective, {"": known}, how).estimate(f" {objective.statistic}")
 
 
 # The learning curve: how many labelled cases it takes until tuning beats the plain prompt.

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
 
-from medjury.analysis.agreement import cohen_kappa
+from medjury.analysis.agreement import kappa_statistics
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension, Instrument, NotApplicable, Outcome, Score, Unscored
+from medjury.statistics import Floats, Read
 from medjury.tuning._labelled_cases import Labelled, nearest_grade
 
 ObjectiveName = Literal["cost_matrix", "quadratic_kappa", "macro_f1", "rmse", "within_system_correlation"]
@@ -78,30 +79,87 @@ class Objective:
 
     def whole(self, cases: Sequence[Labelled], said: Sequence[Outcomes]) -> float | None:
         """The objective of many cases, a mean over dimensions; None where it does not exist on one of them."""
-        found = [self._whole_on(each, cases, [one[each.name] for one in said]) for each in self.dimensions]
-        known = [each for each in found if each is not None]
-        return float(np.mean(known)) if found and len(known) == len(found) else None
-
-    def _whole_on(
-        self, dimension: Dimension, cases: Sequence[Labelled], said: Sequence[Outcome]
-    ) -> float | None:
-        rewards = [self.on(dimension, case, each) for case, each in zip(cases, said, strict=True)]
-        if not rewards:
+        if not cases:
             return None
-        if self.name == "cost_matrix":
-            return float(np.mean(rewards))
-        if self.name == "rmse":
-            return -float(np.sqrt(-np.mean(rewards))) * (dimension.highest - dimension.lowest)
-        if self.name == "macro_f1":
-            return _macro_f1(dimension, cases, said)
-        pairs = [
-            (truth, each.value, case.case.system)
-            for case, each in zip(cases, said, strict=True)
-            if (truth := case.truth[dimension.name]) is not None and isinstance(each, Score)
+        rows = self.rows(cases, said)
+        value = float(self.read(rows)(np.ones((1, len(rows))))[0])
+        return None if np.isnan(value) else value
+
+    def rows(self, cases: Sequence[Labelled], said: Sequence[Outcomes]) -> Floats:
+        """What the whole depends on, a row for each case: its system, and for each dimension the grades and the
+        scores of both sides (NaN: none), the reward, and whether no answer could be used."""
+        systems = {
+            name: place for place, name in enumerate(dict.fromkeys(each.case.system for each in cases))
+        }
+        found = []
+        for case, outcomes in zip(cases, said, strict=True):
+            row: list[float] = [systems[case.case.system]]
+            for each in self.dimensions:
+                truth, outcome = case.truth[each.name], outcomes[each.name]
+                given = outcome.value if isinstance(outcome, Score) else None
+                grades = [np.nan if one is None else nearest_grade(each, one) for one in (truth, given)]
+                scores = [np.nan if one is None else one for one in (truth, given)]
+                row += [*grades, *scores, self.on(each, case, outcome), isinstance(outcome, Unscored)]
+            found.append(row)
+        return np.array(found, dtype=np.float64)
+
+    def read(self, rows: Floats) -> Callable[[Floats], Floats]:
+        """The whole by how often each row counts: a value for each line of weights, NaN where it does not exist."""
+        parts = [
+            self._read_on(each, rows[:, 1 + _COLUMNS * place : 1 + _COLUMNS * (place + 1)], rows[:, 0])
+            for place, each in enumerate(self.dimensions)
         ]
-        failed = sum(isinstance(each, Unscored) for each in said) / len(said)
-        value = _kappa(dimension, pairs) if self.name == "quadratic_kappa" else _within(pairs)
-        return None if value is None and failed < 1 else (1 - failed) * (value or 0.0) - failed
+        return lambda weights: np.asarray(np.mean([part(weights) for part in parts], axis=0))
+
+    def _read_on(self, dimension: Dimension, rows: Floats, systems: Floats) -> Callable[[Floats], Floats]:
+        rewards, failed = rows[:, 4], rows[:, 5]
+        if self.name == "macro_f1":
+            return _macro_f1(dimension, rows)
+        if self.name in ("cost_matrix", "rmse"):
+            width = dimension.highest - dimension.lowest
+
+            def mean(weights: Floats) -> Floats:
+                found = weights @ rewards / weights.sum(axis=1)
+                return np.asarray(-np.sqrt(np.maximum(-found, 0.0)) * width if self.name == "rmse" else found)
+
+            return mean
+        if self.name == "quadratic_kappa":
+            coefficient = kappa_statistics(list(dimension.values), ["quadratic"])(rows[:, :2])
+        else:
+            coefficient = _within(rows[:, 2:4], systems)
+
+        def pulled(weights: Floats) -> Floats:
+            """A failure pulls the coefficient towards −1, also where nothing else is there."""
+            lost = weights @ failed / weights.sum(axis=1)
+            with np.errstate(invalid="ignore", divide="ignore"):  # no pair is left
+                found = np.where(lost == 1.0, 0.0, coefficient(weights)[self.statistic])
+            return np.asarray((1.0 - lost) * found - lost)
+
+        return pulled
+
+    @property
+    def statistic(self) -> str:
+        """The statistic whose intervals those of the whole are."""
+        return {"quadratic_kappa": "kappa_quadratic", "within_system_correlation": "spearman"}.get(
+            self.name, self.name
+        )
+
+    def why_no_interval(self, cases: Sequence[Labelled]) -> str:
+        """F1 of a class that clinicians gave a few times is known to nobody."""
+        if self.name != "macro_f1":
+            return ""
+        for each in self.dimensions:
+            for grade, count in Counter(case.grade(each) for case in cases).items():
+                if count < _OF_EACH_CLASS and grade is not None:
+                    return (
+                        f"no interval: the clinicians gave {grade} only {count} times, at least {_OF_EACH_CLASS} "
+                        "are needed"
+                    )
+        return ""
+
+
+_COLUMNS = 6  # of a dimension in the rows of an objective
+_OF_EACH_CLASS = 5  # as in the tables of agreement
 
 
 def make_objective(
@@ -151,38 +209,63 @@ def _checked(given: object, dimensions: Sequence[Dimension]) -> Matrix:
     return matrix
 
 
-def _kappa(dimension: Dimension, pairs: Sequence[tuple[float, float, str]]) -> float | None:
-    if len(pairs) < 2:
-        return None
-    truth = [nearest_grade(dimension, each[0]) for each in pairs]
-    said = [nearest_grade(dimension, each[1]) for each in pairs]
-    found = cohen_kappa(truth, said, scale=list(dimension.values), weights="quadratic", interval="none")
-    return found.value
-
-
-def _within(pairs: Sequence[tuple[float, float, str]]) -> float | None:
+def _within(scores: Floats, systems: Floats) -> Read:
     """Spearman's correlation within each system, a mean weighted by the system's cases."""
-    from scipy.stats import rankdata
+    known = ~np.isnan(scores).any(axis=1)
+    parts = []
+    for system in np.unique(systems[known]):
+        places = np.flatnonzero(known & (systems == system))
+        parts.append((places, _midranks(scores[places, 0]), _midranks(scores[places, 1])))
 
-    total, weight = 0.0, 0
-    for system in {each[2] for each in pairs}:
-        own = np.array([each[:2] for each in pairs if each[2] == system])
-        ranks = np.column_stack([rankdata(own[:, 0]), rankdata(own[:, 1])])
-        if len(own) > 1 and ranks.std(axis=0).min() > 0:
-            total += len(own) * float(np.corrcoef(ranks.T)[0, 1])
-            weight += len(own)
-    return total / weight if weight else None
+    def read(weights: Floats) -> dict[str, Floats]:
+        total, counted = np.zeros(len(weights)), np.zeros(len(weights))
+        for places, first, second in parts:
+            own = weights[:, places]
+            cases = own.sum(axis=1)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                one, two = first(own), second(own)
+                one, two = (
+                    each - (own * each).sum(axis=1, keepdims=True) / cases[:, None] for each in (one, two)
+                )
+                spread = np.sqrt((own * one**2).sum(axis=1) * (own * two**2).sum(axis=1))
+                found = (own * one * two).sum(axis=1) / spread
+            there = np.isfinite(found) & (spread > _SAME)
+            total += np.where(there, cases * np.where(there, found, 0.0), 0.0)
+            counted += np.where(there, cases, 0.0)
+        return {"spearman": np.where(counted > 0, total / np.maximum(counted, 1.0), np.nan)}
+
+    return read
 
 
-def _macro_f1(dimension: Dimension, cases: Sequence[Labelled], said: Sequence[Outcome]) -> float:
+_SAME = 1e-9
+
+
+def _midranks(values: Floats) -> Callable[[Floats], Floats]:
+    """The ranks of the values where each counts as often as its weight says; equals share the middle."""
+    levels, place = np.unique(values, return_inverse=True)
+    of_level = np.eye(len(levels))[place]
+
+    def read(weights: Floats) -> Floats:
+        together = weights @ of_level
+        return np.asarray((np.cumsum(together, axis=1) - together + (together + 1) / 2)[:, place])
+
+    return read
+
+
+def _macro_f1(dimension: Dimension, rows: Floats) -> Callable[[Floats], Floats]:
     """The mean F1 of the classes that are there; a failure is a miss of its class and a hit of none."""
-    truths = [case.grade(dimension) for case in cases]
-    given = [nearest_grade(dimension, each.value) if isinstance(each, Score) else None for each in said]
-    scores = []
-    for grade in sorted({each for each in truths if each is not None}):
-        hits = sum(t == grade == s for t, s in zip(truths, given, strict=True))
-        scores.append(2 * hits / (truths.count(grade) + given.count(grade)))
-    return float(np.mean(scores)) if scores else 0.0
+    truth, said = ([(column == grade) * 1.0 for grade in dimension.values] for column in rows[:, :2].T)
+
+    def read(weights: Floats) -> Floats:
+        total, there = np.zeros(len(weights)), np.zeros(len(weights))
+        for true, given in zip(truth, said, strict=True):
+            is_there = weights @ true > 0
+            both = np.maximum(weights @ true + weights @ given, 1.0)
+            total += np.where(is_there, 2 * (weights @ (true * given)) / both, 0.0)
+            there += is_there
+        return total / np.maximum(there, 1.0)
+
+    return read
 
 
 # Feedback: what a judge said, what the clinicians said and why, and how bad the miss is, in words for a model that

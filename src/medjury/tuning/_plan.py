@@ -76,6 +76,16 @@ class Preparation:
     writer_part: ModelPart
     folder: Path
     settings_hash: str
+    others: tuple[tuple[ChatModel, ModelPart], ...] = ()  # that the tuned prompt is run with at the end
+
+    @property
+    def prices(self) -> PriceList:
+        """The study's, with the tuning's own models' on top."""
+        prices = self.study.prices
+        for model, part in ((self.writer.model, self.writer_part), *self.others):
+            if part.price is not None:
+                prices = prices.with_price(model, **part.price.model_dump())
+        return prices
 
     @property
     def judge(self) -> Rater:
@@ -124,6 +134,9 @@ def prepare(
         )
     objective = make_objective(part.objective, instrument, dimensions, split.training, part.cost_matrix)
     study.rater_with(place, instrument)  # what cannot be tuned is refused here
+    models = list(study.models)
+    for settings in part.models:
+        study.rater_with(place, instrument, model=settings, models=models)
     writer, writer_part = _writer(study, part, place)
     stated = {
         "part": part.described(),
@@ -139,7 +152,7 @@ def prepare(
     folder = study.output.with_name(f"{study.output.name}-tuning") if named is None else base / named
     return Preparation(
         study, part, place, instrument, dimensions, humans, labelled, split, objective, writer, writer_part,
-        folder if out is None else Path(out), digest,
+        folder if out is None else Path(out), digest, tuple(models[len(study.models) :]),
     )  # fmt: skip
 
 
@@ -171,7 +184,7 @@ def tuning_gate(made: Preparation, prices: PriceList, cache: ReplyCache | None) 
         money=caps.money, calls=caps.calls, spent_money=spent.money, spent_calls=spent.calls,
         perhaps_spent=spent.perhaps, perhaps_calls=spent.unended,
     )  # fmt: skip
-    parts = {model.name: part for model, part in study.models}
+    parts = {model.name: part for model, part in (*made.others, *study.models)}
     parts.setdefault(made.writer.model.name, made.writer_part)
     return Gate(
         cache=MemoryCache() if cache is None else cache,
@@ -188,7 +201,8 @@ def tuning_gate(made: Preparation, prices: PriceList, cache: ReplyCache | None) 
 
 def tuning_models(made: Preparation) -> list[ChatModel]:
     """Every model that a tuning may ask."""
-    return list({id(each): each for each in (*made.judge.models, made.writer.model)}.values())
+    others = [model for model, _ in made.others]
+    return list({id(each): each for each in (*made.judge.models, made.writer.model, *others)}.values())
 
 
 # What a tuning will take, told before the first question: judgements, proposals, calls and price.
@@ -248,15 +262,18 @@ def plan_tuning(made: Preparation, prices: PriceList) -> TuningPlan:
     rounds = 1 + len(part.learning_curve)
     models = max(1, len(part.models)) * part.runs if part.models or part.runs > 1 else 0
     fitted = 2 * min(FITTED, len(split.training))
-    held_out = (2 * rounds + 1 + models) * len(split.held_out) + fitted if part.evaluate else 0
+    again = models * len(split.held_out) if part.evaluate else 0
+    held_out = (2 * rounds + 1) * len(split.held_out) + fitted + again if part.evaluate else 0
     judge_price = prices.estimate(made.judge.models[0], each.tokens_in, each.tokens_out)
     write_price = prices.estimate(made.writer.model, _proposal_tokens(made), _WRITTEN_TOKENS)
-    known = judge_price is not None and (not proposals or write_price is not None)
+    named = [prices.estimate(model, each.tokens_in, each.tokens_out) for model, _ in made.others]
+    others = named or [judge_price]
+    known = (not proposals or write_price is not None) and (not again or None not in others)
     money = None
-    if known:
-        money = (rounds * judgements + held_out) * (judge_price or 0.0) + rounds * proposals * (
-            write_price or 0.0
-        )
+    if judge_price is not None and known:
+        money = (rounds * judgements + held_out - again) * judge_price
+        money += rounds * proposals * (write_price or 0.0)
+        money += again * sum(each or 0.0 for each in others) / len(others)
     return TuningPlan(
         tuple(split_lines(made)), rounds * judgements, rounds * proposals, held_out, money, prices.currency
     )

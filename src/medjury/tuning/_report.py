@@ -28,7 +28,7 @@ def report_text(made: Preparation, result: TuningResult, ancestors: Sequence[Anc
         "Tuning has touched every training and validation case: no study may validate a judge on them.",
     ]
     if result.held_out is not None:
-        rows = [_held_out_row(each.as_dict()) for each in result.held_out.rows]
+        rows = [_held_out_row(each.as_dict(), made.objective.name) for each in result.held_out.rows]
         parts += ["## Held-out cases", table(rows), _about(made)]
     if result.models is not None:
         rows = [
@@ -55,7 +55,9 @@ def lineage_rows(ancestors: Sequence[Ancestor]) -> list[Mapping[str, Printable]]
             "hash": each.hash,
             "parent": ", ".join(each.parents),
             "changed": ", ".join(each.changed),
-            "on its misses": "" if each.before is None else f"{shown(each.before)} -> {shown(each.after)}",
+            "reward on its misses": ""
+            if each.before is None
+            else f"{shown(each.before)} -> {shown(each.after)}",
             "validation": shown(each.whole) if each.number is not None else "",
             "status": each.status if not each.why else f"{each.status}: {each.why}",
             "calls": each.calls,
@@ -89,17 +91,19 @@ def table(rows: Iterable[Mapping[str, Printable]]) -> str:
     )
 
 
-def _held_out_row(row: Mapping[str, Printable]) -> dict[str, Printable]:
+def _held_out_row(row: Mapping[str, Printable], objective: str) -> dict[str, Printable]:
     interval = "" if row["low"] is None else f"{shown(row['low'])} to {shown(row['high'])}"
     return {
-        "rater": row["rater"], "dimension": row["dimension"] or "all", "statistic": row["statistic"],
+        "rater": row["rater"], "dimension": row["dimension"] or "all",
+        "statistic": objective if row["statistic"] == "objective" else row["statistic"],
         "value": shown(row["value"]), "95 % interval": interval, "n": row["n"], "unscored": row["unscored"],
     }  # fmt: skip
 
 
 def _about(made: Preparation) -> str:
     return (
-        f"The objective is {made.objective.name}, the mean reward of a case. Intervals resample whole groups "
+        f"The objective is {made.objective.name}: the same number chose among prompts on the validation cases. "
+        "Intervals resample whole groups "
         f"({made.part.resamples:,} resamples); with few groups there is none. Clinicians are compared with a "
         "label that their own labels formed, which flatters them."
     )

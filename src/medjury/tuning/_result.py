@@ -93,8 +93,8 @@ def _gain(found: HeldOut | None) -> list[str]:
     else:
         word = "the interval holds zero: no gain is shown"
     return [
-        f"Held out, {found.cases:,} cases of {found.groups:,} groups: the tuned judge is worth "
-        f"{shown(found.value(TUNED))}, the plain one {shown(found.value(PLAIN))}; gain {shown(gain)}; {word}."
+        f"Held out, {found.cases:,} cases of {found.groups:,} groups: {found.objective} of the tuned judge is "
+        f"{shown(found.value(TUNED))}, of the plain one {shown(found.value(PLAIN))}; gain {shown(gain)}; {word}."
     ]
 
 
@@ -103,7 +103,8 @@ def _unchanged(found: HeldOut | None) -> list[str]:
         return []
     worth = shown(found.value(PLAIN))
     return [
-        f"Held out, {found.cases:,} cases of {found.groups:,} groups: it is worth {worth}, before as after."
+        f"Held out, {found.cases:,} cases of {found.groups:,} groups: its {found.objective} is {worth}, before as "
+        "after."
     ]
 
 
@@ -116,12 +117,13 @@ def _memorised(found: HeldOut | None) -> list[str]:
         elsewhere = found.value(name)
         who = "The tuned prompt" if name == TUNED else "Another prompt, which validation did not choose,"
         told = f"{who} is worth {shown(there)} on the training cases and {shown(elsewhere)} on held-out cases"
+        told += f" ({found.objective})"
         if _below(elsewhere, there):
             lines.append(
                 f"{told}: its score collapses on patients it has not seen. It has learned its cases by heart, "
                 "not the task; a split that divides a patient's cases would have shown you the first number."
             )
-        elif elsewhere.high is None and (elsewhere.value or 0.0) < there - _TOLD:
+        elif elsewhere.high is None and (elsewhere.value is None or elsewhere.value < there - _TOLD):
             lines.append(f"{told}; whether that is more than chance is not known ({elsewhere.method}).")
         elif name == TUNED:
             lines.append(f"{told}.")
@@ -138,7 +140,8 @@ def _kin(found: HeldOut | None) -> list[str]:
     )
     if found.on_kin is not None and found.on_strangers is not None:
         text += (
-            f" The tuned judge is worth {shown(found.on_kin)} there, {shown(found.on_strangers)} elsewhere."
+            f" {found.objective} of the tuned judge is {shown(found.on_kin)} there, {shown(found.on_strangers)} "
+            "elsewhere."
         )
     else:
         text += " Split again with `group: patient` before you believe the gain."
@@ -150,7 +153,7 @@ def _promise(found: Found, held_out: HeldOut | None) -> list[str]:
     if held_out is None or found.validation is None:
         return []
     return [
-        f"On the validation cases, which chose it, the objective is {shown(found.validation)} (the starting "
+        f"On the validation cases, which chose it, {held_out.objective} is {shown(found.validation)} (the starting "
         f"prompt: {shown(found.start_validation)}); that flatters, and is not evidence."
     ]
 

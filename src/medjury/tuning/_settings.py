@@ -90,6 +90,10 @@ class TuningPart(Part):
                 "split has three sizes: training, validation and held-out; without validation cases the "
                 "prompt that fits the training cases best would be chosen"
             )
+        if self.models and self.runs < 2:
+            raise ValueError(
+                "models are each asked several times, to see how far they differ; say `runs: 5` too"
+            )
         if not self.split[2] and self.evaluate:
             raise ValueError("split leaves no case held out; give the third size, or say `evaluate: false`")
         return self

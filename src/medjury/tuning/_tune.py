@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from medjury.analysis.agreement import RepeatedAgreement, agreement_by_repeat
@@ -86,8 +85,8 @@ _WORKERS = 16
 
 def plan_study_tuning(study: Study, part: TuningPart, *, out: str | Path | None = None) -> TuningPlan:
     """What a tuning will take; nothing is asked and nothing written."""
-    prices = study.prices
     made = prepare(study, part, out=out, rehearse=True)
+    prices = made.prices
     tuning_gate(made, prices, None).check(tuning_models(made))
     return plan_tuning(made, prices)
 
@@ -95,8 +94,8 @@ def plan_study_tuning(study: Study, part: TuningPart, *, out: str | Path | None 
 def tune_study(study: Study, part: TuningPart, *, out: str | Path | None = None) -> TuningResult:
     """Tune to the end, or as far as it goes: the next call goes on there. Which cases are touched is written down
     before the first of them is asked about."""
-    prices = study.prices
     made = prepare(study, part, out=out)
+    prices = made.prices
     tuning_gate(made, prices, None).check(tuning_models(made))
     private_folder(made.folder)
     with only_run(made.folder):
@@ -175,7 +174,8 @@ async def _evaluate(made: Preparation, session: Session, found: Found) -> HeldOu
             continue
         said[name] = await _said(session, instrument, cases)
         known = zip(trained, await _said(session, instrument, trained), strict=True)
-        fits[name] = fmean(made.objective.reward(case, each) for case, each in known)
+        if (fit := made.objective.whole(*map(list, zip(*known, strict=True)))) is not None:
+            fits[name] = fit
     said |= dict(clinicians_said(cases, made.humans, made.dimensions))
     write_held_out(made, said)
     return evaluate_held_out(
