@@ -269,15 +269,9 @@ CASES = [Case(f"c{number}", "x", system="s") for number in range(10)]
 
 @pytest.mark.parametrize(
     ("wanted", "status", "models", "given", "changes"),
-    [
-        (9, "complete", "mm", [8, 9], 0),
-        (8, "complete", "m", [8], 0),
-        (9, "incomplete", "m", [8], 0),
-        (9, "complete", "x", [8], 1),
-        (9, "complete", "mx", [8, 9], 1),
-        (0, "complete", "", [], 0),
-    ],
-)
+    [(9, "complete", "mm", [8, 9], 0), (8, "complete", "m", [8], 0), (9, "incomplete", "m", [8], 0),
+     (9, "complete", "x", [8], 1), (9, "complete", "mx", [8, 9], 1), (0, "complete", "", [], 0)],
+)  # fmt: skip
 def test_the_first_cases_show_who_answers_before_the_others_are_paid_for(
     wanted: int, status: str, models: str, given: list[int], changes: int, made: Passport, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -307,9 +301,18 @@ def test_models_are_tried_first_unless_told_not_to(
     how: Any = {"progress": "watcher", "preflight": False, "now": IN_FORCE}
     judge_with_passport(file, cases, tmp_path / "out", **how)
     assert seen == [(["case-001"], None, True), (["case-001"], "watcher", False)]
+    none = judge_with_passport(file, cases, tmp_path / "none", outside="refuse", now=IN_FORCE)
+    assert (none.status, none.why, none.unscored) == ("complete", "", 1), "nobody had to be asked"
     (tmp_path / "other.json").write_text(made.replaced(expires_days=3).sealed().text())
     with pytest.raises(MedjuryError, match="holds cases judged by another passport"):
         judge_with_passport(tmp_path / "other.json", cases, tmp_path / "out", now=IN_FORCE)
+
+
+def test_a_value_that_cannot_be_is_refused_with_its_place(made: Passport, tmp_path: Path) -> None:
+    content = json.loads(made.text()) | {"rules": {"margin": "wide"}}
+    (tmp_path / "x.json").write_text(json.dumps(content | {"hash": content_hash(content)}))
+    with pytest.raises(RefusedError, match=r"this is not a whole passport \(rules\.margin: Input should be"):
+        read_passport(tmp_path / "x.json")
 
 
 # The jury built anew.

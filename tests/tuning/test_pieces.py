@@ -275,6 +275,7 @@ def test_a_torn_line_is_taken_off_and_a_broken_one_is_named(tmp_path: Path) -> N
         ("So:\n```\nNew.\n```\nDone.", "New."),
         ("```text\nNew.\nMore.\n```", "New.\nMore."),
         ("```New one.\nMore.```", "New one.\nMore."),
+        ("```\nNew.\n```\nMore.\n```", "New.\n```\nMore."),
         ("``` a fence that is alone", "``` a fence that is alone"),
         ("  New. ", "New."),
         ("a</think>b</think> c", "c"),

@@ -23,7 +23,7 @@ from medjury.tuning import _folder, _plan, _tune
 from medjury.tuning._gepa import Found, InstrumentAdapter, Trajectory, _Notes, candidate_id
 from medjury.tuning._held_out import CurvePoint
 from medjury.tuning._lineage import Ancestor, Judged, Lineage
-from medjury.tuning._objective import feedback
+from medjury.tuning._objective import feedback, make_objective
 from medjury.tuning._plan import Preparation, TuningPlan, plan_tuning, prepare, read_settings
 from medjury.tuning._prompt_texts import case_inputs, editable_texts, reflection_messages, with_texts
 from medjury.tuning._result import TuningResult
@@ -96,6 +96,12 @@ def test_a_plan_counts_every_call_and_its_price(
 
 def test_tokens_are_estimated_from_the_cases_that_are_shown(made: Preparation) -> None:
     shown = [estimate_tokens(case_inputs(made.instrument, each.case)) for each in made.split.training[:3]]
+    writer, how = _plan._writer(made.study, made.part, 0)
+    assert (writer.temperature, writer.seed, writer.max_tokens) == (
+        1.0,
+        how.seed,
+        4096,
+    ) and how.seed is not None
     tokens = sum(shown) + 3 * 200 + estimate_tokens(made.instrument.instructions) + 400
     assert _plan._proposal_tokens(made) == tokens
     one = replace(made, split=replace(made.split, training=made.split.training[:1], validation=()))
@@ -110,7 +116,7 @@ def test_tokens_are_estimated_from_the_cases_that_are_shown(made: Preparation) -
 def test_a_plan_is_told_with_what_was_left_out(made: Preparation) -> None:
     lines = _plan.split_lines(made)
     assert lines[0].startswith(
-        "72 labelled cases (216 labels of 3 raters), kept together by patient, seed 3, split "
+        "72 labelled cases (216 labels of 3 raters), kept together by patient, seed 3, "
     )
     assert [line.partition(" (")[0] for line in lines[1:]] == [
         "  training   44 cases of 11 groups",
@@ -120,20 +126,14 @@ def test_a_plan_is_told_with_what_was_left_out(made: Preparation) -> None:
     assert lines[3].endswith("(impact 0: 4, impact 1: 4, impact 2: 4)")
     less = replace(made.split, training=made.split.training[1:])
     less = replace(less, held_out=(*less.held_out, made.split.training[0]), group="none")
-    found = replace(
-        made.labelled, left_out={"it is odd": 1200}, cases=(*made.labelled.cases, less.held_out[0])
-    )
+    found = replace(made.labelled, left_out={"it is odd": 1200}, cases=made.labelled.cases * 2)
     told = _plan.split_lines(replace(made, split=less, labelled=found))
     assert "  left out: 1,200 (it is odd)" in told
-    assert "  left out: 1 (it belongs to a development case, or was tuned on before)" in told
+    assert "  left out: 72 (it belongs to a development case, or was tuned on before)" in told
     assert told[-1].startswith("! 1 held-out cases are of patients") and lines[-1][0] == " "
     plan = TuningPlan(("a", "b"), 1000, 20, 3, 1234.5, "EUR")
     assert plan.text().splitlines()[:2] == ["a", "b"] and "price 1,234.50 EUR" in plan.text()
     assert "price not known" in replace(plan, money=None).text()
-    assert plan.content() == {
-        "lines": ("a", "b"), "judgements": 1000, "proposals": 20, "held_out": 3, "calls": 1023, "money": 1234.5,
-        "currency": "EUR",
-    }  # fmt: skip
 
 
 # The search.
@@ -245,6 +245,7 @@ def test_what_helps_is_kept_with_its_ancestors_and_the_best_is_chosen_by_validat
     made: Preparation, tmp_path: Path
 ) -> None:
     own, session = adapter(made, tmp_path)
+    own.objective = make_objective("rmse", made.instrument, made.dimensions, made.split.training)
     validation = made.split.validation[:3]
     notes = _Notes(own, validation)
     right, wrong = ([own.trajectory(case, said(one(case))) for case in made.split.training[:2]]
@@ -264,7 +265,7 @@ def test_what_helps_is_kept_with_its_ancestors_and_the_best_is_chosen_by_validat
         for case in validation:
             session.lineage.note_judged(candidate, case.key, 0, said(score(case)))
 
-    told(start, lambda case: None)
+    told(start, lambda case: 0 if case is validation[0] else 2 - case.truth["impact"])
     assert notes.select(tried, state, judge) == [tried[1]], "and what is not new is not tried"
     (gone,) = session.lineage.ancestors
     assert (gone.hash, gone.number, gone.parents, gone.texts) == (
@@ -288,13 +289,13 @@ def test_what_helps_is_kept_with_its_ancestors_and_the_best_is_chosen_by_validat
     assert second.before == sum(each.reward for each in wrong) / 2 < second.after
     assert (second.cost, second.calls, first.cost, first.calls) == (1.5, 7, 0.0, 0)
     outcomes = [said(case.truth["impact"]).outcomes for case in validation]
-    rewards = [made.objective.reward(case, each) for case, each in zip(validation, outcomes, strict=True)]
-    whole = made.objective.whole(validation, outcomes)
+    rewards = [own.objective.reward(case, each) for case, each in zip(validation, outcomes, strict=True)]
+    whole = own.objective.whole(validation, outcomes)
     assert (second.validation, second.whole) == (pytest.approx(sum(rewards) / 3), whole)
     found = notes.found(START)
     assert (candidate_id(found.best), candidate_id(found.start)) == (new, start)
     assert (found.validation, found.start_validation, found.tried) == (whole, first.whole, 1)
-    assert found.memorised is None and whole > first.whole
+    assert found.memorised is None and whole > first.whole != first.validation
     third = {"instructions": "By heart."}
     notes.on_valset_evaluated({"candidate": third, "candidate_idx": 3})
     session.lineage.note(
@@ -395,9 +396,7 @@ def test_a_folder_says_what_came_of_its_tuning(
         made.split.described(made.dimensions),
     )
     assert (manifest.labels, manifest.clinicians, manifest.prices.currency) == (216, 3, "EUR")
-    assert manifest.touched == tuple(sorted(made.split.touched())) and set(manifest.packages) == {
-        "gepa", "optuna", "python"
-    }  # fmt: skip
+    assert manifest.touched == tuple(sorted(made.split.touched())) and len(manifest.packages) == 3
     came = result(made) if status == "complete" else TuningResult(tmp_path, status, "over budget")
     whole = _folder.concluded(own, came, manifest, Lineage.open(tmp_path, "h"), prices)
     assert (whole.calls, whole.cost, whole.currency) == (9, 2.5 if price else None, "EUR")
