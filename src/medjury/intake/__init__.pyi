@@ -6,6 +6,7 @@ from ._files.any_file import read_table as read_table
 from ._files.cells import DeclaredMissing as DeclaredMissing
 from ._files.cells import changed_id as changed_id
 from ._files.cells import code_of as code_of
+from ._files.cells import in_cell as in_cell
 from ._files.cells import is_blank as is_blank
 from ._files.cells import joined_id as joined_id
 from ._files.cells import shown_of as shown_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from datetime import date, time
@@ -45,6 +46,16 @@ def declared_missing(code: str, means: str = "") -> DeclaredMissing:
 def is_blank(cell: Any) -> bool:
     """True where the cell holds nothing, or spaces alone."""
     return cell is None or (isinstance(cell, str) and not cell.strip())
+
+
+def in_cell(text: str) -> object:
+    """What a cell holds as JSON; the text itself where it is none."""
+    if text.lstrip()[:1] not in ("[", "{"):
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def code_of(cell: Any) -> str:

@@ -41,16 +41,6 @@ def look_like_messages(value: object) -> bool:
     return any("role" in each for each in value)
 
 
-def in_cell(text: str) -> object:
-    """What a cell holds as JSON; the text itself where it is none."""
-    if text.lstrip()[:1] not in ("[", "{"):
-        return text
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-
-
 def read_messages(value: object, where: str, problems: Problems) -> tuple[ChatMessage, ...]:
     """The messages in their turns; what is wrong with one is a problem that names its place."""
     if isinstance(value, Mapping) and look_like_messages(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import re
 import struct
 import warnings
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from medjury.foundation.errors import MedjuryError
+from medjury.intake._files.cells import in_cell
 
 Media = Literal["image/png", "image/jpeg"]
 IMAGES = (
@@ -104,15 +104,12 @@ def read_images(
 ) -> tuple[Image, ...]:
     """The images that a row names: a path, a list of paths or of {path, label}; a cell may hold the list as JSON.
     Paths are relative to the folder of the cases and lead nowhere else."""
-    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
+    if isinstance(value, str):
+        value = in_cell(value.strip())
+        if isinstance(value, str) and value[:1] in ("[", "{"):
             problems.append((IMAGES, "is a text that is not a JSON list of images"))
             return ()
-    if isinstance(value, str) and not value.strip():
-        return ()
-    listed = [value] if isinstance(value, str | Mapping) else value
+    listed = [value] if value != "" and isinstance(value, str | Mapping) else value
     if not listed:
         return ()
     if not isinstance(listed, Sequence) or isinstance(listed, bytes):

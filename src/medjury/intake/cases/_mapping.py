@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from medjury.foundation.nested import Record, is_path, root_of, value_at
+from medjury.intake._files.cells import in_cell
 from medjury.intake._files.reading import FileError, Reading
-from medjury.intake.cases._chat_forms import in_cell, look_like_messages
+from medjury.intake.cases._chat_forms import look_like_messages
 from medjury.intake.cases._images import IMAGES
 from medjury.intake.cases._labs import LABS
 from medjury.intake.cases._messages import CONVERSATION

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,9 +12,9 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from medjury.foundation.errors import MedjuryError
-from medjury.intake._files.cells import changed_id, shown_of
+from medjury.intake._files.cells import changed_id, in_cell, shown_of
 from medjury.intake.cases._case import Case, Criterion, MetadataValue, Note, Origin
-from medjury.intake.cases._chat_forms import in_cell, look_like_messages, read_messages
+from medjury.intake.cases._chat_forms import look_like_messages, read_messages
 from medjury.intake.cases._labs import LABS, labs_text
 from medjury.intake.cases._messages import CONVERSATION, ChatMessage
 
@@ -219,12 +218,7 @@ def _with_id(identifier: object, note: object) -> dict[str, object]:
 
 def _decoded(text: str) -> object:
     """A cell that holds a JSON list of notes, or an object of them; any other text is one note."""
-    if text.lstrip()[:1] not in ("[", "{"):
-        return [text]
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return [text]
+    value = in_cell(text)
     each_note = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return value if each_note and all(isinstance(each, str | dict) for each in each_note) else [text]
 
@@ -246,12 +240,11 @@ def _criteria(value: object, problems: Problems) -> tuple[Criterion, ...]:
     """Criteria from a list of texts or of {id, text, points, tags, quote}; a cell may hold the list as JSON. One
     without points is worth 1; one without an id is named by its place and its text."""
     if isinstance(value, str):
-        try:
-            value = json.loads(value) if value.strip() else None
-        except (ValueError, RecursionError):
-            problems.append(("criteria", "is a text that is not a JSON list of criteria"))
-            return ()
+        value = in_cell(value) if value.strip() else None
     if value is None:
+        return ()
+    if isinstance(value, str):
+        problems.append(("criteria", "is a text that is not a JSON list of criteria"))
         return ()
     if not isinstance(value, Sequence):
         problems.append(("criteria", f"is {_kind(value)}, not a list of criteria"))
@@ -317,8 +310,7 @@ def _tags(value: object) -> tuple[str, ...] | None:
     if value is None:
         return ()
     if isinstance(value, str):
-        listed = value.lstrip()[:1] == "[" and isinstance(found := _decoded(value), list)
-        value = found if listed else value.split(",")
+        value = found if isinstance(found := in_cell(value), list) else value.split(",")
     elif isinstance(value, Mapping):
         value = [f"{name}:{each}" for name, each in value.items()]
     if not isinstance(value, Sequence) or not all(isinstance(each, str) for each in value):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from medjury.intake import is_blank, shown_of
-from medjury.intake.cases import in_cell, look_like_messages
+from medjury.intake import in_cell, is_blank, shown_of
+from medjury.intake.cases import look_like_messages
 from medjury.studies.inspection._column_names import item_column, words_of
 
 if TYPE_CHECKING:
