@@ -47,6 +47,7 @@ _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}  # the markers that 
 _TABLES = frozenset((0xC4, 0xCC, 0xDA, 0xDB, 0xDD))  # what else a decoder needs, the scans among them
 _FRAME_FORM = "it is not a PNG, a JPEG or a DICOM file"
 _BURNT_IN = "DICOM images that may have text burnt in: look at them, it may name the patient"
+_NAME = re.compile(r"[^\W\d_]{3,}")
 _NAMED = "DICOM files that have a name of the patient in their own: it is kept nowhere, but is on your disk"
 MISSING = "images need Pillow, and DICOM pydicom: pip install 'medjury[images]'"
 
@@ -229,8 +230,7 @@ def _require_size(width: int, height: int) -> None:
 
 def _require_upright(data: bytes) -> None:
     """A picture that only its EXIF turns upright would lie on its side without it."""
-    with _opened(data) as picture, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with _opened(data) as picture, warnings.catch_warnings(action="ignore"):
         try:
             turned = picture.getexif().get(0x0112)
         except (OSError, ValueError, SyntaxError, struct.error):
@@ -245,8 +245,7 @@ def _opened(data: bytes) -> Any:
     except ImportError:
         raise MedjuryError(MISSING) from None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             return PIL.Image.open(io.BytesIO(data), formats=("PNG", "JPEG"))
     except (OSError, ValueError, SyntaxError, PIL.Image.DecompressionBombError):
         raise ImageError("is damaged: it cannot be opened") from None
@@ -269,14 +268,13 @@ def _from_dicom(data: bytes, remarks: Counter[str], stem: str) -> bytes:
     try:
         import PIL.Image
         import pydicom
-        from pydicom.pixels import apply_color_lut, apply_modality_lut, apply_voi_lut
+        from pydicom.pixels import apply_color_lut
     except ImportError:
         raise MedjuryError(MISSING) from None
     import numpy as np
 
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             found = pydicom.dcmread(io.BytesIO(data))
             if "PixelData" not in found:
                 raise ImageError("is a DICOM file without a picture")
@@ -287,39 +285,44 @@ def _from_dicom(data: bytes, remarks: Counter[str], stem: str) -> bytes:
             pixels = found.pixel_array  # of brightness and colour differences it has made RGB
             if (form := str(found.get("PhotometricInterpretation"))) == "PALETTE COLOR":
                 pixels = apply_color_lut(pixels, found)[..., :3]
-            if pixels.ndim == 2:
-                # What fills the frame beside the picture says nothing about its brightness.
-                padding = found.get("PixelPaddingValue")
-                ends = (
-                    sorted((padding, found.get("PixelPaddingRangeLimit", padding)))
-                    if padding is not None
-                    else ()
-                )
-                inside = (pixels < ends[0]) | (pixels > ends[1]) if ends else np.ones(pixels.shape, bool)
-                inside |= not inside.any()
-                pixels = np.asarray(apply_voi_lut(apply_modality_lut(pixels, found), found), dtype=np.float64)
-                low, high = float(pixels[inside].min()), float(pixels[inside].max())
-                pixels = np.rint((pixels.clip(low, high) - low) * (255.0 / (high - low or 1.0)))
-                if form == "MONOCHROME1":
-                    pixels = 255.0 - pixels
-            elif pixels.dtype != np.uint8:
-                pixels = pixels >> (16 if form == "PALETTE COLOR" else int(found.BitsStored)) - 8
+            pixels = _as_shown(pixels, found, form)
             patient = str(found.get("PatientName") or "")
             burnt_in = str(found.get("BurnedInAnnotation") or "")
-    except (ImageError, MedjuryError):
+    except MedjuryError:
         raise
-    except (
-        Exception
-    ) as error:  # a file from outside can fail in any part of the library; its words may hold tags
+    # A file from outside can fail in any part of the library; its words may hold tags.
+    except Exception as error:
         raise ImageError(
             f"is a DICOM file whose picture cannot be decoded ({type(error).__name__}); export it as PNG"
         ) from None
     remarks[_BURNT_IN] += burnt_in != "NO"
-    names = {each.casefold() for each in re.findall(r"[^\W\d_]{3,}", patient)}
-    remarks[_NAMED] += not names.isdisjoint(each.casefold() for each in re.findall(r"[^\W\d_]{3,}", stem))
+    names, own = ({*_NAME.findall(each.casefold())} for each in (patient, stem))
+    remarks[_NAMED] += not names.isdisjoint(own)
     made = io.BytesIO()
     PIL.Image.fromarray(pixels.astype(np.uint8)).save(made, "PNG")
     return _clean_png(made.getvalue())
+
+
+def _as_shown(pixels: Any, found: Any, form: str) -> Any:
+    """Its pixels as 0 to 255: of grey ones as its window, or all that is in the picture, shows them."""
+    import numpy as np
+    from pydicom.pixels import apply_modality_lut, apply_voi_lut
+
+    if pixels.ndim == 2:
+        # What fills the frame beside the picture says nothing about its brightness.
+        padding = found.get("PixelPaddingValue")
+        inside = np.ones(pixels.shape, bool)
+        if padding is not None:
+            first, last = sorted((padding, found.get("PixelPaddingRangeLimit", padding)))
+            inside = (pixels < first) | (pixels > last)
+        inside |= not inside.any()
+        pixels = np.asarray(apply_voi_lut(apply_modality_lut(pixels, found), found), dtype=np.float64)
+        low, high = float(pixels[inside].min()), float(pixels[inside].max())
+        pixels = np.rint((pixels.clip(low, high) - low) * (255.0 / (high - low or 1.0)))
+        return 255.0 - pixels if form == "MONOCHROME1" else pixels
+    if pixels.dtype != np.uint8:
+        return pixels >> (16 if form == "PALETTE COLOR" else int(found.BitsStored)) - 8
+    return pixels
 
 
 def files_of(images: Sequence[Image]) -> Iterator[dict[str, str]]:
