@@ -148,15 +148,15 @@ def criteria_scores(
     chosen = _chosen(table, raters)
     answers = tuple(each for rater in chosen for each in _answers(table, rater))
     clusters = dict(table.rows.select(CASE, "cluster").unique(CASE).iter_rows())
-    scored = CriteriaScores((), answers)
-    slopes = {rater: slope for rater in chosen if (slope := _slope(scored, rater, table)) is not None}
+    sizes = {answer: math.log(size) for answer, size in table.run.lengths.items() if size}
+    slopes = {rater: slope for rater in chosen if (slope := _slope(answers, sizes, rater)) is not None}
     rows = []
     design = {"confidence": confidence, "resamples": table.resamples(resamples), "seed": table.seed(seed)}
     for rater in chosen:
         for (system, tag), own in _by_system(answers, rater, table).items():
             row = _row(system, rater, table.raters[rater], tag, own, clusters, design)
             if not tag and rater in slopes:
-                row = replace(row, adjusted=_at_equal_length(row, own, answers, slopes[rater], table))
+                row = replace(row, adjusted=_at_equal_length(row, own, answers, slopes[rater], sizes))
             rows.append(row)
     return CriteriaScores(tuple(rows), answers, tuple(_warnings(rows, answers)), slopes)
 
@@ -333,18 +333,22 @@ def _between(row: CriteriaRow) -> str:
 # Length
 
 
-def _logarithm(table: RatingTable, each: AnswerScore) -> float | None:
-    size = table.run.lengths.get((each.item, each.system), 0)
-    return math.log(size) if size else None
+Sizes = Mapping[tuple[str, str], float]  # of an answer, the logarithm of its length
 
 
-def _slope(scored: CriteriaScores, rater: str, table: RatingTable) -> float | None:
+def _whole(answers: Sequence[AnswerScore], sizes: Sizes, rater: str) -> Iterator[tuple[str, float, float]]:
+    """System, size and score of each answer that the rater marked in full."""
+    for each in answers:
+        size = sizes.get((each.item, each.system))
+        if each.rater == rater and not each.tag and each.score is not None and size is not None:
+            yield each.system, size, each.score
+
+
+def _slope(answers: Sequence[AnswerScore], sizes: Sizes, rater: str) -> float | None:
     """The slope of the score on the logarithm of the length, within systems; None where it cannot be known."""
     groups: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for each in scored.answers:
-        size = _logarithm(table, each)
-        if each.rater == rater and not each.tag and each.score is not None and size is not None:
-            groups[each.system].append((size, each.score))
+    for system, size, score in _whole(answers, sizes, rater):
+        groups[system].append((size, score))
     if len(groups) < 2 or sum(map(len, groups.values())) < _FEWEST_FOR_LENGTH:
         return None
     centred = np.vstack([np.array(own) - np.mean(own, axis=0) for own in groups.values()])
@@ -353,20 +357,12 @@ def _slope(scored: CriteriaScores, rater: str, table: RatingTable) -> float | No
 
 
 def _at_equal_length(
-    row: CriteriaRow,
-    own: Sequence[AnswerScore],
-    answers: Sequence[AnswerScore],
-    slope: float,
-    table: RatingTable,
+    row: CriteriaRow, own: Sequence[AnswerScore], answers: Sequence[AnswerScore], slope: float, sizes: Sizes
 ) -> float | None:
-    def sizes(some: Sequence[AnswerScore]) -> list[float]:
-        whole = (each for each in some if each.score is not None and not each.tag and each.rater == row.rater)
-        return [size for each in whole if (size := _logarithm(table, each)) is not None]
-
-    mine, all_sizes = sizes(own), sizes(answers)
-    if row.raw is None or len(mine) < row.answers or not min(mine) <= np.mean(all_sizes) <= max(mine):
+    mine, everybody = ([size for _, size, _ in _whole(some, sizes, row.rater)] for some in (own, answers))
+    if row.raw is None or len(mine) < row.answers or not min(mine) <= np.mean(everybody) <= max(mine):
         return None
-    return row.raw - slope * float(np.mean(mine) - np.mean(all_sizes))
+    return row.raw - slope * float(np.mean(mine) - np.mean(everybody))
 
 
 def _warnings(rows: Sequence[CriteriaRow], answers: Sequence[AnswerScore]) -> Iterator[str]:
