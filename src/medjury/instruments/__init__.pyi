@@ -14,9 +14,9 @@ from ._instrument import Input as Input
 from ._instrument import Instrument as Instrument
 from ._instrument import SkipRule as SkipRule
 from ._instrument import Translation as Translation
+from ._instrument import instrument_for as instrument_for
 from ._load import list_instruments as list_instruments
 from ._load import load_instrument as load_instrument
-from ._of_case import instrument_for as instrument_for
 from ._outcome import TRANSIENT as TRANSIENT
 from ._outcome import NotApplicable as NotApplicable
 from ._outcome import Outcome as Outcome

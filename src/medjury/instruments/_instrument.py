@@ -6,6 +6,10 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from medjury.intake.cases import Case, Criterion
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,3 +200,26 @@ def _translated(dimension: Dimension, words: DimensionWords | None) -> Dimension
         definition=words.definition or dimension.definition,
         grades={grade: words.grades.get(grade, ours) for grade, ours in dimension.grades.items()},
     )
+
+
+def instrument_for(instrument: Instrument, case: Case) -> Instrument:
+    """The instrument with one dimension for each criterion of the case, called by the criterion's id; as it is
+    where its dimensions are the same for all cases. A case without criteria has no dimension."""
+    if not instrument.by_case:
+        return instrument
+    good, harm = instrument.dimensions
+    return replace(
+        instrument,
+        dimensions=tuple(
+            _of_criterion(each, place, harm if each.points < 0 else good)
+            for place, each in enumerate(case.criteria, 1)
+        ),
+        composites=(),
+        parameters={},
+    )
+
+
+def _of_criterion(criterion: Criterion, place: int, form: Dimension) -> Dimension:
+    quote = f'\nIt rests on: "{criterion.quote}"' if criterion.quote else ""
+    # The label is the same for all: whether a criterion has negative points is not for a judge to know.
+    return replace(form, name=criterion.id, label=f"Criterion {place}", definition=criterion.text + quote)
