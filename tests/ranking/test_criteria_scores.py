@@ -261,8 +261,11 @@ def test_the_answers_to_a_case_have_one_list_of_criteria() -> None:
     marks = pl.DataFrame({"item": ["a"], "rater": ["r"], "dimension": ["p"], "score": [1]})
     same = replace(one, system="t", criteria=one.criteria[::-1])
     assert criteria_scores(rating_table(marks, instrument="criteria", cases=[one, same])).rows
-    for other in ((Criterion("p", "P.", 2.0), Criterion("q", "Q.")), (Criterion("p", "P."),)):
-        with pytest.raises(MedjuryError, match="'a' have different criteria"):
+    for other, words in (
+        ((Criterion("p", "P.", 2.0), Criterion("q", "Q.")), "case 'a' have two criteria with the id 'p'"),
+        ((Criterion("p", "P."),), "case 'a' have the criterion 'q', and others have not"),
+    ):
+        with pytest.raises(MedjuryError, match=words):
             rating_table(marks, instrument="criteria", cases=[one, replace(one, system="t", criteria=other)])
 
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from medjury.foundation import limits
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, list_instruments, load_instrument
-from medjury.intake.cases import Case, Criterion, tags_of
+from medjury.intake.cases import Case, CaseCriteria, Criterion
 from medjury.store.runs import (
     GateRules,
     Manifest,
@@ -94,45 +94,29 @@ def _refuse_mixed(frame: polars.DataFrame, place: str, runs: list[str]) -> None:
 Cases = str | os.PathLike[str] | Iterable[Case]
 
 
-class KnownOfCases(NamedTuple):
-    """What cases say besides their patients: the vendors of rated systems, criteria, and how long answers are."""
-
-    vendors: Mapping[str, str]
-    criteria: Mapping[str, tuple[Criterion, ...]]
-    lengths: Mapping[tuple[str, str], int]
-    tags: Mapping[str, tuple[str, ...]]
-
-
-def with_cases(rows: polars.DataFrame, cases: Cases) -> tuple[polars.DataFrame, KnownOfCases]:
-    """The rows with the patient of each case, and what else the cases say. They count more than what the ratings
-    say."""
+def with_cases(
+    rows: polars.DataFrame, cases: Cases
+) -> tuple[polars.DataFrame, Mapping[str, str], CaseCriteria]:
+    """The rows with the patient of each case, the vendors of the systems that the cases name, and their criteria.
+    The cases count more than what the ratings say."""
     import polars as pl
 
     from medjury.intake.cases import read_cases
 
     patients: dict[str, str] = {}
     vendors: dict[str, str] = {}
-    criteria: dict[str, tuple[Criterion, ...]] = {}
-    lengths: dict[tuple[str, str], int] = {}
-    tags: dict[str, tuple[str, ...]] = {}
+    criteria = CaseCriteria()
     for case in read_cases(cases) if isinstance(cases, str | os.PathLike) else cases:
         if case.patient is not None:
             patients[case.id] = case.patient
         if case.vendor:
             vendors[case.system] = case.vendor
-        if case.criteria:
-            if set(criteria.setdefault(case.id, case.criteria)) != {*case.criteria}:
-                raise MedjuryError(
-                    f"the answers to case {case.id!r} have different criteria; a case has one list of criteria"
-                )
-            lengths[case.id, case.system] = len(case.candidate or "")
-            tags[case.id] = tags_of(case)
+        criteria.add(case)
     if patients:
         known = pl.col("item").replace_strict(patients, default=None, return_dtype=pl.String)
         rows = with_clusters(rows.with_columns(pl.coalesce(known, "patient").alias("patient")))
     rated = set(rows["system"].to_list())
-    vendors = {system: vendor for system, vendor in vendors.items() if system in rated}
-    return rows, KnownOfCases(vendors, criteria, lengths, tags)
+    return rows, {system: vendor for system, vendor in vendors.items() if system in rated}, criteria
 
 
 def rating_table(
@@ -234,9 +218,9 @@ def open_run(folder: str | os.PathLike[str], **settings: Any) -> RatingTable:
     stated = manifest.settings(**settings)
     # Beside other files that the manifest names, records that it does not name are not the run's.
     own = not manifest.files or files.RECORDS in manifest.files
-    criteria, lengths, tags = RunFolder(place).criteria(manifest)
+    criteria = RunFolder(place).criteria(manifest)
     return replace(
-        _made(RunFolder(place).with_facts(ratings, manifest), manifest, criteria),
+        _made(RunFolder(place).with_facts(ratings, manifest), manifest, criteria.of),
         settings=stated,
         run=RunDetails(
             manifest=manifest,
@@ -244,8 +228,8 @@ def open_run(folder: str | os.PathLike[str], **settings: Any) -> RatingTable:
             records=Records(place / files.RECORDS if own else None),
             labels=RunFolder(place).labels(manifest),
             profiles=RunFolder(place).profiles(manifest),
-            lengths=lengths,
-            case_tags=tags,
+            lengths=criteria.lengths,
+            case_tags=criteria.tags,
             judge_vendors=manifest.judge_vendors,
             system_vendors={**manifest.system_vendors, **(stated.system_vendors or {})},
         ),
@@ -308,23 +292,24 @@ def _remade(
     table: RatingTable, scale: GradesArgument, instrument: Instrument | str | None, cases: Cases | None
 ) -> RatingTable:
     """A table that is ready, read on another scale, with another instrument or with the patients of its cases."""
-    rows, found = without_marks(table.everything), KnownOfCases({}, {}, {}, {})
+    rows, found, vendors = without_marks(table.everything), CaseCriteria(), dict(table.run.system_vendors)
     check_scale(scale, rows)
     known = load_instrument(instrument) if isinstance(instrument, str) else instrument
     dimensions = table.dimensions if known is None else of_instrument(known)
     if cases is not None:
-        rows, found = with_cases(rows, cases)
+        rows, named, found = with_cases(rows, cases)
+        vendors |= named
     criteria: Mapping[str, tuple[Criterion, ...]] = table.criteria
     marked = by_case_instrument(rows, known or table.instrument)
     if marked is not None:
-        rows, criteria = with_marks(rows, {**criteria, **found.criteria})
+        rows, criteria = with_marks(rows, {**criteria, **found.of})
         dimensions = tuple(of_instrument(marked))
     return replace(
         table,
         **_ready(rows, present(dimensions, rows, scale), table.rules),
         run=replace(
             table.run,
-            system_vendors={**table.run.system_vendors, **found.vendors},
+            system_vendors=vendors,
             lengths={**table.run.lengths, **found.lengths},
             case_tags={**table.run.case_tags, **found.tags},
         ),

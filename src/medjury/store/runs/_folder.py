@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import create_private, make_private, private_folder, write_whole
-from medjury.intake.cases import Criterion, criteria_of
+from medjury.intake.cases import CaseCriteria, criteria_of
 from medjury.store.ratings import unguard
 from medjury.store.runs import files
 from medjury.store.runs._anchors import beside_report, check_log, file_hash, refuse_cut_log, report_hashes
@@ -220,18 +220,15 @@ class RunFolder:
         rows = self._rows(files.LABELS, manifest)
         return {name: {label: int(text == "1") for label, text in own.items()} for name, own in rows.items()}
 
-    def criteria(
-        self, manifest: Manifest
-    ) -> tuple[dict[str, tuple[Criterion, ...]], dict[tuple[str, str], int], dict[str, tuple[str, ...]]]:
-        """By case, the criteria that it was marked by; by answer, how many characters it has; and the tags of the
-        case itself."""
+    def criteria(self, manifest: Manifest) -> CaseCriteria:
+        """By what criteria cases were marked."""
         if files.CRITERIA not in manifest.files:
-            return {}, {}, {}
+            return CaseCriteria()
         try:
             known = json.loads((self.path / files.CRITERIA).read_text("utf-8"))
             found = {item: criteria_of(own) for item, own in known["criteria"].items()}
             lengths = {(item, system): int(size) for item, system, size in known["characters"]}
-            return found, lengths, {item: tuple(own) for item, own in known["tags"].items()}
+            return CaseCriteria(found, lengths, {item: tuple(own) for item, own in known["tags"].items()})
         except (OSError, ValueError, KeyError, TypeError, MedjuryError):
             lost = "cannot be read, and without it nobody knows what the criteria are worth"
             raise MedjuryError(f"{self.path / files.CRITERIA}: {lost}; {_ANEW}") from None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from medjury.foundation.documents import read_document
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import whole_file
-from medjury.intake.cases import Case, Criterion, criterion_row, tags_of
+from medjury.intake.cases import Case, CaseCriteria, criterion_row
 from medjury.store.ratings import PROFILE, guard_frame
 from medjury.store.runs import files
 from medjury.studies._file.study_file import HumansPart
@@ -153,42 +153,17 @@ def write_patients(groups: Mapping[str, int], folder: Path) -> list[str]:
     return [files.PATIENTS]
 
 
-class CaseCriteria:
-    """Gathers the criteria of cases as they pass, and how long each answer is."""
-
-    def __init__(self) -> None:
-        self.of: dict[str, dict[str, Criterion]] = {}
-        self._characters: list[tuple[str, str, int]] = []
-        self._tags: dict[str, tuple[str, ...]] = {}
-
-    def add(self, case: Case) -> None:
-        given = {each.id: each for each in case.criteria}
-        own = self.of.setdefault(case.id, dict(given)) if given else {}
-        if only := given.keys() ^ own.keys():
-            raise MedjuryError(
-                f"some answers to case {case.id!r} have the criterion {min(only)!r}, and others have not; a "
-                "case has one list of criteria"
-            )
-        for each in case.criteria:
-            if own.setdefault(each.id, each) != each:
-                raise MedjuryError(
-                    f"the answers to case {case.id!r} have two criteria with the id {each.id!r} and other words, "
-                    "points or tags; a case has one list of criteria"
-                )
-        if case.criteria:
-            self._characters.append((case.id, case.system, len(case.candidate or "")))
-            self._tags[case.id] = tags_of(case)
-
-    def write(self, folder: Path) -> list[str]:
-        """Write them into a run folder, and name the file: none where no case has criteria."""
-        file = folder / files.CRITERIA
-        if not self.of:
-            file.unlink(missing_ok=True)
-            return []
-        of = {item: [criterion_row(each) for each in own.values()] for item, own in self.of.items()}
-        with whole_file(file) as opened:
-            json.dump({"criteria": of, "characters": self._characters, "tags": self._tags}, opened)
-        return [files.CRITERIA]
+def write_criteria(found: CaseCriteria, folder: Path) -> list[str]:
+    """Write the criteria of cases into a run folder, and name the file: none where no case has criteria."""
+    file = folder / files.CRITERIA
+    if not found.of:
+        file.unlink(missing_ok=True)
+        return []
+    of = {item: [criterion_row(each) for each in own] for item, own in found.of.items()}
+    characters = [[*answer, size] for answer, size in found.lengths.items()]
+    with whole_file(file) as opened:
+        json.dump({"criteria": of, "characters": characters, "tags": found.tags}, opened)
+    return [files.CRITERIA]
 
 
 def case_labels(study: Study, part: HumansPart, imported: ImportedRatings) -> dict[str, dict[str, int]]:

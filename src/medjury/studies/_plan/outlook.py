@@ -106,12 +106,12 @@ def _pooled(
     """Marks of criteria as rating tables have them: by whether points are negative, each criterion an item of its
     own; and which of these go together, as those of one case or patient do."""
     made, together, numbers = [], {}, dict[str, int]()
+    harms = {(item, each.id) for item, own in plan.criteria.of.items() for each in own if each.points < 0}
     for each in ratings:
         if each.item not in development:
-            criterion = plan.criteria.of.get(each.item, {}).get(each.dimension)
             item = f"{each.item} › {each.dimension}"
             together[item] = numbers.setdefault(_case(each.item, plan.patients), len(numbers))
-            harm = criterion is not None and criterion.points < 0
+            harm = (each.item, each.dimension) in harms
             made.append(replace(each, item=item, dimension=HARM if harm else MET))
     return tuple(made), together
 

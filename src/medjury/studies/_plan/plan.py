@@ -11,14 +11,14 @@ from typing import Any
 from medjury.foundation.documents import read_document
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Unscored
-from medjury.intake.cases import CaseReader, LeftOut, RedactedCases, not_known_text
+from medjury.intake.cases import CaseCriteria, CaseReader, LeftOut, RedactedCases, not_known_text
 from medjury.judging import Beginning, Rater, Used, shows_images
 from medjury.models import ChatModel, Price, PriceList, no_images, takes_images
 from medjury.statistics import Printable, counted, text_table
 from medjury.store.runs import SCORES, ManifestScores, TouchedBy
 from medjury.studies._file.models import JudgePart
 from medjury.studies._file.study_file import BudgetPart
-from medjury.studies._plan.case_facts import CaseCriteria, CaseParts, CaseVendors, PartsOfCases
+from medjury.studies._plan.case_facts import CaseParts, CaseVendors, PartsOfCases
 from medjury.studies._plan.context_windows import WindowCheck
 from medjury.studies._plan.gate import danger_note, listed_cases, named_cases, unknown_note
 from medjury.studies._plan.touched import TouchedCases

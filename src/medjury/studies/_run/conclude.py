@@ -32,7 +32,13 @@ from medjury.store.ratings import (
     write_records,
 )
 from medjury.store.runs import Conclusion, Coverage, Manifest, RepliesRead, RunFolder, Units, file_hash, files
-from medjury.studies._plan.case_facts import write_labels, write_parts, write_patients, write_raters
+from medjury.studies._plan.case_facts import (
+    write_criteria,
+    write_labels,
+    write_parts,
+    write_patients,
+    write_raters,
+)
 from medjury.studies._plan.clinicians import Humans
 from medjury.studies._plan.context_windows import left_out, left_out_lines
 from medjury.studies._plan.manifest import answering_models, coverage, now
@@ -242,7 +248,7 @@ def conclude(
             *rated,
             *write_patients(plan.patients, study.output),
             *write_parts(plan.known_of, study.output),
-            *plan.criteria.write(study.output),
+            *write_criteria(plan.criteria, study.output),
             *write_raters({} if humans is None else humans.profiles, study.output),
             *write_labels({} if humans is None else humans.labels, study.output),
         ]
