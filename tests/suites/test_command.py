@@ -29,12 +29,16 @@ def test_list_tells_what_a_benchmark_is(capsys: Captured) -> None:
         "category": "Administration and Workflow",
         "subcategory": "Overseeing Financial Activities",
         "access": "gated",
+        "fetched": False,
         "curation": "existing",
         "metric": "code_f1",
         "open": False,
+        "helm": "codes",
     }
     assert main(["bench", "list"]) == 0
-    assert "of other collections: medmcqa, medqa, medxpertqa, mmlu_med, askdocs" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "of other collections: medmcqa, medqa, medxpertqa, mmlu_med, askdocs" in shown
+    assert "* medjury bench fetch NAME brings its files (8 of them)" in shown and shown.count("public*") == 8
 
 
 def test_tasks_shows_the_taxonomy_and_what_is_covered(capsys: Captured) -> None:

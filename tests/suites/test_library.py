@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -46,6 +47,24 @@ def test_they_cover_every_subcategory_as_the_paper_says() -> None:
     assert found.open == ()
     assert sizes[1] == 15
     assert sum(count for size, count in sizes.items() if 2 <= size <= 5) == 7
+
+
+def test_the_page_names_the_public_ones_that_can_be_fetched_and_those_that_cannot() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    brought, _, absent = (
+        " ".join(page.split())
+        .partition("`fetch` brings ")[2]
+        .partition(" It asks before")[0]
+        .partition(" It has no address for ")
+    )
+    assert absent.endswith("nor for any of those beside the 35.")
+    assert not [each.name for each in library(extras=True) if each.addresses and each not in MEDHELM]
+    public = {each.title: bool(each.addresses) for each in MEDHELM if each.access == "public"}
+    named = {
+        title: [re.search(rf"\b{title}(?=[ ,:.])", part) is not None for part in (brought, absent)]
+        for title in public
+    }
+    assert named == {title: [fetched, not fetched] for title, fetched in public.items()}
 
 
 def test_every_private_benchmark_is_new_but_one() -> None:

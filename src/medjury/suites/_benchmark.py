@@ -19,10 +19,12 @@ Curation = Literal["existing", "reformulated", "new"]
 class Helm:
     """A benchmark in HELM: its name there, the rule of `HELM_RULES` that scores it (`jury` where none does), what
     HELM's prompt asks for in place of the words that ours asks for, and which of its items and what of its prompt
-    are not ours."""
+    are not ours. `shows` names the inputs by which an answer to HELM is known where its prompt words others anew:
+    the first is a line of it."""
 
     name: str
     rule: str
+    shows: tuple[str, ...] = ()
     words: Mapping[str, str] = field(default_factory=dict)
     split: str = ""
     prompt: str = ""

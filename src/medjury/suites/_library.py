@@ -95,6 +95,8 @@ def _faults(file: BenchmarkFile) -> Iterator[tuple[Place, str]]:
         yield ("prompt",), "names no input; write {question} where the question belongs"
     yield from _option_faults(file.options)
     yield from _place_faults(file)
+    if file.helm and (unknown := set(file.helm.shows) - set(inputs_of(file.prompt))):
+        yield ("helm", "shows"), f"the prompt has no input {unknown.pop()!r}"
     names = [each.name for each in file.files]
     if len(set(names)) != len(names):
         yield ("files",), "a file appears twice"
@@ -186,6 +188,7 @@ class SamplingPart(Part):
 class HelmPart(Part):
     name: Text
     rule: Literal["letter", "error_flag", "codes", "calculation", "rows", "jury"]
+    shows: list[Name] = []
     words: dict[str, str] = {}
     split: Optional = ""
     prompt: Optional = ""
@@ -230,7 +233,7 @@ def to_benchmark(file: BenchmarkFile) -> Benchmark:
         "files": {each.name: each.sha256 for each in file.files},
         "addresses": {each.name: each.address for each in file.files if each.address},
         "sampling": file.sampling.model_dump(),
-        "helm": Helm(**file.helm.model_dump()) if file.helm else None,
+        "helm": Helm(**{**file.helm.model_dump(), "shows": tuple(file.helm.shows)}) if file.helm else None,
     }
     return Benchmark(**values)
 
@@ -260,24 +263,29 @@ def listed(benchmarks: Sequence[Benchmark]) -> list[dict[str, Any]]:
             "category": each.category,
             "subcategory": each.subcategory,
             "access": each.access,
+            "fetched": bool(each.addresses),
             "curation": each.curation,
             "metric": each.metrics[0],
             "open": each.open,
+            "helm": each.helm.rule if each.helm else None,
         }
         for each in benchmarks
     ]
 
 
 def listing_text(benchmarks: Sequence[Benchmark]) -> str:
-    """One line to a benchmark, by category."""
+    """One line to a benchmark, by category; a star at those that `medjury bench fetch` brings."""
     lines: list[str] = []
     for category in dict.fromkeys(each.category for each in benchmarks):
         lines.append(category)
         for each in benchmarks:
             if each.category == category:
                 kind = "open" if each.open else "closed"
+                access = f"{each.access}{'*' * bool(each.addresses)}"
                 lines.append(
-                    f"  {each.name:22} {each.access:8} {each.curation:13} {kind:7} {each.metrics[0]:15} "
+                    f"  {each.name:22} {access:8} {each.curation:13} {kind:7} {each.metrics[0]:15} "
                     f"{each.subcategory}"
                 )
+    fetched = sum(bool(each.addresses) for each in benchmarks)
+    lines.append(f"* medjury bench fetch NAME brings its files ({fetched} of them)")
     return "\n".join(lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import inspect
 import json
 import random
@@ -20,7 +21,7 @@ import yaml
 
 from medjury.suites import library, load_benchmark, load_items, sample_file
 from medjury.suites._benchmark import Benchmark, Item
-from medjury.suites._exchange import read_published
+from medjury.suites._exchange import GivenAnswer, match_answers, read_published
 from medjury.suites._marking import helm_marks
 
 pytest.importorskip("helm", reason="crfm-helm is not installed; `make test-interop` brings it")
@@ -301,3 +302,46 @@ def test_helms_table_of_results_is_read_as_its_summarizer_writes_it(tmp_path: Pa
         ("GPT-4o", "head_qa"): 0.9, ("GPT-4o", "medec"): 0.6, ("GPT-4o", "pubmedqa"): 0.7,
         ("Another", "medec"): 0.25, ("Another", "pubmedqa"): 0.0,
     }  # fmt: skip
+
+
+def instances(name: str, folder: Path) -> list[Any]:
+    """The made-up rows of a benchmark as HELM's own scenario turns them into questions."""
+    from helm.benchmark.scenarios.ehr_sql_scenario import EhrSqlScenario
+    from helm.benchmark.scenarios.medcalc_bench_scenario import MedCalcBenchScenario
+    from helm.benchmark.scenarios.medec_scenario import MedecScenario
+    from helm.benchmark.scenarios.medhallu_scenario import MedHalluScenario
+    from helm.benchmark.scenarios.pubmed_qa_scenario import PubMedQAScenario
+
+    sample = sample_file(load_benchmark(name))
+    if name == "pubmedqa":
+        (folder / "data").mkdir()
+        (folder / "data" / "test_set.json").write_bytes((sample / "ori_pqal.json").read_bytes())
+        return PubMedQAScenario().get_instances(str(folder))
+    if name == "medec":
+        return MedecScenario().process_csv(str(sample), "test")
+    if name == "ehrsql":
+        made = EhrSqlScenario()
+        return made.process_json(
+            str(sample / "valid.json"), made.extract_schema(str(sample / "eicu.sql")), "test"
+        )
+    if name == "medcalc_bench":
+        with sample.open(encoding="utf-8") as file:
+            return MedCalcBenchScenario().process_csv(list(csv.DictReader(file)), "test")
+    rows = [json.loads(line) for line in sample.read_text().splitlines()]
+    return [
+        MedHalluScenario().create_instance(row["Question"], row["Knowledge"], row[column], label, "test")
+        for row in rows
+        for label, column in enumerate(("Ground Truth", "Hallucinated Answer"))
+    ]
+
+
+@pytest.mark.parametrize("name", ["ehrsql", "medcalc_bench", "medec", "medhallu", "pubmedqa"])
+def test_an_answer_to_a_question_of_helms_scenario_belongs_to_our_item(name: str, tmp_path: Path) -> None:
+    benchmark = load_benchmark(name)
+    items = load_items(benchmark, sample_file(benchmark)).items
+    answers = [
+        GivenAnswer(f"id{place}", str(each.input.text), str(place))
+        for place, each in enumerate(instances(name, tmp_path))
+    ]
+    found = match_answers(benchmark, items, answers, by=benchmark.helm)
+    assert [found.answers[item.id].text for item in items] == [str(place) for place in range(len(items))]

@@ -60,6 +60,36 @@ def test_an_id_is_not_enough_where_the_question_holds_the_texts_of_two_items() -
     assert found["1"] == "x"  # the other is but a word of this one
 
 
+HELMS = load_benchmark("medcalc_bench")
+TALL = Item("t", {"question": "What is the BMI?", "note": "180 cm,\n81 kg."}, ("25",))
+SMALL = Item("s", {"question": "What is the BMI?", "note": "160 cm, 81 kg."}, ("31.6",))
+
+
+def matched_line(*inputs: str, items: tuple[Item, ...] = (TALL, SMALL)) -> dict[str, str]:
+    answers = [GivenAnswer(f"id{number}", each, str(number)) for number, each in enumerate(inputs)]
+    found = match_answers(HELMS, items, answers, by=HELMS.helm)
+    told = {item: why for why, ids in found.unmatched.items() for item in ids}
+    return {item: answer.text for item, answer in found.answers.items()} | told
+
+
+def test_an_answer_to_helm_is_known_by_a_whole_line_and_the_texts_beside_it() -> None:
+    none = "no answer has its id or its text"
+    small, tall = (
+        f"Patient note: {note}\n\nQuestion: What is the BMI?\n"
+        for note in ("160 cm, 81 kg.", "180 cm, 81 kg.")
+    )
+    assert matched_line(small, tall) == {"s": "0", "t": "1"}
+    assert matched_line(small) == {"s": "0", "t": none}
+    assert matched_line(small, small)["s"] == "several answers have its text"
+    assert matched_line(small.replace("?", "? And why?")) == {
+        "s": none,
+        "t": none,
+    }  # a part of a line is none
+    same = replace(SMALL, id="u")
+    assert matched_line(small, items=(SMALL, same)) == dict.fromkeys("su", "another item has the same text")
+    assert match_answers(HELMS, (SMALL,), [GivenAnswer("id0", small, "x")]).answers == {}  # not of HELM
+
+
 CHOICES = replace(FIRST, choices={"A": "With food.", "B": "Without.", "C": "Never."}, gold=("A",))
 
 

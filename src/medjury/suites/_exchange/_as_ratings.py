@@ -32,7 +32,7 @@ from medjury.models import (
 )
 from medjury.statistics import counted
 from medjury.store.ratings import Rating
-from medjury.suites._benchmark import Benchmark, Item
+from medjury.suites._benchmark import Benchmark, Helm, Item
 from medjury.suites._exchange._others_answers import GivenAnswer, GivenRun, match_answers
 
 # Another program's answers as a file of recorded answers, by which a suite takes them like any candidate's.
@@ -298,7 +298,7 @@ def record_given(
     lines: list[tuple[Case, int, GivenAnswer]] = []
     helms: dict[str, str] = {}
     for each in questions:
-        matched = match_answers(each.benchmark, each.items, answers)
+        matched = match_answers(each.benchmark, each.items, answers, by=_asked_by(program, each.benchmark))
         reworded = len(helms)
         for item, case in zip(each.items, each.cases, strict=True):
             if item.id in matched.answers:
@@ -326,6 +326,10 @@ def record_given(
     was = RecordedAs(names=[called], identity=identity, vendor=by.partition("/")[0] if "/" in by else "")
     write_answers(to, [was], _recorded(lines, speaker, identity))
     return told, helms if program == "HELM" else None
+
+
+def _asked_by(program: str, benchmark: Benchmark) -> Helm | None:
+    return benchmark.helm if program == "HELM" else None
 
 
 def _in_our_words(benchmark: Benchmark, answer: GivenAnswer) -> str | None:
@@ -378,7 +382,7 @@ def ratings_of_given(
     found: list[Rating] = []
     told = []
     for run in read_given(Path(path)):
-        matched = match_answers(benchmark, items, run.answers)
+        matched = match_answers(benchmark, items, run.answers, by=_asked_by(run.program, benchmark))
         metrics = sorted({name for answer in run.answers for name in answer.scores})
         for item, answer in matched.answers.items():
             found += [_rating(benchmark, run, item, answer, metric) for metric in metrics]

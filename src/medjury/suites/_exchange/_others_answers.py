@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from medjury.suites._benchmark import Benchmark, Item, prompt_of
+from medjury.suites._benchmark import Benchmark, Helm, Item, prompt_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,8 @@ class GivenRun:
 # By the item's id, where every text of the item occurs in the question that was asked there, and those of no other
 # item do: two numberings agree by accident. Where no answer has the id, by the text: the question is the item's
 # whole prompt or its inputs, the same but for blanks and line ends, and no other answer and no other item has it.
-# Nothing is matched by likeness, and what is not matched is told with the reason.
+# A run of HELM, which numbers instances by itself and words most prompts otherwise, is matched by a line of the
+# question too. Nothing is matched by likeness, and what is not matched is told with the reason.
 
 
 _LETTER = re.compile(r"\(?([A-Z])\)?[.):]?")
@@ -63,9 +64,16 @@ class Matched:
     unmatched: dict[str, list[str]]
 
 
-def match_answers(benchmark: Benchmark, items: Sequence[Item], answers: Sequence[GivenAnswer]) -> Matched:
-    """The answer to each item."""
+def match_answers(
+    benchmark: Benchmark, items: Sequence[Item], answers: Sequence[GivenAnswer], *, by: Helm | None = None
+) -> Matched:
+    """The answer to each item. `by` is how HELM asks it, where HELM did: the first of the inputs that it shows as
+    we do is a whole line of the question, or all of it but a label (`Question: …`), and the others occur in it.
+    Where it asks for other words than our letters, an answer has no choices."""
+    shown = by.shows if by else ()
     by_id, by_text = defaultdict(list), defaultdict(list)
+    by_line = _by_line(answers) if shown else {}
+    twice = _said_twice([_shown(item, shown) for item in items])
     for answer in answers:
         by_id[answer.id].append(answer)
         by_text[_plain(answer.input)].append(answer)
@@ -78,7 +86,11 @@ def match_answers(benchmark: Benchmark, items: Sequence[Item], answers: Sequence
     unmatched: dict[str, list[str]] = defaultdict(list)
     for item in items:
         one = _one(item, by_id[item.id], texts[item.id], by_text, owners, items)
-        taken = _in_our_letters(item, one) if isinstance(one, GivenAnswer) else None
+        if one == NO_ANSWER and shown:
+            one = SHARED if _shown(item, shown) in twice else _of_line(_shown(item, shown), by_line)
+        taken = one if isinstance(one, GivenAnswer) else None
+        if taken is not None and not (by and by.words):
+            taken = _in_our_letters(item, taken)
         if taken is not None:
             found[item.id] = taken
         else:
@@ -107,6 +119,29 @@ def _one(
     if len(those) > 1:
         return SEVERAL
     return those[0] if owners[_plain(those[0].input)] == {item.id} else SHARED
+
+
+def _shown(item: Item, shown: Sequence[str]) -> tuple[str, ...]:
+    return tuple(_plain(item.inputs[name]) for name in shown)
+
+
+def _said_twice(texts: Sequence[tuple[str, ...]]) -> set[tuple[str, ...]]:
+    return {each for each, count in Counter(texts).items() if each and count > 1}
+
+
+def _by_line(answers: Sequence[GivenAnswer]) -> dict[str, list[GivenAnswer]]:
+    found: dict[str, list[GivenAnswer]] = {}
+    for answer in answers:
+        lines = answer.input.splitlines()
+        for text in {_plain(part) for line in lines for part in (line, line.partition(":")[2])} - {""}:
+            found.setdefault(text, []).append(answer)
+    return found
+
+
+def _of_line(texts: tuple[str, ...], by_line: Mapping[str, Sequence[GivenAnswer]]) -> GivenAnswer | str:
+    line, *others = texts
+    those = [each for each in by_line.get(line, ()) if all(text in _plain(each.input) for text in others)]
+    return NO_ANSWER if not those else SEVERAL if len(those) > 1 else those[0]
 
 
 def _texts(benchmark: Benchmark, item: Item) -> list[str]:
