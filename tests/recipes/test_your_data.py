@@ -145,7 +145,7 @@ def test_files_of_another_shape_give_every_table_of_the_recipes_report(
     assert "126 answers to 42 cases" in text and "faithful 1 to 7" in text
     assert "5 judges, 5 of them with stored scores, a jury of 5" in text
     assert "9 in the reference" in text and "two or more scored 42 answers" in text
-    assert re.search(r"grades\.csv +yours +stored scores of study\.yaml", text)
+    assert re.search(r"grades\.csv +yours +stored scores \(study\.yaml\)", text)
     with nobody_reached():
         assert main(["run", str(folder / "study.yaml"), "--quiet"]) == 0
     made = tables_in(folder / "runs" / "medhelm-jury")
@@ -247,3 +247,38 @@ def test_the_page_names_the_files_of_every_recipe() -> None:
         parts = {name.partition("/")[0] for name in recipe.files()} - {"README.md"}
         missing = {part for part in parts if f"`{part}" not in row}
         assert not missing, (recipe.name, missing)
+
+
+def without_people(folder: Path, study: dict[str, Any]) -> None:
+    study.pop("humans")
+
+
+def one_judge(folder: Path, study: dict[str, Any]) -> None:
+    study["judges"], study["jury"] = study["judges"][:1], "none"
+
+
+def few_cases(folder: Path, study: dict[str, Any]) -> None:
+    mine(folder / "few", cases=8)
+    for name in ("cases.jsonl", "clinicians.csv", "grades.csv"):
+        (folder / "few" / name).replace(folder / name)
+    (folder / "few" / "study.yaml").unlink()
+
+
+def one_reader(folder: Path, study: dict[str, Any]) -> None:
+    with (folder / "clinicians.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    first = {(row["item"], row["dimension"]): {**row, "rater": "only"} for row in reversed(rows)}
+    write_csv(folder / "clinicians.csv", list(first.values()))
+
+
+@pytest.mark.parametrize("poorer", [without_people, one_judge, few_cases, one_reader])
+def test_of_poorer_files_the_report_has_what_was_told_and_no_more(poorer: Any, tmp_path: Path) -> None:
+    folder = mine(tmp_path / "mine")
+    file = folder / "study.yaml"
+    study = yaml.safe_load(file.read_text(encoding="utf-8"))
+    poorer(folder, study)
+    file.write_text(yaml.safe_dump(study, sort_keys=False), encoding="utf-8")
+    found = check_recipe(folder)
+    with nobody_reached():
+        assert main(["run", str(file), "--quiet"]) == 0
+    assert told(found, "study.yaml") == tables_in(folder / "runs" / "medhelm-jury") - OF_THE_OUTCOME

@@ -17,10 +17,12 @@ from medjury.studies._plan.clinicians import Humans
 from medjury.studies._recipes import PAGE, Recipe
 from medjury.studies._run.run import check_study
 from medjury.studies._study.study import Study, load_study
-from medjury.studies.inspection._report_tables import StudyFacts, TableToCome, facts_text, tables_to_come
+from medjury.studies.inspection._report_tables import TableToCome, tables_to_come
+from medjury.studies.inspection._study_facts import StudyFacts, facts_text
 
 _ENDINGS = (".yaml", ".yml")
 _RUNS = "runs"
+_NOT_HERE = "its context window is not known"  # of models, which the dry run tells
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,11 @@ def check_recipe(folder: str | Path, *, recipe: str | None = None) -> CheckedRec
         for place in sorted(folder.rglob("*"))
         if place.is_file() and place.relative_to(folder).parts[0] != _RUNS and not place.name.startswith(".")
     }
-    hashes = {name: _hash(place.read_bytes()) for name, place in there.items()}
+    sizes = {len(content) for files in ours.values() for content in files.values()}
+    hashes = {  # a file of another size is no recipe's, however large it is
+        name: _hash(place.read_bytes()) if place.stat().st_size in sizes else ""
+        for name, place in there.items()
+    }
     if stated is None:
         known = {name: {_hash(file) for file in files.values()} for name, files in ours.items()}
         found = max(known, key=lambda name: len(known[name] & set(hashes.values())))
@@ -134,14 +140,18 @@ def check_recipe(folder: str | Path, *, recipe: str | None = None) -> CheckedRec
     documents = [place for name, place in there.items() if name.endswith(_ENDINGS) and _is_study(place)]
     if not documents:
         raise MedjuryError(f"{folder} holds no study file: a .yaml file that begins with `study: NAME`")
+
+    def at(place: Path) -> str:
+        return place.relative_to(folder).as_posix()
+
     named: dict[str, list[str]] = {}
     studies = []
-    before = {} if stated is None else _tables_of(stated, [each.name for each in documents])
+    before = {} if stated is None else _tables_of(stated, list(map(at, documents)))
     for place in documents:
         uses = _uses(place, folder)
         for name, use in uses.items():
-            named.setdefault(name, []).append(f"{use} of {place.name}")
-        studies.append(_checked(place, uses, is_ours, before.get(place.name, ())))
+            named.setdefault(name, []).append(f"{use} ({at(place)})")
+        studies.append(_checked(place, at(place), uses, is_ours, before.get(at(place), ())))
     files = []
     for name in there:
         use = "; ".join(dict.fromkeys(named.get(name, ())))
@@ -240,26 +250,25 @@ def _tables_of(recipe: Recipe, names: Sequence[str]) -> dict[str, tuple[str, ...
 def _facts(study: Study) -> tuple[StudyFacts, tuple[str, ...], Humans | None]:
     plan = check_study(study, preflight=False)
     humans = Humans.read(study, rehearse=True)
-    return StudyFacts.of(study, plan, humans), plan.notes, humans
+    notes = tuple(each for each in plan.notes if _NOT_HERE not in each)
+    return StudyFacts.of(study, plan, humans), notes, humans
 
 
 def _checked(
-    place: Path, uses: Mapping[str, str], is_ours: Mapping[str, bool], before: Sequence[str]
+    place: Path, name: str, uses: Mapping[str, str], is_ours: Mapping[str, bool], before: Sequence[str]
 ) -> CheckedStudy:
     try:
         study = load_study(place)
         facts, notes, humans = _facts(study)
     except MedjuryError as error:
-        return CheckedStudy(place.name, (str(error),))
+        return CheckedStudy(name, (str(error),))
     tables = tables_to_come(facts)
     lost = tuple(each.name for each in tables if each.needs and each.name in before)
     problems = tuple(_foreign_answers(study, uses, is_ours))
     told = (*notes, *_about_ratings(study, uses, is_ours))
     if humans is not None:
         told = (*told, *humans.summary.warnings)
-    return CheckedStudy(
-        place.name, problems, tuple(dict.fromkeys(told)), tuple(facts_text(facts)), tables, lost
-    )
+    return CheckedStudy(name, problems, tuple(dict.fromkeys(told)), tuple(facts_text(facts)), tables, lost)
 
 
 def _of(uses: Mapping[str, str], is_ours: Mapping[str, bool], *wanted: str) -> dict[str, bool]:
