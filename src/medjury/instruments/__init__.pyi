@@ -31,6 +31,7 @@ from ._reader import extract_json as extract_json
 from ._reader import has_unasked_text as has_unasked_text
 from ._reader import needs_token as needs_token
 from ._reader import read_reply as read_reply
+from ._reader import same_key as same_key
 from ._schema import Explain as Explain
 from ._schema import closed_object as closed_object
 from ._schema import output_schema as output_schema

@@ -68,6 +68,7 @@ from ._judge import Judge as Judge
 from ._jury import Bench as Bench
 from ._jury import Jury as Jury
 from ._jury_rule import combine_columns as combine_columns
+from ._own_prompt import OwnPrompt as OwnPrompt
 from ._prompt import BEFORE_TOKENS as BEFORE_TOKENS
 from ._prompt import FIRST_VERSION as FIRST_VERSION
 from ._prompt import PROMPT_VERSION as PROMPT_VERSION

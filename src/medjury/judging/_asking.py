@@ -181,8 +181,10 @@ async def ask_for(
     about: Sequence[object] = (),
     *,
     token: str = "",
+    form_is_sent: bool = True,
 ) -> Asked[_Value]:
-    """Ask for a JSON object of this schema and give it to `read`, which raises `Unusable` where it is wrong.
+    """Ask for a JSON object of this schema and give it to `read`, which raises `Unusable` where it is wrong. Where
+    the question says the form in its own words the schema is not sent.
 
     `about` says what the question is about, in JSON values that hold nothing of its wording and all that it owes to
     the case and to earlier replies: by that its reply is found again where only the wording has changed. A question
@@ -204,7 +206,8 @@ async def ask_for(
         gate.was_read(answer.key, found.way)
         return read(found.value)
 
-    return await ask(gate, speaker, messages, schema, read_answer, sample, about, token)
+    sent = schema if form_is_sent else None
+    return await ask(gate, speaker, messages, sent, read_answer, sample, about, token)
 
 
 async def ask(

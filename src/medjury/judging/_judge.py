@@ -21,6 +21,7 @@ from medjury.instruments import (
 from medjury.intake.cases import Case, stated_language
 from medjury.judging._asking import Speaker, ask_for
 from medjury.judging._drawn_examples import DrawnExamples
+from medjury.judging._own_prompt import OwnPrompt
 from medjury.judging._prompt import (
     BEFORE_TOKENS,
     FIRST_VERSION,
@@ -75,7 +76,8 @@ class Judge(PlainRater):
     for each case from a training split. `prompt` is the version of the question: the record comes first ("4") where
     several questions are asked about it and no examples lie between, else the rubric ("3"). "2" and "1" are the
     same without a token. `translated` asks in the words that the instrument has in the language of the case, if
-    it has any; the frame around them, names and grades stay.
+    it has any; the frame around them, names and grades stay. `own` is a prompt in other words, asked and read as it
+    stands.
     """
 
     model: ChatModel
@@ -90,6 +92,7 @@ class Judge(PlainRater):
     drawn: DrawnExamples | None = None
     prompt: str | None = None
     translated: bool = False
+    own: OwnPrompt | None = None
     _layout: str = field(init=False, repr=False, compare=False)
     _prompts: Mapping[tuple[str, ...], Prompt] = field(init=False, repr=False, compare=False)
     _others: Mapping[str, Mapping[tuple[str, ...], Prompt]] = field(init=False, repr=False, compare=False)
@@ -114,12 +117,17 @@ class Judge(PlainRater):
             for instrument in (self.instrument, *map(self.instrument.in_language, languages))
         )
         object.__setattr__(self, "_others", dict(zip(languages, others, strict=True)))
-        schemas = {group: output_schema(self.instrument, group, explain=self.explain) for group in groups}
+        schemas: dict[tuple[str, ...], Mapping[str, object]] = {
+            group: output_schema(self.instrument, group, explain=self.explain) for group in groups
+        }
+        if self.own is not None:
+            self._check_own(self.own)
+            schemas = {group: self.own.schema(self.instrument) for group in groups}
         object.__setattr__(self, "_prompts", prompts)
         object.__setattr__(self, "_schemas", schemas)
         object.__setattr__(self, "_layout", version)
         object.__setattr__(self, "_settings_hash", self._hash_settings(prompts))
-        token = version not in BEFORE_TOKENS
+        token = version not in BEFORE_TOKENS and self.own is None
         speaker = Speaker(self.model, self.temperature, self.seed, self.max_tokens, self.reasks, token)
         object.__setattr__(self, "_speaker", speaker)
 
@@ -138,6 +146,16 @@ class Judge(PlainRater):
             )
         return self.prompt
 
+    def _check_own(self, own: OwnPrompt) -> None:
+        without = {
+            "per_dimension": self.per_dimension, "examples": bool(self.examples) or self.drawn is not None,
+            "translated": self.translated,
+        }  # fmt: skip
+        for name, is_there in without.items():
+            if is_there:
+                raise MedjuryError(f"a prompt of your own is asked as it stands, once; take `{name}` out")
+        own.check(self.instrument)
+
     def _hash_settings(self, prompts: Mapping[tuple[str, ...], Prompt]) -> str:
         """Hash of everything but the case that determines an answer."""
         words = [[m.role, m.content] for p in prompts.values() for m in p.opening]
@@ -154,6 +172,8 @@ class Judge(PlainRater):
             "per_dimension": self.per_dimension,
             "reasks": self.reasks,
         }
+        if self.own is not None:
+            settings["prompt"] = self.own.fingerprint()
         if self.drawn is not None:
             settings["drawn"] = self.drawn.fingerprint()
         if self.translated:
@@ -195,7 +215,9 @@ class Judge(PlainRater):
             "reasks": self.reasks,
             "examples": len(self.examples),
         }
-        if self._layout != FIRST_VERSION:
+        if self.own is not None:
+            settings["prompt"] = f"own {self.own.fingerprint()[:16]}"
+        elif self._layout != FIRST_VERSION:
             settings["prompt"] = self._layout
         if self.translated:
             settings["translated"] = sorted(self._others)
@@ -207,7 +229,7 @@ class Judge(PlainRater):
             return messages
         tokens_in = sum([estimate_tokens(message.content) for message in messages]) + image_tokens(messages)
         each = _TOKENS_PER_SCORE + (_TOKENS_PER_EXPLANATION if self.explain else 0)
-        prompt = most_tokens(Request(messages, self._schemas[unit.dimensions]))
+        prompt = most_tokens(Request(messages, self._sent(unit)))
         most = most_question(prompt, self.speaker, COMPLAINT + FRAME * len(unit.dimensions))
         return Expected(1, tokens_in, each * len(unit.dimensions), most)
 
@@ -221,9 +243,15 @@ class Judge(PlainRater):
         messages = self._messages(unit)
         if isinstance(messages, Unscored):
             return messages
-        return self.speaker.request(messages, self._schemas[unit.dimensions], unit.sample)
+        return self.speaker.request(messages, self._sent(unit), unit.sample)
+
+    def _sent(self, unit: Unit) -> Mapping[str, object] | None:
+        """The form of the answer as it goes with the question; a prompt of one's own says it itself."""
+        return self._schemas[unit.dimensions] if self.own is None else None
 
     def _messages(self, unit: Unit, *, measured: bool = False) -> tuple[Message, ...] | Unscored:
+        if self.own is not None:
+            return self.own.messages(unit.case, self.instrument)
         shown = (
             () if self.drawn is None else self.drawn.messages_for(unit.case, unit.dimensions, self.explain)
         )
@@ -246,7 +274,7 @@ class Judge(PlainRater):
             return Graded(dict.fromkeys(unit.dimensions, messages), None)
         asked = await ask_for(
             gate, self.speaker, messages, self._schemas[unit.dimensions],
-            self._reading(unit.dimensions), unit.sample, self._about(unit),
+            self._reading(unit.dimensions), unit.sample, self._about(unit), form_is_sent=self.own is None,
         )  # fmt: skip
         outcomes = asked.value or asked.so_far or {}
         failure = asked.failure
@@ -281,9 +309,15 @@ class Judge(PlainRater):
         """What the question is about. Which dimensions it has is wording, unless there are several questions."""
         part = unit.dimensions[0] if len(self._prompts) > 1 else ""
         drawn = None if self.drawn is None else self.drawn.fingerprint()
+        if self.own is not None:  # a reply in another form is no reply to this question
+            return ["own", unit.case.fingerprint(), self.own.fingerprint()]
         return ["grade", unit.case.fingerprint(), part, self.explain, len(self.examples), drawn]
 
     def _reading(self, dimensions: Sequence[str]) -> Callable[[object], Mapping[str, Outcome]]:
+        if (own := self.own) is not None:
+            return lambda value: whole(
+                read_answer(self.instrument, own.graded(value, self.instrument), dimensions)
+            )
         return lambda value: whole(read_answer(self.instrument, value, dimensions), self.instrument)
 
 

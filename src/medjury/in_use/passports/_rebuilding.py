@@ -135,6 +135,10 @@ def travelling_settings(document: Document) -> tuple[dict[str, Any], dict[str, s
             texts[name] = (folder / part["instrument"]).read_text(encoding="utf-8-sig")
             part["instrument"] = name
     for part in kept["judges"]:
+        if isinstance(stated := part.get("prompt"), dict):
+            name = f"prompt-{len(texts) + 1}.txt"
+            texts[name] = (folder / stated["file"]).read_text(encoding="utf-8-sig")
+            stated["file"] = name
         _refuse_secret(document, str(part.get("url", "")))
     kept["judges"] = [_with_whole_paths(each, folder) for each in kept["judges"]]
     if "redact" in kept:

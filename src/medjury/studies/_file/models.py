@@ -164,6 +164,15 @@ class ExamplesPart(Part):
         return self
 
 
+class PromptPart(Part):
+    """A prompt in a site's own words: `file` has places such as `{candidate}` for the texts, `reply` says where the
+    grades lie in the object that it asks for, `words` which words are grades; see docs/judging/own-prompts.md."""
+
+    file: str
+    reply: dict[str, Any] = {}
+    words: dict[str, dict[str, int | None]] = {}
+
+
 class JudgePart(ModelPart):
     """One judge: a model and the way it judges. `strategy` is a word, or a word with its settings; what they
     are is stated by the strategy itself (see `_study/strategies.py`)."""
@@ -174,9 +183,8 @@ class JudgePart(ModelPart):
     explain: bool | Literal["after"] = True
     per_dimension: bool = False
     translated: bool = False  # asked in the case's language, where the instrument has a translation
-    prompt: Literal["1", "2", "3", "4"] | None = (
-        None  # which words the questions are asked in, see docs/prices.md
-    )
+    # Which words the questions are asked in: ours (see docs/prices.md), or the site's own.
+    prompt: Literal["1", "2", "3", "4"] | PromptPart | None = None
     strategy: dict[str, Any] = {"name": "single"}
     examples: ExamplesPart | None = None
     context: ContextPart = ContextPart()

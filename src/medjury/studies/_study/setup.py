@@ -10,10 +10,18 @@ from typing import TYPE_CHECKING, Any
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.fields import Part
 from medjury.instruments import Instrument
-from medjury.judging import BEFORE_TOKENS, FIRST_VERSION, PROMPT_VERSION, RECORD_FIRST, Rater, Speaker
+from medjury.judging import (
+    BEFORE_TOKENS,
+    FIRST_VERSION,
+    PROMPT_VERSION,
+    RECORD_FIRST,
+    OwnPrompt,
+    Rater,
+    Speaker,
+)
 from medjury.models import ChatModel, make_model
 from medjury.store.runs import ManifestJudge, RunFolder
-from medjury.studies._file.models import JudgePart, ModelPart
+from medjury.studies._file.models import JudgePart, ModelPart, PromptPart
 
 if TYPE_CHECKING:
     from medjury.judging import DrawnExamples
@@ -47,7 +55,20 @@ class Setup:
     @property
     def prompt(self) -> str | None:
         """The version of the prompt: as stated, else that of the run which is gone on with."""
-        return self.part.prompt or self.begun
+        stated = self.part.prompt
+        return None if isinstance(stated, PromptPart) else stated or self.begun
+
+    @property
+    def own_prompt(self) -> OwnPrompt | None:
+        """The prompt in the site's own words, where the entry names one."""
+        stated = self.part.prompt
+        if not isinstance(stated, PromptPart):
+            return None
+        file = self.folder / stated.file
+        try:
+            return OwnPrompt(file.read_text(encoding="utf-8-sig"), stated.reply, stated.words)
+        except (OSError, UnicodeDecodeError) as error:
+            raise MedjuryError(f"the prompt {file} cannot be read ({error})") from None
 
     @property
     def shows_token(self) -> bool:
@@ -58,6 +79,11 @@ class Setup:
         """The model of a role with how it is asked: its own, or the entry's where none is named."""
         how = self.part if part is None else part
         model = self.model if part is None else self.make(part, role)
+        if isinstance(self.part.prompt, PromptPart):
+            raise MedjuryError(
+                "this way of judging asks several questions, and a prompt of your own is one; take `strategy` or "
+                "`prompt` out"
+            )
         if self.part.prompt in RECORD_FIRST:
             raise MedjuryError(
                 f"prompt: {self.part.prompt} puts the record first, and this way of judging does not; state "

@@ -40,6 +40,7 @@ def _single(settings: SingleSettings, setup: Setup) -> Judge:
         examples=setup.instrument.examples if setup.use_examples else (),
         drawn=setup.drawn,
         prompt=setup.prompt,
+        own=setup.own_prompt,
         translated=part.translated,
     )
 
@@ -298,6 +299,7 @@ def _juror(part: ModelPart, name: str, setup: Setup) -> Judge:
         examples=setup.instrument.examples if setup.use_examples else (),
         drawn=setup.drawn,
         prompt=setup.prompt,
+        own=setup.own_prompt,
         translated=setup.part.translated,
     )
 
