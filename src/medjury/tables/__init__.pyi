@@ -28,8 +28,6 @@ from ._marks import CASE as CASE
 from ._marks import CRITERION as CRITERION
 from ._marks import HARM as HARM
 from ._marks import MET as MET
-from ._marks import POINTS as POINTS
-from ._marks import TOTAL as TOTAL
 from ._marks import case_column as case_column
 from ._open import open_run as open_run
 from ._open import rating_table as rating_table

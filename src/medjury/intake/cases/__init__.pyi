@@ -20,15 +20,12 @@ from ._language import language_of as language_of
 from ._language import language_of_text as language_of_text
 from ._language import languages_of as languages_of
 from ._language import not_english as not_english
-from ._language import shown_language as shown_language
 from ._language import stated_language as stated_language
 from ._marks_file import MET_WORDS as MET_WORDS
 from ._marks_file import NOT_APPLICABLE_WORDS as NOT_APPLICABLE_WORDS
 from ._marks_file import is_healthbench_file as is_healthbench_file
 from ._marks_file import is_marks_file as is_marks_file
 from ._marks_file import marks_table as marks_table
-from ._messages import CONVERSATION as CONVERSATION
-from ._messages import OF_THE_ASSISTANT as OF_THE_ASSISTANT
 from ._messages import ChatMessage as ChatMessage
 from ._messages import heading_line as heading_line
 from ._messages import messages_json as messages_json
@@ -60,7 +57,6 @@ from ._redaction import redact_part as redact_part
 from ._row import criteria_of as criteria_of
 from ._tally import LeftOut as LeftOut
 from ._units import Unit as Unit
-from ._units import judged_units as judged_units
 from ._write import case_to_row as case_to_row
 from ._write import criterion_row as criterion_row
 from ._write import write_cases as write_cases
