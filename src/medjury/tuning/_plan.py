@@ -179,17 +179,13 @@ def _writer(study: Study, part: TuningPart, place: int) -> tuple[Writer, ModelPa
 def tuning_gate(made: Preparation, prices: PriceList, cache: ReplyCache | None) -> Gate:
     """The gate that every question of a tuning passes; without a cache, one to check with."""
     study, log = made.study, made.folder / files.AUDIT_LOG
-    caps, spent = study.settings.budget, audit_totals(log)
-    budget = Budget(
-        money=caps.money, calls=caps.calls, spent_money=spent.money, spent_calls=spent.calls,
-        perhaps_spent=spent.perhaps, perhaps_calls=spent.unended,
-    )  # fmt: skip
+    caps = study.settings.budget
     parts = {model.name: part for model, part in (*made.others, *study.models)}
     parts.setdefault(made.writer.model.name, made.writer_part)
     return Gate(
         cache=MemoryCache() if cache is None else cache,
         allow_hosts=study.settings.allow_hosts,
-        budget=budget,
+        budget=Budget.after(audit_totals(log), caps.money, caps.calls),
         prices=prices,
         audit=None if cache is None else AuditLog(log),
         limits={

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from typing import Self
 
 from medjury.instruments import Reason
 from medjury.models._chat import ModelError
+from medjury.models._gate.audit_log import AuditTotals
 
 _ROUNDING = 1e-9
 
@@ -46,6 +48,14 @@ class Budget:
         self._reserved_money = 0.0
         self._reserved_calls = 0
         self._settled: asyncio.Event | None = None
+
+    @classmethod
+    def after(cls, spent: AuditTotals, money: float | None, calls: int | None) -> Self:
+        """The caps of a study whose log says what it has spent."""
+        return cls(
+            money, calls, spent_money=spent.money, spent_calls=spent.calls, perhaps_spent=spent.perhaps,
+            perhaps_calls=spent.unended,
+        )  # fmt: skip
 
     async def reserve(self, money: float) -> Reservation:
         """Set aside the worst case of one call; waits where calls in flight may yet make room."""

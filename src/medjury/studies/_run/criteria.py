@@ -101,12 +101,7 @@ def draft_criteria(path: str | Path) -> DraftedCriteria:
         prices = prices.with_price(model, **part.price.model_dump())
     RunFolder(output).prepare(shared=settings.share == "group", study_file=Path(document.file))
     comments = _comments(panel_file(Path(document.file), settings.study)) if part.comments else {}
-    spent = audit_totals(output / files.AUDIT_LOG)
-    budget = Budget(
-        money=settings.budget.money, calls=settings.budget.calls, spent_money=spent.money, spent_calls=spent.calls,
-        perhaps_spent=spent.perhaps, perhaps_calls=spent.unended,
-    )  # fmt: skip
-    audit = AuditLog(output / files.AUDIT_LOG)
+    log, caps = output / files.AUDIT_LOG, settings.budget
     limits = {model.name: Limits(part.concurrency, part.requests_per_minute, part.tokens_per_minute)}
 
     async def work() -> list[WrittenCriterion]:
@@ -114,8 +109,8 @@ def draft_criteria(path: str | Path) -> DraftedCriteria:
             async with StoreDesk(opened, f"{settings.study}@criteria") as desk:
                 gate = Gate(
                     cache=desk,
-                    budget=budget,
-                    audit=audit,
+                    budget=Budget.after(audit_totals(log), caps.money, caps.calls),
+                    audit=AuditLog(log),
                     allow_hosts=settings.allow_hosts,
                     prices=prices,
                     limits=limits,

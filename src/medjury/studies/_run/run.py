@@ -290,14 +290,9 @@ async def _judge(
     outcome: WorkDone,
 ) -> None:
     log = study.output / files.AUDIT_LOG
-    spent = audit_totals(
-        log
-    )  # all that this study ever sent, failed calls and earlier versions of it included
-    budget = Budget(
-        money=study.settings.budget.money, calls=study.settings.budget.calls if how.ask else 0,
-        spent_money=spent.money, spent_calls=spent.calls, perhaps_spent=spent.perhaps,
-        perhaps_calls=spent.unended,
-    )  # fmt: skip
+    # All that this study ever sent counts, failed calls and earlier versions of it included.
+    caps = study.settings.budget
+    budget = Budget.after(audit_totals(log), caps.money, caps.calls if how.ask else 0)
     cases = HashedCases(study.cases if plan.kept is None else plan.kept.again())
     planned = dict(plan.units)
     judges = {name: JudgeProgress(planned=units) for name, units in planned.items()}
