@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, get_args
 
 from medjury.cli._options import add_case_options, add_json, for_reader, mapping_of, print_json
 from medjury.foundation.errors import MedjuryError
@@ -16,6 +16,7 @@ from medjury.intake.cases import (
     CaseReader,
     RedactedCases,
     Redactor,
+    Unit,
     added_settings,
     make_redactor,
     not_known_text,
@@ -35,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(check)
     check.add_argument(
         "--unit",
-        choices=("conversation", "last", "turn"),
+        choices=get_args(Unit),
         help="what is judged of each conversation, as `unit` in a study says it",
     )
     check.add_argument("--all", action="store_true", help="list up to a thousand problems, not the first few")

@@ -221,10 +221,8 @@ class ScoresJudge(PlainRater):
             for outcome in dimensions.values():
                 _, status, reason, _ = outcome_columns(outcome)
                 said[status if reason is None else reason.value] += 1
-        rows, graded = self._rows(), self.groups[0]
-        asked = {answer: self._asked(answer[0]) for answer in answers}
-        if self.instrument.by_case:
-            graded = tuple({name for own in asked.values() for name in own})
+        rows, asked = self._rows(), {answer: self._asked(answer[0]) for answer in answers}
+        graded = {name for own in asked.values() for name in own}
         unknown = {each: count for each, count in imported.unknown.items() if each[0] == rows[0].rater}
         left_out = {
             **imported.report.left_out,

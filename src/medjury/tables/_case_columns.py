@@ -10,8 +10,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from medjury.intake.cases import SAME_TEXT
 from medjury.store.ratings import PROFILE, Rating
 from medjury.tables._marks import CASE, CRITERION, POINTS
+from medjury.tables._pairs import SHOWN_FIRST
 
 if TYPE_CHECKING:
     import polars
@@ -25,16 +27,8 @@ FEWEST_GROUPS, MOST_GROUPS = 2, 40
 _LONGEST = 60  # characters; more are a text
 _ANSWER = ("item", "system")
 _MADE = (
-    "status",
-    "patient",
-    "cluster",
-    "row",
-    "off_scale",
-    "content_hash",
-    "vendor",
-    "shown_first",
-    "same_text",
-)
+    "status", "patient", "cluster", "row", "off_scale", "content_hash", "vendor", SHOWN_FIRST, SAME_TEXT,
+)  # fmt: skip
 # A profile says these of a rater and nobody says them of a case; a specialty may be either's: its values decide.
 _OF_RATERS = frozenset(PROFILE) - set(CASE_PARTS)
 _IDENTIFIES = re.compile(

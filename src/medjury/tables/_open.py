@@ -245,9 +245,10 @@ def _made(
     stated = manifest or Manifest()
     rows = clean_rows(source, may_be_empty=manifest is not None)
     known = _own_instrument(stated) or _named_instrument(rows)
-    if criteria or by_case_instrument(rows, known) is not None:
+    marked = by_case_instrument(rows, known)
+    if criteria or marked is not None:
+        known = marked
         rows, criteria = with_marks(rows, criteria)
-        known = by_case_instrument(rows, known)
     dimensions = of_manifest(stated.instrument) or ([] if known is None else of_instrument(known))
     return RatingTable(
         **_ready(rows, present(dimensions, rows, None), stated.rules),

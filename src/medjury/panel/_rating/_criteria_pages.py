@@ -136,9 +136,7 @@ def _decided(panel: Panel, place: int, person: str, form: Form) -> str:
         if action == "own":
             known = {"case": case.id, "id": criterion_id(text, points or 1, "w"), "state": "written"}
             made = WrittenCriterion.model_validate({**known, "text": text, "points": points, **by})
-            if any(each.id == made.id for each in case.criteria) or any(
-                each.id == made.id for each in written
-            ):
+            if made.id in {*(each.id for each in case.criteria), *(each.id for each in written)}:
                 return _("This criterion is there already.")
             everything.append(made)
         elif any(each.id == identity for each in written) and action in ("accept", "drop"):

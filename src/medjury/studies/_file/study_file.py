@@ -14,6 +14,7 @@ from pydantic import Field, field_validator, model_validator
 from medjury.foundation.documents import Document, Place, parse_document
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.fields import FileName, Optional, Part
+from medjury.intake.cases import Unit
 from medjury.store.runs import ConsensusRule, DangerBy, GateRules, ReportSettings
 from medjury.studies._file.models import (
     CasesPart,
@@ -204,7 +205,7 @@ class StudyFile(Part):
 
     study: FileName
     cases: CasesPart
-    unit: Literal["conversation", "last", "turn"] | None = None  # what is judged of each conversation
+    unit: Unit | None = None  # what is judged of each conversation
     design: Literal["answers", "pairs"] = "answers"  # `pairs`: every two answers to a case, side by side
     instrument: str
     dimensions: list[str] | None = Field(default=None, min_length=1)
