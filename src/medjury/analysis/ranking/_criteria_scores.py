@@ -6,9 +6,9 @@ For one rater's marks of one answer, with p the points of a criterion,
 
 negative points of what is met included: the rule of HealthBench (Arora RK, et al. 2025). A criterion that does
 not apply counts in neither sum. One that was not marked leaves no number but an interval: at worst it is met
-where its points are negative and not met where they are positive, at best the other way round. An answer
-without positive points has no score. The same holds for the criteria of one tag; a tag of the case (its theme)
-has the scores of whole answers.
+where its points are negative and not met where they are positive, at best the other way round; that it might
+not apply, which can take a score below 0 further down, is left aside. An answer without positive points has no
+score. The same holds for the criteria of one tag; a tag of the case (its theme) has the scores of whole answers.
 
 A system's score is the mean over its answers, clipped to 0..1 as a whole as HealthBench's authors do; `raw` is not
 clipped. Its interval is a bootstrap of patients, or cases. The mean is that of answers marked in full; `worst` and
