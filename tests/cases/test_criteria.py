@@ -73,6 +73,13 @@ def test_a_row_of_healthbench_whose_tags_are_no_list_is_refused_with_its_row(tmp
         list(read_cases(_written(tmp_path, row)))
 
 
+def test_tags_of_such_a_row_that_have_no_place_are_counted(tmp_path: Path) -> None:
+    row = {"prompt_id": "p1", "prompt": "Fever.", "rubrics": MADE_UP, "candidate": "Tea."}
+    reader = read_cases(_written(tmp_path, row | {"example_tags": ["theme:a", "theme:b", "plain"]}))
+    assert [dict(case.metadata) for case in reader] == [{"theme": "b"}]
+    assert list(reader.left_out.parts.values()) == [2]
+
+
 def test_the_answer_of_such_a_row_may_be_called_anything(tmp_path: Path) -> None:
     row = {"prompt_id": "p1", "prompt": "Fever.", "rubrics": MADE_UP, "completion": "Tea.", "model": "m"}
     (case,) = read_cases(_written(tmp_path, row), mapping={"candidate": "completion", "system": "model"})

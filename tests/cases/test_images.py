@@ -6,9 +6,11 @@ import hashlib
 import io
 import json
 import struct
+import warnings
 import zlib
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import PIL.Image
@@ -213,6 +215,35 @@ def test_what_fills_a_dicom_frame_does_not_darken_the_picture(tmp_path: Path) ->
         made.save_as(tmp_path / "b.dcm", enforce_file_format=True)
         shown.append(decoded(image_of((tmp_path / "b.dcm").read_bytes()).content).astype(int))
     assert shown[0][15, 15] == shown[1][15, 15] == 255 and abs(shown[0] - shown[1])[1:].max() <= 20
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"RescaleSlope": "nan", "RescaleIntercept": "0"}, "turns its pixels into no numbers"),
+        ({"SamplesPerPixel": 3, "PlanarConfiguration": 0, "PhotometricInterpretation": "HSV", "Rows": 8,
+          "Columns": 8, "BitsAllocated": 8, "BitsStored": 8, "HighBit": 7}, "colours are of a kind"),
+        ({"RescaleSlope": "0", "RescaleIntercept": "5"}, ""),
+    ],
+)  # fmt: skip
+def test_a_dicom_that_shows_nothing_or_other_colours_is_refused_or_counted(
+    tmp_path: Path, changed: dict[str, Any], problem: str
+) -> None:
+    made = pydicom.dcmread(dicom(tmp_path / "a.dcm", burnt_in="NO"))
+    with warnings.catch_warnings(action="ignore"):
+        for name, value in changed.items():
+            setattr(made, name, value)
+        made.PixelData = made.PixelData[
+            : int(made.Rows) ** 2 * made.SamplesPerPixel * made.BitsAllocated // 8
+        ]
+        made.save_as(tmp_path / "b.dcm", enforce_file_format=True)
+    data = (tmp_path / "b.dcm").read_bytes()
+    if problem:
+        with pytest.raises(ImageError, match=problem):
+            image_of(data)
+        return
+    image_of(data, remarks=(remarks := Counter()))
+    assert list(+remarks) == ["DICOM images of one shade alone, on which nothing is to be seen"]
 
 
 @pytest.mark.parametrize("form", ["RGB", "YBR_FULL", "PALETTE COLOR", "16 bits"])

@@ -181,6 +181,14 @@ MALFORMED = {
         [{"role": "assistant", "tool_calls": 5, "function_call": {"name": "a", "arguments": "{}"}}],
         r"\[1\]: tool_calls is not a list",
     ),
+    "sound": (
+        [ONE, {"role": "assistant", "content": None, "audio": {"transcript": "Take aspirin."}}],
+        r"\[2\]: holds sound",
+    ),
+    "parts of another form": (
+        [ONE, {"role": "model", "parts": [{"text": "Take aspirin."}]}],
+        r"\[2\]: has no content",
+    ),
     "tool's name": (
         [{"role": "assistant", "tool_calls": [{"function": {"name": "x>>>\nend"}}]}],
         r"\[1\]: the name of the tool is not a name",
@@ -218,6 +226,22 @@ def test_what_has_no_words_is_stated_in_its_place() -> None:
         "[1,234 characters of the model's reasoning, which the user did not see, are left out here]\nYes."
     )
     assert (said[2].text, said[2].turn) == ("", 3)  # an empty message is one
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"content": "", "reasoning_content": "x" * 99},
+        {"content": [{"type": "thinking", "thinking": "x" * 99}]},
+    ],
+)
+def test_a_turn_of_reasoning_alone_is_no_answer(said: dict[str, Any], tmp_path: Path) -> None:
+    turn = {"role": "assistant", **said}
+    row = {"id": "a", "messages": [ONE, turn, ONE, {**turn, "content": "Yes."}, {**turn, "content": "No."}]}
+    before, after = read_cases(stored(tmp_path, row), unit="turn")
+    assert before.candidate is None
+    assert after.messages["conversation"][1].text.startswith("[99 characters of the model's reasoning")
+    assert after.candidate is not None and after.candidate.endswith("No.")
 
 
 def test_cases_check_counts_what_would_be_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -231,6 +231,14 @@ def test_a_mark_is_of_the_criterion_with_its_id_before_one_with_its_words() -> N
         KnownCases([Case("a", "A.", criteria=twice)]).criterion("a", "Same.")
 
 
+def test_a_mark_that_has_the_words_as_the_file_has_them_is_found_with_blanks_around_them() -> None:
+    """HealthBench has criteria that begin and end with an empty line."""
+    cases = [Case("a", "A.", criteria=(Criterion("x", "Step 1: asks.", 5.0),))]
+    frame = pl.DataFrame({"item": ["a"], "rater": ["r"], "dimension": ["\nStep 1: asks.\n"], "score": [1]})
+    assert criteria_scores(rating_table(frame, instrument="criteria", cases=cases)).rows[0].raw == 1.0
+    assert KnownCases(cases).criterion("a", "\nStep 1: asks.\n") == "x"
+
+
 def test_a_total_costs_nothing_beside_its_marks() -> None:
     names = ("item", "system", "rater", "dimension", "score", "points", "calls", "cost")
     rows = [("a", "s", "r", "x", 1.0, 4.0, 1, 0.5), ("a", "s", "r", "y", 0.0, -1.0, 0, 0.25)]
@@ -275,6 +283,52 @@ def test_a_mark_of_a_criterion_that_the_case_does_not_have_is_refused() -> None:
     rows = pl.concat([table, table.with_columns(**other)])
     with pytest.raises(MedjuryError, match="'q' is not a criterion of case 'a'"):
         rating_table(rows)
+
+
+THREE = (Criterion("asks", "Asks.", 5), Criterion("tells", "Tells.", 2), Criterion("dose", "Doses.", -3))
+
+
+def _of_case(*marks: tuple[str, float | None], case: str = "a") -> Any:
+    rows = [(case, "r", name, score) for name, score in marks]
+    frame = pl.DataFrame(rows, schema=["item", "rater", "dimension", "score"], orient="row")
+    return rating_table(frame, instrument="criteria", cases=[Case("a", "A.", criteria=THREE)])
+
+
+def test_a_criterion_that_is_marked_by_its_id_and_by_its_words_is_marked_twice() -> None:
+    """Both would count, and hide that another has no mark."""
+    with pytest.raises(MedjuryError, match=r"'r' rated item 'a' on 'asks' \(repeat 0\) in rows 1, 2"):
+        _of_case(("asks", 1.0), ("Asks.", 0.0), ("tells", 1.0))
+
+
+def test_a_number_beside_the_two_grades_is_no_mark_and_in_no_score() -> None:
+    table = _of_case(("asks", 2.0), ("tells", 1.0), ("dose", 0.0))
+    (total,) = table.rows.filter(pl.col("dimension") == "criteria").select("score", "status").rows()
+    assert total == (None, "unscored")
+    (answer,) = criteria_scores(table).answers
+    assert (answer.score, answer.worst, answer.best) == (None, pytest.approx(2 / 7), 1.0)
+
+
+def test_a_score_beside_the_marks_that_it_follows_from_is_refused() -> None:
+    with pytest.raises(MedjuryError, match="row 2: 'r' has a score 'criteria' on 'a' beside the marks"):
+        _of_case(("asks", 1.0), ("criteria", 0.9), ("tells", 1.0), ("dose", 0.0))
+
+
+def test_answers_that_were_drawn_with_unequal_probabilities_are_in_no_plain_mean() -> None:
+    rows = [("a", "juror", "judge", 1.0, None), ("b", "juror", "judge", 0.0, None)]
+    rows += [("a", "anna", "clinician", 1.0, 1.0), ("b", "anna", "clinician", 0.0, 0.1)]
+    names = ["item", "rater", "rater_kind", "score", "probability"]
+    frame = pl.DataFrame(rows, schema=names, orient="row").with_columns(dimension=pl.lit("x"), points=4.0)
+    found = criteria_scores(rating_table(frame))
+    assert {row.rater: row.raw for row in found.rows} == {"juror": 0.5}
+    assert found.warnings[0].startswith("anna is left out: these means do not weight")
+    for some in (rating_table(frame), rating_table(frame.filter(rater="anna"))):
+        with pytest.raises(MedjuryError, match="drawn with unequal probabilities"):
+            criteria_scores(some, raters=None if len(some.raters) == 1 else "anna")
+
+
+def test_marks_of_a_case_whose_criteria_nobody_knows_are_called_that() -> None:
+    found = criteria_scores(_of_case(("asks", 1.0), case="b"))
+    assert found.warnings == ("1 answer without a score: the criteria of the case are not known",)
 
 
 def test_ratings_that_are_no_marks_are_refused_with_what_to_do() -> None:

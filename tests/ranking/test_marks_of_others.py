@@ -75,6 +75,12 @@ def test_a_mark_that_is_no_mark_is_missing_and_never_not_met(tmp_path: Path) -> 
     assert (answers["p1"].worst, answers["p1"].best) == (0.0, 1.0)
 
 
+def test_the_first_mark_that_is_missing_may_come_late(tmp_path: Path) -> None:
+    own = [{"criterion": f"Names {n}.", "points": 1, "criteria_met": n < 150 or None} for n in range(151)]
+    (answer,) = criteria_scores(_lines(tmp_path / "graded.jsonl", {"prompt_id": "p", "rubrics": own})).answers
+    assert (answer.score, answer.worst, answer.best) == (None, 150 / 151, 1.0)
+
+
 def test_a_criterion_that_is_only_words_among_marked_ones_is_missing(tmp_path: Path) -> None:
     marked = {"criterion": "Asks.", "points": 2, "criteria_met": True}
     row = {"prompt_id": "p0", "rubrics": [marked, "States what was met."]}
@@ -151,8 +157,10 @@ def test_the_report_counts_cases_and_answers_and_no_marks_for_them(tmp_path: Pat
     folder = tmp_path / "runs" / "marks"
     said = (folder / "report.html").read_text()
     assert "2 answers, 2 different cases" in said
-    assert "1 scores of answers, over all raters, have 1 criteria that were not marked" in said
+    assert "1 criterion not marked in 1 score of answers, over all raters" in said
     assert "A mark is dangerous where" in said and "An mark" not in said and "an mark" not in said
+    cost = {row["rater"]: row for row in pl.read_csv(folder / "tables" / "cost.csv").iter_rows(named=True)}
+    assert (cost["grader"]["evaluations"], cost["one clinician"]["evaluations"]) == (2, 3)
     (size,) = [row for row in corpus(open_run(folder)).rows if row.characteristic == "answers"]
     assert size.n == 2
 
@@ -234,10 +242,24 @@ def test_a_table_may_have_marks_in_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize("other", ["1", "perhaps", "partly met"])
 def test_among_other_scores_the_words_of_marks_are_no_scores(tmp_path: Path, other: str) -> None:
     file = tmp_path / "marks.csv"
-    file.write_text(MARKS_IN_WORDS.replace("asks,Met", f"asks,{other}", 1))
-    rows = rating_table(file).rows.filter(pl.col("dimension") != "criteria")
+    lines = [line.rpartition(",")[0] for line in MARKS_IN_WORDS.splitlines()]  # without points
+    file.write_text("\n".join(lines).replace("asks,Met", f"asks,{other}", 1))
+    rows = rating_table(file).rows
     assert rows["score"].drop_nulls().to_list() == ([float(other)] if other.isdigit() else [])
     assert "not_applicable" not in rows["status"].to_list()
+
+
+@pytest.mark.parametrize("word", ["met", "yes", "TRUE", "1", "1.0"])
+def test_where_a_table_states_points_each_word_of_a_mark_is_read_by_itself(tmp_path: Path, word: str) -> None:
+    file = tmp_path / "marks.csv"
+    file.write_text(MARKS_IN_WORDS.replace("t,anna,clinician,dose,met", f"t,anna,clinician,dose,{word}"))
+    found = criteria_scores(file)
+    scores = {each.system: each.score for each in found.answers}
+    assert scores == {"s": 1.0, "t": -0.6, "u": 1.0, "v": None}
+    file.write_text(MARKS_IN_WORDS.replace("asks,Met", "asks,perhaps", 1))
+    found = criteria_scores(file)
+    assert [each.score for each in found.answers] == [None, -0.6, 1.0, None]
+    assert "1 mark cannot be read: write met, not met, not applicable, 1 or 0" in found.warnings
 
 
 @pytest.mark.parametrize("name", ["harm", "criterion", "criteria"])

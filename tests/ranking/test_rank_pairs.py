@@ -128,6 +128,15 @@ def test_a_judge_that_always_prefers_the_first_place_gives_no_order() -> None:
     assert any("the first place won every decided verdict" in each for each in found.each_rater.warnings)
 
 
+def test_clinicians_without_a_verdict_leave_the_order_of_the_judges() -> None:
+    table = judged(("1", "a", "b", "a"), ("2", "b", "a", "b"), times=9)
+    rows = table.with_columns(rater_kind=pl.lit("judge"))
+    empty = rows.with_columns(rater=pl.lit("anna"), rater_kind=pl.lit("clinician"), preferred=pl.lit(""))
+    found = rank_pairs(pl.concat([rows, empty]), resamples=60)
+    assert [row.wins for row in found.rows] == [9, 9] and found.reference_ranks is None
+    assert "no order to compare with: anna gave no verdict on any pair" in found.warnings
+
+
 def test_one_readable_reply_has_no_interval_and_separates_nothing() -> None:
     found = rank_pairs(judged(("1", "a", "b", "a"), ("2", "a", "b", ""), ("3", "b", "a", "")), resamples=200)
     assert reasons(found) and found.each_rater.rows[0].n_unscored == 2

@@ -181,6 +181,8 @@ def test_a_case_that_cannot_be_read_is_a_bad_row_also_where_criteria_were_writte
         ('{"case": "nobody", "id": "a", "text": "x"}', "has no case 'nobody'"),
         ('{"case": "marmoset-00", "id": "a"}', "line 1: text: Field required"),
         ('{"case": "marmoset-00", "id": "aid", "text": "x"}', "criterion of the same id"),
+        ('{"case": "marmoset-00", "id": "own 0", "text": "x"}', "criterion of the same id"),
+        ('{"case": "marmoset-00", "id": "harm", "text": "x"}', "which scores are called"),
         ("not json", "line 1: the line"),
     ],
 )

@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from medjury.store.runs import RunFolder
-    from medjury.tables import open_run
+    from medjury.tables import of_cases, open_run
     from medjury.validation import evidence_of, validation_of
 
     checks = RunFolder(options.folder).verify(unlisted=False)
@@ -31,6 +31,6 @@ def run(options: argparse.Namespace) -> int:
     evidence = evidence_of(table, checks=checks, raters=options.raters)
     raters = () if options.raters is None else evidence.roles.raters
     if table.left_aside and not options.json:
-        held = table.rows["item"].n_unique()
+        held = of_cases(table.rows)["item"].n_unique()
         print(f"{held:,} cases count; {table.left_aside:,} served development and are set aside\n")
     return show_verdict(validation_of(evidence, raters=raters), options)

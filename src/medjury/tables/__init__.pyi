@@ -29,6 +29,7 @@ from ._marks import CRITERION as CRITERION
 from ._marks import HARM as HARM
 from ._marks import MET as MET
 from ._marks import case_column as case_column
+from ._marks import of_cases as of_cases
 from ._open import open_run as open_run
 from ._open import rating_table as rating_table
 from ._open import with_rules as with_rules
@@ -49,6 +50,7 @@ from ._panel_doubts import whole_scale as whole_scale
 from ._panel_doubts import with_matched as with_matched
 from ._panel_doubts import with_paired_dimensions as with_paired_dimensions
 from ._probability import probability_of as probability_of
+from ._probability import refuse_unequal as refuse_unequal
 from ._rating_table import RatingTable as RatingTable
 from ._rating_table import RunDetails as RunDetails
 from ._rating_table import danger_reference as danger_reference

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.frames import FORMS, as_polars
-from medjury.intake.cases import holds_pairs
+from medjury.intake.cases import MET_WORDS, NOT_APPLICABLE_WORDS, holds_pairs
 from medjury.store.ratings import Rating, rating_frame
 from medjury.tables._dimensions import GradesArgument, Measured
 from medjury.tables._pairs import from_pairs, with_pairs
@@ -79,7 +79,7 @@ def clean_rows(ratings: object, *, may_be_empty: bool = False) -> polars.DataFra
         if len(empty):
             raise MedjuryError(f"{len(empty)} ratings have no {name}, first in row {empty[0]}; fill it in.")
     frame = _probabilities(with_pairs(_scores(_repeats(frame))))
-    _refuse_duplicates(frame)
+    refuse_duplicates(frame)
     return with_clusters(_misaligned(frame))
 
 
@@ -170,18 +170,22 @@ def _scores(frame: polars.DataFrame) -> polars.DataFrame:
     )
 
 
-_MARKS = {"met": "1", "not met": "0", "not applicable": None}
+_SKIPS = sorted(NOT_APPLICABLE_WORDS - {*_NOTHING})
+_MARKS = {word: f"{mark:g}" for word, mark in MET_WORDS.items()} | dict.fromkeys(_SKIPS)
 
 
 def _marks_in_words(frame: polars.DataFrame, raw: polars.Series) -> tuple[polars.DataFrame, polars.Series]:
-    """Marks of criteria as people write them. One other word or number in the column, and they stay words: that
-    somebody wrote "not applicable" among grades is no mark, but an answer without a score."""
+    """Marks of criteria as people write them, each by itself where the table states points. Elsewhere one other
+    word or number in the column, and they stay words: that somebody wrote "not applicable" among grades is no
+    mark, but an answer without a score."""
     import polars as pl
 
     words = raw.str.to_lowercase()
-    if {"met", "not met"}.isdisjoint(words) or not set(words.drop_nulls()) <= {*_MARKS, *_NOTHING}:
+    plain = {"met", "not met", "not applicable"}
+    alone = set(words.drop_nulls()) <= {*plain, *_NOTHING} and not {"met", "not met"}.isdisjoint(words)
+    if "points" not in frame.columns and not alone:
         return frame, raw
-    no_mark = (words == "not applicable") & frame["status"].is_null()
+    no_mark = words.is_in(_SKIPS) & frame["status"].is_null()
     status = pl.when(no_mark).then(pl.lit("not_applicable")).otherwise(pl.col("status")).alias("status")
     return frame.with_columns(status), words.replace(_MARKS)
 
@@ -221,7 +225,7 @@ def _probabilities(frame: polars.DataFrame) -> polars.DataFrame:
     return frame.with_columns(own.min().over(whose))
 
 
-def _refuse_duplicates(frame: polars.DataFrame) -> None:
+def refuse_duplicates(frame: polars.DataFrame) -> None:
     import polars as pl
 
     key = ["item", "system", "rater", "dimension", "repeat"]

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, load_instrument
-from medjury.intake.cases import Criterion, criteria_of, ids_by_name
+from medjury.intake.cases import Criterion, criteria_of, id_of, ids_by_name
+from medjury.tables._clean import refuse_duplicates
 
 if TYPE_CHECKING:
     import polars
@@ -23,6 +24,7 @@ CASE, CRITERION, POINTS = "case", "criterion", "points"
 MET, HARM, TOTAL = "criterion", "harm", "criteria"
 _BETWEEN = " › "  # in the name of a unit, between the case and the criterion
 _JOINED = "medjury: joined"
+_SAME = 1e-9
 _SPENT = ("calls", "tokens_in", "tokens_out", "seconds", "cost")
 Criteria = Mapping[str, tuple[Criterion, ...]]  # by case
 
@@ -62,7 +64,15 @@ def with_marks(rows: polars.DataFrame, criteria: Criteria) -> tuple[polars.DataF
             "dimension"
         ),
     )  # fmt: skip
-    return pl.concat([pooled, _totals(pooled, known)]), known
+    totals = _totals(pooled, known)
+    twice = pooled.filter(dimension=TOTAL).join(totals, on=[CASE, "system", "rater", "repeat"], how="semi")
+    if twice.height:
+        row, case, rater = twice.select("row", CASE, "rater").row(0)
+        raise MedjuryError(
+            f"row {row}: {rater!r} has a score {TOTAL!r} on {case!r} beside the marks that it follows from; take "
+            "the row out"
+        )
+    return pl.concat([pooled, totals]), known
 
 
 def without_marks(rows: polars.DataFrame) -> polars.DataFrame:
@@ -82,6 +92,11 @@ def case_column(rows: polars.DataFrame) -> str:
     return CASE if CASE in rows.columns else "item"
 
 
+def of_cases(rows: polars.DataFrame) -> polars.DataFrame:
+    """The rows under their cases, of which a mark of a criterion is not one."""
+    return rows.with_columns(rows[case_column(rows)].alias("item"))
+
+
 def _totals(pooled: polars.DataFrame, criteria: Criteria) -> polars.DataFrame:
     """A row for each rater's marks of an answer: points met over positive points. What does not apply counts on
     neither side; one mark that is missing leaves no score, and an answer without positive points has none."""
@@ -89,6 +104,8 @@ def _totals(pooled: polars.DataFrame, criteria: Criteria) -> polars.DataFrame:
 
     key = [CASE, "system", "rater", "repeat"]
     worth, applies = pl.col(POINTS), pl.col("status") != "not_applicable"
+    # A number beside the two grades is no mark; it is taken out only where all scores meet their scales.
+    given = pl.col("score").is_between(-_SAME, 1 + _SAME).fill_null(value=False)
     expected, good = (
         pl.col(CASE).replace_strict(counts, default=0, return_dtype=pl.Int64)
         for counts in (
@@ -100,10 +117,10 @@ def _totals(pooled: polars.DataFrame, criteria: Criteria) -> polars.DataFrame:
     sums = marks.group_by(key, maintain_order=True).agg(
         pl.all().first(),
         worth.is_null().any().alias("unknown"),
-        (worth * pl.col("score")).filter(pl.col("status") == "scored").sum().alias("met"),
+        (worth * pl.col("score")).filter(given).sum().alias("met"),
         worth.filter(applies & (worth > 0)).sum().alias("positive"),
         (worth > 0).sum().alias("good"),
-        (pl.col("status") == "unscored").sum().alias("unscored"),
+        (applies & ~given).sum().alias("unscored"),
         pl.len().alias("marked"),
     )
     missing = (pl.col("unscored") > 0) | (pl.col("marked") < expected)
@@ -163,15 +180,17 @@ def _with_ids(rows: polars.DataFrame, criteria: Criteria) -> polars.DataFrame:
 
     ids = {case: ids_by_name(own) for case, own in criteria.items()}
     named = [
-        (case, name, ids[case][name])
+        (case, name, found)
         for case, name in rows.select("item", "dimension").unique().iter_rows()
-        if name in ids.get(case, ())
+        if case in ids and (found := id_of(ids[case], name)) is not None
     ]
     if not named:
         return rows
-    found = pl.DataFrame(named, schema=["item", "dimension", _JOINED], orient="row")
-    joined = rows.join(found, on=["item", "dimension"], how="left", maintain_order="left")
-    return joined.with_columns(pl.coalesce(_JOINED, "dimension").alias("dimension")).drop(_JOINED)
+    known = pl.DataFrame(named, schema=["item", "dimension", _JOINED], orient="row")
+    joined = rows.join(known, on=["item", "dimension"], how="left", maintain_order="left")
+    joined = joined.with_columns(pl.coalesce(_JOINED, "dimension").alias("dimension")).drop(_JOINED)
+    refuse_duplicates(joined)  # a criterion may be named by its id in one row and by its words in another
+    return joined
 
 
 def _refuse_strangers(rows: polars.DataFrame, criteria: Criteria) -> None:

@@ -21,7 +21,7 @@ from medjury.tables._consensus import consensus_of, with_consensus
 from medjury.tables._dimensions import Measured, Numbers
 from medjury.tables._grid import Grid, RepeatRule, count_unscored, joined, make_grids
 from medjury.tables._jury import JuryRule, JuryVotes, jury_votes
-from medjury.tables._marks import TOTAL
+from medjury.tables._marks import TOTAL, case_column
 from medjury.tables._pairs import SHOWN_FIRST
 from medjury.tables._probability import refuse_unequal, unequal_raters, weights_of
 from medjury.tables._roles import MACHINES, Names, People, Roles, among_themselves, assign
@@ -191,12 +191,13 @@ class RatingTable:
     @cached_property
     def left_aside(self) -> int:
         """How many cases served development and are left out."""
-        return self.development_rows["item"].n_unique() if self.development_rows.height else 0
+        aside = self.development_rows
+        return aside[case_column(aside)].n_unique() if aside.height else 0
 
     @cached_property
     def by_patient(self) -> bool:
         """Whether some patient has several items, so that patients are resampled and not items."""
-        return self.rows["cluster"].n_unique() < self.rows["item"].n_unique()
+        return self.rows["cluster"].n_unique() < self.rows[case_column(self.rows)].n_unique()
 
     @cached_property
     def case_columns(self) -> CaseColumns:

@@ -105,7 +105,9 @@ def read_rating_table(path: str | os.PathLike[str]) -> tuple[polars.DataFrame, t
         import polars as pl
 
         table = marks_table(place)
-        return pl.DataFrame([row.cells for row in table.rows], schema=table.header, orient="row"), ()
+        # Of long lists of marks the first that is missing may come late.
+        kinds = dict.fromkeys(table.header, pl.String) | {"score": pl.Float64, "points": pl.Float64}
+        return pl.DataFrame([row.cells for row in table.rows], schema=kinds, orient="row"), ()
     frame = _long_table(place)
     if frame is not None:
         return frame, ()

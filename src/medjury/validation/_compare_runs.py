@@ -12,7 +12,7 @@ import polars as pl
 
 from medjury.statistics import moment, percent
 from medjury.store.runs import GateRules, Manifest, ManifestJudge, RunFolder
-from medjury.tables import RatingTable, open_run, rating_table
+from medjury.tables import RatingTable, case_column, open_run, rating_table
 from medjury.validation._evidence import coverage_of, roles_of
 from medjury.validation._registered import Difference, differences, rule_shown, stated_things
 from medjury.validation._run_changes import Drawing, RunChange, RunComparison, Side, changes_of, taken
@@ -177,8 +177,8 @@ def compare_runs(
     """Compare two run folders: two models, two prompts, two months. Numbers are compared on the answers that the
     juries of both runs scored, and agreement on those that clinicians rated in the same way in both."""
     one, two = _side(first), _side(second)
-    aside = _development(one.table, two.table)
-    drawing = Drawing(one.table.resamples(resamples), one.table.seed(seed), confidence, tuple(sorted(aside)))
+    aside, units = _development(one.table, two.table)
+    drawing = Drawing(one.table.resamples(resamples), one.table.seed(seed), confidence, tuple(sorted(units)))
     warnings = _warnings(one.table, two.table, len(aside))
     names = {each.name for each in two.table.counted}
     shared = [each for each in one.table.counted if each.name in names]
@@ -266,9 +266,14 @@ def _unsound(name: str, side: RatingTable) -> list[str]:
     return found
 
 
-def _development(one: RatingTable, two: RatingTable) -> set[str]:
-    """Cases that served development in one run serve no comparison with the other either."""
+def _development(one: RatingTable, two: RatingTable) -> tuple[set[str], set[str]]:
+    """Cases that served development in one run serve no comparison with the other either; and with them whatever
+    units the tables have of them, such as their criteria."""
     named = {*one.rules.development_cases, *two.rules.development_cases}
-    if not named:
-        return set()
-    return named & {item for side in (one, two) for item in side.everything["item"].unique().to_list()}
+    pairs = {
+        pair
+        for rows in (one.everything, two.everything)
+        for pair in rows.select(case=case_column(rows), item="item").unique().iter_rows()
+    }
+    cases = {case for case, _ in pairs if case in named}
+    return cases, cases | {item for case, item in pairs if case in named}

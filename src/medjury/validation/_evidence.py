@@ -25,6 +25,7 @@ from medjury.tables import (
     Names,
     RatingTable,
     Roles,
+    of_cases,
     rating_table,
 )
 from medjury.validation._colleague import Beside, Tested, colleague_test
@@ -83,7 +84,7 @@ class Evidence:
         return Manifest(
             study=self.table.run.name or "A table of ratings",
             medjury=__version__,
-            cases=self.table.everything.select("item", "system").n_unique(),
+            cases=of_cases(self.table.everything).select("item", "system").n_unique(),
             jury=ManifestJury(name=rule.name, rule=rule.rule, quorum=rule.quorum),
             instrument=ManifestInstrument() if instrument is None else ManifestInstrument.of(instrument),
         )

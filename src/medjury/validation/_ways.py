@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from medjury.analysis.agreement import SevereErrors
 from medjury.statistics import Estimate, Result, ends, undefined
-from medjury.tables import RatingTable
+from medjury.tables import RatingTable, of_cases
 from medjury.validation._same_answers import SameAnswers
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def spent(table: RatingTable, aside: Sequence[str] = ()) -> polars.DataFrame:
     cases that are left out besides."""
     import polars as pl
 
-    rows = table.rows.filter(
+    rows = of_cases(table.rows).filter(
         pl.col("rater_kind") == "judge",
         # Rows that follow from others took nothing.
         pl.col("dimension").is_in([each.name for each in table.counted]),

@@ -12,7 +12,7 @@ from scipy import special
 
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Floats, Printable, Result, Row, p_value, percent, shown
-from medjury.tables import CASE_PARTS, RatingTable, case_column, rating_table
+from medjury.tables import CASE_PARTS, RatingTable, of_cases, rating_table
 
 if TYPE_CHECKING:
     import polars
@@ -90,10 +90,10 @@ def corpus(
     that share cases (systems that answered the same ones) are not tested. Every answer is taken as independent."""
     ratings = rating_table(table)
     split = bool(ratings.development_rows.height)
-    rows = _of_cases(ratings.everything if split else ratings.rows)
+    rows = of_cases(ratings.everything if split else ratings.rows)
     if not rows.height:
         raise MedjuryError("there are no ratings, so there is no corpus to describe.")
-    developed = set(_of_cases(ratings.development_rows)["item"].to_list())
+    developed = set(of_cases(ratings.development_rows)["item"].to_list())
     answers = rows.select("item", "system").unique(maintain_order=True)
     several = len(ratings.systems) > 1
     names = [
@@ -117,11 +117,6 @@ def corpus(
     if any("expected" in row.test for row in found):
         warnings.append("where a count is expected to be below 5, χ² is rough")
     return Corpus(tuple(found), groups, tuple(warnings))
-
-
-def _of_cases(rows: polars.DataFrame) -> polars.DataFrame:
-    """The rows under their cases, of which a mark of a criterion is not one."""
-    return rows.with_columns(rows[case_column(rows)].alias("item"))
 
 
 def _parts(ratings: RatingTable) -> list[str]:

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -33,8 +33,19 @@ import numpy as np
 
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Criterion
-from medjury.statistics import Estimate, Floats, Printable, Read, Result, Row, bootstrap, flat, undefined
-from medjury.tables import CASE, CRITERION, MOST_GROUPS, Names, RatingTable, rating_table
+from medjury.statistics import (
+    Estimate,
+    Floats,
+    Printable,
+    Read,
+    Result,
+    Row,
+    bootstrap,
+    counted,
+    flat,
+    undefined,
+)
+from medjury.tables import CASE, CRITERION, MOST_GROUPS, Names, RatingTable, rating_table, refuse_unequal
 
 _FEWEST_FOR_LENGTH = 10  # answers, before a slope on their length is fitted
 Mark = float | None  # met (1), not met (0), between for a jury; None: not marked
@@ -158,7 +169,12 @@ def criteria_scores(
             if not tag and rater in slopes:
                 row = replace(row, adjusted=_at_equal_length(row, own, answers, slopes[rater], sizes))
             rows.append(row)
-    return CriteriaScores(tuple(rows), answers, tuple(_warnings(rows, answers)), slopes)
+    return CriteriaScores(
+        tuple(rows),
+        answers,
+        tuple(_warnings(answers, table, table.unequal if raters is None else ())),
+        slopes,
+    )
 
 
 def score_of(marks: Sequence[tuple[float, Mark]]) -> tuple[float | None, float | None, float | None]:
@@ -182,7 +198,8 @@ def score_of(marks: Sequence[tuple[float, Mark]]) -> tuple[float | None, float |
 
 
 def _chosen(table: RatingTable, raters: Names | None) -> list[str]:
-    """The raters with marks: those that are named, or juries before judges before clinicians."""
+    """The raters with marks: those that are named, or juries before judges before clinicians. Means are not
+    weighted, so nobody is among them whose answers were drawn with unequal probabilities."""
     there = set(table.rows.filter(table.rows[CRITERION].is_not_null())["rater"].unique().to_list())
     order = {"jury": 0, "judge": 1}
     if raters is not None:
@@ -190,8 +207,11 @@ def _chosen(table: RatingTable, raters: Names | None) -> list[str]:
         if unknown := [name for name in listed if name not in there]:
             known = ", ".join(sorted(there))
             raise MedjuryError(f"{unknown[0]!r} has marked no criteria; those who have are {known}")
+        refuse_unequal(table.unequal, listed)
         return listed
-    return sorted(there, key=lambda name: (order.get(table.raters[name], 2), name))
+    if there <= {*table.unequal}:
+        refuse_unequal(table.unequal, there)
+    return sorted(there - {*table.unequal}, key=lambda name: (order.get(table.raters[name], 2), name))
 
 
 def _answers(table: RatingTable, rater: str) -> Iterator[AnswerScore]:
@@ -365,13 +385,23 @@ def _at_equal_length(
     return row.raw - slope * float(np.mean(mine) - np.mean(everybody))
 
 
-def _warnings(rows: Sequence[CriteriaRow], answers: Sequence[AnswerScore]) -> Iterator[str]:
-    partly = sum(row.partly for row in rows if not row.tag)
-    if partly:
-        unmarked = sum(row.unmarked for row in rows if not row.tag)
+def _warnings(answers: Sequence[AnswerScore], table: RatingTable, aside: Iterable[str]) -> Iterator[str]:
+    import polars as pl
+
+    for name in aside:
+        yield f"{name} is left out: these means do not weight answers that were drawn with unequal probabilities"
+    whole = [each for each in answers if not each.tag]
+    if partly := [each for each in whole if each.worst is not None and each.score is None]:
+        lost = sum(each.unmarked for each in partly)
         yield (
-            f"{partly:,} scores of answers, over all raters, have {unmarked:,} criteria that were not marked: they "
-            "lie between `worst` and `best`, and are not in the mean"
+            f"{lost:,} criteri{'on' if lost == 1 else 'a'} not marked in {counted(len(partly), 'score')} of "
+            "answers, over all raters: such a score lies between `worst` and `best`, and is not in the mean"
         )
-    if none := len({(each.item, each.system) for each in answers if not each.tag and each.worst is None}):
-        yield f"{none:,} answers have no positive points that apply, and so no score"
+    unread = table.rows.filter(pl.col(CRITERION).is_not_null(), pl.col("reason") == "parse").height
+    if unread and table.run.manifest is None:
+        yield f"{counted(unread, 'mark')} cannot be read: write met, not met, not applicable, 1 or 0"
+    none = {(each.item, each.system) for each in whole if each.worst is None}
+    if strange := len({answer for answer in none if answer[0] not in table.criteria}):
+        yield f"{counted(strange, 'answer')} without a score: the criteria of the case are not known"
+    if without := len(none) - strange:
+        yield f"{counted(without, 'answer')} without a score from some rater: no positive points apply"

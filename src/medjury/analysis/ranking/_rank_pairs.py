@@ -193,7 +193,9 @@ def rank_pairs(
     yardstick = tuple(name for name in roles.reference if name not in ranking)
     theirs = agreement = None
     notes = [*tournament.warnings, *_reversed(table)]
-    if yardstick:
+    if yardstick and not how.verdicts.of(*yardstick).rows.height:
+        notes.append(f"no order to compare with: {', '.join(yardstick)} gave no verdict on any pair")
+    elif yardstick:
         rows, other = how.standings(yardstick)
         theirs = Part(f"by the preferences of {', '.join(yardstick)}", rows, other.warnings)
         title = f"Kendall's tau-b with {', '.join(yardstick)}"

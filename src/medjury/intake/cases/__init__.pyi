@@ -3,6 +3,7 @@ from ._case import Criterion as Criterion
 from ._case import Note as Note
 from ._case import clean_text as clean_text
 from ._case import content_marks as content_marks
+from ._case import id_of as id_of
 from ._case import ids_by_name as ids_by_name
 from ._case_criteria import CaseCriteria as CaseCriteria
 from ._chat_forms import look_like_messages as look_like_messages

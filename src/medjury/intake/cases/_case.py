@@ -48,6 +48,11 @@ def ids_by_name(criteria: Sequence[Criterion]) -> dict[str, str]:
     return found
 
 
+def id_of(ids: Mapping[str, str], name: str) -> str | None:
+    """The id of the criterion that is called so; its words are known without the blanks around them."""
+    return ids.get(name) or ids.get(name.strip())
+
+
 def tags_of(case: Case) -> tuple[str, ...]:
     """What the case's metadata say in words, as tags: `theme:context_seeking`."""
     return tuple(f"{name}:{each}" for name, each in case.metadata.items() if isinstance(each, str))

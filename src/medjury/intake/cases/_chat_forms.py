@@ -27,6 +27,11 @@ _REASONING = {"reasoning": "reasoning", "thinking": "thinking", "redacted_thinki
 _NAME = re.compile(
     r"(?:[\w .:/@+-]|\[[A-Z][A-Z0-9_]*-\d{1,6}\]){1,100}"
 )  # or the placeholder of a redacted one
+_THOUGHT = ("reasoning_content", "reasoning")  # beside the content, as some servers have it
+_WORDS = "Leave the conversation out, or put what it holds into words"
+# What is written in the place of reasoning: nobody said it.
+_REASONED = "characters of the model's reasoning, which the user did not see, are left out here]"
+UNSEEN = re.compile(rf"\[[\d,]+ {re.escape(_REASONED)}")
 _FORMS = "write it as in chat completions: {role: user, content: a text}"
 
 Problems = list[tuple[str, str]]
@@ -97,9 +102,15 @@ class _Reader:
             yield replace(self.result(named, given.get("content"), error, given), at=at)
             return
         name = self.name(given.get("name"), "name")
-        made = [*self.content(given.get("content"), kind), *self.called(given)]
+        thought = next((given[key] for key in _THOUGHT if given.get(key)), "")
+        made = [ChatMessage(kind, _left_out(thought))] if thought else []
+        made += [*self.content(given.get("content"), kind), *self.called(given)]
         if (refusal := given.get("refusal")) is not None:
             made += [ChatMessage(kind, self.text(refusal))]
+        if given.get("audio"):
+            self.refuse(f"holds sound, which cannot be judged. {_WORDS}")
+        elif "content" not in given and not made:
+            self.refuse(f"has no content; {_FORMS}")
         if kind != "assistant" and any(each.kind == "call" for each in made):
             self.refuse("calls a tool, which only the assistant does")
         for each in _joined(made) or [ChatMessage(kind, "")]:
@@ -181,16 +192,12 @@ class _Reader:
         stated = part.get("type")
         form = stated if isinstance(stated, str) else ""
         if form in _REASONING:
-            size = f"{len(str(part.get(_REASONING[form]) or '')):,}"
-            return (
-                f"[{size} characters of the model's reasoning, which the user did not see, are left out here]"
-            )
+            return _left_out(part.get(_REASONING[form]))
         if form in _TEXTS:
             return self.text(part.get(_TEXTS[form]))
         shown = form if _NAME.fullmatch(form) else "something else"
         self.refuse(
-            f"holds a part that is no text ({shown}): what was said about it cannot be judged without it. Leave "
-            "the conversation out, or put what it shows into words"
+            f"holds a part that is no text ({shown}): what was said about it cannot be judged without it. {_WORDS}"
         )
         return ""
 
@@ -230,6 +237,11 @@ class _Reader:
 
     def refuse(self, problem: str) -> None:
         self.problems.append((self.here, problem))
+
+
+def _left_out(reasoning: object) -> str:
+    size = f"{len(str(reasoning or '')):,}"
+    return f"[{size} {_REASONED}"
 
 
 def _joined(messages: Sequence[ChatMessage]) -> list[ChatMessage]:

@@ -49,6 +49,7 @@ _FRAME_FORM = "it is not a PNG, a JPEG or a DICOM file"
 _BURNT_IN = "DICOM images that may have text burnt in: look at them, it may name the patient"
 _NAME = re.compile(r"[^\W\d_]{3,}")
 _NAMED = "DICOM files that have a name of the patient in their own: it is kept nowhere, but is on your disk"
+_ONE_SHADE = "DICOM images of one shade alone, on which nothing is to be seen"
 MISSING = "images need Pillow, and DICOM pydicom: pip install 'medjury[images]'"
 
 
@@ -298,6 +299,7 @@ def _from_dicom(data: bytes, remarks: Counter[str], stem: str) -> bytes:
     remarks[_BURNT_IN] += burnt_in != "NO"
     names, own = ({*_NAME.findall(each.casefold())} for each in (patient, stem))
     remarks[_NAMED] += not names.isdisjoint(own)
+    remarks[_ONE_SHADE] += int(pixels.min() == pixels.max())
     made = io.BytesIO()
     PIL.Image.fromarray(pixels.astype(np.uint8)).save(made, "PNG")
     return _clean_png(made.getvalue())
@@ -317,9 +319,13 @@ def _as_shown(pixels: Any, found: Any, form: str) -> Any:
             inside = (pixels < first) | (pixels > last)
         inside |= not inside.any()
         pixels = np.asarray(apply_voi_lut(apply_modality_lut(pixels, found), found), dtype=np.float64)
+        if not np.isfinite(pixels).all():
+            raise ImageError("is a DICOM file that turns its pixels into no numbers; export it as PNG")
         low, high = float(pixels[inside].min()), float(pixels[inside].max())
         pixels = np.rint((pixels.clip(low, high) - low) * (255.0 / (high - low or 1.0)))
         return 255.0 - pixels if form == "MONOCHROME1" else pixels
+    if form not in ("RGB", "PALETTE COLOR") and not form.startswith("YBR"):
+        raise ImageError("is a DICOM file whose colours are of a kind that is not known; export it as PNG")
     if pixels.dtype != np.uint8:
         return pixels >> (16 if form == "PALETTE COLOR" else int(found.BitsStored)) - 8
     return pixels

@@ -18,7 +18,7 @@ from medjury.intake.cases._case import Case, Criterion, Origin
 from medjury.intake.cases._images import read_images
 from medjury.intake.cases._language import with_language
 from medjury.intake.cases._mapping import ColumnMapping
-from medjury.intake.cases._row import Problems, RawRow, build_case
+from medjury.intake.cases._row import Problems, RawRow, build_case, check_ids
 from medjury.intake.cases._rows import check_source, rows_of_source
 from medjury.intake.cases._tally import BadRow, CaseSummary, LeftOut, Seen, Tally, bad_rows, list_problems
 from medjury.intake.cases._units import Unit, judged_units
@@ -187,10 +187,11 @@ class CaseReader:
 
 
 def _with_criteria(case: Case, written: tuple[Criterion, ...], problems: Problems) -> Case:
+    if not written:
+        return case
     criteria = (*case.criteria, *written)
-    if written and len({each.id.casefold() for each in criteria}) < len(criteria):
-        problems.append(("criteria", "the file beside it has a criterion of the same id"))
-    return replace(case, criteria=criteria) if written else case
+    check_ids(criteria, problems, "the file beside it has a criterion of the same id")
+    return replace(case, criteria=criteria)
 
 
 def read_cases(

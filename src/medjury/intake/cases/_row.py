@@ -251,14 +251,19 @@ def _criteria(value: object, problems: Problems) -> tuple[Criterion, ...]:
         return ()
     made = [_criterion(each, position, problems) for position, each in enumerate(value, 1)]
     criteria = tuple(each for each in made if each is not None)
+    check_ids(criteria, problems, "two criteria have the same id; marks could not be told apart")
+    return criteria
+
+
+def check_ids(criteria: Sequence[Criterion], problems: Problems, twice: str) -> None:
+    """Refuse ids that a judge's answer, or a table of marks, could not tell apart; `twice` says so."""
     names = [_SIGNS.sub("_", each.id.casefold()) for each in criteria]
     if len({*names}) < len(names):
-        problems.append(("criteria", "two criteria have the same id; marks could not be told apart"))
+        problems.append(("criteria", twice))
     if not {*names}.isdisjoint(RESERVED):
         problems.append(
             ("criteria", f"an id is one of {', '.join(RESERVED)}, which scores are called; change it")
         )
-    return criteria
 
 
 def criteria_of(value: object) -> tuple[Criterion, ...]:

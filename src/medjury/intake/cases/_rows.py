@@ -160,6 +160,7 @@ def _of_sample(sample: Record, origin: Origin, *, is_conversation: bool) -> RawR
 # A row of HealthBench, as its authors publish it; the answer is beside it, as `candidate` and `system` or by a
 # mapping. Their other columns (completions of earlier models, the canary) are no part of a case.
 
+_NO_FACT = "tag of a row without a name, or another of the same name, left out"
 _THEIRS = frozenset({"prompt_id", "prompt", "rubrics", "example_tags", "ideal_completions_data", "canary"})
 
 
@@ -182,7 +183,8 @@ def _of_healthbench(value: Mapping[str, Any], origin: Origin) -> RawRow:
     }
     if isinstance(ideal, Mapping) and "reference" not in values:
         values["reference"] = ideal.get("ideal_completion")
-    return RawRow(origin, values)
+    lost = len(listed) - len({tag.partition(":")[0] for tag in tags})
+    return RawRow(origin, values, remarks={_NO_FACT: lost} if lost else {})
 
 
 def _words(given: object) -> str | None:

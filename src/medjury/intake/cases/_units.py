@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Literal
 
 from medjury.intake.cases._case import Case
+from medjury.intake.cases._chat_forms import UNSEEN
 from medjury.intake.cases._messages import CONVERSATION, OF_THE_ASSISTANT, ChatMessage, in_turns
 
 Unit = Literal["conversation", "last", "turn"]
@@ -60,6 +61,7 @@ def _judged(case: Case, before: tuple[ChatMessage, ...], answer: tuple[ChatMessa
     texts = {name: text for name, text in case.texts.items() if name != CONVERSATION}
     messages = {name: own for name, own in case.messages.items() if name not in (CONVERSATION, "candidate")}
     messages |= {CONVERSATION: before} if before else {}
-    said = any(each.text.strip() or each.kind == "call" for each in answer if each.kind in OF_THE_ASSISTANT)
+    own = [each for each in answer if each.kind in OF_THE_ASSISTANT]
+    said = any(UNSEEN.sub("", each.text).strip() or each.kind == "call" for each in own)
     messages |= {"candidate": answer} if said else {}
     return replace(case, candidate=None, texts=texts, messages=messages)

@@ -7,7 +7,7 @@ import polars as pl
 from medjury.report._html import Cell, Html, bullets, sentence
 from medjury.report._material import Material, Section
 from medjury.statistics import shown
-from medjury.tables import RatingTable
+from medjury.tables import RatingTable, of_cases
 
 
 def cost(material: Material) -> Section | None:
@@ -17,7 +17,7 @@ def cost(material: Material) -> Section | None:
     currency = evidence.manifest.prices.currency
     # Rows that follow from others took nothing; what the run took, it took for all cases.
     own = [each.name for each in table.counted]
-    ratings = table.everything
+    ratings = of_cases(table.everything)
     judged = ratings.filter(pl.col("rater_kind") == "judge", pl.col("dimension").is_in(own))
     if "calls" not in judged.columns:  # a run of an earlier version
         judged = judged.with_columns(pl.lit(None, dtype=pl.Int64).alias("calls"))

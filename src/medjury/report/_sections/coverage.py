@@ -15,6 +15,7 @@ from medjury.report._material import Material, Section, short
 from medjury.report._svg import GRID
 from medjury.statistics import percent
 from medjury.store.runs import files
+from medjury.tables import of_cases
 
 _RATERS = 30
 # A clinician's empty cell is an answer that was not rated, and no failure.
@@ -172,7 +173,7 @@ def shortened_records(material: Material) -> Section | None:
             notes[key] = notes.get(key, 0) + len(cut.notes_left_out)
     if not shares:
         return None
-    judged = material.evidence.table.everything.filter(pl.col("rater_kind") == "judge")
+    judged = of_cases(material.evidence.table.everything).filter(pl.col("rater_kind") == "judge")
     asked = dict(judged.group_by("rater").agg(pl.struct("item", "system").n_unique()).iter_rows())
     rows: list[dict[str, Cell]] = [
         {

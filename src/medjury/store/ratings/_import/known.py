@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from medjury.foundation.documents import nearest
 from medjury.instruments import Instrument, Reason, SkipRule
-from medjury.intake.cases import Case, ids_by_name
+from medjury.intake.cases import Case, id_of, ids_by_name
 from medjury.store.ratings._import.entries import content_hash
 from medjury.store.ratings._rating import Rating
 
@@ -63,12 +63,12 @@ class KnownCases:
     def criterion(self, item: str, named: str) -> str:
         """The id of a criterion of the case, named by that or by its words; `LookupError` where there is none."""
         ids = self._criteria.get(item, {})
-        if named not in ids:
+        if (found := id_of(ids, named)) is None:
             known = ", ".join(dict.fromkeys(ids.values())) or "none"
             raise LookupError(
                 f"is not a criterion of case {item!r}, or the words of two; its criteria are {known}"
             )
-        return ids[named]
+        return found
 
     def criteria(self, item: str) -> tuple[str, ...]:
         """The ids of the criteria of a case."""

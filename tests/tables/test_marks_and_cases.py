@@ -1,0 +1,52 @@
+"""Where cases are counted, set aside or paid for, the criteria that they are marked by are no cases."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from medjury.analysis.ranking import rank
+from medjury.store.runs import GateRules
+from medjury.tables import RatingTable, rating_table, with_rules
+from medjury.validation import compare_runs
+from medjury.validation._ways import spent, together
+
+CASES = [f"c{number:02}" for number in range(40)]
+
+
+def marks(shift: int = 0, **rules: object) -> RatingTable:
+    """Two clinicians and a judge mark three criteria of each of forty cases, which two systems answered; the judge
+    takes a call for each."""
+    rows = []
+    for number, case in enumerate(CASES):
+        for place, (criterion, points) in enumerate((("asks", 4.0), ("tells", 2.0), ("harm done", -3.0))):
+            mark = float((number * (place + 2)) % 3 > 0)
+            for rater, kind in (("anna", "clinician"), ("ben", "clinician"), ("juror", "judge")):
+                off = rater != "anna" and (number + place + shift) % 7 == 0
+                calls, cost = (1, 0.5) if kind == "judge" else (None, None)
+                own = rater, kind, criterion, abs(mark - off), points, calls, cost
+                rows += [(case, system, *own) for system in ("s", "t")]
+    names = ("item", "system", "rater", "rater_kind", "dimension", "score", "points", "calls", "cost")
+    return with_rules(rating_table(pl.DataFrame(rows, schema=names, orient="row")), GateRules(**rules))  # type: ignore[arg-type]
+
+
+def test_cases_are_resampled_and_called_so() -> None:
+    assert not marks().by_patient
+    assert "resampled: cases" in rank(marks(), resamples=60).text()
+
+
+def test_cases_that_served_development_are_counted_as_cases() -> None:
+    assert marks(development_cases=("c01", "c05")).left_aside == 2
+
+
+def test_no_mark_of_a_development_case_is_in_a_change_between_two_runs() -> None:
+    found = compare_runs(marks(development_cases=("c01", "c05")), marks(3), resamples=60)
+    assert found.warnings[0].startswith("2 cases that served development")
+    scored = {row.dimension: row.difference.n for row in found.rows if row.what == "mean score"}
+    assert scored == {"Criteria with positive points": 152, "Criteria with negative points": 76}
+
+
+def test_what_judging_took_is_counted_by_answer() -> None:
+    took = together(spent(marks(), aside=("c00",)))
+    assert (took.height, took["calls"].to_list(), took["cost"].to_list()) == (78, [3.0] * 78, [1.5] * 78)
+    changes = {row.what: row.first for row in compare_runs(marks(), marks(3), resamples=60).rows}
+    assert (changes["calls per answer"].value, changes["calls per answer"].n) == (3.0, 80)
