@@ -20,7 +20,7 @@ from medjury.cli._options import leaves
 WITHOUT = {
     "demo", "tune prompts diff", "cases redact", "criteria draft", "instruments show", "bench fetch",
     "bench new",
-    "train serve", "train export", "view", "panel serve", "panel invite", "panel trail", "panel include",
+    "passport export", "passport import", "train serve", "train export", "view", "panel serve", "panel invite", "panel trail", "panel include",
     "panel export", "panel import", "panel references", "panel questions", "panel erase",
 }  # fmt: skip
 # Whose JSON is read by the tests of the command itself, which have what it needs.

@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import jsonschema
 import pytest
 from tests.loopback import LoopbackServer
+from tests.passports.card_schema import DOCS
 from tests.passports.passported import as_clinicians, validated_run
 
-from medjury.in_use.passports import make_passport
+from medjury.in_use.passports import Passport, make_passport
+
+
+@pytest.fixture(scope="package", autouse=True)
+def every_card_fits_the_schema() -> Iterator[None]:
+    """Whatever card a test makes, the schema's own validator is asked about it."""
+    schema, text = jsonschema.Draft202012Validator(json.loads(DOCS.read_text())), Passport.text
+
+    def fitting(card: Passport) -> str:
+        made = text(card)
+        if card.hash:
+            schema.validate(json.loads(made))
+        return made
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Passport, "text", fitting)
+        yield
 
 
 @pytest.fixture(scope="package")

@@ -12,7 +12,13 @@ from tests.loopback import Call, LoopbackServer
 
 from medjury.foundation.documents import read_document
 from medjury.in_use.passports import Passport
-from medjury.in_use.passports._document import PassportRun, PassportScope, PassportVerdict
+from medjury.in_use.passports._document import (
+    PassportAudits,
+    PassportClinicians,
+    PassportRun,
+    PassportScope,
+    PassportVerdict,
+)
 from medjury.in_use.passports._population import population_of
 from medjury.in_use.passports._rebuilding import jury_of, travelling_settings
 from medjury.intake.cases import Case
@@ -119,7 +125,7 @@ def by_hand(folder: Path, **settings: Any) -> Passport:
         dimension="accuracy", label="Accuracy", word="VALIDATED", scope=scope, rules=(), numbers=(), scores={}
     )
     passport = Passport(
-        format="medjury passport", format_version=2, medjury="1", made_at="2026-01-01T00:00:00+00:00",
+        format="judge card", format_version="1.0", made_with="medjury 1", made_at="2026-01-01T00:00:00+00:00",
         expires_at="2027-01-01T00:00:00+00:00", expires_days=365, force="validated", rater="juror",
         jury=jury_of(load_study(file), (AnsweringModel(judge="juror", asked="m", answered="m"),)),
         study=study,
@@ -127,9 +133,13 @@ def by_hand(folder: Path, **settings: Any) -> Passport:
         rules=GateRules(),
         verdicts=(verdict,),
         population=population_of([Case(**row(number)) for number in range(60)]),
+        clinicians=PassportClinicians(
+            reference=2, second_panel=0, ratings=120, consensus="mean", blinded=None, illustrative=False
+        ),
+        audits=PassportAudits(findings=(), not_made={"all": "made by hand"}),
         run=PassportRun(
-            run="small@1", finished_at="2026-01-01T00:00:00+00:00", manifest_hash="m", audit_log=LogAnchor(),
-            data_hash="d", protocol_hash="", registered_at="",
+            run="small@1", finished_at="2026-01-01T00:00:00+00:00", manifest_hash="a" * 64, audit_log=LogAnchor(),
+            data_hash="d" * 64, protocol_hash="b" * 64, registered_at="2025-12-31T00:00:00+00:00",
         ),
     )  # fmt: skip
     return passport.sealed()

@@ -303,7 +303,7 @@ def test_models_are_tried_first_unless_told_not_to(
     assert seen == [(["case-001"], None, True), (["case-001"], "watcher", False)]
     none = judge_with_passport(file, cases, tmp_path / "none", outside="refuse", now=IN_FORCE)
     assert (none.status, none.why, none.unscored) == ("complete", "", 1), "nobody had to be asked"
-    (tmp_path / "other.json").write_text(made.replaced(expires_days=3).sealed().text())
+    (tmp_path / "other.json").write_text(made.replaced(made_with="another").sealed().text())
     with pytest.raises(MedjuryError, match="holds cases judged by another passport"):
         judge_with_passport(tmp_path / "other.json", cases, tmp_path / "out", now=IN_FORCE)
 

@@ -84,7 +84,7 @@ def test_a_passport_with_one_byte_changed_is_refused(passport: Path) -> None:
 
 def test_a_run_that_was_edited_or_is_another_is_told(passport: Path, run: Path, tmp_path: Path) -> None:
     content = json.loads(passport.read_text())
-    content["verdicts"][0]["word"] = "better than any clinician"
+    content["verdicts"][0]["label"] = "Better than any clinician"
     content["hash"] = content_hash(content)
     passport.write_text(json.dumps(content))
     assert check_passport(passport).exit_status == 0, (
@@ -307,11 +307,13 @@ def test_a_run_is_carried_with_what_was_registered_by_then() -> None:
     standing = SimpleNamespace(others=others, anchor="published", erased=2)
     evidence: Any = SimpleNamespace(standing=standing)
     log = LogAnchor(entries=3, last_hash="z")
-    manifest = Manifest(run="r@1", finished_at="f", data_hash="d", protocol_hash="p", audit_log=log)
+    ended, data, protocol = "2026-03-01T00:00:00+00:00", "d" * 64, "e" * 64
+    manifest = Manifest(run="r@1", finished_at=ended, data_hash=data, protocol_hash=protocol, audit_log=log)
     made = _making._run(manifest, evidence, datetime(2026, 3, 2, tzinfo=UTC))
     assert made.content() == {
-        "run": "r@1", "finished_at": "f", "manifest_hash": _making.manifest_hash(manifest),
-        "audit_log": {"entries": 3, "last_hash": "z"}, "data_hash": "d", "protocol_hash": "p", "registered_at": "",
+        "run": "r@1", "finished_at": ended, "manifest_hash": _making.manifest_hash(manifest),
+        "audit_log": {"entries": 3, "last_hash": "z"}, "data_hash": data, "protocol_hash": protocol,
+        "registered_at": "",
         "anchor": "published", "other_protocols": tuple(each.content() for each in others[:2]), "erased": 2,
     }  # fmt: skip
 

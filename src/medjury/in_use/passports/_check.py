@@ -99,7 +99,7 @@ def run_changes(passport: Passport, folder: str | Path, cases: str | Path | None
         now=datetime.fromisoformat(passport.made_at),
     )
     then, now = (json.loads(each.text()) for each in (passport, made))
-    apart = ("hash", "signature", "medjury", "calibration")
+    apart = ("hash", "signature", "made_with", "calibration")
     names = [name for name in dict.fromkeys([*then, *now]) if name not in apart]
     return tuple(f"{name}: is not what the run says" for name in names if then.get(name) != now.get(name))
 

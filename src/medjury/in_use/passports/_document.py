@@ -1,23 +1,26 @@
 """A passport: which jury, by which evidence, for which cases, until when; its hash, its signature, and its file,
-refused where it is not as it was made, or not signed by a trusted key."""
+refused where it is not as it was made, or not signed by a trusted key. Its form is the Judge Card 1.0 of
+`docs/judge-card.md`; `judge-card.schema.json` beside this file is made from the classes here."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, ValidationError
+from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from medjury.foundation.errors import MedjuryError
 from medjury.in_use.passports._population import Population, population_words
 from medjury.store.runs import (
     AnsweringModel,
+    ConsensusRule,
     EarlierProtocol,
     GateRules,
     LogAnchor,
+    ManifestInjection,
     ManifestInstrument,
     ManifestJudge,
     ManifestJury,
@@ -27,10 +30,19 @@ from medjury.store.runs import (
     own_hash,
     sign_text,
 )
-from medjury.validation import Scope
+from medjury.validation import ORDER, Scope, Word
 
-FORMAT: Literal["medjury passport"] = "medjury passport"
-FORMAT_VERSION: Literal[2] = 2  # 1: before the colleague test, whose words mean something else
+FORMAT: Literal["judge card"] = "judge card"
+FORMAT_VERSION: Literal["1.0"] = "1.0"
+# What earlier versions wrote: no word of who rated and what was audited; before the second, other words.
+_EARLIER = "medjury passport"
+Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+Moment = Annotated[
+    str,
+    Field(
+        pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})?$"
+    ),
+]
 Force = Literal["validated", "auxiliary", "unvalidated"]
 # What every output says of a jury that may not stand in for a clinician.
 LIMITS: dict[Force, str] = {
@@ -38,6 +50,9 @@ LIMITS: dict[Force, str] = {
     "auxiliary": "AUXILIARY: this jury was not validated; its scores may support a clinician's, never replace them",
     "unvalidated": "NOT VALIDATED: this jury failed its gate; its scores are for trials, not for patients",
 }
+
+
+RuleState = Literal["holds", "open", "fails", "not known", "does not apply"]
 
 
 class StrictPart(RunPart):
@@ -54,7 +69,7 @@ class PassportRule(StrictPart):
     name: str
     asked: str
     found: str
-    state: str
+    state: RuleState
     why: str = ""
     jury: float | None = None
     colleague: float | None = None
@@ -108,7 +123,7 @@ class PassportVerdict(StrictPart):
 
     dimension: str
     label: str
-    word: str
+    word: Word
     scope: PassportScope
     rules: tuple[PassportRule, ...]
     numbers: tuple[PassportNumber, ...]
@@ -122,11 +137,11 @@ class PassportRun(StrictPart):
     that were erased since."""
 
     run: str
-    finished_at: str
-    manifest_hash: str
+    finished_at: Moment
+    manifest_hash: Sha256
     audit_log: LogAnchor
-    data_hash: str
-    protocol_hash: str
+    data_hash: Sha256
+    protocol_hash: Annotated[str, Field(pattern="^([0-9a-f]{64})?$")]
     registered_at: str
     anchor: str = ""
     other_protocols: tuple[EarlierProtocol, ...] = ()
@@ -156,17 +171,61 @@ class PassportJury(StrictPart):
     answered: tuple[AnsweringModel, ...] = ()
 
 
-class Passport(StrictPart):
-    """All of it. `study` are the settings from which the jury is built anew, `instruments` the files that they
-    name, `calibration` the content of a calibration file. It expires `expires_days` after the run ended. `hash` is
-    that of all the rest but the `signature`, which signs the hash."""
+class PassportClinicians(StrictPart):
+    """By whom it was validated, without a name: how many clinicians are the yardstick and how many a second panel,
+    how the scores of several become one, whether they had not seen the judges' scores (null: not stated), and
+    whether the ratings are made up. `hash` is that of all that they said."""
 
-    format: Literal["medjury passport"]
-    format_version: Literal[2]
-    medjury: str
-    made_at: str
-    expires_at: str
-    expires_days: int
+    reference: int
+    second_panel: int
+    ratings: int
+    consensus: ConsensusRule
+    blinded: bool | None
+    illustrative: bool
+    hash: str = ""
+
+
+class PassportFinding(StrictPart):
+    """One number of an audit for bias: about which rater, on which dimension, in which group of cases."""
+
+    audit: str
+    statistic: str
+    rater: str
+    dimension: str
+    group: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    n_unscored: int
+    p_value: float | None
+    p_adjusted: float | None
+    verdict: str
+    stands_out: bool
+    method: str
+    reason: str
+
+
+class PassportAudits(StrictPart):
+    """What moves the scores besides quality: planted instructions (null: not audited), the `findings` of the audits
+    for bias, and by name why one was `not_made`."""
+
+    injection: ManifestInjection | None = None
+    findings: tuple[PassportFinding, ...]
+    not_made: dict[str, str]
+
+
+class Passport(StrictPart):
+    """All of it. `made_with` names the program and its version. `study` are the settings from which the jury is
+    built anew, `instruments` the files that they name, `calibration` the content of a calibration file. It expires
+    `expires_days` after the run ended. `hash` is that of all the rest but the `signature`, which signs the hash."""
+
+    format: Literal["judge card"]
+    format_version: Literal["1.0"]
+    made_with: str
+    made_at: Moment
+    expires_at: Moment
+    expires_days: Annotated[int, Field(ge=1, le=36525)]
     force: Force
     rater: str
     jury: PassportJury
@@ -176,10 +235,18 @@ class Passport(StrictPart):
     loosened: tuple[PassportLimit, ...] = ()
     verdicts: tuple[PassportVerdict, ...]
     population: Population
+    clinicians: PassportClinicians
+    audits: PassportAudits
     calibration: dict[str, Any] | None = None
     run: PassportRun
-    hash: str = ""
+    hash: Sha256 = ""
     signature: str = ""
+
+    @model_validator(mode="after")
+    def _says_one_thing(self) -> Passport:
+        if problem := next(_contradictions(self), ""):
+            raise ValueError(problem)
+        return self
 
     def sealed(self) -> Passport:
         """The same with its hash."""
@@ -214,12 +281,45 @@ class Passport(StrictPart):
                 f"{each.label}: {each.word}" + (f", {text}" if (text := each.scope.words()) else "")
                 for each in self.verdicts
             ),
-            f"validated on {population.cases:,} cases of {population.patients:,} patients",
+            f"validated on {population.cases:,} cases of {population.patients:,} patients, by "
+            f"{self.clinicians.reference:,} clinicians",
             *(f"  {line}" for line in population_words(population)),
             f"SHA-256 {self.hash}, {signed}",
         ]
         first, *rest = filter(None, lines)
         return "\n".join([first, *(f"  {line}" for line in rest)])
+
+
+def _contradictions(card: Passport) -> Iterator[str]:
+    """What parts of a card say against one another, as `docs/judge-card.md` lists it: the form of each may be
+    right, and the whole could still not have come about."""
+    finished = _aware(card.run.finished_at)
+    if _aware(card.made_at) < finished - timedelta(seconds=1):
+        yield "made before its run ended"
+    if abs(_aware(card.expires_at) - finished - timedelta(days=card.expires_days)) > timedelta(seconds=1):
+        yield f"it does not expire {card.expires_days:,} days after its run ended"
+    worst = max((each.word for each in card.verdicts), key=ORDER.index, default="INCOMPLETE")
+    if card.force != {"VALIDATED": "validated", "AUXILIARY": "auxiliary"}.get(worst, "unvalidated"):
+        yield f"in force as {card.force}, and its worst verdict is {worst}"
+    for verdict in card.verdicts:
+        failed = [rule.id for rule in verdict.rules if rule.state == "fails"]
+        failed += [each.name for each in card.loosened]
+        failed += [] if card.run.protocol_hash else ["registered"]
+        if verdict.word == "VALIDATED" and failed:
+            yield f"{verdict.dimension}: VALIDATED although {failed[0]} fails"
+        for low, high in (
+            (each.low, each.high) for part in (verdict.rules, verdict.numbers) for each in part
+        ):
+            if low is not None and high is not None and low > high:
+                yield f"{verdict.dimension}: an interval ends before it begins"
+    for name, counts in card.population.groups.items():
+        if sum(counts.values()) != card.population.cases:
+            yield f"{name}: its groups do not add up to {card.population.cases:,} cases"
+
+
+def _aware(moment: str) -> datetime:
+    found = datetime.fromisoformat(moment)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def content_hash(content: dict[str, Any]) -> str:
@@ -230,7 +330,7 @@ def content_hash(content: dict[str, Any]) -> str:
 def expired(passport: Passport, now: datetime | None = None) -> str:
     """Why the passport is no longer, or not yet, in force; nothing where it is."""
     moment = now or datetime.now(UTC)
-    end, start = (datetime.fromisoformat(each) for each in (passport.expires_at, passport.made_at))
+    end, start = _aware(passport.expires_at), _aware(passport.made_at)
     if moment >= end:
         return f"expired on {passport.expires_at[:10]}; validate the jury again on recent cases"
     if moment < start:
@@ -238,7 +338,7 @@ def expired(passport: Passport, now: datetime | None = None) -> str:
     return ""
 
 
-_FOR = "medjury-passport"  # a signature of a run is none of a passport
+_FOR = "judge-card"  # the namespace: a signature of a run is none of a card
 
 
 class RefusedError(MedjuryError):
@@ -255,7 +355,7 @@ def read_passport(path: str | Path, signers: str | Path | None = None) -> Passpo
         content = file.read_bytes()
     except OSError as error:
         raise MedjuryError(f"{file}: the passport cannot be read ({error.strerror})") from None
-    passport = _parsed(content, str(file))
+    passport = parsed_passport(content, str(file))
     signature_of(passport, str(file), signers)
     return passport
 
@@ -282,7 +382,8 @@ def signature_of(passport: Passport, name: str, signers: str | Path | None = Non
     return words
 
 
-def _parsed(content: bytes, name: str) -> Passport:
+def parsed_passport(content: bytes, name: str) -> Passport:
+    """The passport in the bytes of a file, its signature not looked at."""
     try:
         stated = json.loads(content, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
@@ -294,12 +395,13 @@ def _parsed(content: bytes, name: str) -> Passport:
         raise RefusedError(
             f"{name}: a name appears twice, so two readers could read it differently; make it again from its run"
         ) from None
-    if not isinstance(stated, dict) or stated.get("format") != FORMAT:
+    if not isinstance(stated, dict) or stated.get("format") not in (FORMAT, _EARLIER):
         raise MedjuryError(f"{name}: this is not a passport; `medjury passport make RUN` writes one")
-    if stated.get("format_version") != FORMAT_VERSION:
+    if (stated["format"], stated.get("format_version")) != (FORMAT, FORMAT_VERSION):
         raise MedjuryError(
-            f"{name}: was written by another version of medjury; this one reads format "
-            f"{FORMAT_VERSION}. Make a new one from the run: `medjury passport make RUN`"
+            f"{name}: was written by another version of medjury ({stated['format']} "
+            f"{stated.get('format_version')}); this one reads {FORMAT} {FORMAT_VERSION}. Make a new one from the "
+            "run: `medjury passport make RUN`"
         )
     if stated.get("hash") != content_hash(stated):
         raise RefusedError(
@@ -308,7 +410,7 @@ def _parsed(content: bytes, name: str) -> Passport:
             "Bring back the file as it was made, or make a new one from the run"
         )
     try:
-        return Passport.model_validate(stated)
+        return Passport.model_validate_json(content, strict=True)  # no word is a number here
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))

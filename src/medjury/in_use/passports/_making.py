@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from medjury.analysis.audits import audit
 from medjury.analysis.calibration import apply_calibrations, load_calibrations
 from medjury.foundation.documents import read_document
 from medjury.foundation.errors import MedjuryError
@@ -19,6 +20,9 @@ from medjury.in_use.passports._document import (
     FORMAT_VERSION,
     Force,
     Passport,
+    PassportAudits,
+    PassportClinicians,
+    PassportFinding,
     PassportLimit,
     PassportNumber,
     PassportRule,
@@ -29,7 +33,7 @@ from medjury.in_use.passports._population import Population, population_of
 from medjury.in_use.passports._rebuilding import jury_of_run, rebuilding_changes, travelling_settings
 from medjury.in_use.passports._scope import passport_scope
 from medjury.intake.cases import Case
-from medjury.store.runs import GateRules, LogAnchor, Manifest, RunFolder, file_hash, own_hash
+from medjury.store.runs import GateRules, LogAnchor, Manifest, ManifestHumans, RunFolder, file_hash, own_hash
 from medjury.studies import Run, check_scores
 from medjury.tables import RatingTable, open_run
 from medjury.validation import Evidence, Verdict, evidence_of, validation_of
@@ -128,10 +132,11 @@ def make_passport(
     verdicts = found.of(found.raters[0])
     settings, instruments = _settings(place, manifest)
     judged = _judged(place, manifest, cases)
+    population = _population(judged, manifest, table, alpha)
     passport = Passport(
         format=FORMAT,
         format_version=FORMAT_VERSION,
-        medjury=__version__,
+        made_with=f"medjury {__version__}",
         made_at=moment.isoformat(timespec="seconds"),
         expires_at=end.isoformat(timespec="seconds"),
         expires_days=expires_days,
@@ -146,7 +151,9 @@ def make_passport(
             for name, stated, ours in manifest.rules.loosened()
         ),
         verdicts=tuple(passport_verdict(each, evidence, judged) for each in verdicts),
-        population=_population(judged, manifest, table, alpha),
+        population=population,
+        clinicians=_clinicians(manifest.humans or ManifestHumans(), evidence),
+        audits=_audits(manifest, evidence, judged, population),
         calibration=None if calibration is None else _calibration(calibration, table, verdicts[0].rater),
         run=_run(manifest, evidence, moment.replace(microsecond=0)),
     )
@@ -175,6 +182,49 @@ def _run(manifest: Manifest, evidence: Evidence, made_at: datetime) -> PassportR
         registered_at="" if manifest.protocol is None else manifest.protocol.registered_at,
         **{name: value for name, value in known.items() if value},
     )
+
+
+_OF_SEVERAL_RUNS = ("position", "drift")
+
+
+def _clinicians(humans: ManifestHumans, evidence: Evidence) -> PassportClinicians:
+    return PassportClinicians(
+        reference=len(evidence.clinicians),
+        second_panel=len(evidence.table.people.second_panel),
+        ratings=humans.ratings,
+        consensus=humans.consensus,
+        blinded=humans.blinded,
+        illustrative=humans.illustrative,
+        hash=humans.hash,
+    )
+
+
+def _audits(
+    manifest: Manifest, evidence: Evidence, cases: Sequence[Case], population: Population
+) -> PassportAudits:
+    """What planted instructions did, and every audit of the jury and its judges that the ratings are enough for:
+    what was tested, and how steady they are."""
+    told: dict[str, Any] = {} if manifest.injection is None else {"injection": manifest.injection}
+    groups = [name for name in population.groups if name != "system"]
+    whose = {"", evidence.rater, *(each.name for each in manifest.judges)}
+    try:
+        made = audit(evidence.table, cases=cases, groups=groups)
+    except MedjuryError as error:
+        return PassportAudits(findings=(), not_made={"all": str(error)}, **told)
+    rows: list[dict[str, Any]] = [
+        {
+            name: nameless(value, evidence.clinicians) if isinstance(value, str) else value
+            for name, value in row.as_dict().items()
+        }
+        for row in made.rows
+        if row.rater in whose and (row.verdict or row.audit == "stability")
+    ]
+    left = {
+        name: nameless(reason, evidence.clinicians)
+        for name, reason in made.not_made.items()
+        if name not in _OF_SEVERAL_RUNS
+    }
+    return PassportAudits(findings=tuple(PassportFinding(**row) for row in rows), not_made=left, **told)
 
 
 def manifest_hash(manifest: Manifest) -> str:

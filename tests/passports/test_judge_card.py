@@ -1,0 +1,294 @@
+"""The open format: its schema, the checker that needs nothing but Python, and the forms in which others read it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+from tests.passports.card_schema import DOCS, PACKAGED, REPOSITORY, card_schema
+from tests.passports.passported import by_hand
+
+from medjury.cli import main
+from medjury.foundation.errors import MedjuryError
+from medjury.in_use.passports import (
+    FORMS,
+    RefusedError,
+    check_passport,
+    passport_as,
+    passport_from,
+    read_passport,
+)
+from medjury.in_use.passports._document import content_hash
+from medjury.in_use.passports._exchange import OPEN
+
+CHECKER = REPOSITORY / "docs" / "check_judge_card.py"
+SCHEMA = jsonschema.Draft202012Validator(json.loads(DOCS.read_text()))
+Change = Callable[[dict[str, Any]], object]
+NEEDS_SSH = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not here")
+
+
+def checked(card: Path, *options: str) -> tuple[int, str]:
+    """The checker's exit status and words, under Python alone: no site packages, nothing of the environment."""
+    command = [sys.executable, "-I", "-S", str(CHECKER), str(card), *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="session")
+def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("key") / "ours"
+    for name in ("ours", "theirs"):
+        command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", str(file.with_name(name))]
+        subprocess.run(command, check=True)
+    return file
+
+
+def test_the_schema_is_that_of_the_classes_in_the_package_and_in_the_documentation() -> None:
+    text = card_schema()
+    assert DOCS.read_text() == PACKAGED.read_text() == text, "python -m tests.passports.card_schema"
+    jsonschema.Draft202012Validator.check_schema(json.loads(text))
+
+
+def test_the_specification_and_the_checker_are_as_short_as_they_promise() -> None:
+    program = CHECKER.read_text()
+    assert len(program.splitlines()) <= 200 and "import medjury" not in program
+    specified = (REPOSITORY / "docs" / "judge-card.md").read_text()
+    named = [name for name in json.loads(card_schema())["properties"] if f"`{name}`" not in specified]
+    assert not named, "every name of a card is in its specification"
+
+
+def test_a_made_card_fits_the_schema_and_is_sound_for_python_alone(passport: Path, run: Path) -> None:
+    SCHEMA.validate(json.loads(passport.read_text()))
+    status, words = checked(passport, "--manifest", str(run / "manifest.json"))
+    assert status == 0 and words.startswith("SOUND until 20") and "not signed" in words, words
+    (status, words), other = checked(passport, "--manifest", str(passport)), read_passport(passport)
+    assert status == 6 and words.endswith("REFUSED hash: the manifest is of another run, or was edited\n")
+    assert other.clinicians.reference == 2 and other.audits.injection is None
+    assert {each.audit for each in other.audits.findings} == {"text_effects"}
+
+
+def edited(**parts: Any) -> Change:
+    return lambda card: card.update(parts)
+
+
+def part(*path: Any, value: Any) -> Change:
+    def change(card: dict[str, Any]) -> None:
+        place: Any = card
+        for name in path[:-1]:
+            place = place[name]
+        place[path[-1]] = value
+
+    return change
+
+
+def later(name: str, days: float) -> Change:
+    def change(card: dict[str, Any]) -> None:
+        card[name] = (datetime.fromisoformat(card[name]) + timedelta(days=days)).isoformat()
+
+    return change
+
+
+# Each is hashed anew once it was damaged, unless the hash is the damage; and the name that it is refused by.
+DAMAGED: dict[str, tuple[Change, str]] = {
+    "another format": (edited(format="medjury passport"), "format: medjury passport 1.0"),
+    "a later version": (edited(format_version="1.1"), "format: judge card 1.1"),
+    "a part is missing": (lambda card: card.pop("population"), "schema: card: population is missing"),
+    "a part is unknown": (edited(approved_by="the board"), "schema: card: approved_by is not a part of it"),
+    "a number in words": (part("population", "cases", value="150"), "schema: card.population.cases: not of"),
+    "a truth for a number": (part("expires_days", value=True), "schema: card.expires_days: not of the type"),
+    "a word of its own": (
+        part("verdicts", 0, "word", value="better than clinicians"),
+        "schema: card.verdicts[0].word: not one of the words",
+    ),
+    "a hash that is none": (part("run", "data_hash", value="abc"), "schema: card.run.data_hash: not of the form"),
+    "a line end in a hash": (part("run", "data_hash", value="a" * 64 + "\n"), "schema: card.run.data_hash: not of"),
+    "no days": (edited(expires_days=0), "schema: card.expires_days: beyond the minimum of 1"),
+    "a day in words": (edited(made_at="yesterday"), "schema: card.made_at: not of the form"),
+    "a name of a clinician": (
+        part("clinicians", "names", value=["Dr A"]),
+        "schema: card.clinicians: names is not a part of it",
+    ),
+    "a better word than its verdicts": (
+        lambda card: card["verdicts"][0].update(word="NOT VALIDATED"),
+        "verdict: in force as validated, and its worst verdict is NOT VALIDATED",
+    ),
+    "validated although a rule fails": (
+        part("verdicts", 0, "rules", 0, "state", value="fails"),
+        "verdict: accuracy is VALIDATED although",
+    ),
+    "validated with looser limits": (
+        edited(loosened=[{"name": "margin", "stated": 0.5, "loosest": 0.1}]),
+        "verdict: accuracy is VALIDATED although margin fails",
+    ),
+    "validated without a registration": (
+        part("run", "protocol_hash", value=""),
+        "verdict: accuracy is VALIDATED although registered fails",
+    ),
+    "an interval that ends before it begins": (
+        lambda card: card["verdicts"][0]["numbers"][0].update(low=0.9, high=0.1),
+        "numbers: an interval of accuracy ends before it begins",
+    ),
+    "cases that do not add up": (
+        part("population", "cases", value=9000),
+        "numbers: the groups of system do not add up",
+    ),
+    "a longer life": (later("expires_at", 300), "dates: it does not expire 365 days after its run ended"),
+    "made before its run": (later("made_at", -1), "dates: made before its run ended"),
+    "a day that is none": (edited(made_at="2026-13-01T00:00:00+00:00"), "dates: month must be in 1..12"),
+    "edited": (edited(made_with="somebody else 1", hash="0" * 64), "hash: the content is not what was hashed"),
+    "without a hash": (edited(hash=None), "schema: card.hash: not of the type string"),
+    "a signature of nothing": (edited(signature="-----BEGIN SSH SIGNATURE-----\n"), "signature: it is not of this"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", DAMAGED)
+def test_a_damaged_card_is_refused_by_its_name(what: str, passport: Path) -> None:
+    change, name = DAMAGED[what]
+    if name.startswith("signature") and shutil.which("ssh-keygen") is None:
+        pytest.skip("ssh-keygen is not here")
+    card = json.loads(passport.read_text())
+    sound = card["hash"]
+    change(card)
+    card["hash"] = content_hash(card) if card["hash"] == sound else card["hash"]
+    passport.write_text(json.dumps(card))
+    status, words = checked(passport)
+    assert status == 6 and f"REFUSED {name}" in words, words
+    # The schema's own validator says the same of the form, and Medjury refuses the same cards. Line ends before the
+    # end of a text are what Python's patterns allow.
+    if not name.startswith("format") and what != "a line end in a hash":
+        assert SCHEMA.is_valid(card) is ("REFUSED schema" not in words)
+    try:
+        assert check_passport(passport).state == "refused"
+    except MedjuryError:
+        assert name.startswith("format")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (lambda text: text[:-20], "file: "),
+        (lambda text: text.replace("{", '{"format": "judge card",', 1), "file: a name appears twice"),
+        (lambda text: text.replace('"calibration": null', '"calibration": {"a": NaN}'), "file: Out of range"),
+        (lambda text: text.replace('"calibration": null', '"calibration": {"a": 1e999}'), "file: Out of range"),
+        (lambda text: "[" * 100_000, "file: "),
+        (lambda text: "[1]", "format: no object"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_no_card_is_refused_by_its_name(
+    text: Callable[[str], str], name: str, passport: Path
+) -> None:
+    passport.write_text(text(passport.read_text()))
+    status, words = checked(passport)
+    assert status == 6 and words.startswith(f"REFUSED {name}"), words
+
+
+def test_dates_are_those_of_the_moment_that_is_asked_about(passport: Path) -> None:
+    for moment, name in (("2001-01-01", "made in the future"), ("2099-01-01", "expired on")):
+        status, words = checked(passport, "--at", moment)
+        assert status == 6 and f"REFUSED dates: {name}" in words
+    assert checked(passport, "--at", "now")[0] == 2 == checked(passport.with_name("none.json"))[0]
+
+
+def test_a_schema_with_an_unknown_keyword_is_no_ground_to_call_a_card_sound(passport: Path) -> None:
+    schema = passport.with_name("schema.json")
+    schema.write_text(json.dumps(json.loads(DOCS.read_text()) | {"oneOf": []}))
+    status, words = checked(passport, "--schema", str(schema))
+    assert status == 2 and "the schema uses 'oneOf', which this program does not know" in words
+
+
+@NEEDS_SSH
+def test_a_signature_is_looked_at_by_openssh_in_its_namespace(passport: Path, key: Path) -> None:
+    def sign(text: str, namespace: str, who: Path = key) -> str:
+        command = ["ssh-keygen", "-Y", "sign", "-f", str(who), "-n", namespace]
+        return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+
+    ours, theirs = str(key.with_suffix(".pub")), key.with_name("theirs")
+    allowed = key.with_name("allowed_signers")
+    allowed.write_text(f'hospital@example namespaces="judge-card" {Path(ours).read_text()}')
+    card = json.loads(passport.read_text())
+    status, words = checked(passport, "--signers", ours)
+    assert status == 6 and "REFUSED signature: there is none" in words
+    for signature, name in (
+        (sign(card["hash"], "judge-card"), ""),
+        (sign(card["hash"], "git"), "signature: it is not of this card"),
+        (sign("0" * 64, "judge-card"), "signature: it is not of this card"),
+        (sign(card["hash"], "judge-card", theirs), "signature: made with none of the trusted keys"),
+    ):
+        passport.write_text(json.dumps(card | {"signature": signature}))
+        for signers in (ours, str(allowed))[: 1 if name else 2]:
+            status, words = checked(passport, "--signers", signers)
+            assert (status, name in words) == (6 if name else 0, True), words
+            assert check_passport(passport, signers=signers).state == ("refused" if name else "in force")
+    assert checked(passport)[0] == 0, "it is signed, and nobody asked by whom"
+
+
+# In the forms of others.
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_card_comes_back_from_every_form_as_it_was(form: str, passport: Path, tmp_path: Path) -> None:
+    there, back = tmp_path / "there", tmp_path / "back.json"
+    assert main(["passport", "export", str(passport), "--as", form, "--out", str(there)]) == 0
+    assert main(["passport", "import", str(there), "--out", str(back)]) == 0
+    assert back.read_text() == passport.read_text()
+    assert passport_as(form, passport_from(there)) == there.read_text(), "and the form from the card"
+    made = by_hand(tmp_path / "study")
+    there.write_text(passport_as(form, made))
+    assert passport_from(there).text() == made.text()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_mapped_field_may_be_filled_in_and_not_be_changed(
+    form: str, passport: Path, tmp_path: Path
+) -> None:
+    there, whole = tmp_path / "there", passport_as(form, read_passport(passport))
+    there.write_text(whole.replace(OPEN, "Example Hospital"))
+    assert passport_from(there).text() == passport.read_text()
+    stated = {
+        "every_eval_ever": '"verdict": "VALIDATED"',
+        "chai": "Accuracy: VALIDATED",
+        "fhir": '"text": "validated"',
+    }
+    was = stated[form]
+    assert was in whole
+    there.write_text(whole.replace(was, re.sub("(?i)validated", "flawless", was), 1))
+    with pytest.raises(RefusedError, match="does not say what the judge card in it says"):
+        passport_from(there)
+    there.write_text("<!DOCTYPE x>" + whole)
+    with pytest.raises(MedjuryError, match="carries no judge card"):
+        passport_from(there)
+
+
+def test_every_form_has_what_its_readers_require(passport: Path) -> None:
+    """What the three schemas require, as facts; they were held against the published schemas by hand."""
+    card = read_passport(passport)
+    record = json.loads(passport_as("every_eval_ever", card))
+    needed = {"schema_version", "evaluation_id", "retrieved_timestamp", "source_metadata", "model_info"}
+    assert record.keys() == needed | {"eval_library", "evaluation_results", "evaluation_timestamp"}
+    verdict, *numbers = record["evaluation_results"]
+    metric = verdict["metric_config"]
+    assert metric["level_names"][int(verdict["score_details"]["score"])] == "VALIDATED"
+    assert (
+        metric["llm_scoring"]["judge_validation"]["card_sha256"] == card.hash
+        and metric["llm_scoring"]["judges"]
+    )
+    defined = [each for each in card.verdicts[0].numbers if each.value is not None]
+    assert [each["score_details"]["score"] for each in numbers] == [each.value for each in defined]
+    document = json.loads(passport_as("fhir", card))
+    assert (document["resourceType"], document["status"]) == ("DocumentReference", "current")
+    assert document["context"]["period"]["end"] == card.expires_at
+    root = ElementTree.fromstring(passport_as("chai", card))
+    assert [each.tag.rpartition("}")[2] for each in root] == [
+        "BasicInfo", "ReleaseInfo", "ModelSummary", "UsesAndDirections", "Warnings", "TrustIngredients",
+        "KeyMetrics", "Resources", "Bibliography",
+    ]  # fmt: skip
