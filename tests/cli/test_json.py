@@ -29,7 +29,8 @@ ELSEWHERE = {
     "plan kappa", "plan icc", "plan f1", "plan more", "plan review", "plan gate", "plan blinded",
     "calibrate fit", "calibrate panel", "calibrate apply", "calibrate report", "estimate", "plan simulate-jury",
     "triage", "audit", "criteria scores",
-    "rank", "bench run", "bench leaderboard", "train sft", "train dpo", "gate", "validate", "compare",
+    "rank", "bench run", "bench leaderboard", "bench judges", "train sft", "train dpo", "gate", "validate",
+    "compare",
     "passport make", "passport check", "judge", "watch", "recipes check",
 }  # fmt: skip
 # command -> its words, and names that the document (or its first row) has. They run in this order.

@@ -384,3 +384,19 @@ def test_results_of_epics_instruments(tmp_path: Path) -> None:
         ("00a", "citation", 3, "one missing"), ("00a", "accurate", 5, ""),
         ("00b", "citation", 4, "all there"), ("00b", "accurate", 2, ""),
     ]  # fmt: skip
+
+
+def test_a_list_that_runs_beside_the_rows_is_read_at_their_place(tmp_path: Path) -> None:
+    labels = [
+        {"id": "a", "labels": [True, False], "by": ["anna", "ben"], "talk": 7},
+        {"id": "b", "labels": [False], "by": ["cleo"], "talk": 7},
+    ]
+    mapping = (
+        "rows: '[].labels[]'\nitem: id\nrater: 'by[@place]'\ndimensions: {met: '@value'}\npatient: talk\n"
+        'labels: {"True": 1, "False": 0}\nscale: [0, 1]\n'
+    )
+    found = read(tmp_path, "labels.json", labels, mapping)
+    assert [(each.item, each.rater, each.score) for each in found.ratings] == [
+        ("a", "anna", 1), ("a", "ben", 0), ("b", "cleo", 0),
+    ]  # fmt: skip
+    assert found.patients == {"a": "7", "b": "7"}

@@ -175,3 +175,27 @@ def test_two_columns_name_a_case_and_never_two_cases_alike(tmp_path: Path) -> No
         tmp_path / "t.csv", "clinician", named={}, scores=["score"], mapping={"item": ["a", "b"]}
     )
     assert panel.frame["item"].to_list() == ["q1 x", "q 1 | x", "q | 1 x"]
+
+
+AGAIN = "item,who,grade,ward\n1,anna,4,east\n1,anna,5,east\n1,anna,4,east\n2,anna,3,west\n"
+
+
+def test_a_rating_that_comes_again_is_refused_or_a_repeat(tmp_path: Path) -> None:
+    (tmp_path / "grades.csv").write_text(AGAIN)
+    mapping = {"rater": "who", "dimensions": {"quality": "grade"}, "scale": [1, 5]}
+    with pytest.raises(MedjuryError, match="is rated a second time, with a different score"):
+        read_ratings(tmp_path / "grades.csv", mapping=mapping)
+    found = read_ratings(tmp_path / "grades.csv", mapping={**mapping, "again": "repeat"})
+    assert [(each.item, each.repeat, each.score) for each in found.ratings] == [
+        ("1", 0, 4),
+        ("1", 1, 5),
+        ("2", 0, 3),
+    ]
+    assert found.report.duplicates == 1 and len({each.key for each in found.ratings}) == 3
+
+
+def test_an_item_has_one_patient(tmp_path: Path) -> None:
+    (tmp_path / "grades.csv").write_text(AGAIN.replace("5,east", "5,west"))
+    mapping = {"rater": "who", "dimensions": {"quality": "grade"}, "patient": "ward", "scale": [1, 5]}
+    with pytest.raises(MedjuryError, match="item '1' has the patient 'west' here and 'east' before"):
+        read_ratings(tmp_path / "grades.csv", mapping=mapping, on_bad="unscored")

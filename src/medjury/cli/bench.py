@@ -1,5 +1,5 @@
-"""`medjury bench list | tasks | check | fetch | new`: benchmarks, their data, and your own, its columns guessed and
-shown.
+"""`medjury bench list | tasks | check | fetch | new | judges`: benchmarks, their data, and your own, its columns
+guessed and shown.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-from medjury.cli import _bench_run
+from medjury.cli import _bench_judges, _bench_run
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import counted
 from medjury.suites import (
@@ -130,6 +130,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     for each in (listing, tasks, check):
         each.add_argument("--json", action="store_true", help="as JSON")
+    _bench_judges.add_judges_arguments(
+        actions.add_parser("judges", help="real judges on public data, beside clinicians")
+    )
     _add_new_arguments(actions.add_parser("new", help="your own benchmark from a table, in one command"))
     _bench_run.add_run_arguments(
         actions.add_parser("run", help="ask candidates, mark and judge their answers, write the leaderboard")
@@ -148,6 +151,7 @@ def run(options: argparse.Namespace) -> int:
         "check": _check,
         "fetch": _fetch,
         "new": _new,
+        "judges": _bench_judges.judges_command,
     }
     return actions[options.action](options)
 

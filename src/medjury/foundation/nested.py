@@ -2,7 +2,8 @@
 
 A step is a key (`scores`, or `["rouge.1"]` where the key itself has signs), a place in a list (`[0]`), every
 element of a list (`[]`) or every entry of an object (`{}`, its key under `@key`). A row knows the objects around
-it: a key that no row has itself is looked up in them, from the inside out, and `^` begins one object out.
+it: a key that no row has itself is looked up in them, from the inside out, and `^` begins one object out. Of a list
+that runs beside the rows, `raters[@place]` is the element at the row's own place.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from medjury.foundation.errors import MedjuryError
 from medjury.foundation.limits import TOO_DEEP, is_too_deep
 
 Step = str | int
-EVERY, ENTRIES = "[]", "{}"
-_STEP = re.compile(r'\[\]|\{\}|\[(\d+)\]|\["([^"]*)"\]|([^.\[\]{}]+)')
+EVERY, ENTRIES, OWN_PLACE = "[]", "{}", "[@place]"
+_STEP = re.compile(r'\[\]|\{\}|\[@place\]|\[(\d+)\]|\["([^"]*)"\]|([^.\[\]{}]+)')
 _DEEPEST = 6
 
 
@@ -55,6 +56,7 @@ class Record(dict[str, Any]):
     """A row of a nested document: an object that also knows the objects around it."""
 
     outer: Record | None = None
+    place: int | None = None  # in the list that it is a row of
     known: frozenset[str] = frozenset()  # the keys that some row has itself
 
 
@@ -77,8 +79,10 @@ def _walk(value: Any, steps: Sequence[Step], outer: Record | None) -> Iterator[R
         return
     step, rest = steps[0], steps[1:]
     if step == EVERY and isinstance(value, list):
-        for each in value:
-            yield from _walk(each, rest, own)
+        for place, each in enumerate(value):
+            for row in _walk(each, rest, own):
+                row.place = place if row.place is None else row.place
+                yield row
     elif step == ENTRIES and isinstance(value, dict):
         for key, each in value.items():
             if key == "@key":
@@ -98,6 +102,7 @@ def _record(fields: Mapping[str, Any], outer: Record | None) -> Record:
 
 def value_at(record: Mapping[str, Any], path: str) -> Any:
     """What a path leads to in a row, None where it leads nowhere. Text that is JSON is opened on the way."""
+    place = getattr(record, "place", None)
     while path.startswith("^"):
         path = path.removeprefix("^").removeprefix(".")
         record = getattr(record, "outer", None) or {}
@@ -111,10 +116,12 @@ def value_at(record: Mapping[str, Any], path: str) -> Any:
     for step in steps:
         if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
             value = json_in(value)
+        if step == OWN_PLACE:
+            step = -1 if place is None else place
         if isinstance(value, dict):
             value = value.get(str(step))
         elif isinstance(value, list) and isinstance(step, int):
-            value = value[step] if step < len(value) else None
+            value = value[step] if 0 <= step < len(value) else None
         else:
             return None
     return value

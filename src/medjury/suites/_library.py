@@ -158,13 +158,13 @@ def _file_name(value: str) -> str:
     return value
 
 
-def _sha256(value: str) -> str:
+def checked_sha256(value: str) -> str:
     if value and not re.fullmatch(r"[0-9a-f]{64}", value):
         raise ValueError("must be 64 digits of 0-9 and a-f, as `sha256sum` prints them")
     return value
 
 
-def _address(value: str) -> str:
+def checked_address(value: str) -> str:
     if value and not re.match(r"https?://[^\s@]+$", value):
         raise ValueError("must be an address that begins with https://, without user and password")
     return value
@@ -175,8 +175,8 @@ FileName = Annotated[Optional, AfterValidator(_file_name)]
 
 class FilePart(Part):
     name: FileName
-    sha256: Annotated[Optional, AfterValidator(_sha256)] = ""
-    address: Annotated[Optional, AfterValidator(_address)] = ""
+    sha256: Annotated[Optional, AfterValidator(checked_sha256)] = ""
+    address: Annotated[Optional, AfterValidator(checked_address)] = ""
 
 
 class SamplingPart(Part):

@@ -36,6 +36,7 @@ from ._open import with_rules as with_rules
 from ._pairs import SHOWN_FIRST as SHOWN_FIRST
 from ._panel import COLUMNS as COLUMNS
 from ._panel import Panel as Panel
+from ._panel import imported_frame as imported_frame
 from ._panel_doubts import ID_RULES as ID_RULES
 from ._panel_doubts import MATCHED as MATCHED
 from ._panel_doubts import Answer as Answer

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.frames import FORMS, as_polars
-from medjury.intake import TYPED, Reading, joined_id, read_table, shown_of
+from medjury.intake import TYPED, joined_id, read_table
 from medjury.tables._case_columns import CASE_PARTS, tells_groups
-from medjury.tables._read import read_plain_table, read_rating_table
+from medjury.tables._read import read_plain_table, read_rating_table, with_patients
 
 if TYPE_CHECKING:
     import polars
@@ -313,7 +313,7 @@ def melted(panel: Panel, meaning: Meaning, dimension: str) -> Panel:
 # One column each, under our own name.
 COLUMNS = ("item", "system", "patient", "rater", "dimension", "score", "repeat")
 # Said of a table here, and not in the mapping of an import.
-_HERE = ("patient", "scores", "rescale", "reversed")
+_HERE = ("scores", "rescale", "reversed")
 
 
 def needs_import(mapping: Mapping[str, Any]) -> bool:
@@ -352,12 +352,10 @@ def _listed(given: Any) -> list[str]:
 
 
 def imported_frame(
-    place: Path, role: Role, mapping: Mapping[str, Any]
+    place: Path | polars.DataFrame, role: Role, mapping: Mapping[str, Any]
 ) -> tuple[polars.DataFrame, tuple[str, ...]]:
     """The rows of a table that the import of ratings reads, with the patients that it names, and what is reported.
     Who is not named is the clinician, or the judge."""
-    import polars as pl
-
     from medjury.store.ratings import rating_frame, read_ratings  # most tables need no import
 
     settings = {name: value for name, value in mapping.items() if name not in _HERE}
@@ -379,26 +377,6 @@ def imported_frame(
     imported = read_ratings(place, mapping=settings, on_bad="unscored")
     text = imported.report.text()
     notes = [line.strip() for line in text.splitlines() if not line.startswith("warning:")]
-    frame = rating_frame(imported.ratings)
-    if patient := mapping.get("patient"):
-        whose = _patients(place, mapping, str(patient))
-        frame = frame.with_columns(pl.col("item").replace_strict(whose, default=None).alias("patient"))
-        notes.append(f"patient is the column {patient!r}")
-    return frame, tuple(notes)
-
-
-def _patients(place: Path, mapping: Mapping[str, Any], column: str) -> dict[str, str]:
-    how = ("rows", "sheet", "skip_rows", "header_rows", "delimiter", "encoding")
-    table = read_table(place, Reading(**{name: mapping[name] for name in how if name in mapping}))
-    item = str(mapping.get("item", "item"))
-    if item not in table.header or column not in table.header:
-        raise MedjuryError(f"{place.name}: patients need the columns {item!r} and {column!r} in one table")
-    found: dict[str, str] = {}
-    at, whose = table.header.index(item), table.header.index(column)
-    for number, cells, *_ in table.rows:
-        name, patient = shown_of(cells[at]), shown_of(cells[whose])
-        if name and patient and found.setdefault(name, patient) != patient:
-            raise MedjuryError(
-                f"{place.name}, row {number}: item {name!r} has two patients; it belongs to one"
-            )
-    return found
+    if imported.patients:
+        notes.append(f"patient is the column {mapping.get('patient', 'patient')!r}")
+    return with_patients(rating_frame(imported.ratings), imported.patients), tuple(notes)

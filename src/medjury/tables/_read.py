@@ -153,7 +153,16 @@ def _imported(
         )
         for note in notes
     ]
-    return rating_frame(imported.ratings), tuple(notes)
+    return with_patients(rating_frame(imported.ratings), imported.patients), tuple(notes)
+
+
+def with_patients(ratings: polars.DataFrame, patients: Mapping[str, str]) -> polars.DataFrame:
+    """The ratings with whose each item is, where the files name patients."""
+    import polars as pl
+
+    if not patients:
+        return ratings
+    return ratings.with_columns(pl.col("item").replace_strict(patients, default=None).alias("patient"))
 
 
 def _long_table(place: Path) -> polars.DataFrame | None:

@@ -23,6 +23,7 @@ from ._import.import_ratings import runs_text as runs_text
 from ._import.import_ratings import table_files as table_files
 from ._import.known import CaseLabels as CaseLabels
 from ._import.known import KnownCases as KnownCases
+from ._import.mapping import Source as Source
 from ._import.mapping import mapping_grades as mapping_grades
 from ._import.redcap import is_redcap as is_redcap
 from ._import.report import write_problems as write_problems

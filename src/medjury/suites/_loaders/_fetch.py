@@ -51,17 +51,17 @@ def fetch_files(
     found = []
     for name, address in benchmark.addresses.items():
         target, wanted = folder / name, benchmark.files[name]
-        if wanted and target.is_file() and _sha256(target) == wanted:
+        if wanted and target.is_file() and sha256_of(target) == wanted:
             say(f"{target}: is already here")
         else:
-            came = _download(address, target, wanted, most_bytes)
+            came = download(address, target, wanted, most_bytes)
             remark = "" if wanted else " (none to compare it with)"
             say(f"{target}: {target.stat().st_size:,} bytes, sha256 {came}{remark}")
         found.append(target)
     return tuple(found)
 
 
-def _download(address: str, target: Path, wanted: str, most_bytes: int) -> str:
+def download(address: str, target: Path, wanted: str, most_bytes: int) -> str:
     from medjury.models import host_of, is_local
 
     if not address.startswith("https://") and not is_local(host_of(address)):
@@ -121,6 +121,6 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         raise FetchError(f"{req.full_url}: redirects to another address ({newurl}), which is not followed")
 
 
-def _sha256(path: Path) -> str:
+def sha256_of(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -55,6 +55,7 @@ class Builder:
     unchecked: set[str] = field(default_factory=set)  # dimensions without a scale
     labels: CaseLabels = field(default_factory=lambda: CaseLabels({}))
     profiles: Profiles = field(default_factory=Profiles)
+    patients: dict[str, str] = field(default_factory=dict)  # by item, whose it is
     times: Times = field(default_factory=Times)
     unknown: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # rater, item, system: left out
     sheets: dict[Path, set[str | None]] = field(default_factory=dict)  # that were read, by workbook
@@ -70,6 +71,7 @@ class Builder:
         try:
             entry = self._of_criterion(entry)
             self._take_labels(entry)
+            self._take_patient(entry)
             outcome = self._outcome(entry, source)
             if outcome is None:
                 self.report.not_rated += 1
@@ -78,7 +80,7 @@ class Builder:
                 if self._may_be_skipped(name := entry.fields["dimension"]):
                     self._blank[entry.fields.get("item", ""), entry.fields.get("rater", ""), name] += 1
                 return
-            self._keep(self._rating(entry, outcome, source), entry)
+            self._keep(self._again(self._rating(entry, outcome, source), source), entry)
         except _RefusedEntry as refused:
             self._problem(entry, *refused.args)
         except _UnknownItem as left:
@@ -167,6 +169,14 @@ class Builder:
         if wrong is not None:
             self._problem(entry, wrong[1], wrong[0])
 
+    def _take_patient(self, entry: Entry) -> None:
+        item, patient = entry.fields.get("item"), entry.fields.get("patient")
+        if item and patient and (first := self.patients.setdefault(item, patient)) != patient:
+            raise _RefusedEntry(
+                f"item {item!r} has the patient {patient!r} here and {first!r} before: it belongs to one",
+                "patient",
+            )
+
     def add_rating(self, rating: Rating, entry: Entry) -> None:
         """Take one rating that was read whole."""
         try:
@@ -181,6 +191,15 @@ class Builder:
     def _leave_out(self, left: _UnknownItem) -> None:
         self.report.unknown_items += 1
         self.unknown[left.args] += 1
+
+    def _again(self, rating: Rating, source: SourcePart) -> Rating:
+        """A rating that comes again with another score is the rater's next repeat, where the mapping says so."""
+        own = (rating.outcome, rating.probability)
+        while source.again == "repeat" and self._seen.get(_identity(rating), (own, ""))[0] != own:
+            repeat = rating.repeat + 1
+            key = rating_key(rating.item, rating.system, rating.rater, rating.instrument, repeat)
+            rating = replace(rating, repeat=repeat, key=key)
+        return rating
 
     def _keep(self, rating: Rating, entry: Entry) -> None:
         place = f"{entry.file}, row {entry.row}"

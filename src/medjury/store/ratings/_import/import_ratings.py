@@ -57,6 +57,7 @@ class ImportedRatings:
     entered_as: Mapping[str, str] = field(default_factory=dict)
     label_columns: frozenset[str] = frozenset()  # the labels whose column a file has
     unknown: Mapping[tuple[str, str, str], int] = field(default_factory=dict)  # rater, item, system: left out
+    patients: Mapping[str, str] = field(default_factory=dict)  # by item, where the files name them
 
 
 def read_ratings(
@@ -125,6 +126,7 @@ def read_ratings(
         {name: seen.shown for name, seen in builder.raters.items()},
         frozenset(found),
         builder.unknown,
+        builder.patients,
     )
 
 

@@ -16,8 +16,8 @@ from medjury.store.ratings._import.mapping import SourcePart
 from medjury.store.ratings._profiles import PROFILE
 
 _ALWAYS = (
-    "item", "system", "rater", "repeat", "seconds", "minutes", "probability", "content_hash", "instrument",
-    "rater_kind", *PROFILE,
+    "item", "system", "patient", "rater", "repeat", "seconds", "minutes", "probability", "content_hash",
+    "instrument", "rater_kind", *PROFILE,
 )  # fmt: skip
 _LONG_ONLY = ("dimension", "explanation", "status", "reason")
 

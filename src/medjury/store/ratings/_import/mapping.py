@@ -23,8 +23,8 @@ WIDE = {"items": "item", "raters": "rater", "systems": "system"}
 _PLACE = re.compile(r"\{(\w+)\}")
 # Settings that name a column of the table.
 _COLUMNS = (
-    "item", "system", "rater", "repeat", "dimension", "score", "seconds", "minutes", "probability", "content",
-    "content_hash", *PROFILE,
+    "item", "system", "patient", "rater", "repeat", "dimension", "score", "seconds", "minutes", "probability",
+    "content", "content_hash", *PROFILE,
 )  # fmt: skip
 
 
@@ -128,6 +128,7 @@ class SourcePart(FilePart):
 
     item: str | list[str] | None = Field(default=None, validation_alias=AliasChoices("item", "id"))
     system: str | None = None
+    patient: str | None = None
     rater: str | None = None
     repeat: str | None = None
     dimension: str | None = None
@@ -156,6 +157,7 @@ class SourcePart(FilePart):
     fill_down: list[str] = []
     decimal: Literal[".", ","] = "."
     forms: Literal["started", "all"] = "started"
+    again: Literal["refuse", "repeat"] = "refuse"
     fixed: FixedPart = Field(default=FixedPart(), validation_alias=AliasChoices("fixed", "constants"))
     rater_kind: RaterKind | dict[RaterKind, list[str]] = "clinician"
     labels: Annotated[dict[str, dict[str, float]], _with_words(_labels)] = {}
