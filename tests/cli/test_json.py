@@ -19,8 +19,8 @@ from medjury.cli._options import leaves
 # Commands that print no result: they serve, ask people, or print a text that is the result itself.
 WITHOUT = {
     "demo", "tune prompts diff", "cases redact", "criteria draft", "instruments show", "bench fetch",
-    "bench new",
-    "passport export", "passport import", "train serve", "train export", "view", "panel serve", "panel invite", "panel trail", "panel include",
+    "bench new", "passport export", "passport import",
+    "train serve", "train export", "view", "panel serve", "panel invite", "panel trail", "panel include",
     "panel export", "panel import", "panel references", "panel questions", "panel erase",
 }  # fmt: skip
 # Whose JSON is read by the tests of the command itself, which have what it needs.

@@ -9,11 +9,16 @@ from dataclasses import asdict
 from medjury.cli._main import EXIT_FAILED, say
 from medjury.cli._options import add_json, for_reader, print_json
 
+_BESIDE = ("board", "governance")
+_CALLED = {"report.html": "Report", "board.html": "Memo for the board", "governance.html": "Governance"}
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("folder", metavar="RUN", help="the run folder")
     add("--board", action="store_true", help="also write board.html, a memo of one page for the board")
+    add("--governance", action="store_true", help="also write governance.html: what regulators ask")
+    add("--passport", metavar="FILE", help="the run's passport, for what it states of --governance")
     add("--pdf", action="store_true", help="also write each page as a PDF (Chromium or weasyprint)")
     add("--whole", action="store_true", help="print the folded parts into the PDF too")
     add("--paper", choices=("A4", "letter"), default="A4", help="paper of the PDF (A4)")
@@ -33,26 +38,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from medjury.cli._display import display
     from medjury.report import write_page, write_pdf
-    from medjury.store.runs import ReportSettings, RunFolder, files
+    from medjury.store.runs import ReportSettings, RunFolder
 
     checks = RunFolder(options.folder).verify(report=False, unlisted=False)
     settings = {name: getattr(options, name, None) for name in ReportSettings.model_fields}
     with display(quiet=options.quiet) as shown:
-        step = None if shown is None else shown.step
-        page = write_page(options.folder, checks=checks, step=step, board=options.board, **settings)
+        page = write_page(options.folder, checks=checks, step=shown.step if shown else None, board=options.board,
+                          governance=options.governance, passport=options.passport, **settings)  # fmt: skip
     stream = for_reader(options)
-    say(f"Report: {page}", stream)
-    board = page.with_name(files.BOARD) if options.board else None
-    if board:
-        say(f"Memo for the board: {board}", stream)
-    pages = [each for each in (page, board) if each is not None and options.pdf]
-    pdfs = [str(write_pdf(each, paper=options.paper, whole=options.whole)) for each in pages]
-    for pdf in pdfs:
-        say(f"PDF: {pdf}", stream)
+    pages = [page, *(page.with_name(f"{name}.html") for name in _BESIDE if getattr(options, name))]
+    pdfs = [write_pdf(each, paper=options.paper, whole=options.whole) for each in pages if options.pdf]
+    for each in (*pages, *pdfs):
+        say(f"{_CALLED.get(each.name, 'PDF')}: {each}", stream)
     altered = [check for check in checks if not check.sound]
     for check in altered:
         say(f"ALTERED {check.what}: {check.detail}", stream)
     if options.json:
-        made = {"report": str(page), "board": board and str(board), "pdf": next(iter(pdfs), None)}
+        made = {"board": None, "pdf": next(map(str, pdfs), None), **{each.stem: str(each) for each in pages}}
         print_json({**made, "altered": [asdict(check) for check in altered]})
     return EXIT_FAILED if altered else 0

@@ -35,6 +35,8 @@ from medjury.report._sections.deliberations import deliberations
 from medjury.report._sections.distributions import dimensions, distributions
 from medjury.report._sections.first_page import first_page
 from medjury.report._sections.gate import gate
+from medjury.report._sections.governance import STYLE as GOVERNANCE_STYLE
+from medjury.report._sections.governance import governance_page, refuse_another
 from medjury.report._sections.grades import confusion, differences, order_against_grade
 from medjury.report._sections.methods import methods, reporting_checklist
 from medjury.report._sections.other_agreement import attributes, classes
@@ -93,10 +95,13 @@ def write_page(
     checks: Sequence[Check] = (),
     step: Step | None = None,
     board: bool = False,
+    governance: bool = False,
+    passport: str | Path | None = None,
     **settings: Any,
 ) -> Path:
     """Write `report.html` into a run folder, with its figures and tables beside it, and return its path. With
-    `board`, or where one was written before, the memo for the board is written as a page of its own too.
+    `board`, or where one was written before, the memo for the board is written as a page of its own too, and with
+    `governance` the page that fills in what frames of governance ask from the run's files and its `passport`.
 
     `checks` are findings about the folder beyond the hashes of its files, such as those of its audit log;
     `settings` replace what the study file says under `report:`. Ratings that come from no run are given as their
@@ -106,7 +111,9 @@ def write_page(
     for name, least in (("resamples", 200), ("cases_shown", 0)):
         if settings.get(name) is not None and settings[name] < least:
             raise MedjuryError(f"{name} must be {least} or more, not {settings[name]}")
-    place = Path(folder)
+    place, card = Path(folder), None if passport is None else Path(passport)
+    if card is not None:
+        refuse_another(card, place)
     exhibits = Exhibits()
     with one_thread_each():
         if evidence is None:
@@ -117,6 +124,11 @@ def write_page(
     write_whole(place / files.REPORT, page)
     if board or (place / files.BOARD).is_file():
         write_whole(place / files.BOARD, memo)
+    if governance:
+        study, note = evidence.manifest.study, table.settings.note
+        asked = governance_page(place, evidence.rater, study, note, card)
+        title = f"Medjury: {study}, governance"
+        write_whole(place / files.GOVERNANCE, document(title, asked, style=GOVERNANCE_STYLE))
     try:
         if table.settings.png:
             from medjury.report._pdf_and_png import write_pngs
