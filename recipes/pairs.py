@@ -23,7 +23,7 @@ CLINICIANS = {"clinician-01": 5.0, "clinician-02": 6.0}
 TIE = 0.7  # closer than this is a tie
 SAME = ("reply-03", "reply-11")  # where borea wrote what atlas wrote
 STUDY = f"""\
-# Which of three systems writes the better reply to a patient? Two replies at a time, blind. All data are made up.
+# Which of three systems writes the better reply to a patient? Two replies at a time. All data are made up.
 # Judges see each of 75 pairs in both orders, clinicians in one: by turns the one system is first, or the other.
 study: pairs
 design: pairs
@@ -39,11 +39,12 @@ humans:
   path: clinicians.csv                  # item, first, second, preferred, rater
   keep_names: true                      # these names are made up; leave it out for real ones
   illustrative: true                    # made up: never validates anything. Take it out for real ratings
+panel: {{blind_words: [Atlas, Borea, Cirrus]}}   # raters read [hidden] where a made-up reply names its system
 """
 PAGE = """\
 # pairs
 
-Three models compare the replies of three systems, two at a time and blind, beside two clinicians; all data made up.
+Three models compare the replies of three systems, two at a time, beside two clinicians; all data made up.
 
 ```
 medjury run study.yaml --dry-run      # what the study can show, before anything is spent

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import polars as pl
+import pytest
 
+from medjury.analysis.audits import group_differences, internal_consistency, text_effects
 from medjury.analysis.ranking import rank
+from medjury.foundation.errors import MedjuryError
 from medjury.store.runs import GateRules
 from medjury.tables import RatingTable, rating_table, with_rules
 from medjury.validation import compare_runs
@@ -50,3 +53,22 @@ def test_what_judging_took_is_counted_by_answer() -> None:
     assert (took.height, took["calls"].to_list(), took["cost"].to_list()) == (78, [3.0] * 78, [1.5] * 78)
     changes = {row.what: row.first for row in compare_runs(marks(), marks(3), resamples=60).rows}
     assert (changes["calls per answer"].value, changes["calls per answer"].n) == (3.0, 80)
+
+
+def test_an_audit_takes_what_cases_state_for_each_of_their_marks() -> None:
+    table = marks()
+    words = [(case, system, float(20 + number + 7 * (system == "t"))) for number, case in enumerate(CASES)
+             for system in ("s", "t")]  # fmt: skip
+    features = pl.DataFrame(words, schema=["item", "system", "length"], orient="row")
+    assert text_effects(table, features=features, resamples=60).n == 240
+    wards = {case: "north" if number % 2 else "south" for number, case in enumerate(CASES)}
+    found = group_differences(table, {"ward": wards})
+    assert not any("have no ward" in line for line in found.warnings)
+    with pytest.raises(MedjuryError, match="no criterion has two dimensions"):
+        internal_consistency(table)
+
+
+def test_a_score_that_follows_from_marks_is_no_unscored_rating() -> None:
+    rows = [("a", "x", "", 5.0), ("a", "y", "1", 2.0)]
+    frame = pl.DataFrame(rows, schema=["item", "dimension", "score", "points"], orient="row")
+    assert rating_table(frame.with_columns(rater=pl.lit("anna"))).unscored == {"anna": {"missing": 1}}

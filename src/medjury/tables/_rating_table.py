@@ -21,7 +21,7 @@ from medjury.tables._consensus import consensus_of, with_consensus
 from medjury.tables._dimensions import Measured, Numbers
 from medjury.tables._grid import Grid, RepeatRule, count_unscored, joined, make_grids
 from medjury.tables._jury import JuryRule, JuryVotes, jury_votes
-from medjury.tables._marks import TOTAL, case_column
+from medjury.tables._marks import CRITERION, TOTAL, case_column
 from medjury.tables._pairs import SHOWN_FIRST
 from medjury.tables._probability import refuse_unequal, unequal_raters, weights_of
 from medjury.tables._roles import MACHINES, Names, People, Roles, among_themselves, assign
@@ -218,7 +218,8 @@ class RatingTable:
     @cached_property
     def unscored(self) -> dict[str, dict[str, int]]:
         """`unscored[rater][reason]` counts held-out ratings without a score."""
-        return count_unscored(self.rows)
+        marked = CRITERION in self.rows.columns  # what follows from marks is no rating
+        return count_unscored(self.rows.drop_nulls(CRITERION) if marked else self.rows)
 
     def of_kind(self, kind: str) -> tuple[str, ...]:
         return tuple(name for name, own in self.raters.items() if own == kind)

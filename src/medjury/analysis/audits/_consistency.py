@@ -16,6 +16,7 @@ from medjury.analysis.audits._finding import Adjustment, Audit, Finding, adjuste
 from medjury.analysis.audits._what_is_audited import Asked, Audited, audited, two_sided_p
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Floats, Read, combined, replicates, side_by_side, undefined
+from medjury.tables import CRITERION
 
 if TYPE_CHECKING:
     import polars
@@ -48,6 +49,8 @@ def internal_consistency(
     about = audited(table, **asked, kinds=("judge", "jury"))
     if len(about.dimensions) < 2:
         raise MedjuryError("internal consistency needs two dimensions or more; the ratings have one.")
+    if CRITERION in about.table.rows.columns:
+        raise MedjuryError("these are marks of criteria, and no criterion has two dimensions")
     tables = {rater: _table(about, [rater]) for rater in about.raters}
     whose = "reference" if len(about.reference) > 1 else "".join(about.reference)
     if about.reference:

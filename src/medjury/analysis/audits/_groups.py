@@ -15,6 +15,7 @@ from medjury.analysis.audits._finding import Adjustment, Audit, Finding, adjuste
 from medjury.analysis.audits._what_is_audited import SMALLEST, Asked, attribute, audited, sums_by_cluster
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, Floats, undefined
+from medjury.tables import case_column
 
 if TYPE_CHECKING:
     import polars
@@ -86,6 +87,8 @@ def _levels(
         given = groups[name] if isinstance(groups, Mapping) else None
         if given is not None:
             values = {str(item): str(value) for item, value in given.items() if value is not None}
+            cases = frame.select(case=case_column(frame), item="item").unique().iter_rows()
+            values = {item: values[case] for case, item in cases if case in values}
         elif name in frame.columns:
             values = attribute(frame, name, "item")
         else:

@@ -20,6 +20,7 @@ from medjury.analysis.audits._what_is_audited import Asked, Audited, audited, re
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case
 from medjury.statistics import Floats, Read, identified, independent, side_by_side
+from medjury.tables import case_column
 
 if TYPE_CHECKING:
     import polars
@@ -195,6 +196,10 @@ def text_effects(
 
     about = audited(table, **asked)
     measured, chosen = _features(about.rows, features, columns)
+    if features is not None:  # of cases, of which a mark of a criterion is one part
+        units = about.rows.select("item", "system", case=case_column(about.rows)).unique()
+        found = measured.rename({"item": "case"})
+        measured = units.join(found, on=["case", "system"], maintain_order="right").drop("case")
     scored = about.answers.filter(pl.col("rater").is_in(about.raters)).height
     parts = {
         (rater, dimension): (

@@ -43,6 +43,7 @@ from medjury.statistics import (
     bootstrap,
     counted,
     flat,
+    shown,
     undefined,
 )
 from medjury.tables import CASE, CRITERION, MOST_GROUPS, Names, RatingTable, rating_table, refuse_unequal
@@ -346,7 +347,7 @@ def _between(row: CriteriaRow) -> str:
     return (
         ""
         if not row.partly or row.worst is None or row.best is None
-        else f"{row.worst:.3f} to {row.best:.3f}"
+        else f"{shown(row.worst)} to {shown(row.best)}"
     )
 
 
@@ -395,7 +396,7 @@ def _warnings(answers: Sequence[AnswerScore], table: RatingTable, aside: Iterabl
         lost = sum(each.unmarked for each in partly)
         yield (
             f"{lost:,} criteri{'on' if lost == 1 else 'a'} not marked in {counted(len(partly), 'score')} of "
-            "answers, over all raters: such a score lies between `worst` and `best`, and is not in the mean"
+            "answers, over all raters: such a score lies between worst and best, and is not in the mean"
         )
     unread = table.rows.filter(pl.col(CRITERION).is_not_null(), pl.col("reason") == "parse").height
     if unread and table.run.manifest is None:

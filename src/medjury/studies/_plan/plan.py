@@ -11,7 +11,7 @@ from typing import Any
 from medjury.foundation.documents import read_document
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Unscored
-from medjury.intake.cases import CaseCriteria, CaseReader, LeftOut, RedactedCases, not_known_text
+from medjury.intake.cases import CaseCriteria, CaseReader, LeftOut, RedactedCases, not_known_text, pair_of
 from medjury.judging import Beginning, Rater, Used, shows_images
 from medjury.models import ChatModel, Price, PriceList, no_images, takes_images
 from medjury.statistics import Printable, counted, text_table
@@ -167,8 +167,11 @@ class RunPlan:
 
     def text(self) -> str:
         """The plan for a reader: calls, tokens, price and time, with what they rest on."""
-        systems = f", {len(self.systems)} systems" if len(self.systems) > 1 else ""
-        lines = [f"{self.cases:,} cases{systems}, data {self.data_hash[:12]}"]
+        named = {name for each in self.systems for name in pair_of(each) or (each,)}
+        systems = f", {len(named)} systems" if len(named) > 1 else ""
+        pairs = bool(self.systems) and all(map(pair_of, self.systems))
+        what = f"{self.cases // 2:,} pairs of answers, in both orders" if pairs else f"{self.cases:,} cases"
+        lines = [f"{what}{systems}, data {self.data_hash[:12]}"]
         if self.skipped:
             lines.append(f"{self.skipped:,} rows left out because they could not be read")
         lines += [f"in the cases: {reason}: {count:,}" for reason, count in self.left_out.parts.items()]
