@@ -10,7 +10,7 @@ from medjury.analysis.ranking import rank
 from medjury.foundation.errors import MedjuryError
 from medjury.store.runs import GateRules
 from medjury.tables import RatingTable, rating_table, with_rules
-from medjury.validation import compare_runs
+from medjury.validation import compare_runs, validate
 from medjury.validation._ways import spent, together
 
 CASES = [f"c{number:02}" for number in range(40)]
@@ -72,3 +72,8 @@ def test_a_score_that_follows_from_marks_is_no_unscored_rating() -> None:
     rows = [("a", "x", "", 5.0), ("a", "y", "1", 2.0)]
     frame = pl.DataFrame(rows, schema=["item", "dimension", "score", "points"], orient="row")
     assert rating_table(frame.with_columns(rater=pl.lit("anna"))).unscored == {"anna": {"missing": 1}}
+
+
+def test_a_verdict_counts_marks_as_marks() -> None:
+    said = validate(marks(), resamples=60).text()
+    assert "marks" in said and "answer" not in said

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,22 +16,12 @@ from medjury.report._html import Html, element, joined, paragraph, text, without
 from medjury.statistics import counted
 from medjury.store.runs import Body, Record, Records, files
 from medjury.tables import ABSENT, Measured
-from medjury.validation import STATISTICS, Evidence, Rule, Validation, Verdict, about_judge
+from medjury.validation import STATISTICS, Evidence, Rule, Validation, Verdict, about_judge, in_units
 
 if TYPE_CHECKING:
     from medjury.analysis.calibration import CalibrationStudy
     from medjury.analysis.ranking import PairRanking
 
-_AN, _ANSWER = re.compile(r"\b([Aa])n (?=answer\b)"), re.compile(r"\banswer(s?)\b")
-# Of pairs: what is counted, and what a score above or below 0 is.
-_COUNTED = re.compile(r"(?<=\d )answer(s?)\b")
-_ALPHABET = "favours neither the system earlier in the alphabet nor the later"
-_OF_PAIRS = (
-    ("is, on the whole, neither stricter nor kinder than clinicians", f"{_ALPHABET}, beside clinicians"),
-    ("is neither stricter nor kinder", _ALPHABET),
-    ("higher than the clinicians'", "nearer to the system later in the alphabet than the clinicians'"),
-    ("lower than the clinicians'", "nearer to the system earlier in the alphabet than the clinicians'"),
-)
 AnyBody = TypeVar("AnyBody", bound=Body)
 # More panels than this make no readable figure; the tables beside it have every dimension.
 PANELS = 12
@@ -194,13 +183,8 @@ class Material:
     def of_marks(self, words: str) -> str:
         """Where each case has criteria of its own, what is counted are marks, of which an answer has several; in
         pairs it is pairs, and their scores are neither strict nor kind."""
-        if self.evidence.table.pairs:
-            words = _COUNTED.sub(r"pair\1", words)
-            for of_answers, of_pairs in _OF_PAIRS:
-                words = words.replace(of_answers, of_pairs)
-        if not self.evidence.table.criteria or self.whole_answers:
-            return words
-        return _ANSWER.sub(r"mark\1", _AN.sub(r"\1 ", words))
+        units = self.evidence.units
+        return words if self.whole_answers and units == "mark" else in_units(words, units)
 
     def about_each(self, words: str) -> str:
         """A sentence of ours about the jury, where it holds for each of several judges without a jury."""

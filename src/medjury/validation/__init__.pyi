@@ -20,6 +20,7 @@ from ._sentences import ORDER as ORDER
 from ._sentences import STATISTICS as STATISTICS
 from ._sentences import Word as Word
 from ._sentences import about_judge as about_judge
+from ._sentences import in_units as in_units
 from ._settling import Settling as Settling
 from ._settling import SettlingRow as SettlingRow
 from ._settling import settling as settling

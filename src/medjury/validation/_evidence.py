@@ -32,6 +32,7 @@ from medjury.validation._colleague import Beside, Tested, colleague_test
 from medjury.validation._registered import Standing, standing
 from medjury.validation._rule import Rule
 from medjury.validation._scope import Scope, StudyParts, by_raters, shares_below, tested_parts
+from medjury.validation._sentences import Units
 from medjury.version import __version__
 
 # What verdicts and reports show of agreement; `medjury agreement` has them all.
@@ -88,6 +89,11 @@ class Evidence:
             jury=ManifestJury(name=rule.name, rule=rule.rule, quorum=rule.quorum),
             instrument=ManifestInstrument() if instrument is None else ManifestInstrument.of(instrument),
         )
+
+    @property
+    def units(self) -> Units:
+        """What is rated, where it is not whole answers one by one."""
+        return "pair" if self.table.pairs else "mark" if self.table.criteria else "answer"
 
     @property
     def rules(self) -> GateRules:

@@ -456,6 +456,30 @@ def beside_colleague(values: Mapping[str, float], danger: str) -> str:
 _BARE = re.compile(r"(?<!\w )(?<![\w-])[Jj]ury(?![\w-])|(?<=\bby )jury(?![\w-])|(?<=\bof )jury(?= and)")
 
 
+Units = Literal["answer", "mark", "pair"]  # what is counted: a mark is of one criterion of an answer
+_AN, _ANSWER = re.compile(r"\b([Aa])n (?=answer\b)"), re.compile(r"\banswer(s?)\b")
+# Of pairs: what is counted, and what a score above or below 0 is.
+_COUNTED = re.compile(r"(?<=\d )answer(s?)\b")
+_ALPHABET = "favours neither the system earlier in the alphabet nor the later"
+_OF_PAIRS = (
+    ("is, on the whole, neither stricter nor kinder than clinicians", f"{_ALPHABET}, beside clinicians"),
+    ("is neither stricter nor kinder", _ALPHABET),
+    ("higher than the clinicians'", "nearer to the system later in the alphabet than the clinicians'"),
+    ("lower than the clinicians'", "nearer to the system earlier in the alphabet than the clinicians'"),
+)
+
+
+def in_units(words: str, units: Units) -> str:
+    """A sentence about answers, where marks or pairs are what is counted."""
+    if units == "mark":
+        return _ANSWER.sub(r"mark\1", _AN.sub(r"\1 ", words))
+    if units == "pair":
+        words = _COUNTED.sub(r"pair\1", words)
+        for of_answers, of_pairs in _OF_PAIRS:
+            words = words.replace(of_answers, of_pairs)
+    return words
+
+
 def about_judge(words: str, name: str = "") -> str:
     """A sentence about the jury, where it is about one judge that sits in none; without a name, where it holds for
     each of several judges."""

@@ -18,7 +18,15 @@ from medjury.validation._evidence import Evidence, gate_evidence
 from medjury.validation._preconditions import preconditions, silence_warning
 from medjury.validation._rule import Rule
 from medjury.validation._scope import Scope, scale_use
-from medjury.validation._sentences import MEANING, ORDER, Word, about_judge, beside_colleague
+from medjury.validation._sentences import (
+    MEANING,
+    ORDER,
+    Units,
+    Word,
+    about_judge,
+    beside_colleague,
+    in_units,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -106,6 +114,7 @@ class Validation(Result[RuleRow]):
     warnings: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
     judges: frozenset[str] = frozenset()
+    units: Units = "answer"
 
     @property
     def raters(self) -> tuple[str, ...]:
@@ -233,11 +242,13 @@ class Validation(Result[RuleRow]):
 
     def about(self, words: str, rater: str) -> str:
         """A sentence about the jury, with the name of a judge that is none."""
+        words = in_units(words, self.units)
         return about_judge(words, rater) if rater in self.judges else words
 
     def _of_all(self, words: str) -> str:
         if len(self.raters) == 1:
             return self.about(words, self.raters[0])
+        words = in_units(words, self.units)
         return about_judge(words) if self.judges.issuperset(self.raters) else words
 
     def _everywhere(self, reason: str) -> bool:
@@ -344,7 +355,7 @@ def validation_of(
     warnings = (*problem, *(text for text in silences if text))
     kinds = evidence.table.raters
     judges = frozenset(each.rater for each in tried if kinds.get(each.rater) == "judge")
-    return Validation(rows, warnings, verdicts, judges)
+    return Validation(rows, warnings, verdicts, judges, evidence.units)
 
 
 def _verdict(evidence: Evidence, dimension: Measured) -> Verdict:
