@@ -294,7 +294,7 @@ def _remade(
 ) -> RatingTable:
     """A table that is ready, read on another scale, with another instrument or with the patients of its cases."""
     rows, found, vendors = without_marks(table.everything), CaseCriteria(), dict(table.run.system_vendors)
-    check_scale(scale, rows)
+    check_scale(scale, table.everything)
     known = load_instrument(instrument) if isinstance(instrument, str) else instrument
     dimensions = table.dimensions if known is None else of_instrument(known)
     if cases is not None:

@@ -198,8 +198,8 @@ def text_effects(
     measured, chosen = _features(about.rows, features, columns)
     if features is not None:  # of cases, of which a mark of a criterion is one part
         units = about.rows.select("item", "system", case=case_column(about.rows)).unique()
-        found = measured.rename({"item": "case"})
-        measured = units.join(found, on=["case", "system"], maintain_order="right").drop("case")
+        of_cases = measured.rename({"item": "case"})
+        measured = units.join(of_cases, on=["case", "system"], maintain_order="right").drop("case")
     scored = about.answers.filter(pl.col("rater").is_in(about.raters)).height
     parts = {
         (rater, dimension): (
