@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
 from medjury.analysis.audits import group_differences, internal_consistency, text_effects
+from medjury.analysis.calibration import (
+    apply_calibrations,
+    calibrate,
+    load_calibrations,
+    save_calibrations,
+)
 from medjury.analysis.ranking import rank
 from medjury.foundation.errors import MedjuryError
 from medjury.store.runs import GateRules
@@ -77,3 +85,15 @@ def test_a_score_that_follows_from_marks_is_no_unscored_rating() -> None:
 def test_a_verdict_counts_marks_as_marks() -> None:
     said = validate(marks(), resamples=60).text()
     assert "marks" in said and "answer" not in said
+
+
+def test_calibrated_marks_are_marks_of_their_cases(tmp_path: Path) -> None:
+    save_calibrations(calibrate(marks(), resamples=60), tmp_path / "map.json")
+    made = apply_calibrations(marks(), load_calibrations(tmp_path / "map.json"))
+    assert {each.dimension for each in made.ratings} == {"criterion", "harm"}
+    file = str(tmp_path / "both.csv")
+    made.save(file, with_originals=True)
+    again = rating_table(file)
+    assert again.rows.filter(rater="juror:calibrated").height == 240
+    assert again.grid("criterion").clusters.tolist()[:2] == ["patient case c00"] * 2
+    assert again.rows["cluster"].n_unique() == 40

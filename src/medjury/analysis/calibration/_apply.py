@@ -28,6 +28,7 @@ from medjury.tables import (
     Names,
     RatingTable,
     add_jury,
+    case_column,
     mean_of_raters,
     rating_table,
 )
@@ -89,6 +90,10 @@ class CalibratedRatings(Result[AppliedCalibration]):
         import polars as pl
 
         rows = self.originals.filter(~pl.col("rater").is_in(made["rater"].unique().to_list()))
+        if case_column(rows) != "item":  # whose marks are of one case is known from the file alone
+            rows = rows.with_columns(
+                pl.coalesce("patient", "case " + pl.col(case_column(rows))).alias("patient")
+            )
         columns = [name for name in _PLAIN if name in rows.columns and rows[name].null_count() < rows.height]
         calibrated = made.select(name for name in columns if name in made.columns)
         if "patient" in columns:
@@ -239,7 +244,7 @@ def apply_calibrations(
         for dimension, (part, scores, asked_units, skipped) in seated.items():
             known.setdefault(JURY_OF_CALIBRATED, {})[dimension] = (part.grid, scores, skipped)
             made += maker.of_units(part, scores, asked_units, skipped)
-    if every.instrument is not None:
+    if every.instrument is not None and not every.instrument.by_case:  # a score follows from marks and points
         for rater, maker in makers.items():
             made += maker.derived(every.instrument, known[rater])
     unused = [each for each in asked if all(each is not one for one, _ in parts)]
