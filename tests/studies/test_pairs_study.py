@@ -6,8 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import polars as pl
 import pytest
@@ -18,10 +17,10 @@ from medjury.analysis.ranking import pairs_worth, rank_pairs
 from medjury.foundation.errors import MedjuryError
 from medjury.panel._design._setting_up import answers_of
 from medjury.report import write_page
-from medjury.report._material import Material
 from medjury.store.ratings import read_ratings
 from medjury.studies import load_rated_study, load_study, run_study
 from medjury.tables import open_run
+from medjury.validation import in_units
 
 Write = Callable[..., Path]
 STUDY: dict[str, Any] = {"design": "pairs", "instrument": "pairs", "dimensions": None}
@@ -185,12 +184,9 @@ def test_the_report_shows_systems_by_preference_and_grades_no_pair(
 
 
 def test_a_preference_is_higher_for_a_system_and_never_kinder() -> None:
-    table = SimpleNamespace(pairs=True, criteria={})
-    material = cast("Material", SimpleNamespace(evidence=SimpleNamespace(table=table)))
-    found = Material.of_marks(material, "The scores are 0.3 higher than the clinicians'; 9 answers")
+    found = in_units("The scores are 0.3 higher than the clinicians'; 9 answers", "pair")
     assert found.endswith("0.3 nearer to the system later in the alphabet than the clinicians'; 9 pairs")
-    table.pairs = False
-    assert Material.of_marks(material, "is neither stricter nor kinder") == "is neither stricter nor kinder"
+    assert in_units("is neither stricter nor kinder", "answer") == "is neither stricter nor kinder"
 
 
 def test_judgements_of_pairs_are_imported_by_the_names_of_first_second_preferred(tmp_path: Path) -> None:

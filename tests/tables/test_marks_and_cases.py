@@ -87,6 +87,17 @@ def test_a_verdict_counts_marks_as_marks() -> None:
     assert "marks" in said and "answer" not in said
 
 
+def test_without_a_mark_of_clinicians_no_part_is_said_to_fail() -> None:
+    table = marks()
+    own = pl.col("rater_kind") == "clinician"
+    rows = table.rows.filter(pl.col("criterion").is_not_null()).select(
+        "case", "system", "rater", "rater_kind", pl.col("criterion").alias("dimension"), "points",
+        pl.when(own).then(None).otherwise("score").alias("score"),
+    )  # fmt: skip
+    said = validate(rating_table(rows.rename({"case": "item"})), resamples=60).text()
+    assert "There is no mark of which a part could be looked at." in said and "fails for" not in said
+
+
 def test_calibrated_marks_are_marks_of_their_cases(tmp_path: Path) -> None:
     save_calibrations(calibrate(marks(), resamples=60), tmp_path / "map.json")
     made = apply_calibrations(marks(), load_calibrations(tmp_path / "map.json"))

@@ -190,6 +190,8 @@ def _scope_rule(scope: Scope, unknown: Sequence[str]) -> Rule:
         return asked.unknown(found, "AUXILIARY", "not known", words=words)
     if scope.share >= LEAST_SHARE - 1e-9:
         return asked.holds(found, **numbers)
+    if not scope.fails:
+        return asked.unknown(found, "AUXILIARY", "nothing")
     words = {"parts": _listed(scope.fails), "share": share}
     return asked.fails(found, "AUXILIARY", f"{share} remain", words=words, **numbers)
 

@@ -426,8 +426,10 @@ RULES: Mapping[str, RuleText] = {
         {
             "not known": "The rules ask for a look at each {unknown}, and the ratings do not have it.",
             "fails": "The jury fails for {parts}: only {share} of the answers remain.",
+            "nothing": "There is no answer of which a part could be looked at.",
         },
         {
+            "nothing": "Have two clinicians rate answers that the jury scores.",
             "not known": "Record for every case what the rules ask for, and run the study again.",
             "fails": "Find out why the jury fails there; until then keep a clinician for these cases.",
         },
