@@ -10,7 +10,6 @@ from ._own_agreement import own_agreement as own_agreement
 from ._planning import GatePlan as GatePlan
 from ._planning import plan_gate as plan_gate
 from ._rule import Rule as Rule
-from ._rule import ask as ask
 from ._run_changes import RunComparison as RunComparison
 from ._scope import Scope as Scope
 from ._second_panel import PanelComparison as PanelComparison

@@ -16,7 +16,7 @@ from medjury.statistics import Estimate, PlotPart, Printable, Result, panels_fig
 from medjury.tables import IN_DOUBT, Measured, Names, rating_table, two_panels
 from medjury.validation._evidence import Evidence, gate_evidence
 from medjury.validation._preconditions import preconditions, silence_warning
-from medjury.validation._rule import Rule
+from medjury.validation._rule import Rule, ask
 from medjury.validation._scope import Scope, scale_use
 from medjury.validation._sentences import (
     MEANING,
@@ -134,6 +134,20 @@ class Validation(Result[RuleRow]):
         its word better or worse. Without any verdict, INCOMPLETE."""
         tried = self.of(self.raters[0]) if first and self.raters else self.verdicts
         return max((each.word for each in tried), key=ORDER.index, default="INCOMPLETE")
+
+    def seen_by(self, makers: Mapping[str, str]) -> Validation:
+        """The same, where these very answers were looked at while a rater was made: by rater, who looked."""
+
+        def judged(each: Verdict) -> Verdict:
+            if each.rater not in makers:
+                return each
+            who = makers[each.rater]
+            rule = ask("untouched").fails(who, "NOT VALIDATED", words={"used": each.clusters, "who": who})
+            return replace(each, word=max(each.word, rule.cap, key=ORDER.index), rules=(*each.rules, rule))
+
+        verdicts = tuple(map(judged, self.verdicts))
+        rows = tuple(RuleRow(v.rater, v.dimension, v.word, rule) for v in verdicts for rule in v.rules)
+        return replace(self, verdicts=verdicts, rows=rows)
 
     def verdicts_json(self) -> str:
         """A list of verdicts, each with its rules by their ids and with its scope. A number that does not exist is

@@ -11,6 +11,7 @@ from medjury.foundation.files import private_folder, write_whole
 from medjury.report import Html, bullets, document, element, joined, paragraph, sentence, table_html
 from medjury.statistics import Printable, counted, percent, shown, text_table
 from medjury.suites._judges._entries import UNKNOWN, Entry
+from medjury.suites._judges._files import FoundFile
 from medjury.suites._judges._results import (
     ONE_HUMAN,
     Helped,
@@ -226,10 +227,16 @@ def _source(each: SourceResult) -> Html:
     return joined(parts)
 
 
+def _place(file: FoundFile) -> str:
+    """The file's name in the source, or the one under which it is there."""
+    moved = file.path is not None and file.path.name != Path(file.part.name).name
+    return file.path.name if file.path is not None and moved else file.part.name
+
+
 def _facts(each: SourceResult) -> Html:
     part = each.entry.part
     files = [
-        joined([file.part.name, ": ", f"sha256 {file.sha256 or 'none'}, {file.state}"]) for file in each.files
+        joined([_place(file), ": ", f"sha256 {file.sha256 or 'none'}, {file.state}"]) for file in each.files
     ]
     danger = (
         part.danger.means if part.danger else "No danger is claimed: nothing is shown about missed danger."

@@ -27,7 +27,7 @@ from medjury.tables import (
     with_matched,
     with_rules,
 )
-from medjury.validation import ORDER, Evidence, Rule, Validation, Verdict, ask, evidence_of, validation_of
+from medjury.validation import ORDER, Evidence, Rule, Validation, Verdict, evidence_of, validation_of
 
 if TYPE_CHECKING:
     import polars
@@ -348,7 +348,8 @@ def _judged(found: SourceResult, table: RatingTable, how: Mapping[str, Any]) -> 
     evidence = evidence_of(table, statistics=(AGREED, RANKED, SYSTEM_ALONE), **how)
     stored = [name for name in evidence.roles.raters if table.raters.get(name) in ("judge", "jury")]
     raters = (*stored, *((JURY,) if evidence.roles.jurors else ()))
-    validation = _without_seen(validation_of(evidence, raters=raters), found.entry)
+    seen = {each.rater: each.seen_by for each in found.entry.judges if each.seen_by}
+    validation = validation_of(evidence, raters=raters).seen_by(seen)
     helped = _calibrated(table, raters, how)
     part = found.entry.part
     rows = tuple(
@@ -368,21 +369,6 @@ def _judged(found: SourceResult, table: RatingTable, how: Mapping[str, Any]) -> 
         found, judges=raters, answers=_answers(table), rows=rows, validation=validation,
         juries=_juries(table, evidence.roles, how),
     )  # fmt: skip
-
-
-def _without_seen(validation: Validation, entry: Entry) -> Validation:
-    """A judge that was made while these answers were looked at proves nothing on them."""
-    seen = {table.rater: table.seen_by for table in entry.judges if table.seen_by}
-
-    def judged(verdict: Verdict) -> Verdict:
-        if verdict.rater not in seen:
-            return verdict
-        words = {"used": verdict.clusters, "who": seen[verdict.rater]}
-        rule = ask("untouched").fails(seen[verdict.rater], "NOT VALIDATED", words=words)
-        word = max(verdict.word, rule.cap, key=ORDER.index)
-        return replace(verdict, word=word, rules=(*verdict.rules, rule))
-
-    return replace(validation, verdicts=tuple(map(judged, validation.verdicts)))
 
 
 def _calibrated(
