@@ -44,11 +44,16 @@ demo: $(DEMONSTRATION) ## a good jury on planted errors in seconds, then a small
 # Tests wait for servers, browsers and processes that they killed: one worker more than there are processors uses that.
 WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 
+# Tests write thousands of small databases, and each waits for the disk several times: a folder in memory does not,
+# where there is one with room.
+SCRATCH ?= $(shell df --output=avail -k /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 4000000 {print "/dev/shm/tmp"}')
+
 # Many tests start processes: where bytecode may not be kept, each of them would compile the package anew.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: install browser ## run every test (OPTIONS="--hypothesis-seed=1" for pytest)
 	$(BIN)/python -m compileall -q -j 0 src
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(OPTIONS)
+	mkdir -p $(or $(SCRATCH),$(TMPDIR),/tmp)
+	TMPDIR=$(or $(SCRATCH),$(TMPDIR),/tmp) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(OPTIONS)
 
 test-simulations: install ## do intervals hold? studies drawn by the hundred (minutes; `make bench` has the whole table)
 	$(BIN)/python -m pytest -n 2 -m simulation $(OPTIONS)
