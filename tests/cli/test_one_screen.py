@@ -45,7 +45,10 @@ def printed(monkeypatch: pytest.MonkeyPatch, width: str, *words: str) -> tuple[i
 
 
 # These take minutes: with `make test-simulations`.
-SLOW = ("diagnosis-jury", "pdsqi9", "medhelm-jury", "medhelm-notes", "medhelm-replies", "ward-reference")
+SLOW = (
+    *("diagnosis-jury", "pdsqi9", "medhelm-jury", "medhelm-notes"),
+    *("medhelm-replies", "stability", "ward-reference"),
+)
 
 
 @pytest.mark.parametrize(
