@@ -32,7 +32,7 @@ def read(file):
     content = Path(file).read_bytes()
     try:
         card = json.loads(content, object_pairs_hook=once)
-        json.dumps(card, allow_nan=False)  # NaN and numbers without end are none of JSON
+        json.dumps(card, allow_nan=False, ensure_ascii=False).encode()  # no NaN, and no half of a character
     except (ValueError, RecursionError) as error:
         return {}, f"file: {error}"
     kind = f"{card.get('format')} {card.get('format_version')}" if isinstance(card, dict) else "no object"

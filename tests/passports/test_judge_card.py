@@ -63,6 +63,7 @@ def test_the_specification_and_the_checker_are_as_short_as_they_promise() -> Non
     program = CHECKER.read_text()
     assert len(program.splitlines()) <= 200 and "import medjury" not in program
     specified = (REPOSITORY / "docs" / "judge-card.md").read_text()
+    assert len(specified.split()) < 1600, "four printed pages"
     named = [name for name in json.loads(card_schema())["properties"] if f"`{name}`" not in specified]
     assert not named, "every name of a card is in its specification"
 
@@ -180,6 +181,7 @@ def test_a_damaged_card_is_refused_by_its_name(what: str, passport: Path) -> Non
         (lambda text: text.replace("{", '{"format": "judge card",', 1), "file: a name appears twice"),
         (lambda text: text.replace('"calibration": null', '"calibration": {"a": NaN}'), "file: Out of range"),
         (lambda text: text.replace('"calibration": null', '"calibration": {"a": 1e999}'), "file: Out of range"),
+        (lambda text: text.replace('"calibration": null', '"calibration": {"a": "\\ud800"}'), "file: 'utf-8'"),
         (lambda text: "[" * 100_000, "file: "),
         (lambda text: "[1]", "format: no object"),
     ],
@@ -243,6 +245,9 @@ def test_a_card_comes_back_from_every_form_as_it_was(form: str, passport: Path, 
     assert back.read_text() == passport.read_text()
     assert passport_as(form, passport_from(there)) == there.read_text(), "and the form from the card"
     made = by_hand(tmp_path / "study")
+    (verdict,) = made.verdicts
+    strange = verdict.replaced(label="\x00\x1b]]> é\u2028 <b>&amp; 🩺\r\n")
+    made = made.replaced(verdicts=(strange,)).sealed()
     there.write_text(passport_as(form, made))
     assert passport_from(there).text() == made.text()
 

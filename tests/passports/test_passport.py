@@ -263,8 +263,11 @@ def test_a_passport_ends_so_many_days_after_its_run(ended: str) -> None:
     assert _making._end(place, manifest, 30, end) == end + timedelta(days=29)
     with pytest.raises(MedjuryError, match=r"^run: the run ended on 2026-03-01, .* for 1 days would have"):
         _making._end(place, manifest, 1, end)
-    with pytest.raises(MedjuryError, match="valid for one day or more, not for 0"):
-        _making._end(place, manifest, 0, just_before)
+    for days in (0, 50_000):
+        with pytest.raises(MedjuryError, match=f"valid for one day to 36,525 days, not for {days:,}"):
+            _making._end(place, manifest, days, just_before)
+    with pytest.raises(MedjuryError, match="ended in the future"):
+        _making._end(place, manifest, 30, end - timedelta(days=2))
 
 
 def test_a_calibration_travels_for_its_jury_without_names(

@@ -164,12 +164,17 @@ def test_looser_limits_are_on_the_passport(server: LoopbackServer, tmp_path: Pat
     assert "looser than VALIDATED allows: severe_limit 1 (ours 0.1)" in passport.words()
 
 
-def test_a_passport_from_before_the_colleague_test_is_refused(passport: Path) -> None:
-    content = json.loads(passport.read_text())
-    content["format_version"] = 1
-    content["hash"] = content_hash(content)
-    passport.write_text(json.dumps(content))
-    with pytest.raises(MedjuryError, match="written by another version of medjury"):
+@pytest.mark.parametrize(
+    ("name", "version"), [("medjury passport", 1), ("medjury passport", 2), ("judge card", "2.0")]
+)
+def test_a_passport_of_another_format_is_refused_by_its_name(
+    passport: Path, name: str, version: object
+) -> None:
+    content = json.loads(passport.read_text()) | {"format": name, "format_version": version}
+    passport.write_text(json.dumps(content | {"hash": content_hash(content)}))
+    with pytest.raises(
+        MedjuryError, match=rf"\({name} {version}\); this one reads judge card 1\.0\. Make a new one"
+    ):
         read_passport(passport)
 
 

@@ -100,8 +100,8 @@ def write_page(
     **settings: Any,
 ) -> Path:
     """Write `report.html` into a run folder, with its figures and tables beside it, and return its path. With
-    `board`, or where one was written before, the memo for the board is written as a page of its own too, and with
-    `governance` the page that fills in what frames of governance ask from the run's files and its `passport`.
+    `board`, or where one was written before, the memo for the board is written as a page of its own too; so is,
+    with `governance`, what frames of governance ask, filled in from the run's files and its `passport`.
 
     `checks` are findings about the folder beyond the hashes of its files, such as those of its audit log;
     `settings` replace what the study file says under `report:`. Ratings that come from no run are given as their
@@ -124,7 +124,9 @@ def write_page(
     write_whole(place / files.REPORT, page)
     if board or (place / files.BOARD).is_file():
         write_whole(place / files.BOARD, memo)
-    if governance:
+    if (
+        governance or (place / files.GOVERNANCE).is_file()
+    ):  # an older one would name values that are no longer there
         study, note = evidence.manifest.study, table.settings.note
         asked = governance_page(place, evidence.rater, study, note, card)
         title = f"Medjury: {study}, governance"

@@ -14,6 +14,7 @@ from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from medjury.foundation.errors import MedjuryError
 from medjury.in_use.passports._population import Population, population_words
+from medjury.statistics import counted
 from medjury.store.runs import (
     AnsweringModel,
     ConsensusRule,
@@ -36,6 +37,7 @@ FORMAT: Literal["judge card"] = "judge card"
 FORMAT_VERSION: Literal["1.0"] = "1.0"
 # What earlier versions wrote: no word of who rated and what was audited; before the second, other words.
 _EARLIER = "medjury passport"
+MOST_DAYS = 36525
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Moment = Annotated[
     str,
@@ -225,7 +227,7 @@ class Passport(StrictPart):
     made_with: str
     made_at: Moment
     expires_at: Moment
-    expires_days: Annotated[int, Field(ge=1, le=36525)]
+    expires_days: Annotated[int, Field(ge=1, le=MOST_DAYS)]
     force: Force
     rater: str
     jury: PassportJury
@@ -282,7 +284,7 @@ class Passport(StrictPart):
                 for each in self.verdicts
             ),
             f"validated on {population.cases:,} cases of {population.patients:,} patients, by "
-            f"{self.clinicians.reference:,} clinicians",
+            f"{counted(self.clinicians.reference, 'clinician')}",
             *(f"  {line}" for line in population_words(population)),
             f"SHA-256 {self.hash}, {signed}",
         ]
@@ -293,10 +295,10 @@ class Passport(StrictPart):
 def _contradictions(card: Passport) -> Iterator[str]:
     """What parts of a card say against one another, as `docs/judge-card.md` lists it: the form of each may be
     right, and the whole could still not have come about."""
-    finished = _aware(card.run.finished_at)
-    if _aware(card.made_at) < finished - timedelta(seconds=1):
+    finished = aware(card.run.finished_at)
+    if aware(card.made_at) < finished - timedelta(seconds=1):
         yield "made before its run ended"
-    if abs(_aware(card.expires_at) - finished - timedelta(days=card.expires_days)) > timedelta(seconds=1):
+    if abs(aware(card.expires_at) - finished - timedelta(days=card.expires_days)) > timedelta(seconds=1):
         yield f"it does not expire {card.expires_days:,} days after its run ended"
     worst = max((each.word for each in card.verdicts), key=ORDER.index, default="INCOMPLETE")
     if card.force != {"VALIDATED": "validated", "AUXILIARY": "auxiliary"}.get(worst, "unvalidated"):
@@ -317,7 +319,8 @@ def _contradictions(card: Passport) -> Iterator[str]:
             yield f"{name}: its groups do not add up to {card.population.cases:,} cases"
 
 
-def _aware(moment: str) -> datetime:
+def aware(moment: str) -> datetime:
+    """A moment of a card; one without a time zone is of UTC."""
     found = datetime.fromisoformat(moment)
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
@@ -330,7 +333,7 @@ def content_hash(content: dict[str, Any]) -> str:
 def expired(passport: Passport, now: datetime | None = None) -> str:
     """Why the passport is no longer, or not yet, in force; nothing where it is."""
     moment = now or datetime.now(UTC)
-    end, start = _aware(passport.expires_at), _aware(passport.made_at)
+    end, start = aware(passport.expires_at), aware(passport.made_at)
     if moment >= end:
         return f"expired on {passport.expires_at[:10]}; validate the jury again on recent cases"
     if moment < start:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
@@ -26,6 +27,7 @@ _CARD = "Judge Card 1.0"
 _EEE = "0.3.0"
 _NOT_KNOWN = {"deployment_type": "unknown", "model_availability": "unknown"}
 _CHAI = "https://mc.chai.org/v0.2/schema.xsd"
+_NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _AGGREGATED = {"mean": "average", "median": "median", "majority": "majority_vote"}
 
 
@@ -63,20 +65,12 @@ def _carried(text: str, name: str) -> tuple[str, str]:
         limits.check_depth(Path(name), text)
         content = json.loads(text)
         if content.get("resourceType") == "DocumentReference":
-            return "fhir", base64.b64decode(
-                content["content"][0]["attachment"]["data"], validate=True
-            ).decode()
-        return "every_eval_ever", content["evaluation_results"][0]["metric_config"]["llm_scoring"][
-            "judge_validation"
-        ]["card"]
-    except (
-        ValueError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        RecursionError,
-        ElementTree.ParseError,
-    ) as error:
+            attached = content["content"][0]["attachment"]["data"]
+            return "fhir", base64.b64decode(attached, validate=True).decode()
+        results = (each["metric_config"]["llm_scoring"] for each in content["evaluation_results"])
+        (found,) = (block["card"] for each in results if "card" in (block := each["judge_validation"]))
+        return "every_eval_ever", found
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, SyntaxError) as error:
         raise MedjuryError(
             f"{name}: carries no judge card ({type(error).__name__}); `medjury passport export` writes one of "
             f"{', '.join(FORMS)}"
@@ -303,7 +297,7 @@ def _grow(parent: ElementTree.Element, tree: Mapping[str, Any]) -> None:
             if isinstance(each, Mapping):
                 _grow(element, each)
             else:
-                element.text = each
+                element.text = _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", each)  # the card itself is ASCII
 
 
 # FHIR R4: a document like any other, in force for a period, whose attachment is the card.

@@ -18,6 +18,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.in_use.passports._document import (
     FORMAT,
     FORMAT_VERSION,
+    MOST_DAYS,
     Force,
     Passport,
     PassportAudits,
@@ -28,6 +29,7 @@ from medjury.in_use.passports._document import (
     PassportRule,
     PassportRun,
     PassportVerdict,
+    aware,
 )
 from medjury.in_use.passports._population import Population, population_of
 from medjury.in_use.passports._rebuilding import jury_of_run, rebuilding_changes, travelling_settings
@@ -210,7 +212,9 @@ def _audits(
     try:
         made = audit(evidence.table, cases=cases, groups=groups)
     except MedjuryError as error:
-        return PassportAudits(findings=(), not_made={"all": str(error)}, **told)
+        return PassportAudits(
+            findings=(), not_made={"all": nameless(str(error), evidence.clinicians)}, **told
+        )
     rows: list[dict[str, Any]] = [
         {
             name: nameless(value, evidence.clinicians) if isinstance(value, str) else value
@@ -224,6 +228,10 @@ def _audits(
         for name, reason in made.not_made.items()
         if name not in _OF_SEVERAL_RUNS
     }
+    for each in made.audits:
+        if each.name not in {row["audit"] for row in rows}:
+            reasons = (row.estimate.reason for row in each.rows if row.estimate.reason)
+            left[each.name] = nameless(next(reasons, "nothing could be tested"), evidence.clinicians)
     return PassportAudits(findings=tuple(PassportFinding(**row) for row in rows), not_made=left, **told)
 
 
@@ -235,10 +243,12 @@ def manifest_hash(manifest: Manifest) -> str:
 
 
 def _end(place: Path, manifest: Manifest, days: int, moment: datetime) -> datetime:
-    if days < 1:
-        raise MedjuryError(f"a passport is valid for one day or more, not for {days:,}")
-    ended = datetime.fromisoformat(manifest.finished_at)
-    end = (ended if ended.tzinfo else ended.replace(tzinfo=UTC)) + timedelta(days=days)
+    if not 1 <= days <= MOST_DAYS:
+        raise MedjuryError(f"a passport is valid for one day to {MOST_DAYS:,} days, not for {days:,}")
+    ended = aware(manifest.finished_at)
+    end = ended + timedelta(days=days)
+    if moment < ended - timedelta(seconds=1):
+        raise MedjuryError(f"{place}: the run ended in the future ({ended}); set this machine's clock")
     if moment >= end:
         raise MedjuryError(
             f"{place}: the run ended on {manifest.finished_at[:10]}, and a passport for {days:,} days would "
