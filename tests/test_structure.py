@@ -23,7 +23,7 @@ ORDER = (
 )  # fmt: skip
 INSIDE = {
     "analysis": ("agreement", "calibration", "audits", "ranking"),
-    "in_use": ("passports", "watching"),
+    "in_use": ("passports", "watching", "programs"),
     "store": ("ratings", "runs"),
     "texts": ("transcripts", "metrics"),
 }

@@ -51,6 +51,7 @@ HEADINGS = {
         "criteria": "criteria of each case: scores by them, drafts of a model",
         "passport": "make or check the passport of a validated jury",
         "judge": "judge cases by a passport, and mark what lies outside it",
+        "mcp": "a passport's jury for programs that speak MCP, by stdin",
         "watch": "watch a jury in use, alarm where a limit is crossed",
     },
     "Expert": {

@@ -18,14 +18,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--raters", "--rater", metavar="R[,R2...]", type=names,
         help="judge each of these (default: every jury of the study, or its judges where it has none)",
     )  # fmt: skip
+    parser.add_argument(
+        "--passport", metavar="FILE",
+        help="refuse (exit status 6) a run that another jury than that of this passport judged",
+    )  # fmt: skip
     add_verdict_options(parser, _ABOUT)
 
 
 def run(options: argparse.Namespace) -> int:
+    from medjury.in_use.passports import refuse_other_jury
     from medjury.store.runs import RunFolder
     from medjury.tables import of_cases, open_run
     from medjury.validation import evidence_of, validation_of
 
+    if options.passport is not None:
+        refuse_other_jury(options.passport, options.folder)
     checks = RunFolder(options.folder).verify(unlisted=False)
     table = open_run(options.folder, resamples=options.resamples, seed=options.seed)
     evidence = evidence_of(table, checks=checks, raters=options.raters)

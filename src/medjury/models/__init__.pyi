@@ -1,3 +1,4 @@
+from ._answer_file import AnswerFile as AnswerFile
 from ._answer_file import RecordedAs as RecordedAs
 from ._answer_file import RecordedFailure as RecordedFailure
 from ._answer_file import write_answers as write_answers

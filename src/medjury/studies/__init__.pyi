@@ -1,7 +1,9 @@
 from ._afterwards.compared import check_scores as check_scores
 from ._afterwards.opened_run import Run as Run
 from ._afterwards.opened_run import open_run as open_run
+from ._afterwards.record import record_answers as record_answers
 from ._afterwards.record import record_run as record_run
+from ._afterwards.record import recorded_judges as recorded_judges
 from ._afterwards.reread import reread_run as reread_run
 from ._cluster.crew import RayCluster as RayCluster
 from ._demonstration import Demonstration as Demonstration

@@ -20,6 +20,7 @@ from ._judges import judges_json as judges_json
 from ._judges import judges_table as judges_table
 from ._judges import judges_text as judges_text
 from ._judges import write_judges as write_judges
+from ._exchange import texts_for as texts_for
 from ._leaderboard import Board as Board
 from ._leaderboard import Results as Results
 from ._leaderboard import board_json as board_json

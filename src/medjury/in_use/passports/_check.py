@@ -19,7 +19,12 @@ from medjury.in_use.passports._document import (
     signature_of,
 )
 from medjury.in_use.passports._making import make_passport, manifest_hash
-from medjury.in_use.passports._rebuilding import rebuilding_changes
+from medjury.in_use.passports._rebuilding import (
+    answering_changes,
+    jury_changes,
+    jury_of_run,
+    rebuilding_changes,
+)
 from medjury.store.runs import RunFolder
 
 State = Literal["in force", "refused"]
@@ -80,6 +85,17 @@ def check_passport(
         reasons += _told(lambda: run_changes(passport, run, cases))
     signed = signature_of(passport, str(path), signers)
     return PassportCheck("refused" if reasons else "in force", tuple(reasons), passport, signed)
+
+
+def refuse_other_jury(path: str | Path, run: str | Path, signers: str | Path | None = None) -> None:
+    """Refused unless the passport is in force and the run, which may be of other cases, was judged by its jury."""
+    passport = read_passport(path, signers)
+    now = jury_of_run(RunFolder(run).manifest)
+    changes = [*jury_changes(passport.jury, now), *answering_changes(passport.jury.answered, now.answered)]
+    why = [expired(passport)] if expired(passport) else []
+    why += [f"is void: {run} was judged by a different jury: {'; '.join(changes)}"] if changes else []
+    if why:
+        raise RefusedError(f"{path}: the passport {'; '.join(why)}")
 
 
 def run_changes(passport: Passport, folder: str | Path, cases: str | Path | None = None) -> tuple[str, ...]:

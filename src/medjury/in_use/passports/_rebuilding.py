@@ -17,7 +17,15 @@ from medjury.foundation.files import private_folder, write_whole
 from medjury.in_use.passports._document import Passport, PassportJury
 from medjury.models import NOT_TOLD, same_model
 from medjury.store.runs import AnsweringModel, Manifest, ManifestInstrument, ManifestJudge, ManifestJury
-from medjury.studies import Study, StudyFile, describe_jury, load_study, prompt_version, prompts_before_tokens
+from medjury.studies import (
+    Study,
+    StudyFile,
+    describe_jury,
+    load_study,
+    prompt_version,
+    prompts_before_tokens,
+    recorded_judges,
+)
 
 # Where a model is reached is no part of what it is.
 _ELSEWHERE = ("host", "recorded", "recorded_at")
@@ -156,9 +164,14 @@ def rebuilding_changes(passport: Passport) -> tuple[str, ...]:
 
 
 def rebuilt_study(
-    passport: Passport, cases: str | Path, folder: Path, override: str | Path | None = None
+    passport: Passport,
+    cases: str | Path,
+    folder: Path,
+    override: str | Path | None = None,
+    answers: str | Path | None = None,
 ) -> Study:
-    """The study of a passport's jury on other cases, written into a folder and loaded from there."""
+    """The study of a passport's jury on other cases, written into a folder and loaded from there. With recorded
+    `answers` its models answer from that file, and nobody is asked."""
     import yaml
 
     settings = copy.deepcopy(passport.study)
@@ -166,6 +179,8 @@ def rebuilt_study(
     settings["cases"] = {**settings.get("cases", {}), "path": str(place)}
     if override is not None:
         _override(settings, read_document(override))
+    if answers is not None:
+        settings["judges"] = recorded_judges(settings["judges"], str(Path(answers).resolve()))
     settings["output"] = RUN
     asked = prompts_before_tokens(passport.jury.judges)
     for part, judge in zip(settings["judges"], passport.jury.judges, strict=False):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,9 @@ from typing import Any
 from medjury.foundation.documents import read_document
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import write_whole
-from medjury.models import KINDS, RecordedAs, RecordedFailure, Reply, write_answers
-from medjury.store.ratings import Store, open_store
-from medjury.store.runs import SCORES, Manifest, RunFolder
+from medjury.models import KINDS, AnswerFile, RecordedAs, RecordedFailure, Reply, write_answers
+from medjury.store.ratings import Rating, Store, open_store
+from medjury.store.runs import SCORES, RunFolder
 from medjury.studies._afterwards.earlier_run import study_of_run
 from medjury.studies._study.study import Study
 
@@ -39,12 +39,17 @@ def replayed_study(study: Path, answers: Path, replay: Path) -> str:
     settings = {name: value for name, value in read_document(study).value.items() if name not in _OF_THE_RUN}
     settings["output"] = f"runs/{settings['study']}-replay"  # beside the run, not over it
     file = Path(os.path.relpath(answers.resolve(), replay.resolve().parent)).as_posix()
-    judges = [{"kind": each} if isinstance(each, str) else each for each in settings["judges"]]
-    settings["judges"] = [_named(_swapped(each, file), each, "name") for each in judges]
+    settings["judges"] = recorded_judges(settings["judges"], file)
     if "drafting" in settings:
         settings["drafting"] = _named(_swapped(settings["drafting"], file), settings["drafting"], "system")
     top = f"# Written by `medjury runs record`: the models answer from {file}.\n"
     return top + yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
+
+
+def recorded_judges(judges: Iterable[Any], file: str) -> list[dict[str, Any]]:
+    """The judges of a study file, with every model answering from `file`."""
+    stated = [{"kind": each} if isinstance(each, str) else each for each in judges]
+    return [_named(_swapped(each, file), each, "name") for each in stated]
 
 
 def _swapped(value: Any, file: str) -> Any:
@@ -105,7 +110,13 @@ def record_run(
     if not manifest.run:
         raise MedjuryError(f"{folder}: nothing was judged in this run, so there is nothing to record")
     given, address = study_of_run(folder, manifest, study)
-    models = _models(given, manifest)
+    then = {each.name: each.settings_hash for each in manifest.judges}
+    if then != {judge.name: judge.settings_hash() for judge in given.jury.judges}:
+        raise MedjuryError(
+            f"{given.file}: its judges are not those of the run {manifest.run}; name the study file as it was with "
+            "--study, or run it as it is now"
+        )
+    models = _models(given, manifest.settings_refused)
     if not models:
         raise MedjuryError(
             f"{folder}: every score came from a file, and no model answered, so there is nothing to record; "
@@ -113,8 +124,8 @@ def record_run(
         )
     with open_store(address, create=False) as store:
         runs = [manifest.run, *([manifest.drafting.run] if manifest.drafting else [])]
-        answers = dict(answer for run in runs for answer in _answers(store, run))
-        first = _first_rating(store, manifest)
+        answers = dict(answer for run in runs for answer in _answers(store, store.ratings(run)))
+        first = _first_rating(store.ratings(manifest.run), given)
     if not answers:
         raise MedjuryError(
             f"{folder}: its store does not say which replies answered which questions (it was made by an earlier "
@@ -127,9 +138,23 @@ def record_run(
     return RecordResult(out, models, count, None if replay is None else Path(replay))
 
 
-def _answers(store: Store, run: str) -> Iterator[tuple[str, Reply | RecordedFailure]]:
-    """The reply, or the lasting failure, of every question that was asked for a run."""
-    units = list(dict.fromkeys(row.key for row in store.ratings(run) if row.rater_kind == "judge"))
+def record_answers(study: Study, ratings: Sequence[Rating], out: str | Path) -> int:
+    """Write what the judges of a study answered for these ratings to the file `out`, beside the answers of the same
+    models that it holds already; how many there are now."""
+    out, models = Path(out), _models(study, {model.name: model.dropped for model, _ in study.models})
+    with open_store(study.store, create=False) as store:
+        answers = dict(_answers(store, ratings))
+    first = _first_rating(ratings, study)
+    before = AnswerFile.open(out) if out.exists() else None
+    if before is not None and [each.identity for each in before.models] == [each.identity for each in models]:
+        models, answers = before.models, {**before.answers, **answers}
+        first = min(before.first_rating, first)
+    return write_answers(out, models, sorted(answers.items()), first_rating=first)
+
+
+def _answers(store: Store, ratings: Iterable[Rating]) -> Iterator[tuple[str, Reply | RecordedFailure]]:
+    """The reply, or the lasting failure, of every question that was asked for them."""
+    units = list(dict.fromkeys(row.key for row in ratings if row.rater_kind == "judge"))
     for start in range(0, len(units), _AT_ONCE):
         questions = store.questions(units[start : start + _AT_ONCE])
         yield from store.replies({each.reply for each in questions if each.reply is not None}).items()
@@ -138,24 +163,18 @@ def _answers(store: Store, run: str) -> Iterator[tuple[str, Reply | RecordedFail
                 yield failure["key"], RecordedFailure(each.failure)
 
 
-def _first_rating(store: Store, manifest: Manifest) -> str:
-    """When the first score of the run was seen; of a run that was itself given recorded ones, when theirs was."""
-    before = [model.recorded_at for judge in manifest.judges for model in judge.models if model.recorded]
-    moments = (row.created_at for row in store.ratings(manifest.run) if row.rater_kind == "judge")
+def _first_rating(ratings: Iterable[Rating], study: Study) -> str:
+    """When the first of these scores was seen; of those that recorded answers gave, when theirs was."""
+    before = [model.recorded_at for model, _ in study.models if model.recorded]
+    moments = (row.created_at for row in ratings if row.rater_kind == "judge")
     return min([min(moments, default=""), *before])
 
 
-def _models(study: Study, manifest: Manifest) -> tuple[RecordedAs, ...]:
-    """The models of the study, if they are still those of the run; equal ones together."""
-    then = {each.name: each.settings_hash for each in manifest.judges}
-    if then != {judge.name: judge.settings_hash() for judge in study.jury.judges}:
-        raise MedjuryError(
-            f"{study.file}: its judges are not those of the run {manifest.run}; name the study file as it was with "
-            "--study, or run it as it is now"
-        )
+def _models(study: Study, refused: Mapping[str, Sequence[str]]) -> tuple[RecordedAs, ...]:
+    """The models of the study, equal ones together, with the settings that their endpoints `refused`."""
     found: dict[str, RecordedAs] = {}
     for model, _ in study.models:
-        dropped = list(manifest.settings_refused.get(model.name, ()))
+        dropped = list(refused.get(model.name, ()))
         alike_in = [dict(model.identity), model.vendor, model.context_window, dropped]
         alike = found.setdefault(
             json.dumps(alike_in, sort_keys=True),

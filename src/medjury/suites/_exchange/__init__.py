@@ -18,6 +18,7 @@ from medjury.suites._exchange._jury_elsewhere import (
     deepeval_metric,
     helm_jury_metric,
     inspect_scorer,
+    texts_for,
 )
 from medjury.suites._exchange._mlflow_log import log_to_mlflow
 from medjury.suites._exchange._others_answers import GivenAnswer, GivenRun, Matched, match_answers
@@ -43,4 +44,5 @@ __all__ = [
     "read_published",
     "record_given",
     "speaker_of",
+    "texts_for",
 ]

@@ -1,0 +1,4 @@
+from ._card_jury import CardJury as CardJury
+from ._card_jury import Judgement as Judgement
+from ._mcp import CardServer as CardServer
+from ._mcp import serve_mcp as serve_mcp
