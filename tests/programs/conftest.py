@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.loopback import LoopbackServer
 from tests.passports.conftest import passport, run, server, validated
-from tests.passports.passported import row
+from tests.passports.passported import as_clinicians, row
 
 from medjury.in_use.programs import CardJury
 
@@ -20,17 +20,26 @@ def card(passport: Path) -> Path:
     return passport
 
 
-@pytest.fixture
-def answers(card: Path, server: LoopbackServer, tmp_path: Path) -> Path:
+@pytest.fixture(scope="package")
+def recorded(validated: tuple[LoopbackServer, Path, str], tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """What the jury answered on the cases 201 to 204; of 203 the endpoint refused."""
-    grade = server.endpoint.behaviours
-    server.endpoint.behaviours = lambda call: "refusal" if "Visit 203." in call.prompt else grade(call)
-    file = tmp_path / "answers.jsonl.gz"
-    with CardJury(card) as jury:
+    server, _, text = validated
+    server.endpoint.behaviours = lambda call: (
+        "refusal" if "Visit 203." in call.prompt else as_clinicians(call)
+    )
+    folder = tmp_path_factory.mktemp("recorded")
+    (folder / "card.json").write_text(text)
+    with CardJury(folder / "card.json") as jury:
         for number in range(201, 205):
             jury.judge(row(number))
-        assert jury.record(file) == 4
-    server.endpoint.behaviours = grade
+        assert jury.record(folder / "answers.jsonl") == 4
+    return (folder / "answers.jsonl").read_bytes()
+
+
+@pytest.fixture
+def answers(recorded: bytes, tmp_path: Path) -> Path:
+    file = tmp_path / "answers.jsonl"
+    file.write_bytes(recorded)
     return file
 
 

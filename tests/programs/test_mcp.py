@@ -127,23 +127,25 @@ def test_a_host_that_nobody_allowed_is_not_asked(card: Path, tmp_path: Path) -> 
     assert found["scores"] == {} and "models.example" in found["unscored"]["accuracy"]
 
 
-@pytest.mark.parametrize(
-    ("message", "code"),
-    [
-        (b"{", -32700), (b"[" * 100_000, -32700), ([], -32600), ({"jsonrpc": "2.0"}, -32600),
-        (asked("resources/list"), -32601), (call("shell", command="ls"), -32602), (call("judge_case"), -32602),
-        (call("judge_case", candidate=1), -32602), (call(["x"]), -32602),
-        (call("judge_case", candidate="x", images=["/etc/x"]), -32602),
-        (asked("tools/call", name="judge_case", arguments=[]), -32602),
-        ({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": [1]}, -32602),
-    ],
-)  # fmt: skip
+WRONG: list[tuple[Any, int]] = [
+    (b"{", -32700), (b"[" * 100_000, -32700), ([], -32600), ({"jsonrpc": "2.0"}, -32600),
+    (asked("resources/list"), -32601), (call("shell", command="ls"), -32602), (call("judge_case"), -32602),
+    (asked("tools/call", name=["x"]), -32602), (call("judge_case", candidate=1), -32602),
+    (call("judge_case", candidate="x", images=["/etc/x"]), -32602),
+    (asked("tools/call", name="judge_case", arguments=["x"]), -32602),
+    ({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": [1]}, -32602),
+]  # fmt: skip
+
+
 def test_what_is_not_a_request_is_an_error_of_the_protocol_and_the_next_is_answered(
-    message: Any, code: int, card: Path, answers: Path
+    card: Path, answers: Path
 ) -> None:
     with CardJury(card, answers=answers) as jury:
-        error, after = talk(CardServer(card, jury, judges=True), message, asked("ping", 9))
-    assert error["error"]["code"] == code and after == {"jsonrpc": "2.0", "id": 9, "result": {}}
+        *errors, after = talk(
+            CardServer(card, jury, judges=True), *(each for each, _ in WRONG), asked("ping", 9)
+        )
+    assert [each["error"]["code"] for each in errors] == [code for _, code in WRONG]
+    assert after == {"jsonrpc": "2.0", "id": 9, "result": {}}
 
 
 def test_two_ways_to_judge_are_one_too_many(card: Path, answers: Path) -> None:
@@ -171,6 +173,6 @@ async def test_the_official_client_uses_a_card_and_is_refused_another_model(
     assert declined.structured_content["scores"] == {}
     assert votes.structured_content["votes"][0]["score"] == grade(7)
     assert verdict.structured_content["verdicts"][0]["verdict"] == "VALIDATED"
-    with pytest.raises(mcp.MCPError, match="closed"):
+    with pytest.RaisesGroup(pytest.RaisesExc(mcp.MCPError, match="closed"), flatten_subgroups=True):
         async with mcp.Client(started("--live", "--study", str(swapped)), mode=mode):
             pass

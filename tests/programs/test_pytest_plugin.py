@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import os
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
+import pytest
 from tests.loopback import LoopbackServer
 from tests.passports.passported import row
 
+pytest_plugins = ["pytester"]
 PLUGIN = "medjury.in_use.programs.for_pytest"
 ROOT = Path(__file__).parents[2]
 TESTS = """
-import json, pytest
-rows = json.load(open("rows.json"))
+import pytest
 
 def test_good(medjury):
     medjury.judge(rows["204"]).at_least("accuracy", 5).at_most("accuracy", 5)
@@ -40,27 +39,27 @@ def test_unknown(medjury):
 """
 
 
-def run_tests(folder: Path, card: Path, *options: str, text: str = TESTS, **ini: Path) -> str:
-    """What pytest prints for these tests, in a process of its own, where only this plugin is loaded."""
-    (folder / "rows.json").write_text(json.dumps({str(number): row(number) for number in range(201, 210)}))
-    (folder / "test_notes.py").write_text(text)
-    named = {"medjury_card": card, **ini}
-    (folder / "pytest.ini").write_text(
-        "[pytest]\n" + "".join(f"{name} = {file}\n" for name, file in named.items())
-    )
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", PLUGIN, "-p", "no:cacheprovider", "-rA", *options],
-        cwd=folder, capture_output=True, text=True, check=False,
-        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""},
-    )  # fmt: skip
-    return done.stdout + done.stderr
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pytest within loads no plugin but this one, installed or not."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+
+
+def run_tests(within: pytest.Pytester, card: Path, *options: str, text: str = TESTS, **ini: Path) -> str:
+    """What pytest prints for these tests."""
+    named = "".join(f"{name} = {file}\n" for name, file in {"medjury_card": card, **ini}.items())
+    within.makefile(".ini", pytest=f"[pytest]\n{named}")
+    within.makepyfile(f"rows = { {str(number): row(number) for number in range(201, 210)} }\n{text}")
+    done = within.runpytest_inprocess("-p", PLUGIN, "-p", "no:cacheprovider", "-rA", *options)
+    return "\n".join([*done.outlines, *done.errlines])
 
 
 def test_texts_are_graded_by_recorded_answers(
-    card: Path, answers: Path, server: LoopbackServer, tmp_path: Path
+    card: Path, answers: Path, server: LoopbackServer, pytester: pytest.Pytester
 ) -> None:
     before = len(server.calls)
-    told = run_tests(tmp_path, card, medjury_answers=answers)
+    told = run_tests(pytester, card, medjury_answers=answers)
     assert "3 failed, 3 passed" in told, told
     assert "case-201: accuracy is 2, not at least 3" in told
     assert told.count("AssertionError: case-203: accuracy is UNSCORED: no_quorum; juror: refusal") >= 2, (
@@ -70,24 +69,21 @@ def test_texts_are_graded_by_recorded_answers(
     assert len(server.calls) == before
 
 
-def test_live_asks_and_records(card: Path, server: LoopbackServer, tmp_path: Path) -> None:
-    text = (
-        'import json\ndef test_it(medjury):\n    case = json.load(open("rows.json"))["209"]\n'
-        '    medjury.judge(case).at_least("accuracy", 5)\n'
-    )
-    file, before = tmp_path / "new.jsonl", len(server.calls)
-    assert "medjury_answers in the ini file" in run_tests(tmp_path, card, text=text)
-    told = run_tests(tmp_path, card, "--medjury-live", text=text, medjury_answers=file)
+def test_live_asks_and_records(card: Path, server: LoopbackServer, pytester: pytest.Pytester) -> None:
+    text = '\ndef test_it(medjury):\n    medjury.judge(rows["209"]).at_least("accuracy", 5)\n'
+    file, before = pytester.path / "new.jsonl", len(server.calls)
+    assert "medjury_answers in the ini file" in run_tests(pytester, card, text=text)
+    told = run_tests(pytester, card, "--medjury-live", text=text, medjury_answers=file)
     assert "1 passed" in told and len(server.calls) == before + 1, told
-    told = run_tests(tmp_path, card, text=text, medjury_answers=file)
+    told = run_tests(pytester, card, text=text, medjury_answers=file)
     assert "1 passed" in told and len(server.calls) == before + 1, told
 
 
 def test_a_swapped_model_is_refused(
-    card: Path, swapped: Path, server: LoopbackServer, tmp_path: Path
+    card: Path, swapped: Path, server: LoopbackServer, pytester: pytest.Pytester
 ) -> None:
     before = len(server.calls)
-    told = run_tests(tmp_path, card, "--medjury-live", medjury_study=swapped)
+    told = run_tests(pytester, card, "--medjury-live", medjury_study=swapped)
     assert "6 errors" in told and "a different jury: juror, model" in told, told
     assert len(server.calls) == before
 

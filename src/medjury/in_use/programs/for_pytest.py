@@ -85,9 +85,6 @@ class Grader:
 @pytest.fixture(scope="session")
 def medjury(pytestconfig: pytest.Config) -> Iterator[Grader]:
     """The jury of the card that `medjury_card` names."""
-    from medjury.in_use.passports import LIMITS
-    from medjury.in_use.programs import CardJury
-
     found = {name: (pytestconfig.getini(name) or [None])[0] for name in _FILES}
     card, answers, study = found.values()
     live = pytestconfig.getoption("--medjury-live")
@@ -96,6 +93,9 @@ def medjury(pytestconfig: pytest.Config) -> Iterator[Grader]:
         raise pytest.UsageError(f"the fixture `medjury` needs {missing} in the ini file: {_FILES[missing]}")
     if live and answers is not None and hasattr(pytestconfig, "workerinput"):
         raise pytest.UsageError("with --medjury-live one process asks and records: leave out -n")
+    from medjury.in_use.passports import LIMITS
+    from medjury.in_use.programs import CardJury
+
     with CardJury(card, study=study, answers=None if live else answers) as jury:
         if limit := LIMITS[jury.card.force]:
             warnings.warn(limit, UserWarning, stacklevel=1)
