@@ -21,7 +21,7 @@ WITHOUT = {
     "demo", "tune prompts diff", "cases redact", "criteria draft", "instruments show", "bench fetch",
     "bench new", "passport export", "passport import",
     "train serve", "train export", "view", "panel serve", "panel invite", "panel trail", "panel include",
-    "panel export", "panel import", "panel references", "panel questions", "panel erase",
+    "panel export", "panel import", "panel references", "panel questions", "panel erase", "mcp",
 }  # fmt: skip
 # Whose JSON is read by the tests of the command itself, which have what it needs.
 ELSEWHERE = {

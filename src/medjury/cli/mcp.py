@@ -22,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="with --live: the study file of that jury, or how its judges are reached",
     )
+    add("--folder", metavar="FOLDER", help="where answers are kept (default: beside the card, CARD.jury)")
     add("--run", metavar="RUN", help="a run that this jury judged, whose votes may be looked up")
     add("--explanations", action="store_true", help="with the votes the explanations, which may quote cases")
     add("--signers", "--key", metavar="FILE", help="refuse a card that none of these keys signed")
@@ -34,7 +35,8 @@ def run(options: argparse.Namespace) -> int:
     if options.live and options.answers:
         raise MedjuryError("--live asks the judges and --answers asks nobody: name one of them")
     out = sys.stdout.buffer
-    judges = {"study": options.study, "answers": options.answers, "signers": options.signers}
+    named = ("study", "answers", "folder", "signers")
+    judges = {name: getattr(options, name) for name in named}
     with contextlib.redirect_stdout(sys.stderr), CardJury(options.card, **judges) as jury:
         server = CardServer(
             Path(options.card),

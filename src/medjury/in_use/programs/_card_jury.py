@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from medjury.foundation.errors import MedjuryError
-from medjury.in_use.passports import Passport, ReadyJury, RefusedError
+from medjury.in_use.passports import Force, Passport, ReadyJury, RefusedError
 from medjury.instruments import Instrument
 from medjury.intake.cases import Case, case_from_row
 from medjury.store.ratings import Rating
@@ -26,6 +26,8 @@ class Judgement:
     """The jury's word on one case. A dimension has either a score, calibrated where the card says how, or in
     `unscored` the reason why it has none. `outside_because` says how the case differs from the validated ones."""
 
+    card: str
+    force: Force
     item: str
     scores: Mapping[str, float]
     unscored: Mapping[str, str] = field(default_factory=dict)
@@ -35,6 +37,8 @@ class Judgement:
     def content(self) -> dict[str, Any]:
         """All of it as plain JSON values. The explanations of the votes may quote the case."""
         return {
+            "card": self.card,
+            "force": self.force,
             "scores": dict(self.scores),
             "unscored": dict(self.unscored),
             "inside": not self.outside_because,
@@ -68,10 +72,14 @@ class CardJury:
         signers: str | Path | None = None,
     ) -> None:
         file, self._again = Path(card), ""
+        place = Path(folder) if folder else file.with_name(f"{file.stem}.jury")
         if answers is not None:  # what an earlier file of answers said is not this one's word
-            folder = self._again = tempfile.mkdtemp(prefix=".medjury-", dir=file.resolve().parent)
+            try:
+                place = Path(tempfile.mkdtemp(prefix=".medjury-", dir=folder or file.resolve().parent))
+            except OSError as error:
+                raise MedjuryError(f"{file}: nothing can be written beside it ({error.strerror})") from None
+            self._again = str(place)
         try:
-            place = folder or file.with_name(f"{file.stem}.jury")
             self._ready = ReadyJury.open(
                 file, place, None if answers else study, answers=answers, signers=signers
             )
@@ -112,10 +120,11 @@ class CardJury:
         except RefusedError:
             raise
         except MedjuryError as error:
-            return Judgement(asked.id, {}, {each.dimension: str(error) for each in self.card.verdicts})
+            unscored = {each.dimension: str(error) for each in self.card.verdicts}
+            return Judgement(self.card.hash, self.card.force, asked.id, {}, unscored)
         self._rated += found.votes
         scores: dict[str, float] = {}
-        unscored: dict[str, str] = {}
+        unscored = {}
         for row in found.rows:
             score, name = row["score"] if row["calibrated"] is None else row["calibrated"], row["dimension"]
             if score is None:
@@ -128,7 +137,8 @@ class CardJury:
             else:
                 scores[name] = float(score)
         votes = tuple({name: getattr(each, name) for name in VOTE} for each in found.votes)
-        return Judgement(asked.id, scores, unscored, found.placed.reasons, votes)
+        outside = found.placed.reasons
+        return Judgement(self.card.hash, self.card.force, asked.id, scores, unscored, outside, votes)
 
     def record(self, out: str | Path) -> int:
         """Write what the judges answered to a file of recorded answers, beside those that it holds."""

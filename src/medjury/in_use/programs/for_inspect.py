@@ -21,10 +21,11 @@ def jury(
     study: str | Path | None = None,
     answers: str | Path | None = None,
     folder: str | Path | None = None,
+    signers: str | Path | None = None,
 ) -> Scorer:
     """A score for every dimension of the card, on its own scale; NaN where there is none, with the reason. Another
     jury than the card's is an error, which ends the evaluation."""
-    asked = CardJury(card, study=study, answers=answers, folder=folder)
+    asked = CardJury(card, study=study, answers=answers, folder=folder, signers=signers)
 
     async def score(state: TaskState, target: Target) -> Score:
         answer, facts = state.output.completion, dict(state.metadata or {})
