@@ -14,13 +14,13 @@ from ._exchange import helm_jury_metric as helm_jury_metric
 from ._exchange import inspect_scorer as inspect_scorer
 from ._exchange import log_to_mlflow as log_to_mlflow
 from ._exchange import ratings_of_given as ratings_of_given
+from ._exchange import texts_for as texts_for
 from ._judges import fetch_sources as fetch_sources
 from ._judges import judge_sources as judge_sources
 from ._judges import judges_json as judges_json
 from ._judges import judges_table as judges_table
 from ._judges import judges_text as judges_text
 from ._judges import write_judges as write_judges
-from ._exchange import texts_for as texts_for
 from ._leaderboard import Board as Board
 from ._leaderboard import Results as Results
 from ._leaderboard import board_json as board_json
