@@ -136,8 +136,8 @@ def _answer(server: CardServer, line: bytes) -> dict[str, Any] | None:
         asked = json.loads(line)
     except (ValueError, RecursionError):
         return _error(None, _PARSE, "this is not JSON")
-    if not isinstance(asked, dict) or ("method" not in asked and "id" not in asked):
-        return _error(None, _INVALID, "a message is one JSON object with a method")
+    if not isinstance(asked, dict) or not isinstance(asked.get("id", ""), str | int):
+        return _error(None, _INVALID, "a message is one JSON object, whose id is a text or a whole number")
     if "id" not in asked or "method" not in asked:
         return None  # a notification, or the answer to a question that this server never asks
     method, given = asked["method"], asked.get("params") or {}
