@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import itertools
 import json
 import re
+import runpy
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -28,7 +31,7 @@ from medjury.in_use.passports import (
     passport_from,
     read_passport,
 )
-from medjury.in_use.passports._document import content_hash
+from medjury.in_use.passports._document import content_hash, parsed_passport
 from medjury.in_use.passports._exchange import OPEN
 
 CHECKER = REPOSITORY / "docs" / "check_judge_card.py"
@@ -172,6 +175,39 @@ def test_a_damaged_card_is_refused_by_its_name(what: str, passport: Path) -> Non
         assert check_passport(passport).state == "refused"
     except MedjuryError:
         assert name.startswith("format")
+
+
+def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    inside = (
+        value.items() if isinstance(value, dict) else enumerate(value[:2]) if isinstance(value, list) else ()
+    )
+    for name, each in inside:
+        yield (*at, name)
+        yield from places(each, (*at, name))
+
+
+def test_the_checkers_own_validator_says_what_the_schemas_does(tmp_path: Path) -> None:
+    """Every part of a card in turn, gone or something else: the two agree, and Medjury reads what both accept."""
+    checker, whole = runpy.run_path(str(CHECKER)), json.loads(by_hand(tmp_path).text())
+    schema = json.loads(DOCS.read_text())
+    others = itertools.cycle(
+        [None, True, 0, -1, 2.5, "", "x", "a" * 64, [], {}, [1], {"a": 1}, "VALIDATED", 36526]
+    )
+    for at in places(whole):
+        card = copy.deepcopy(whole)
+        inside = card
+        for name in at[:-1]:
+            inside = inside[name]
+        inside[at[-1]] = next(others)
+        sound = not any(checker["form_problems"](card, schema, schema))
+        assert sound is SCHEMA.is_valid(card), (at, inside[at[-1]])
+        card["hash"] = content_hash(card)
+        sound = sound and not [*checker["contradictions"](card)] and at[0] not in ("made_at", "expires_at")
+        try:
+            parsed_passport(json.dumps(card).encode(), "a card")
+        except MedjuryError:
+            sound = not sound
+        assert sound or at == ("hash",), (at, inside[at[-1]])
 
 
 @pytest.mark.parametrize(

@@ -100,15 +100,15 @@ def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Path:
     study.copy()
     text = study.good_jury.read_text().replace("resamples: 1000", "resamples: 200")
     study.good_jury.write_text(text)
-    return run_study(load_study(study.good_jury)).folder
+    folder = run_study(load_study(study.good_jury)).folder
+    assert main(["report", str(folder), "--governance", "--quiet"]) == 0
+    return folder
 
 
 def test_every_filled_line_of_the_demonstration_is_stated_by_the_file_that_it_names(
     demonstration: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page, card = demonstration / "governance.html", tmp_path / "card.json"
-    assert main(["report", str(demonstration), "--governance", "--quiet"]) == 0
-    assert f"Governance: {page}" in capsys.readouterr().out
     alone = check_lines(demonstration, page)
     assert alone["filled"] > 30 and alone["open"] > 30, "both are there, so that both are checked"
     said = {re.sub("<[^>]+>", " ", body).strip(): state for state, body, _ in lines_of(page)}
@@ -117,13 +117,13 @@ def test_every_filled_line_of_the_demonstration_is_stated_by_the_file_that_it_na
     assert owner == until == "open"
     assert main(["passport", "make", str(demonstration), "--out", str(card)]) == 0
     assert main(["report", str(demonstration), "--governance", "--passport", str(card), "--quiet"]) == 0
+    assert f"Governance: {page}" in capsys.readouterr().out
     assert check_lines(demonstration, page, card)["filled"] > alone["filled"]
     assert json.loads(card.read_text())["expires_at"] in page.read_text()
     assert main(["runs", "verify", str(demonstration)]) == 0, "the page is one of the run's reports"
 
 
 def test_a_value_that_the_file_does_not_have_would_be_found(demonstration: Path, tmp_path: Path) -> None:
-    write_page(demonstration, governance=True)
     page = tmp_path / "governance.html"
     whole = (demonstration / "governance.html").read_text()
     for was, now in ((">720<", ">721<"), (">yes<", ">no<"), ("Accuracy: AUXILIARY", "Accuracy: VALIDATED")):
