@@ -16,7 +16,8 @@ from recipes._medhelm_texts import ITEMS, REPLIES, name_of, source
 from recipes._recording import ANSWERS, Made, chance
 from recipes.medhelm_jury import TEXTS, truth
 
-SYSTEMS = ("atlas", "borea", "cirrus")
+GREETINGS = {"atlas": "Hello. ", "borea": "Thank you for your message. ", "cirrus": "Good morning. "}
+SYSTEMS = tuple(GREETINGS)
 # How far each judge leans to the first place, in planted grades, and how much it errs.
 JUDGES = {"juror-north": (0.0, 6.0), "juror-east": (1.6, 6.0), "juror-south": (0.2, 8.0)}
 CLINICIANS = {"clinician-01": 5.0, "clinician-02": 6.0}
@@ -39,7 +40,6 @@ humans:
   path: clinicians.csv                  # item, first, second, preferred, rater
   keep_names: true                      # these names are made up; leave it out for real ones
   illustrative: true                    # made up: never validates anything. Take it out for real ratings
-panel: {{blind_words: [Atlas, Borea, Cirrus]}}   # raters read [hidden] where a made-up reply names its system
 """
 PAGE = """\
 # pairs
@@ -73,7 +73,9 @@ def numbers() -> list[int]:
 
 
 def reply(number: int, system: str) -> str:
-    return TEXTS[number, "atlas" if system == "borea" and name_of(number) in SAME else system]
+    """Its text, with a greeting for the system's name that it begins with: nobody is to know who wrote it."""
+    writer = "atlas" if system == "borea" and name_of(number) in SAME else system
+    return GREETINGS[writer] + TEXTS[number, writer].partition(". ")[2]
 
 
 def worth(number: int, text: str) -> float:

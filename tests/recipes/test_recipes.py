@@ -96,7 +96,7 @@ def test_every_exhibit_and_section_that_the_page_names_is_in_its_report(
         ("diagnosis-jury", "378 cases, 7 systems", "1,134", 54, 0),
         ("econsult", "40 cases", "757", 27, 20),
         ("medhelm-jury", "224 cases, 4 systems", "672", 56, 56),
-        ("pairs", "150 cases, 6 systems", "450", 25, 25),
+        ("pairs", "75 pairs of answers, in both orders, 3 systems", "450", 25, 25),
         ("pdsqi9", "48 cases, 3 systems", "1,728", 29, 29),
         ("transcripts", "60 cases, 2 systems", "900", 10, 10),
     ],

@@ -108,3 +108,14 @@ def test_calibrated_marks_are_marks_of_their_cases(tmp_path: Path) -> None:
     assert again.rows.filter(rater="juror:calibrated").height == 240
     assert again.grid("criterion").clusters.tolist()[:2] == ["patient case c00"] * 2
     assert again.rows["cluster"].n_unique() == 40
+
+
+def test_two_criteria_that_would_get_one_name_are_refused() -> None:
+    names = ("item", "rater", "rater_kind", "dimension", "score", "points")
+    rows = [
+        (case, "anna", "clinician", criterion, 1.0, 2.0)
+        for case, criterion in (("a", "b › c"), ("a › b", "c"))
+    ]
+    with pytest.raises(MedjuryError, match="both called 'a › b › c' here; rename one of them"):
+        rating_table(pl.DataFrame(rows, schema=names, orient="row"))
+    assert rating_table(pl.DataFrame(rows[:1], schema=names, orient="row")).criteria["a"][0].id == "b › c"

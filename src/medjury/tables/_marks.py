@@ -64,6 +64,9 @@ def with_marks(rows: polars.DataFrame, criteria: Criteria) -> tuple[polars.DataF
             "dimension"
         ),
     )  # fmt: skip
+    named = pooled.filter(pl.col(CRITERION).is_not_null()).select("item", CASE, CRITERION).unique()
+    if (alike := named.filter(pl.col("item").is_duplicated())["item"].sort()).len():
+        raise MedjuryError(f"two criteria of two cases are both called {alike[0]!r} here; rename one of them")
     totals = _totals(pooled, known)
     twice = pooled.filter(dimension=TOTAL).join(totals, on=[CASE, "system", "rater", "repeat"], how="semi")
     if twice.height:
