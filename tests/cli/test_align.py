@@ -132,3 +132,39 @@ def test_real_consultations(call: str, capsys: pytest.CaptureFixture[str]) -> No
 def test_how_a_model_draws_needs_a_model(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["align", *files, "--top-p", "0.9"]) == 2
     assert "belong to a model: give --model too" in capsys.readouterr().err
+
+
+def test_the_calls_of_a_folder_beside_alignments_by_hand(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each turn counts once in the total of a recogniser, whichever call it is of."""
+    calls, truth = tmp_path / "calls", tmp_path / "truth"
+    calls.mkdir(), truth.mkdir()
+    for call in ("monday", "tuesday"):
+        (calls / f"{call}.gold.txt").write_text(GOLD, encoding="utf-8")
+        (calls / f"{call}.alpha.json").write_text(json.dumps(HEARD), encoding="utf-8")
+        right = [{"golden_indices": one, "asr_indices": two} for one, two, *_ in EXPECTED]
+        (truth / f"{call}.json").write_text(json.dumps({"alignments": right}), encoding="utf-8")
+    (calls / "tuesday.beta.json").write_text(json.dumps(HEARD), encoding="utf-8")
+    alone = [{"golden_indices": [0], "asr_indices": [0]}]
+    (truth / "tuesday.beta.json").write_text(json.dumps({"alignments": alone}), encoding="utf-8")
+    (truth / "monday.json").write_text(json.dumps({"alignments": right[:1]}), encoding="utf-8")
+    assert main(["align", str(calls), "--truth", str(truth), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found) == {"alpha", "beta"} and set(found["alpha"]) == {"total", "monday", "tuesday"}
+    total = found["alpha"]["total"]
+    # On Monday the second turn and the third segment are matched, and by hand they are not.
+    assert (total["golden_turns"], total["asr_turns"]) == (4, 6)
+    assert total["golden_classification"] == total["structural"] == pytest.approx(3 / 4)
+    assert total["asr_classification"] == pytest.approx(5 / 6)
+    # The other recogniser has an alignment of its own: both turns differ, one of them in its segments alone.
+    assert found["beta"]["total"]["structural"] == 0
+    assert found["beta"]["total"]["golden_classification"] == pytest.approx(1 / 2)
+    assert main(["align", str(calls), "--truth", str(truth)]) == 0
+    table = capsys.readouterr().out
+    assert "all 2" in table and "75.0 %" in table and "all 1" in table
+    (truth / "monday.json").unlink()
+    assert main(["align", str(calls), "--truth", str(truth)]) == 2
+    assert "monday.json: is missing" in capsys.readouterr().err
+    assert main(["align", str(calls)]) == 2
+    assert "also name what was recognised" in capsys.readouterr().err

@@ -59,7 +59,10 @@ def counts_are_right(
             among = sum(row[each] in clinicians for each in ("rater", "with"))
             assert row["who"] == ("judge with judge", "judge with human", "human with human")[among], row
         name = names[row["dimension"]]
-        x, y = shared(*(rated.scores.get((row[each], name), {}) for each in ("rater", "with")))
+        sides = [rated.scores.get((row[each], name), {}) for each in ("rater", "with")]
+        if row["with"] == "the clinicians' majority":
+            sides[1] = rated.reference(name)
+        x, y = shared(*sides)
         assert amount(row["answers"]) == len(x)
         assert near(row["weighted kappa"], at_once(both_vary(grading(name)(x), grading(name)(y)), len(x))), (
             row
@@ -73,6 +76,14 @@ def counts_are_right(
             "unscored", 0
         )
         assert amount(row["not applicable"]) == own.get("not_applicable", 0), (own, row)
+    scored = {(row["rater"], row["system"], row["item"]) for row in raw if row["status"] == "scored"}
+    whose = Counter((rater, system) for rater, system, _ in scored)
+    kinds = {row["rater"] for row in raw if row["rater_kind"] in ("clinician", "judge")}
+    for row in rated.table("coverage-by-system"):
+        assert row.keys() - {"system"} == {rater for rater, *_ in scored if rater in kinds}
+        for rater in row.keys() - {"system"}:
+            every = sum(many for (who, _), many in whose.items() if who == rater)
+            assert amount(row[rater]) == (every if row["system"] == "all" else whose[rater, row["system"]])
     answered = Counter((row["rater"], row["model_asked"], row["model_answered"]) for row in raw)
     for row in rated.table("answering-models"):
         assert amount(row["ratings"]) == answered[row["judge"], row["asked for"], row["answered"]], row

@@ -41,6 +41,7 @@ agreement-other-coefficients / test_alpha_and_ac2_with_their_ends: Krippendorff'
 agreement-other-coefficients / test_alpha_and_ac2_with_their_ends: Krippendorff's alpha ends
 answering-models / test_what_is_counted: ratings
 attributes / test_attribute_by_attribute: ICC(3,k) | median difference | n | signed-rank p
+attributes / test_agreement_with_its_ends: mean distance
 attributes / test_agreement_with_its_ends: ICC(3,k) ends
 calibration / test_before_and_after_calibration_with_their_ends: as scored | as scored ends | calibrated
 calibration / test_before_and_after_calibration_with_their_ends: calibrated ends | change | change ends | n
@@ -61,12 +62,14 @@ claims-verdicts / test_claims_and_orders_record_by_record: claims | contradicted
 claims-verdicts / test_claims_and_orders_record_by_record: not verified (%) | supported (%)
 classes / test_agreement_with_its_ends: Cohen's kappa | F1 of -1 | F1 of 0 | F1 of 1 | accuracy
 classes / test_agreement_with_its_ends: macro F1
-classes / test_agreement_with_its_ends: F1 of 2 | n
+classes / test_agreement_with_its_ends: F1 of 2 | n | precision | sensitivity | specificity
 classes / test_what_is_left_out_listed_and_put_in_order: unscored
 classes / test_an_adjudicator_of_disagreements_alone_does_not_make_clinicians_look_worse: F1 of 2 ends
 classes / test_agreement_with_its_ends: Cohen's kappa ends | macro F1 ends
 classes / test_every_interval_that_follows_from_two_counts: F1 of -1 ends | F1 of 0 ends | F1 of 1 ends
 classes / test_every_interval_that_follows_from_two_counts: accuracy ends
+classes / test_every_interval_that_follows_from_two_counts: precision ends | sensitivity ends | specificity ends
+classes-crossed / test_clinicians_among_themselves_with_their_ends: answers
 classes-clinicians / test_clinicians_among_themselves_with_their_ends: Fleiss' kappa | Fleiss' kappa ends | clinicians
 classes-clinicians / test_clinicians_among_themselves_with_their_ends: rated by all | rated by two
 classes-clinicians / test_every_interval_that_follows_from_two_counts: all say the same ends
@@ -80,7 +83,14 @@ corpus / test_the_answers_that_were_rated: east-pro | held out | north-large | n
 corpus / test_the_answers_that_were_rated: west-fast
 cost / test_calls_tokens_time_and_money: calls | cost (USD) | evaluations | seconds | tokens in | tokens out
 cost / test_calls_tokens_time_and_money: total cost (USD)
+cost-by-system / test_calls_tokens_time_and_money: answers | calls | cost (USD) | seconds | tokens in | tokens out
 coverage / test_what_is_counted: not applicable | ratings | scored | unscored
+coverage-by-system / test_what_is_counted: Clinician A | Clinician B | Reconciled | agents | clinician-01 | clinician-02
+coverage-by-system / test_what_is_counted: clinician-03 | clinician-04 | clinician-05 | clinician-06 | clinician-07 | clinician-08
+coverage-by-system / test_what_is_counted: clinician-09 | clinician-10 | clinician-11 | clinician-12 | general-zero-shot | judge-large
+coverage-by-system / test_what_is_counted: judge-medium | judge-small | physician-1 | physician-2 | physician-3 | physician-4
+coverage-by-system / test_what_is_counted: physician-5 | physician-6 | physician-7 | reasoner-five-shot | reasoner-zero-shot | small-zero-shot
+coverage-by-system / test_what_is_counted: juror-east | juror-north | juror-south | primary panel | rescore panel
 deliberation-endings / test_deliberations_record_by_record: agreed at once | at max stalls | at max turns
 deliberation-endings / test_deliberations_record_by_record: by the orchestrator | decided outside | deliberations
 deliberation-endings / test_deliberations_record_by_record: ended agreed | failed | turns each
@@ -93,6 +103,7 @@ differences / test_agreement_with_its_ends: upper limit | upper limit ends
 differences / test_what_is_left_out_listed_and_put_in_order: n
 dimension-correlations / test_what_is_left_out_listed_and_put_in_order: answers | clinicians | jury
 dimension-correlations / test_what_is_left_out_listed_and_put_in_order: reasoner-zero-shot
+dimension-correlations-by-rater / test_what_is_left_out_listed_and_put_in_order: Spearman's rho | answers
 distributions / test_what_is_counted: % at highest grade | % at lowest grade | SD | mean | median | n
 errors / test_what_moves_the_error: adjusted p | points | points ends
 human-baseline / test_agreement_beside_that_of_clinicians_with_their_ends: clinician with clinician
@@ -100,6 +111,7 @@ human-baseline / test_agreement_beside_that_of_clinicians_with_their_ends: clini
 human-baseline / test_agreement_beside_that_of_clinicians_with_their_ends: difference | difference ends | n | p
 human-baseline / test_agreement_beside_that_of_clinicians_with_their_ends: rater with clinician
 human-baseline / test_agreement_beside_that_of_clinicians_with_their_ends: rater with clinician ends
+internal-consistency / test_alpha_and_ac2_with_their_ends: Cronbach's alpha | Cronbach's alpha ends | answers
 jury-worth / test_the_votes_of_a_jury_and_its_best_judge_with_their_ends: answers | judges | effective votes
 jury-worth / test_the_votes_of_a_jury_and_its_best_judge_with_their_ends: effective votes ends | jury | jury ends
 jury-worth / test_the_votes_of_a_jury_and_its_best_judge_with_their_ends: its agreement | its agreement ends
@@ -125,6 +137,8 @@ ranking-agreement-calibrated / test_the_ranking_and_its_agreement_with_the_panel
 ranking-agreement-calibrated / test_the_ranking_and_its_agreement_with_the_panel_with_their_ends: systems
 ranking-beside-clinicians / test_what_is_left_out_listed_and_put_in_order: clinicians' mean | clinicians' rank
 ranking-beside-clinicians / test_what_is_left_out_listed_and_put_in_order: judge-large's mean | judge-large's rank
+ranking-beside-clinicians / test_what_is_left_out_listed_and_put_in_order: jury's mean, calibrated
+ranking-beside-clinicians / test_what_is_left_out_listed_and_put_in_order: jury's rank, calibrated
 ranking-beside-clinicians / test_what_is_left_out_listed_and_put_in_order: jury's mean | jury's rank | scores
 ranking-beside-clinicians / test_what_is_left_out_listed_and_put_in_order: reasoner-zero-shot's mean
 ranking-beside-clinicians / test_what_is_left_out_listed_and_put_in_order: reasoner-zero-shot's rank
@@ -153,6 +167,7 @@ stability / test_spreads_of_repeats_with_their_ends: SD within an answer | SD wi
 stability / test_spreads_of_repeats_with_their_ends: answers that change | answers that change ends | mean CV
 stability / test_spreads_of_repeats_with_their_ends: mean CV ends | two repeats differ | two repeats differ ends
 stability / test_what_is_left_out_listed_and_put_in_order: repeats for a mean within ±0.25
+stability-by-answer / test_spreads_of_repeats_with_their_ends: CV | SD | mean | repeats
 stability-people / test_spreads_of_repeats_with_their_ends: SD within an answer | SD within an answer ends
 stability-people / test_spreads_of_repeats_with_their_ends: answers that change ends | mean CV | mean CV ends
 stability-people / test_spreads_of_repeats_with_their_ends: answers | answers that change
@@ -161,7 +176,7 @@ stability-people / test_what_is_left_out_listed_and_put_in_order: repeats for a 
 standardised / test_iccs_of_z_scores_with_their_ends: averaged first | averaged first ends | each rater first
 standardised / test_iccs_of_z_scores_with_their_ends: each rater first ends
 standardised / test_iccs_of_z_scores_with_their_ends: n
-text-metrics / test_metrics_beside_labels_with_their_ends: clinicians differ | metric undefined
+text-metrics / test_metrics_beside_labels_with_their_ends: clinicians differ | harm called worse | metric undefined
 text-metrics / test_metrics_beside_labels_with_their_ends: Kendall's tau-b | Kendall's tau-b ends | answers
 text-metrics / test_metrics_beside_labels_with_their_ends: enrichment (2 − 0) | enrichment (2 − 0) ends
 triage / test_which_answers_a_clinician_must_see_first: dangerous | mean share caught
@@ -192,6 +207,7 @@ ways-of-judging-by-dimension / test_ways_of_judging_with_their_ends: errors | le
 NOT_STATISTICS = _read("""
 calibration-curves / where the curve is read: score
 claims-thresholds / where the share is cut: threshold
+classes-crossed / a grade: grade | their grade
 confusion / a grade: clinicians
 confusion / a grade: judge-large
 confusion / a grade: jury

@@ -104,6 +104,37 @@ def other_coefficients_are_right(
     assert compared
 
 
+def consistency_is_right(
+    rated: Rated, names: Sequence[str], turned: Sequence[str], scales: Mapping[str, tuple[float, float]]
+) -> None:
+    """The table `internal-consistency`: k / (k − 1) times what the variances of the parts leave of the sum's."""
+    rows_of = rated.table("internal-consistency")
+    for row in rows_of:
+        columns = [rated.scores.get((str(row["rater"]), name), {}) for name in names]
+        whole = sorted(set.intersection(*map(set, columns)))
+        sides = [
+            np.array([sum(scales[name]) - own[each] if name in turned else own[each] for each in whole])
+            for name, own in zip(names, columns, strict=True)
+        ]
+        parts = np.column_stack([side - side.mean() for side in sides])
+
+        def alpha(w: Numbers, parts: Numbers = parts) -> Numbers:
+            n = w.sum(axis=1)
+
+            def spread(x: Numbers) -> Numbers:
+                return w @ x**2 / n - (w @ x / n) ** 2
+
+            k, total = parts.shape[1], spread(parts.sum(axis=1))
+            lost = sum(spread(column) for column in parts.T) / np.where(total > 1e-12, total, np.nan)
+            return k / (k - 1) * (1 - lost)
+
+        assert amount(row["answers"]) == len(whole)
+        draws = same_draws(
+            np.column_stack(sides), [rated.patients[item] for item, _ in whole], resamples_of(rows_of)
+        )
+        equals(row, "Cronbach's alpha", alpha, draws, "of means")
+
+
 def kendall(x: Numbers, y: Numbers) -> Statistic:
     """Tau-b: pairs of answers in the same order less pairs in the other, over the root of the pairs not tied."""
     values = np.round(x, 12)
@@ -136,6 +167,12 @@ def text_metrics_are_right(rated: Rated, dimension: str, errors: Sequence[str]) 
         assert equals(row, "Kendall's tau-b", kendall(values, truth), drawn, "coefficient")
         answers = rated.statuses[row["metric"], dimension].values()
         assert amount(row["answers"]) == len(truth)
+        seen = [
+            (one < two) + (one == two) / 2
+            for one in np.round(better[truth == 2], 9)
+            for two in np.round(better[truth == 0], 9)
+        ]
+        assert amount(row["harm called worse"]) == pytest.approx(np.mean(seen), abs=1e-9)
         assert amount(row["metric undefined"]) == sum("scored" not in each for each in answers)
         assert amount(row["clinicians differ"]) == len(answers) - len(rated.reference(dimension))
 

@@ -4,13 +4,14 @@ analysis of variance where everybody rated everything and else by the mixed mode
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 import pytest
 from scipy import stats
 from tests.recipes.compared import amount
 from tests.recipes.exact_checks import resamples_of
-from tests.recipes.rated import Rated
+from tests.recipes.rated import Grading, Rated
 from tests.recipes.same_draws import equals, same_draws
 from tests.recipes.second_opinion import Numbers, Statistic
 
@@ -67,6 +68,28 @@ def fleiss_is_right(
         scale = "coefficient" if np.nanmin(kappa(draws.resampled)) >= -1 else "as it is"
         compared += equals(row, "Fleiss' kappa", kappa, draws, scale)
     return compared
+
+
+def crossed_are_right(
+    rated: Rated, labels: Mapping[str, str], grading: Grading, people: Sequence[str]
+) -> None:
+    """The table `classes-crossed`: every two clinicians who share an answer, on each dimension that is listed."""
+    names, pairs = {label: name for name, label in labels.items()}, set()
+    for row in rated.table("classes-crossed"):
+        name = names[row["dimension"]]
+        pairs.add((name, row["clinician"], row["with"]))
+        one, two = (rated.scores[row[who], name] for who in ("clinician", "with"))
+        both = sorted(one.keys() & two.keys())
+        sides = [grading(name)(np.array([side[each] for each in both])) for side in (one, two)]
+        here = (sides[0] == float(row["grade"])) & (sides[1] == float(row["their grade"]))
+        assert amount(row["answers"]) == here.sum(), row
+    listed = {names[row["dimension"]] for row in rated.table("classes-clinicians")}
+    assert pairs == {
+        (name, *pair)
+        for name in listed
+        for pair in combinations(people, 2)
+        if rated.scores[pair[0], name].keys() & rated.scores[pair[1], name].keys()
+    }
 
 
 def icc_of_all(table: Numbers) -> Statistic:

@@ -12,7 +12,7 @@ from tests.recipes.compared import amount
 from tests.recipes.exact_baseline import few_shared, mean_of_pairs, pooled_moments, refused
 from tests.recipes.exact_checks import pair_draws, resamples_of
 from tests.recipes.exact_people import of_people
-from tests.recipes.rated import Rated
+from tests.recipes.rated import Answer, Rated
 from tests.recipes.same_draws import ends, equals, has_no_ends, same_draws
 from tests.recipes.second_opinion import Numbers, Statistic, per_row
 from tests.recipes.share_checks import exact, wilson
@@ -63,6 +63,27 @@ def stability_is_right(
             wanted = wilson(change, len(own)) if 0 < change < len(own) else exact(change, len(own))
             shown = [amount(row[f"answers that change{end}"]) for end in ("", " low", " high")]
             assert shown == pytest.approx([change / len(own), *wanted], abs=1e-9), row
+
+
+def single_answers_are_right(
+    rated: Rated, labels: Mapping[str, str], drawn: Mapping[tuple[str, str], Mapping[Answer, Sequence[float]]]
+) -> None:
+    """The table `stability-by-answer`: a row for each answer that a judge scored more than once."""
+    names, rows = {label: name for name, label in labels.items()}, rated.table("stability-by-answer")
+    whole = {(str(row["judge"]), names[row["dimension"]]) for row in rated.table("stability")}
+    again = {
+        (*both, " · ".join(filter(None, answer))): scores
+        for both in whole
+        for answer, scores in drawn[both].items()
+        if len(scores) > 1
+    }
+    assert len(rows) == len(again)
+    for row in rows:
+        scores = again[str(row["judge"]), names[row["dimension"]], str(row["case"])]
+        mean, sd = np.mean(scores), np.std(scores, ddof=1)
+        assert amount(row["repeats"]) == len(scores)
+        assert amount(row["mean"]) == pytest.approx(mean) and amount(row["SD"]) == pytest.approx(sd, abs=1e-9)
+        assert amount(row["CV"]) == pytest.approx(sd / mean, abs=1e-9) if mean else not row["CV"]
 
 
 def icc_of_z(x: Numbers, y: Numbers) -> Statistic:

@@ -40,6 +40,8 @@ def agreement_is_right(rated: Rated, labels: Mapping[str, str], grading: Grading
                 "upper limit": (limit(x, y, 1), "as it is"),
             }
             compared += _all(row, made, draws)
+            if table == "attributes":
+                assert amount(row["mean distance"]) == pytest.approx(np.abs(y - x).mean(), abs=1e-9), row
     return compared
 
 

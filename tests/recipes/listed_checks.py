@@ -3,14 +3,14 @@ correlations between dimensions, the systems' order beside the clinicians', and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pytest
 from scipy import stats
 from tests.recipes.compared import amount
 from tests.recipes.count_checks import at_once, near, shared
-from tests.recipes.rated import Rated
+from tests.recipes.rated import Answer, Rated
 from tests.recipes.second_opinion import spearman
 
 
@@ -66,6 +66,12 @@ def correlations_are_right(rated: Rated, labels: Mapping[str, str], first: str) 
         assert near(row[first], at_once(spearman(x, y), len(x))), row
         x, y = shared(*(rated.reference(name) for name in pair))
         assert near(row["clinicians"], at_once(spearman(x, y), len(x))), row
+    for row in rated.table("dimension-correlations-by-rater"):
+        x, y = shared(
+            *(rated.scores.get((row["rater"], names[row[each]]), {}) for each in ("dimension", "with"))
+        )
+        assert amount(row["answers"]) == len(x), row
+        assert near(row["Spearman's rho"], at_once(spearman(x, y), len(x))), row
 
 
 def orders_beside_are_right(
@@ -74,35 +80,39 @@ def orders_beside_are_right(
     scales: Mapping[str, tuple[float, float]],
     turned: Sequence[str],
     first: str,
+    calibrated: Callable[[str], Mapping[Answer, float]],
 ) -> None:
     """The table `ranking-beside-clinicians`: means over dimensions of the mean of each, as shares of the scale on
-    which the highest is best, of a composite as it is; on the answers that both scored."""
+    which the highest is best, of a composite as it is; on the answers that both scored. And of scores that are
+    calibrated out of fold, where all of them could be."""
     rows = rated.table("ranking-beside-clinicians")
-    means: dict[str, list[tuple[float, float, int]]] = {}
+    means: dict[str, list[tuple[float, ...]]] = {}
+    after = f"{first}'s mean, calibrated" in rows[0]
     for name in ranked:
         reference, own = rated.reference(name), rated.scores[first, name]
+        later = calibrated(name) if after else own
         low, high = scales.get(name, (0.0, 1.0))
         for system in {system for _, system in own}:
             here = [each for each in own.keys() & reference.keys() if each[1] == system]
             sides = [
-                (np.mean([side[each] for each in here]) - low) / (high - low) for side in (own, reference)
+                (np.mean([side[each] for each in here]) - low) / (high - low)
+                for side in (own, reference, later)
             ]
             sides = [1 - side if name in turned else side for side in sides]
-            means.setdefault(system, []).append((sides[0], sides[1], len(here)))
+            means.setdefault(system, []).append((*sides, len(here)))
     whole = {
-        system: tuple(np.mean([part[side] for part in parts]) for side in (0, 1))
+        system: tuple(np.mean([part[side] for part in parts]) for side in (0, 1, 2))
         for system, parts in means.items()
     }
     assert {row["system"] for row in rows} == set(whole)
+    columns = (f"{first}'s {{}}", "clinicians' {}", f"{first}'s {{}}, calibrated")[: 3 if after else 2]
     for row in rows:
-        for side, who in enumerate((first, "clinicians")):
+        for side, words in enumerate(columns):
             mine = whole[row["system"]][side]
-            assert amount(row[f"{who}'s mean" if who == first else "clinicians' mean"]) == pytest.approx(
-                mine, abs=1e-9
-            )
-            place = 1 + sum(other[side] > mine + 1e-12 for other in whole.values())
-            assert amount(row[f"{who}'s rank" if who == first else "clinicians' rank"]) == place
-        assert amount(row["scores"]) == sum(part[2] for part in means[row["system"]])
+            assert amount(row[words.format("mean")]) == pytest.approx(mine, abs=1e-9), (row, words)
+            place = 1 + sum(other[side] > mine + 1e-9 for other in whole.values())
+            assert amount(row[words.format("rank")]) == place
+        assert amount(row["scores"]) == sum(part[3] for part in means[row["system"]])
 
 
 def repeats_are_right(rated: Rated) -> None:

@@ -61,6 +61,8 @@ def same_draws(rows: Numbers, groups: Sequence[object] | None, resamples: int, s
     generator = np.random.default_rng(seed)
     drawn = np.zeros((resamples, size))
     block = max(1, BLOCK // max(width, len(many)))
+    if resamples * size <= BLOCK and len(many) * CHEAP >= size:
+        block = resamples  # places are drawn for all resamples at once, however many rows there are
     for first in range(0, resamples, block):
         stop = min(first + block, resamples)
         if len(many) * CHEAP < size:

@@ -123,6 +123,14 @@ def class_rates(x: Numbers, y: Numbers, grades: Sequence[float]) -> dict[str, tu
 
     made = {"accuracy": (per_row((x == y).astype(float)), "share"), "Cohen's kappa": (kappa, "coefficient")}
     made |= {f"F1 of {grade:g}": (f1(grade), "share") for grade in grades}
+    if len(grades) == 2:
+        yes, said = (x == grades[1]).astype(float), (y == grades[1]).astype(float)
+
+        def share(hits: Numbers, of: Numbers) -> tuple[Statistic, str]:
+            return lambda w: w @ (hits * of) / (w @ of), "share"
+
+        made |= {"sensitivity": share(said, yes), "specificity": share(1 - said, 1 - yes)}
+        made["precision"] = share(yes, said)
     singles = [made[f"F1 of {grade:g}"][0] for grade in grades]
     made["macro F1"] = (lambda w: _mean_of_known([each(w) for each in singles]), "share")
     return made

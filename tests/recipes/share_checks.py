@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pytest
 from scipy import stats
 from tests.recipes.compared import amount
-from tests.recipes.rated import Rated
+from tests.recipes.rated import Numbers, Rated
 
 
 def wilson(hits: float, n: float) -> tuple[float, float]:
@@ -36,6 +36,12 @@ ENDS = {
     "95 % Wilson score": wilson,
     "95 % Clopper-Pearson exact": exact,
     "95 %: lower end Jeffreys', upper end exact (Clopper-Pearson)": of_errors,
+}
+# Of classes 0 and 1, which answers a rate is a share of.
+OF_TWO: dict[str, Callable[[Numbers, Numbers], Numbers]] = {
+    "sensitivity": lambda truth, given: truth == 1,
+    "specificity": lambda truth, given: truth == 0,
+    "precision": lambda truth, given: given == 1,
 }
 
 
@@ -64,6 +70,9 @@ def shares_are_right(rated: Rated, labels: Mapping[str, str]) -> set[tuple[str, 
                     x, y, _ = rated.both(row["rater"], names[row["dimension"]])
                     grade = float(column.removeprefix("F1 of "))
                     value, n = value / (2 - value), float(np.sum((x == grade) | (np.floor(y + 0.5) == grade)))
+                if column in OF_TWO:
+                    x, y, _ = rated.both(row["rater"], names[row["dimension"]])
+                    n = float(OF_TWO[column](x, np.floor(y + 0.5)).sum())
                 assert value * n == pytest.approx(round(value * n), abs=1e-6), (file.stem, row)
                 wanted = ENDS[words](round(value * n), n)
                 if of_j:

@@ -59,6 +59,15 @@ def costs_are_right(rated: Rated, minutes: float | None, per_hour: float | None)
             whole = summed(own, column)
             same(row[title], None if whole is None else whole / count)
         same(row["total cost (USD)"], summed(own, "cost"))
+    for row in rated.table("cost-by-system"):
+        own = [each for each in judged if each["system"] == row["system"]]
+        assert amount(row["answers"]) == len({each["item"] for each in own})
+        for title, column in AMOUNTS.items():
+            same(row[title], summed(own, column))
+    systems = {each["system"] for each in judged}
+    assert {row["system"] for row in rated.table("cost-by-system")} == (
+        systems if len(systems) > 1 else set()
+    )
 
 
 def ways_took(rated: Rated) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from tests.recipes.curve_checks import curves_are_right
+from tests.recipes.curve_checks import Calibrated, curves_are_right
 from tests.recipes.designs import COMPOSITES, RUNS, TURNED, design, ends_of_scale, ranked
 from tests.recipes.listed_checks import (
     correlations_are_right,
@@ -15,7 +15,7 @@ from tests.recipes.listed_checks import (
     repeats_are_right,
     unscored_are_right,
 )
-from tests.recipes.rated import Rated
+from tests.recipes.rated import Answer, Rated
 from tests.recipes.record_checks import claims_are_right, deliberations_are_right, orders_are_counted
 from tests.recipes.taken_checks import corpus_is_right, costs_are_right, ways_took
 
@@ -44,7 +44,12 @@ def test_what_is_left_out_listed_and_put_in_order(rated: Callable[[str], Rated],
     repeats_are_right(about)
     preferences_are_right(about)
     if about.table("ranking-beside-clinicians"):
-        orders_beside_are_right(about, ranked(run), ends_of_scale(run), TURNED, how.first)
+
+        def after(name: str) -> dict[Answer, float]:
+            made = Calibrated(about, COMPOSITES.get(RUNS[run], {}), JURORS)
+            return dict(zip(made.answers, made.out_of_fold(how.first, name).tolist(), strict=True))
+
+        orders_beside_are_right(about, ranked(run), ends_of_scale(run), TURNED, how.first, after)
 
 
 @pytest.mark.parametrize("run", RUNS)

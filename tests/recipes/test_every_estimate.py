@@ -9,7 +9,7 @@ import pytest
 from tests.recipes import test_diagnosis_jury as diagnosis
 from tests.recipes.danger_checks import panel_errors_are_right, severe_errors_are_right
 from tests.recipes.designs import RUNS, TURNED, design, ends_of_scale, grading, people, ranked
-from tests.recipes.exact_people import fleiss_is_right, together_is_right
+from tests.recipes.exact_people import crossed_are_right, fleiss_is_right, together_is_right
 from tests.recipes.exact_reference import reference_ranks_are_right
 from tests.recipes.exact_vendors import self_preference_is_right
 from tests.recipes.interval_checks import agreement_is_right, classes_are_right
@@ -56,6 +56,7 @@ def test_severe_errors_with_their_ends(rated: Callable[[str], Rated], run: str) 
 def test_clinicians_among_themselves_with_their_ends(rated: Callable[[str], Rated], run: str) -> None:
     how = design(run)
     fleiss_is_right(rated(run), how.labels, how.grades, people(run))
+    crossed_are_right(rated(run), how.labels, grading(run), people(run))
     assert together_is_right(rated(run), how.labels, people(run)) == len(
         [row for row in rated(run).table("clinicians-together") if row["all clinicians"]]
     )

@@ -21,16 +21,26 @@ from tests.recipes import (
 from tests.recipes.compared import numeric_columns
 from tests.recipes.count_checks import counts_are_right
 from tests.recipes.curve_checks import Calibrated
-from tests.recipes.designs import COMPOSITES, RUNS, design, grading, people
+from tests.recipes.designs import (
+    COMPOSITES,
+    RUNS,
+    TURNED,
+    design,
+    ends_of_scale,
+    grading,
+    own_dimensions,
+    people,
+)
 from tests.recipes.every_number import CHECKED_BY, NOT_STATISTICS, RECOMPUTED
 from tests.recipes.exact_baseline import baseline_is_right
 from tests.recipes.exact_checks import (
+    consistency_is_right,
     other_coefficients_are_right,
     second_panel_is_right,
     text_metrics_are_right,
 )
 from tests.recipes.exact_orders import calibration_is_right, orders_are_right, ranking_is_right
-from tests.recipes.exact_spreads import stability_is_right, standardised_is_right
+from tests.recipes.exact_spreads import single_answers_are_right, stability_is_right, standardised_is_right
 from tests.recipes.exact_systems import by_system_is_right
 from tests.recipes.exact_verdicts import verdicts_are_right
 from tests.recipes.exact_votes import votes_are_right
@@ -63,6 +73,9 @@ def test_what_is_counted(rated: Callable[[str], Rated], run: str) -> None:
 @pytest.mark.parametrize("run", RUNS)
 def test_alpha_and_ac2_with_their_ends(rated: Callable[[str], Rated], run: str) -> None:
     other_coefficients_are_right(rated(run), design(run).labels, grading(run), design(run).grades)
+    graded = [name for name in own_dimensions(run) if len(design(run).grades[name]) > 2]
+    assert bool(rated(run).table("internal-consistency")) is (len(graded) > 2)
+    consistency_is_right(rated(run), graded, TURNED, ends_of_scale(run))
 
 
 @pytest.mark.parametrize(
@@ -125,6 +138,7 @@ def test_win_rates_against_the_second_panel_with_their_ends(rated: Callable[[str
 def test_spreads_of_repeats_with_their_ends(rated: Callable[[str], Rated], run: str) -> None:
     for table, who in (("stability", "judge"), ("stability-people", "who")):
         stability_is_right(rated(run), design(run).labels, table, who, scores_again(rated(run)))
+    single_answers_are_right(rated(run), design(run).labels, scores_again(rated(run)))
 
 
 def calibrated(run: Rated) -> Calibrated:

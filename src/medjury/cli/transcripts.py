@@ -18,8 +18,9 @@ from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import write_whole
 
 if TYPE_CHECKING:
+    from medjury.statistics import Printable
     from medjury.studies import TranscriptCollection, TranscriptStudy
-    from medjury.texts.transcripts import Alignment, Transcript
+    from medjury.texts.transcripts import Alignment, AlignmentQuality, Transcript
 
 
 def add_aligner_arguments(parser: argparse.ArgumentParser, *, folders: bool = False) -> None:
@@ -233,30 +234,30 @@ whisper.cpp), .csv (column `text`), .vtt, .srt, .txt or .ctm (with its .rttm) fi
 Without --model the alignment is deterministic and needs nothing. Turns are numbered from 0 among those of the
 chosen speaker, unless the file gives an `index`.
 
---truth FILE.json is an alignment made by hand: the result is compared with it.
+--truth FILE.json is an alignment made by hand: the result is compared with it. Of a folder of calls (as of
+`medjury transcripts`) with --truth FOLDER, which holds CALL.json or CALL.RECOGNISER.json, every alignment is
+compared, and each recogniser's shares over all its calls are shown.
 """
 
 
 def add_align_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = Paragraphs
     parser.epilog = _ABOUT_ALIGN
-    add_aligner_arguments(parser)
+    add_aligner_arguments(parser, folders=True)
     parser.add_argument("--json", action="store_true", help="print the alignment as JSON")
-    parser.add_argument("--truth", metavar="FILE.json", help="compare with an alignment made by hand")
+    parser.add_argument(
+        "--truth", metavar="PATH", help="an alignment made by hand, or a folder of them, to compare with"
+    )
     parser.add_argument("--out", metavar="FILE.json", help="write the alignment as JSON")
 
 
 def run_align(options: argparse.Namespace) -> int:
-    from medjury.texts.transcripts import Alignment, evaluate_alignment
-
+    if options.recognised is None:
+        return _align_folder(options)
     golden, recognised, alignment = align_files(options, options.gold, options.recognised)
     content, quality = alignment.to_json(), None
     if options.truth:
-        indices = {
-            side: [turn.index for turn in each.turns]
-            for side, each in (("golden", golden), ("asr", recognised))
-        }
-        quality = evaluate_alignment(alignment, Alignment.read(options.truth), **indices)
+        quality = _compared(golden, recognised, alignment, options.truth)
         content["evaluation"] = quality.to_json()
     written = json.dumps(content, indent=2, ensure_ascii=False)
     if options.out:
@@ -269,4 +270,63 @@ def run_align(options: argparse.Namespace) -> int:
         print(quality.text())
     for note in (*golden.notes, *recognised.notes):
         print(f"medjury: {note}", file=sys.stderr)
+    return 0
+
+
+def _compared(
+    golden: Transcript, recognised: Transcript, alignment: Alignment, truth: str | Path
+) -> AlignmentQuality:
+    from medjury.texts.transcripts import Alignment, evaluate_alignment
+
+    gold, heard = ([turn.index for turn in each.turns] for each in (golden, recognised))
+    return evaluate_alignment(alignment, Alignment.read(truth), golden=gold, asr=heard)
+
+
+def _align_folder(options: argparse.Namespace) -> int:
+    """Every call of a folder beside its alignment by hand, and each recogniser's calls together."""
+    from medjury.statistics import percent, text_table
+    from medjury.studies import calls_in
+    from medjury.texts.transcripts import AlignmentQuality
+
+    if not options.truth or options.out:
+        raise MedjuryError(
+            f"{options.gold}: also name what was recognised, or compare the calls of a folder with alignments by "
+            "hand (--truth FOLDER); their alignments are written by `medjury transcripts FOLDER --out FOLDER`"
+        )
+    found: dict[str, dict[str, AlignmentQuality]] = {}
+    for files in calls_in(options.gold):
+        named = [
+            Path(options.truth) / f"{name}.json" for name in (f"{files.call}.{files.system}", files.call)
+        ]
+        truth = next((each for each in named if each.is_file()), None)
+        if truth is None:
+            raise MedjuryError(f"{named[1]}: is missing: every call needs its alignment by hand")
+        aligned = align_files(options, str(files.reference), str(files.recognised))
+        found.setdefault(files.recogniser, {})[f"{files.call} {files.run}".strip()] = _compared(
+            *aligned, truth
+        )
+    totals = {name: AlignmentQuality.of_all([*calls.values()]) for name, calls in found.items()}
+    if options.json:
+        print_json(
+            {
+                name: {"total": totals[name].to_json()}
+                | {call: each.to_json() for call, each in calls.items()}
+                for name, calls in found.items()
+            }
+        )
+        return 0
+    rows: list[dict[str, Printable]] = [
+        {
+            "recogniser": name,
+            "call": call,
+            "gold turns": each.golden_turns,
+            "recognised": each.asr_turns,
+            "structural": percent(each.structural, 1),
+            "classified, gold": percent(each.golden_classification, 1),
+            "classified, recognised": percent(each.asr_classification, 1),
+        }
+        for name, calls in found.items()
+        for call, each in (*calls.items(), (f"all {len(calls)}", totals[name]))
+    ]
+    print("\n".join(text_table(rows)))
     return 0

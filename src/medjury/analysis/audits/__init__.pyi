@@ -11,6 +11,7 @@ from ._injection import injection as injection
 from ._injection import planted_cases as planted_cases
 from ._position import position as position
 from ._self_preference import self_preference as self_preference
+from ._stability import spread_by_answer as spread_by_answer
 from ._stability import stability as stability
 from ._text_effects import case_features as case_features
 from ._text_effects import text_effects as text_effects

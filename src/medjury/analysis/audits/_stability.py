@@ -120,6 +120,16 @@ def stability(
     return about.result("stability", findings, METHOD, _warnings(about, answers, repeated), n=used)
 
 
+def spread_by_answer(table: object) -> polars.DataFrame:
+    """Every answer that a judge scored more than once, per dimension: how often, and the mean and the standard
+    deviation (n − 1) of its scores. Of a run folder the draws of one rating count too, as in `stability`."""
+    import polars as pl
+
+    about = audited(with_draws(rating_table(table)), kinds=JUDGES, formed_jury=False)
+    found = _answers(about.rows.filter(pl.col("status") == "scored"), None)
+    return found.filter(pl.col("repeats") > 1).drop("alike", "levels", "cluster")
+
+
 def _people(about: Audited) -> polars.DataFrame:
     """Rows of clinicians who rated an answer again, and those of all clinicians as the repeats of one rater. An
     adjudicator, who has read the others' scores, is none of them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -120,7 +121,8 @@ def calibrate(
         made += here
         derived += _jury_of_calibrated(part, here, roles.jury, jurors_of(table, roles), warnings)
     if composites:
-        derived += _follow(table, made)
+        follows_from = _follow(table, made)
+        derived += [*follows_from, *_mean_of_calibrated(follows_from, roles.jury, jurors_of(table, roles))]
     if not made:
         reasons = "\n".join(f"  {each.rater}, {each.dimension}: {each.reason}" for each in refused)
         raise MedjuryError(f"nothing could be calibrated:\n{reasons}")
@@ -227,3 +229,33 @@ def _follow(table: RatingTable, calibrations: Sequence[RaterCalibration]) -> lis
         parts = {each.dimension: each for each in calibrations if each.rater == rater}
         found += derived_scores(table.instrument, rater, parts)
     return found
+
+
+def _mean_of_calibrated(
+    found: Sequence[ComparedScores], jury: str, jurors: Sequence[str]
+) -> list[ComparedScores]:
+    """The mean of the judges' calibrated composites and reversed dimensions, on units that every judge has."""
+    by = {(each.rater, each.dimension): each for each in found}
+    made = []
+    for name in dict.fromkeys(each.dimension for each in found if len(jurors) > 1):
+        own, judges = by.get((jury, name)), [by[who, name] for who in jurors if (who, name) in by]
+        units = [] if own is None else own.pairs.cases.tolist()
+        if (
+            own is None
+            or len(judges) < len(jurors)
+            or any(each.pairs.cases.tolist() != units for each in judges)
+        ):
+            continue
+        scores, calibrated = (
+            np.column_stack([getattr(each.pairs, side) for each in judges])
+            for side in ("scores", "calibrated")
+        )
+        lost = np.isnan(scores).any(axis=1)
+        pairs = replace(
+            own.pairs,
+            scores=np.where(lost, np.nan, own.pairs.scores),
+            calibrated=np.where(lost, np.nan, mean_of_raters(calibrated)),
+        )
+        if pairs.n:
+            made.append(ComparedScores(JURY_OF_CALIBRATED, name, own.grades, pairs))
+    return made

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from medjury.analysis.agreement import agreement_by_repeat
-from medjury.analysis.audits import stability
+from medjury.analysis.audits import spread_by_answer, stability
 from medjury.foundation.errors import MedjuryError
 from medjury.report._html import Cell, Html, bullets, paragraph
 from medjury.report._material import Material, Section
@@ -144,7 +144,25 @@ def stability_of_judges(material: Material) -> Section | None:
         "thing",
         shown=40,
     )
-    return Section("stability", _TITLE_STABILITY, Html(table + beside + bullets(audit.warnings)))
+    single = material.exhibits.table(
+        "stability-by-answer",
+        [
+            {
+                "dimension": evidence.label(row["dimension"]),
+                "judge": row["rater"],
+                "case": material.case_name(row["item"], row["system"]),
+                "repeats": row["repeats"],
+                "mean": row["mean"],
+                "SD": row["sd"],
+                "CV": row["sd"] / row["mean"] if row["mean"] > 0 else None,
+            }
+            for row in spread_by_answer(evidence.table).iter_rows(named=True)
+        ],
+        caption="Repeats of the same judge, answer by answer",
+        shown=60,
+        folded=True,
+    )
+    return Section("stability", _TITLE_STABILITY, Html(table + beside + single + bullets(audit.warnings)))
 
 
 def _spreads(

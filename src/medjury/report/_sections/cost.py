@@ -65,11 +65,35 @@ def cost(material: Material) -> Section | None:
             f"total cost ({currency})": 2,
         },
     )
-    return Section(
-        "cost",
-        "Time and money",
-        Html(shown_table + bullets(map(sentence, _words(material, rows, minutes, measured, rate, currency)))),
+    by_system = _by_system(material, judged, currency) if len(table.systems) > 1 else Html("")
+    words = bullets(map(sentence, _words(material, rows, minutes, measured, rate, currency)))
+    return Section("cost", "Time and money", Html(shown_table + by_system + words))
+
+
+def _by_system(material: Material, judged: pl.DataFrame, currency: str) -> Html:
+    """What it took to judge each system's answers, all judges together."""
+    rows: list[dict[str, Cell]] = []
+    for system in material.evidence.table.systems:
+        own = judged.filter(pl.col("system") == system)
+        count = own.select("item").n_unique()
+        columns = ("calls", "tokens_in", "tokens_out", "seconds", "cost")
+        titles = ("calls", "tokens in", "tokens out", "seconds", f"cost ({currency})")
+        whole = dict(zip(titles, (_sum(own, name) for name in columns), strict=True))
+        rows.append({"system": system, "answers": count, **whole})
+    return material.exhibits.table(
+        "cost-by-system",
+        rows,
+        caption="What it took to judge each system's answers, all judges and repeats together; what the system "
+        "took to write them is not in these files",
+        digits={"calls": 0, "tokens in": 0, "tokens out": 0, "seconds": 1, f"cost ({currency})": 4},
+        folded=True,
     )
+
+
+def _sum(rows: pl.DataFrame, column: str) -> float | None:
+    """A sum over some of the rows would pass for the sum over all: then it is not known."""
+    known = rows[column].drop_nulls()
+    return float(known.sum()) if len(known) == rows.height > 0 else None
 
 
 def _juries(table: RatingTable) -> dict[str, tuple[str, ...]]:
@@ -85,13 +109,7 @@ def _line(
     rows: pl.DataFrame, name: str, kind: str, evaluations: int | None, currency: str
 ) -> dict[str, Cell]:
     count = evaluations or rows.select("item", "system", "repeat").unique().height
-    whole: list[float | None] = []
-    columns = ("calls", "tokens_in", "tokens_out", "seconds", "cost")
-    for column in columns:
-        known = rows[column].drop_nulls()
-        # A sum over some of the rows would pass for the sum over all.
-        complete = len(known) == rows.height and rows.height > 0
-        whole.append(float(known.sum()) if complete else None)
+    whole = [_sum(rows, column) for column in ("calls", "tokens_in", "tokens_out", "seconds", "cost")]
     each = [None if value is None or not count else value / count for value in whole]
     titles = ("calls", "tokens in", "tokens out", "seconds", f"cost ({currency})", f"total cost ({currency})")
     return {

@@ -83,6 +83,7 @@ def coverage(material: Material) -> Section:
         shown=100,
         folded=True,
     )
+    crossed = _crossed(material) if len(material.evidence.table.systems) > 1 else Html("")
     lead = f"{units.done:,} of {units.planned:,} planned questions were asked. " if units else ""
     lead += f"{covered.text()}; the table counts composites too. " if covered and covered.ratings else ""
     lead += f"{covered.replies.text()}. " if covered and covered.replies else ""
@@ -106,7 +107,34 @@ def coverage(material: Material) -> Section:
         )
     none = paragraph("No rating is unscored.") if not reasons.height else Html("")
     return Section(
-        "coverage", "What was scored, and what was not", joined([paragraph(lead), picture, table, why, none])
+        "coverage",
+        "What was scored, and what was not",
+        joined([paragraph(lead), picture, table, crossed, why, none]),
+    )
+
+
+def _crossed(material: Material) -> Html:
+    """Whose answers each rater scored: the systems by the raters."""
+    ratings = material.evidence.table.everything.filter(
+        pl.col("status") == "scored", pl.col("rater_kind").is_in(["clinician", "judge"])
+    )
+    found = ratings.group_by("rater_kind", "rater", "system").agg(pl.col("item").n_unique().alias("answers"))
+    raters = found.select("rater_kind", "rater").unique().sort("rater_kind", "rater")["rater"].to_list()
+    counts = {(rater, system): many for _, rater, system, many in found.iter_rows()}
+    systems = material.evidence.table.systems
+    rows: list[dict[str, Cell]] = [
+        {"system": system, **{rater: counts.get((rater, system), 0) for rater in raters}}
+        for system in systems
+    ]
+    rows.append(
+        {"system": "all", **{who: sum(counts.get((who, each), 0) for each in systems) for who in raters}}
+    )
+    return material.exhibits.table(
+        "coverage-by-system",
+        rows,
+        caption="Whose answers were scored by whom: answers with a score on one dimension or more",
+        shown=60,
+        folded=True,
     )
 
 

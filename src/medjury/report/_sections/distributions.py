@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from medjury.analysis.agreement import spearman
+from medjury.analysis.agreement import cronbach_alpha, spearman
 from medjury.report._axes import Axes
 from medjury.report._exhibits import BLUE_TO_RED, COLOURS, MARKERS
 from medjury.report._figure import Figure, heat
-from medjury.report._html import Cell, Html, paragraph
+from medjury.report._html import Cell, Html, element, paragraph
 from medjury.report._material import PANELS, Material, Section, only_some, short
-from medjury.statistics import shown
+from medjury.statistics import percent, shown
 from medjury.tables import SCORED, Measured
 
 _LINES = 8
@@ -134,7 +135,8 @@ def _ceilings(material: Material) -> Html:
     )
 
 
-_MOST = 16
+# Dimensions in a picture; fewest that make a scale.
+_MOST, _PARTS = 16, 3
 
 
 def dimensions(material: Material) -> Section | None:
@@ -143,10 +145,10 @@ def dimensions(material: Material) -> Section | None:
     names = [each.name for each in evidence.table.counted]
     if len(names) < 2 or not evidence.rater:
         return None
-    jury, counts = _matrix(material, "jury")
+    jury, counts = _matrix(material, evidence.rater)
     sides = [("jury", jury)]
     if evidence.clinicians:
-        humans, _ = _matrix(material, "clinicians")
+        humans, _ = _matrix(material, "")
         sides.append(("clinicians", humans))
     rows: list[dict[str, Cell]] = []
     for one in range(len(names)):
@@ -182,24 +184,101 @@ def dimensions(material: Material) -> Section | None:
         ),
     )
     lead = paragraph("Do the dimensions measure different things?")
-    return Section("dimensions", "Correlations between dimensions", Html(lead + picture + table))
+    body = Html(lead + picture + table + _of_every_rater(material, names, labels) + _consistency(material))
+    return Section("dimensions", "Correlations between dimensions", body)
 
 
-def _matrix(material: Material, side: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Spearman between every two dimensions, on the answers that have both scores, and how many those are."""
+def _of_every_rater(material: Material, names: list[str], labels: list[str]) -> Html:
+    """The same of each judge and each clinician by itself, for the reader who opens it."""
     evidence = material.evidence
-    columns = []
+    found = {name: _matrix(material, name) for name in (*material.graders, *evidence.clinicians)}
+    rows: list[dict[str, Cell]] = [
+        {
+            "dimension": evidence.label(names[one]),
+            "with": evidence.label(names[two]),
+            "rater": rater,
+            "answers": int(counts[one, two]),
+            "Spearman's rho": None if np.isnan(rhos[one, two]) else float(rhos[one, two]),
+        }
+        for rater, (rhos, counts) in found.items()
+        for one in range(len(names))
+        for two in range(one + 1, len(names))
+    ]
+    table = material.exhibits.table(
+        "dimension-correlations-by-rater", rows, caption="The same, rater by rater", shown=60
+    )
+    drawn, kept = list(found)[:PANELS], len(labels)
+    picture = material.exhibits.figure(
+        "dimension-correlations-by-rater",
+        (10, (0.8 + min(3.0, 0.4 * kept + 1)) * -(-len(drawn) // 3)),
+        lambda figure: _draw_of_dimensions(
+            figure, [(short(name, 18), found[name][0][:kept, :kept]) for name in drawn], labels, columns=3
+        ),
+        caption=f"Spearman's rho between dimensions, rater by rater: {len(drawn)} of {len(found)} raters.",
+        alt="Heat maps of Spearman's rho between dimensions, one for each rater; the table has every number.",
+    )
+    return element("details", element("summary", "The same of every rater by itself"), picture, table)
+
+
+def _consistency(material: Material) -> Html:
+    """Cronbach's alpha of the graded dimensions: how far they rise and fall together, as parts of one scale do."""
+    evidence = material.evidence
+    graded = [each for each in evidence.table.counted if each.grades and len(each.grades.values) > 2]
+    if len(graded) < _PARTS:
+        return Html("")
+    rows: list[dict[str, Cell]] = []
+    for rater in (*material.graders, *evidence.clinicians):
+        scores, clusters = _by_answer(material, rater, graded)
+        whole = ~np.isnan(scores).any(axis=1)
+        if whole.sum() < 2:
+            continue
+        turned = np.column_stack([each.oriented(scores[whole, at]) for at, each in enumerate(graded)])
+        alpha = cronbach_alpha(
+            turned,
+            clusters=clusters[whole].tolist(),
+            confidence=evidence.confidence,
+            resamples=evidence.resamples,
+            seed=evidence.seed,
+        )
+        rows.append({"rater": rater, "answers": int(whole.sum()), "Cronbach's alpha": alpha})
+    return material.exhibits.table(
+        "internal-consistency",
+        rows,
+        caption=f"Cronbach's alpha of {len(graded)} dimensions ({', '.join(each.label for each in graded)}), on "
+        f"the answers with all of them, with {percent(evidence.confidence)} intervals. Where it is high they "
+        "measure much the same",
+        shown=40,
+        head=("rater", "answers", "Cronbach's alpha"),
+    )
+
+
+def _by_answer(
+    material: Material, rater: str, dimensions: Sequence[Measured]
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The scores of a rater ("": of the clinicians together), a row for each answer and a column for each
+    dimension, and whose each answer is."""
+    evidence = material.evidence
     units: dict[tuple[str, str], int] = {}
-    for each in evidence.table.counted:
+    clusters: dict[int, str] = {}
+    columns = []
+    for each in dimensions:
         grid = evidence.grid(each.name)
-        scores = grid.scores[evidence.rater] if side == "jury" else evidence.reference(grid)
+        scores = grid.scores[rater] if rater else evidence.reference(grid)
         answers = zip(grid.items.tolist(), grid.systems.tolist(), strict=True)
         place = [units.setdefault(answer, len(units)) for answer in answers]
+        clusters |= dict(zip(place, grid.clusters.tolist(), strict=True))
         columns.append((np.asarray(place, dtype=np.int64), scores))
     table = np.full((len(units), len(columns)), np.nan)
     for number, (rows, scores) in enumerate(columns):
         table[rows, number] = scores
-    size = len(columns)
+    return table, np.array([clusters[row] for row in range(len(units))])
+
+
+def _matrix(material: Material, rater: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Spearman between every two dimensions, on the answers that have both scores of the rater ("": of the
+    clinicians together), and how many those are."""
+    table, _ = _by_answer(material, rater, material.evidence.table.counted)
+    size = table.shape[1]
     found, counts = np.eye(size), np.zeros((size, size), dtype=int)
     for one in range(size):
         for two in range(one + 1, size):
@@ -216,9 +295,9 @@ def rank_correlation(first: np.ndarray[Any, Any], second: np.ndarray[Any, Any]) 
 
 
 def _draw_of_dimensions(
-    figure: Figure, sides: list[tuple[str, np.ndarray[Any, Any]]], labels: list[str]
+    figure: Figure, sides: list[tuple[str, np.ndarray[Any, Any]]], labels: list[str], columns: int = 2
 ) -> None:
-    figure.columns = len(sides)
+    figure.columns = min(columns, len(sides))
     for name, table in sides:
         axes = figure.axes(title=name, x_name="dimension", y_name="dimension", tilted=True)
         blank = np.where(np.eye(len(table), dtype=bool), np.nan, table)

@@ -39,7 +39,7 @@ def confusion(material: Material) -> Section | None:
     picture = material.exhibits.panels(
         "confusion",
         chosen,
-        lambda axes, each: _draw(axes, each, found[each.name]),
+        lambda axes, each: draw_matrix(axes, each, found[each.name]),
         each=2.9,
         caption="Answers by the clinicians' grade (rows) and the jury's (columns), both rounded half up. On the "
         "diagonal they agree; right of it the jury gives the higher grade. Shade is the share of a row."
@@ -96,7 +96,7 @@ def _by_rater(material: Material, dimensions: list[Measured]) -> Html:
     picture = material.exhibits.panels(
         "confusion-by-rater",
         shown,
-        lambda axes, one: _draw(
+        lambda axes, one: draw_matrix(
             axes, one[0], one[2], f"{short(one[1], 14)}: ", f"{short(one[1], 14)}'s grade"
         ),
         each=2.9,
@@ -116,12 +116,13 @@ def matrix(material: Material, dimension: str, grades: Grades) -> ConfusionMatri
     return confusion_matrix(grades.grade(reference), grades.grade(text), scale=grades.values)
 
 
-def _draw(
+def draw_matrix(
     axes: Axes,
     dimension: Measured,
     found: ConfusionMatrix,
     who: str = "",
     given: str = "jury's grade",
+    truth: str = "clinicians' grade",
 ) -> None:
     counts: Any = found.counts
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
@@ -130,7 +131,7 @@ def _draw(
     labels = [f"{level:g}" if isinstance(level, int | float) else str(level) for level in found.levels]
     axes.x_ticks = axes.y_ticks = list(enumerate(labels))
     axes.title = f"{who}{short(dimension.label, 18 if who else 24)} (n = {found.n:,})"
-    axes.x_name, axes.y_name = given, "clinicians' grade"
+    axes.x_name, axes.y_name = given, truth
 
 
 # More marks than this are drawn on a coarser lattice: the page stays small and the picture readable.

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from itertools import combinations
 
 import numpy as np
 
-from medjury.analysis.agreement import AgreementRow, AgreementTable, agreement
+from medjury.analysis.agreement import (
+    AgreementRow,
+    AgreementTable,
+    ConfusionMatrix,
+    agreement,
+    confusion_matrix,
+)
 from medjury.foundation.errors import MedjuryError
+from medjury.report._axes import Axes
 from medjury.report._exhibits import COLOURS, MARKERS
 from medjury.report._figure import Figure
-from medjury.report._html import Cell, Html, bullets, paragraph
-from medjury.report._material import Material, Section, short
+from medjury.report._html import Cell, Html, bullets, element, paragraph
+from medjury.report._material import PANELS, Material, Section, only_some, short
+from medjury.report._sections.grades import draw_matrix
 from medjury.statistics import Estimate, p_value, percent, shown
 from medjury.tables import Measured
 from medjury.validation import clustered_share
 
-_MEDIANS = ("median_difference", "difference_q1", "difference_q3", "wilcoxon_signed_rank")
+_MEDIANS = ("median_difference", "difference_q1", "difference_q3", "wilcoxon_signed_rank", "mae")
 _POOLED = "all graded dimensions, pooled"
 
 
@@ -45,8 +54,8 @@ def attributes(material: Material) -> Section | None:
         "attributes",
         rows,
         caption=f"ICC(3,k) of each rater and {evidence.reference_words}, on the answers that both scored, with "
-        f"{percent(evidence.confidence)} intervals; median and quartiles of rater less clinicians; Wilcoxon's "
-        "signed-rank test of the differences",
+        f"{percent(evidence.confidence)} intervals; median and quartiles of rater less clinicians; the mean "
+        "of the differences without their sign; Wilcoxon's signed-rank test of the differences",
         digits={"median difference": 2},
         shown=60,
         folded=len(rows) > 24,
@@ -56,7 +65,46 @@ def attributes(material: Material) -> Section | None:
         "read the median difference beside it. A small p says that the levels differ, not that the difference "
         "matters."
     )
-    return Section("attributes", "Attribute by attribute", Html(paragraph(lead) + table + bullets(notes)))
+    body = Html(paragraph(lead) + table + _distances(material) + bullets(notes))
+    return Section("attributes", "Attribute by attribute", body)
+
+
+def _distances(material: Material) -> Html:
+    """How far from the clinicians, whichever way: of each rater the share of answers at every distance."""
+    evidence = material.evidence
+    graded = [each for each in material.compared if each.grades and len(each.grades.values) > _MOST]
+    if not graded:
+        return Html("")
+    raters = material.graders[:_DRAWN]
+
+    def draw(axes: Axes, dimension: Measured) -> None:
+        grid, grades = evidence.grid(dimension.name), dimension.grades
+        assert grades is not None
+        reference, steps = evidence.reference(grid), np.arange(len(grades.values))
+        for place, rater in enumerate(raters):
+            gaps = np.abs(grid.scores[rater] - reference)
+            known = gaps[~np.isnan(gaps)]
+            if not len(known):
+                continue
+            step = (grades.highest - grades.lowest) / steps[-1]
+            nearest = np.floor(known / step + 0.5 + 1e-9)
+            share = [100 * float((nearest == each).mean()) for each in steps]
+            axes.line(steps.tolist(), share, COLOURS[place], marker=MARKERS[place], label=short(rater, 24))
+        axes.title, axes.y_limits = short(dimension.label, 34), (0, None)
+        axes.x_name, axes.y_name = "grades from the clinicians", "share of answers (%)"
+
+    return material.exhibits.panels(
+        "distances",
+        graded[:PANELS],
+        draw,
+        each=2.5,
+        extra=0.5,
+        caption="How many grades each rater is from the clinicians, too high or too low alike (halves upwards): "
+        f"the higher on the left, the nearer. {len(raters)} of {len(material.graders)} raters."
+        + only_some(min(len(graded), PANELS), len(graded), "tables/attributes.csv"),
+        alt="Lines of the share of answers at each distance from the clinicians' grade, one line for each rater "
+        "and one panel for each dimension; the column `mean distance` of the table has the means.",
+    )
 
 
 def _rows(
@@ -86,6 +134,7 @@ def _rows(
                 "ICC(3,k)": None if consistency is None else consistency.estimate,
                 "median difference": middle.estimate.value,
                 "IQR": f"{shown(low, 2)} to {shown(high, 2)}",
+                "mean distance": found[rater, "mae"].estimate.value,
                 "signed-rank p": p_value(found[rater, "wilcoxon_signed_rank"].p_value),
             }
         )
@@ -95,6 +144,9 @@ def _rows(
 # With more grades than this a class is a grade, and agreement is what to ask for.
 _MOST = 3
 _OVERALL = {"accuracy": "accuracy", "macro_f1": "macro F1", "kappa": "Cohen's kappa"}
+_OF_TWO = {name: name for name in ("sensitivity", "specificity", "precision")}
+# So many raters have a colour of their own.
+_DRAWN = len(COLOURS)
 # More lines than this make no readable figure.
 _LINES = 20
 Cells = Mapping[tuple[str, str, str], AgreementRow]
@@ -109,6 +161,8 @@ def classes(material: Material) -> Section | None:
         return None
     levels = sorted({value for each in few for value in _levels(each)})
     named = {**_OVERALL, **{f"f1_class_{level:g}": f"F1 of {level:g}" for level in levels}}
+    if any(len(_levels(each)) == 2 for each in few):
+        named |= _OF_TWO
     found = evidence.also(*named, dimensions=[each.name for each in few])
     if found is None:
         return None
@@ -131,7 +185,7 @@ def classes(material: Material) -> Section | None:
                     }
                 )
                 label = short(rater) if len(few) == 1 else f"{short(dimension.label, 14)}: {short(rater, 14)}"
-                lines.append((label, estimates[len(_OVERALL) :]))
+                lines.append((label, estimates))
     if not rows:
         return None
     words = f"{percent(evidence.confidence)} intervals"
@@ -140,21 +194,22 @@ def classes(material: Material) -> Section | None:
         rows,
         caption=f"Accuracy, F1 and Cohen's kappa (unweighted) of each rater against {evidence.reference_words}, on "
         f"the answers that both scored, scores between classes rounded half up, with {words}; "
-        "macro F1 is the mean over the classes that occur. Clinicians, where they are listed, "
+        "macro F1 is the mean over the classes that occur; of two classes the higher one is looked for "
+        "(sensitivity, specificity, precision). Clinicians, where they are listed, "
         "are held against the label that an adjudicator settled, which their own labels helped to form",
         shown=60,
     )
     picture = material.exhibits.figure(
         "classes",
-        (7.5, 1.2 + 0.42 * min(len(lines), _LINES)),
+        (10, 1.2 + 0.42 * min(len(lines), _LINES)),
         lambda figure: _draw(figure, lines[:_LINES], levels),
-        caption=f"F1 of each class, with {words} where the class is frequent enough.",
+        caption=f"Accuracy, F1 of each class and Cohen's kappa, with {words} where there is one.",
         alt="; ".join(
             f"{label}: "
             + ", ".join(
-                f"F1 of {level:g} {shown(each.value)}"
-                for level, each in zip(levels, estimates, strict=True)
-                if each is not None and each.value is not None
+                f"{name} {shown(each.value)}"
+                for name, each in zip(named.values(), estimates, strict=True)
+                if each is not None and each.value is not None and name not in _OF_TWO
             )
             for label, estimates in lines[:_LINES]
         ),
@@ -163,9 +218,59 @@ def classes(material: Material) -> Section | None:
         "Accuracy follows the class that is most frequent; F1 tells for each class how far a rater finds its "
         "answers and no others. A class that clinicians gave only a few times has no interval."
     )
-    return Section(
-        "classes", "Accuracy and F1", Html(paragraph(lead) + picture + table + _together(material, few))
+    body = Html(paragraph(lead) + picture + table + _together(material, few) + _crossed(material, few))
+    return Section("classes", "Accuracy and F1", body)
+
+
+def _crossed(material: Material, dimensions: list[Measured]) -> Html:
+    """Which class of one clinician was which of another."""
+    evidence = material.evidence
+    found: list[tuple[Measured, str, str, ConfusionMatrix]] = []
+    for each in dimensions:
+        grid = evidence.grid(each.name)
+        assert each.grades is not None
+        for one, two in combinations(evidence.clinicians, 2):
+            sides = [grid.scores[name] for name in (one, two)]
+            both = ~np.isnan(sides[0]) & ~np.isnan(sides[1])
+            if both.any():
+                graded = (each.grades.grade(side[both]) for side in sides)
+                found.append((each, one, two, confusion_matrix(*graded, scale=each.grades.values)))
+    if not found:
+        return Html("")
+    table = material.exhibits.table(
+        "classes-crossed",
+        [
+            {
+                "dimension": each.label,
+                "clinician": one,
+                "grade": float(matrix.levels[row]),
+                "with": two,
+                "their grade": float(matrix.levels[column]),
+                "answers": int(count),
+            }
+            for each, one, two, matrix in found
+            for row, line in enumerate(matrix.counts)
+            for column, count in enumerate(line)
+        ],
+        caption="The clinicians crossed: how many answers got this grade from one and that grade from the other",
+        shown=60,
     )
+    drawn = found[:PANELS]
+    picture = material.exhibits.panels(
+        "classes-crossed",
+        drawn,
+        lambda axes, one: draw_matrix(
+            axes, one[0], one[3], given=f"{short(one[2], 18)}'s grade", truth=f"{short(one[1], 18)}'s grade"
+        ),
+        each=2.9,
+        caption="Answers by one clinician's grade (rows) and another's (columns)."
+        + (f" The first {len(drawn)} of {len(found)}." if len(drawn) < len(found) else ""),
+        alt="; ".join(
+            f"{each.label}, {one} and {two}: {int(np.trace(matrix.counts)):,} of {matrix.n:,} answers alike"
+            for each, one, two, matrix in drawn
+        ),
+    )
+    return element("details", element("summary", "Clinicians, two by two"), picture, table)
 
 
 def _together(material: Material, dimensions: list[Measured]) -> Html:
@@ -246,12 +351,20 @@ def _cells(rows: Sequence[AgreementRow], reference: str) -> dict[tuple[str, str,
 
 
 def _draw(figure: Figure, lines: Sequence[Line], levels: Sequence[float]) -> None:
-    axes = figure.lines([label for label, _ in lines], x_name="F1 of the class", x_limits=(0, 1.02))
-    for number, level in enumerate(levels):
-        at = 0.24 * (number - (len(levels) - 1) / 2)
+    """Accuracy, F1 and kappa beside one another; of the estimates the first three are overall."""
+    figure.columns = 3
+    labels = [label for label, _ in lines]
+    for which, name in ((0, "accuracy"), (None, "F1 of the class"), (2, "Cohen's kappa")):
+        axes = figure.lines(labels, x_name=name, x_limits=(None if which == 2 else 0, 1.02))
         for place, (_, estimates) in enumerate(lines):
-            found, colour, label = estimates[number], COLOURS[number], f"class {level:g}"
-            axes.estimate(found, place + at, colour, marker=MARKERS[number], label=label)
+            if which is not None:
+                axes.estimate(estimates[which], place, COLOURS[-2])
+                continue
+            for number, level in enumerate(levels):
+                at, found = 0.24 * (number - (len(levels) - 1) / 2), estimates[len(_OVERALL) + number]
+                axes.estimate(
+                    found, place + at, COLOURS[number], marker=MARKERS[number], label=f"class {level:g}"
+                )
 
 
 def _levels(dimension: Measured) -> tuple[float, ...]:

@@ -4,7 +4,7 @@ order in which they were shown decided it."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -17,13 +17,17 @@ from collections.abc import Iterable
 
 import polars as pl
 
+from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, bullets, paragraph, sentence
-from medjury.report._material import Material, Section
-from medjury.statistics import Estimate, percent
+from medjury.report._material import Material, Section, short
+from medjury.report._svg import INK
+from medjury.statistics import Estimate, percent, shown
 from medjury.validation import clustered_share, patients
 
 _CONCORDANT, _PREFERENCE = "concordant", "preference"
 _TITLE = "Concordance and preference"
+# Bars of a figure; a judge's and a clinician's.
+_LINES, _SHADES, _KINDS = 24, ("#9ecae1", "#fdae6b"), ("judge", "clinician")
 
 
 @dataclass
@@ -102,13 +106,39 @@ def _shares(material: Material, compared: bool) -> Html:
         who: dict[str, Cell] = {"rater": rater, **({"system": system[0]} if several else {}), "kind": kind}
         lines.append(who | _line(material, part, compared))
     lines.sort(key=lambda line: (line["kind"] != "clinician", *map(str, list(line.values())[:2])))
-    return material.exhibits.table(
+    words = f"with {percent(evidence.confidence)} intervals"
+    table = material.exhibits.table(
         "preference",
         lines,
-        caption="Concordance and, of concordant pairs, the preferred answer, with "
-        f"{percent(evidence.confidence)} intervals",
+        caption=f"Concordance and, of concordant pairs, the preferred answer, {words}",
         shown=60,
     )
+    drawn = [line for line in lines if compared and line["compared"]][:_LINES]
+    if not drawn:
+        return table
+    names = [" · ".join(str(line[key]) for key in ("rater", "system") if key in line) for line in drawn]
+    picture = material.exhibits.figure(
+        "preference",
+        (7.5, 1.1 + 0.3 * len(drawn)),
+        lambda figure: _draw(figure, drawn, names),
+        caption="Of the concordant pairs that each rater compared, the share in which it prefers the answer to the "
+        f"specialist's, {words}.",
+        alt="; ".join(
+            f"{name}: {shown(line['answer preferred'])}" for name, line in zip(names, drawn, strict=True)
+        ),
+    )
+    return Html(picture + table)
+
+
+def _draw(figure: Figure, lines: Sequence[Mapping[str, Cell]], names: Sequence[str]) -> None:
+    axes = figure.lines([short(name) for name in names], x_name="answer preferred", x_limits=(0, 1))
+    axes.rule(x=0.5)
+    for place, line in enumerate(lines):
+        human, found = line["kind"] == "clinician", line["answer preferred"]
+        assert isinstance(found, Estimate)
+        axes.box((0, found.value or 0.0), (place - 0.3, place + 0.3), _SHADES[human], label=_KINDS[human])
+        axes.span(found.low, found.high, place, INK, width=1)
+        axes.text(1, place, f"n = {line['compared']}", shift=5)
 
 
 def _line(material: Material, part: pl.DataFrame, compared: bool) -> dict[str, Cell]:

@@ -22,26 +22,26 @@ if TYPE_CHECKING:
 # The jury's order of the systems beside the clinicians', on the held-out answers that both scored.
 
 _MOST = 24
-# Mean by the jury, mean by the clinicians, and over how many scores.
-Means = dict[str, tuple[float, float, int]]
+# Mean by the jury, by the clinicians and by the calibrated jury (NaN: not known), and over how many scores.
+Means = dict[str, tuple[float, float, float, int]]
 
 
 def order_of_systems(material: Material, found: Ranking) -> Html:
     means = _means(material)
     if len(means) < 2:
         return Html("")
-    ranks = [_ranks(means, side) for side in (0, 1)]
+    sides = (0, 1) if np.isnan([each[2] for each in means.values()]).any() else (0, 1, 2)
+    ranks = [_ranks(means, side) for side in sides]
     # Systems that are tied on one side stand in the order of the other, so that no line crosses for nothing.
-    orders = [sorted(means, key=lambda each: (ranks[side][each], ranks[1 - side][each])) for side in (0, 1)]
+    orders = [sorted(means, key=lambda each: (ranks[side][each], ranks[side != 1][each])) for side in sides]
     places = [{name: place for place, name in enumerate(order, start=1)} for order in orders]
+    named = ("jury's {}", "clinicians' {}", "jury's {}, calibrated")[: len(sides)]
     rows: list[dict[str, Cell]] = [
         {
             "system": system,
-            "jury's rank": _rank_shown(ranks[0], system),
-            "clinicians' rank": _rank_shown(ranks[1], system),
-            "jury's mean": means[system][0],
-            "clinicians' mean": means[system][1],
-            "scores": means[system][2],
+            **{words.format("rank"): _rank_shown(ranks[side], system) for side, words in enumerate(named)},
+            **{words.format("mean"): means[system][side] for side, words in enumerate(named)},
+            "scores": means[system][3],
         }
         for system in orders[0]
     ]
@@ -49,7 +49,8 @@ def order_of_systems(material: Material, found: Ranking) -> Html:
         "ranking-beside-clinicians",
         rows,
         caption="The order of the systems by jury and by clinicians, on the answers that both scored, cases used "
-        f"for development left out ({_unit(material)}). Systems with the same mean are tied and share a rank",
+        f"for development left out ({_unit(material)}). Systems with the same mean are tied and share a rank"
+        + ("; each calibrated score is by a map that never saw its case" if len(sides) > 2 else ""),
     )
     table = Html(table + _agreement(material, found))
     title = element("h3", "Beside the clinicians' order")
@@ -57,10 +58,11 @@ def order_of_systems(material: Material, found: Ranking) -> Html:
         return Html(title + table)
     picture = material.exhibits.figure(
         "ranking-bump",
-        (6, 1.0 + 0.32 * len(means)),
+        (3.5 + 2.5 * (len(sides) - 1), 1.0 + 0.32 * len(means)),
         lambda figure: _order_of_systems_draw(figure, places, ranks, means),
         caption="The systems' order by jury and by clinicians on the same answers. Lines that cross are systems on "
-        f"which they disagree. Each has its rank and its mean score ({_unit(material)}).",
+        f"which they disagree. Each has its rank and its mean score ({_unit(material)})."
+        + (" On the right the same of the jury's calibrated scores." if len(sides) > 2 else ""),
         alt="; ".join(
             f"{system}: {_rank_shown(ranks[0], system)} by the jury, {_rank_shown(ranks[1], system)} by clinicians"
             for system in orders[0]
@@ -139,7 +141,8 @@ def _unit(material: Material) -> str:
 def _means(material: Material) -> Means:
     """Means over dimensions of the means of each, as shares of the scale (1 is best), or as given."""
     evidence = material.evidence
-    found: dict[str, list[tuple[float, float, int]]] = {}
+    found: dict[str, list[tuple[float, float, float, int]]] = {}
+    calibrated = _calibrated(material)
     ranked = ranked_by(material)
     bare = all(each.grades is None for each in ranked)  # a composite: nobody can say what its scale is
     for dimension in ranked:
@@ -149,41 +152,70 @@ def _means(material: Material) -> Means:
         low, span = 0.0, 1.0
         if dimension.grades is not None:
             low, span = dimension.grades.lowest, dimension.grades.highest - dimension.grades.lowest
-        human, jury = ((dimension.oriented(scores) - low) / span for scores in sides)
+        known = calibrated.get(dimension.name, {})
+        units = zip(grid.items.tolist(), grid.systems.tolist(), strict=True)
+        sides.append(np.array([known.get(unit, np.nan) for unit in units]))
+        human, jury, after = ((dimension.oriented(scores) - low) / span for scores in sides)
         for system in evidence.table.systems:
             here = grid.systems == system
             if here.any():
-                means = (float(jury[here].mean()), float(human[here].mean()), int(here.sum()))
-                found.setdefault(system, []).append(means)
+                one, two, three = (float(each[here].mean()) for each in (jury, human, after))
+                found.setdefault(system, []).append((one, two, three, int(here.sum())))
     return {
         system: (
             float(np.mean([each[0] for each in parts])),
             float(np.mean([each[1] for each in parts])),
-            sum(each[2] for each in parts),
+            float(np.mean([each[2] for each in parts])),
+            sum(each[3] for each in parts),
         )
         for system, parts in found.items()
     }
 
 
+def _calibrated(material: Material) -> dict[str, dict[tuple[str, str], float]]:
+    """By dimension the calibrated score of every answer, of the rater on trial; nothing where it cannot be."""
+    table, rater = material.evidence.table, material.evidence.rater
+    try:
+        study = material.calibration
+    except MedjuryError:
+        return {}
+    found = {
+        each.dimension: dict(
+            zip(
+                zip(each.part.grid.items.tolist(), each.part.grid.systems.tolist(), strict=True),
+                each.pairs.calibrated.tolist(),
+                strict=True,
+            )
+        )
+        for each in study.calibrations
+        if each.rater == rater
+    }
+    followed = study.followed_scores(table.instrument) if table.instrument and not table.criteria else {}
+    return {name: scores for (who, name), scores in followed.items() if who == rater} | found
+
+
 def _order_of_systems_draw(
     figure: Figure, places: list[dict[str, int]], ranks: list[dict[str, int]], means: Means
 ) -> None:
+    last = len(places) - 1
     axes = figure.axes(
         x_name="ranked by",
         y_name="order",
-        x_ticks=[(0, "jury"), (1, "clinicians")],
+        x_ticks=list(enumerate(("jury", "clinicians", "jury, calibrated")[: last + 1])),
         y_ticks=[],
-        x_limits=(-0.9, 1.9),
+        x_limits=(-0.9, last + 0.9),
         y_limits=(len(means) + 0.5, 0.5),
         grid="",
     )
-    for number, (system, first) in enumerate(places[0].items()):
-        colour, second = COLOURS[number % len(COLOURS)], places[1][system]
-        axes.line([0, 1], [first, second], colour, marker="o", width=1.5, size=3)
-        left, right, _ = means[system]
-        one, two = (_rank_shown(own, system) for own in ranks)
-        axes.text(0, first, f"{short(system, 18)} {shown(left)}, {one}", shift=-6, anchor="end", size=8)
-        axes.text(1, second, f"{two}, {shown(right)} {short(system, 18)}", shift=6, size=8)
+    for number, system in enumerate(places[0]):
+        ups = [each[system] for each in places]
+        axes.line(range(last + 1), ups, COLOURS[number % len(COLOURS)], marker="o", width=1.5, size=3)
+        ranked = [_rank_shown(own, system) for own in ranks]
+        told = [f"{shown(mean)}, {rank}" for mean, rank in zip(means[system], ranked, strict=False)]
+        axes.text(0, ups[0], f"{short(system, 18)} {told[0]}", shift=-6, anchor="end", size=8)
+        if last > 1:
+            axes.text(1, ups[1] - 0.3, told[1], anchor="middle", size=7)
+        axes.text(last, ups[last], f"{told[last]} {short(system, 18)}", shift=6, size=8)
 
 
 _TITLE = "Ranking of the systems"

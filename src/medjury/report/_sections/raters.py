@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from medjury.analysis.agreement import RaterPair, RaterPairs, rater_pairs
+from medjury.analysis.agreement import RaterPair, RaterPairs, cohen_kappa, rater_pairs, spearman
 from medjury.report._axes import Axes
 from medjury.report._exhibits import BLUES, CLINICIAN_COLOUR, COLOURS, JURY_COLOUR
 from medjury.report._figure import heat
@@ -60,6 +62,7 @@ _GROUPS = {
     "judge with human": (COLOURS[2], "^"),
     "human with human": (CLINICIAN_COLOUR, "s"),
 }
+_MAJORITY, _WITH_MAJORITY = "the clinicians' majority", "with the majority"
 Table = np.ndarray[Any, np.dtype[np.float64]]
 
 
@@ -80,6 +83,7 @@ def who_agrees(material: Material) -> Section | None:
     )
     if len(found.raters) < 3:
         return only
+    found = _and_majority(material, found, scaled)
     rows: list[dict[str, Cell]] = [
         {
             "dimension": evidence.label(row.dimension),
@@ -128,6 +132,28 @@ def who_agrees(material: Material) -> Section | None:
     )
 
 
+def _and_majority(material: Material, found: RaterPairs, dimensions: Sequence[Measured]) -> RaterPairs:
+    """The clinicians' majority as one more rater, where it is what raters are held against."""
+    evidence = material.evidence
+    if evidence.table.people.consensus != "majority" or len(evidence.clinicians) < 3:
+        return found
+    rows = []
+    for each in dimensions:
+        grid, grades = evidence.grid(each.name), each.grades
+        assert grades is not None
+        settled = evidence.reference(grid)
+        for rater in found.raters:
+            both = ~np.isnan(settled) & ~np.isnan(grid.scores[rater])
+            sides = grid.scores[rater][both], settled[both]
+            kappa = rho = None
+            if both.any():
+                graded = map(grades.grade, sides)
+                kappa = cohen_kappa(*graded, scale=grades.values, weights="quadratic", interval="none").value
+                rho = spearman(*sides, interval="none").value
+            rows.append(RaterPair(each.name, rater, _MAJORITY, _WITH_MAJORITY, int(both.sum()), kappa, rho))
+    return replace(found, rows=(*found.rows, *rows), raters=(*found.raters, _MAJORITY))
+
+
 def _not_independent(material: Material, found: RaterPairs) -> str:
     groups = {row.group for row in found.rows}
     text = ""
@@ -135,6 +161,8 @@ def _not_independent(material: Material, found: RaterPairs) -> str:
         text = " The jury contains its judges, which raises its agreement with them."
     if "with the adjudicator" in groups:
         text += f" {material.evidence.table.people.adjudicator} settled after reading what the clinicians had said."
+    if _WITH_MAJORITY in groups:
+        text += " A clinician's own vote is in the majority, which raises the agreement with it."
     return text
 
 

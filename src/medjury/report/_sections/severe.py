@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from medjury.analysis.agreement import SevereErrors, error_overlap
+from medjury.report._axes import Axes
 from medjury.report._exhibits import JURY_COLOUR
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, paragraph
 from medjury.report._material import PANELS, Material, Section, only_some, short
 from medjury.statistics import percent
 
-_MEMBERS = 10
+_MEMBERS, _GROUPS = 10, 16
 _WHOSE = {"any": "any clinician", "mean": "clinicians by their mean", "majority": "most clinicians"}
 Bar = tuple[str, SevereErrors]
 
@@ -108,12 +111,14 @@ def _overlap(material: Material) -> Html:
     if len(judges) < 2:
         return Html("")
     rows: list[dict[str, Cell]] = []
+    groups: dict[str, Mapping[tuple[str, ...], int]] = {}
     for dimension in evidence.table.counted:
         severe = {
             name: found for name in judges if (found := evidence.severe(dimension.name, name)) is not None
         }
         if any(found.errors for found in severe.values()):
             shared = error_overlap({name: found.flags for name, found in severe.items()})
+            groups[dimension.label] = shared.intersections
             rows += [
                 {
                     "dimension": dimension.label,
@@ -124,13 +129,45 @@ def _overlap(material: Material) -> Html:
                 }
                 for members, count in shared.intersections.items()
             ]
-    return material.exhibits.table(
+    table = material.exhibits.table(
         "severe-error-overlap",
         rows,
         head=("dimension", "exactly these judges", "judges", "answers", "share of answers with any"),
         caption="Which judges make their severe errors on the same answers",
         shown=40,
     )
+    if not groups:
+        return table
+    picture = material.exhibits.panels(
+        "severe-error-overlap",
+        list(groups)[:PANELS],
+        lambda axes, label: _draw_overlap(axes, label, judges, groups[label]),
+        columns=2,
+        each=1.4 + 0.22 * len(judges),
+        caption="Severe errors by the judges that make them: each column is a group of answers, its marks are "
+        "exactly the judges that err there, the number says on how many answers."
+        + only_some(min(len(groups), PANELS), len(groups), "tables/severe-error-overlap.csv"),
+        alt="; ".join(
+            f"{label}: {' and '.join(members)} on {count}"
+            for label, found in groups.items()
+            for members, count in found.items()
+        ),
+    )
+    return Html(picture + table)
+
+
+def _draw_overlap(
+    axes: Axes, label: str, judges: Sequence[str], found: Mapping[tuple[str, ...], int]
+) -> None:
+    order = sorted(found, key=lambda members: (-found[members], members))[:_GROUPS]
+    axes.y_ticks = [(float(place), short(name, 18)) for place, name in enumerate(judges)]
+    axes.x_ticks = [(float(at), f"{found[members]:,}") for at, members in enumerate(order)]
+    axes.x_limits, axes.y_limits = (-0.7, max(len(order), 4) - 0.3), (len(judges) - 0.5, -0.5)
+    for at, members in enumerate(order):
+        places = [judges.index(name) for name in members]
+        axes.line([at, at], [min(places), max(places)], JURY_COLOUR, width=1)
+        axes.points([at] * len(places), places, JURY_COLOUR, size=4.5)
+    axes.title, axes.x_name, axes.y_name = short(label, 30), "answers in the group", "judge"
 
 
 def _draw(figure: Figure, bars: list[Bar]) -> None:

@@ -20,7 +20,9 @@ _FAMILIES = ("edit distance", "n-gram overlap", "learned")
 _LINES = 40
 _NOTE = (
     "Enrichment is the mean at label 2 less that at label 0, on scores turned so that higher is better: the more "
-    "negative, the better the metric sees harm. Kendall's tau-b is of the metric as it is."
+    "negative, the better the metric sees harm. Kendall's tau-b is of the metric as it is. "
+    "Harm called worse: of every pair of an answer at label 2 and one at label 0, how often the metric calls the "
+    "first worse (half: as good as chance)."
 )
 
 
@@ -40,6 +42,7 @@ def text_metrics(material: Material) -> Section | None:
             "metric": row.metric,
             "enrichment (2 − 0)": row.evaluation.enrichment,
             "Kendall's tau-b": row.evaluation.kendall_tau_b,
+            "harm called worse": row.evaluation.aligned,
             "answers": row.evaluation.enrichment.n,
             "metric undefined": row.evaluation.n_undefined,
             "clinicians differ": row.n_undecided,

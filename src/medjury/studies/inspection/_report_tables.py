@@ -168,6 +168,11 @@ def _dimensions(facts: StudyFacts) -> str:
     return "" if facts.by_case or len(facts.grades) > 1 else "a second dimension"
 
 
+def _one_scale(facts: StudyFacts) -> str:
+    graded = sum(len(each) > _FEW_GRADES - 1 for each in facts.grades.values())
+    return "" if graded > 2 and not facts.by_case else "three dimensions of three grades or more"
+
+
 def _repeated(facts: StudyFacts) -> str:
     if facts.design == "pairs":
         return _PAIRS
@@ -259,6 +264,7 @@ _NEEDS = (
     Need(("coverage", "unscored", "unscored-by-reason"), "what was scored, and what was not", _nothing),
     Need(("judges", "methods", "tripod-llm", "folder"), "how it was made", _nothing),
     Need(("cost",), "calls, tokens and money", _nothing),
+    Need(("cost-by-system", "coverage-by-system"), "the same, system by system", _systems),
     Need(("answering-models",), "which models answered", _asked),
     Need(("corpus",), "what was rated", _nothing),
     Need(("distributions",), "which grades were given", _nothing),
@@ -276,8 +282,15 @@ _NEEDS = (
     Need(("rater-kappas",), "every two raters", _three_raters),
     Need(("raters",), "who the clinicians are", _raters),
     Need(("classes",), "accuracy and F1", _classes),
-    Need(("classes-clinicians",), "Fleiss' kappa of the clinicians", _classes_of_people),
-    Need(("dimension-correlations",), "do dimensions measure different things", _dimensions),
+    Need(
+        ("classes-clinicians", "classes-crossed"), "the clinicians' classes side by side", _classes_of_people
+    ),
+    Need(
+        ("dimension-correlations", "dimension-correlations-by-rater"),
+        "do dimensions measure different things",
+        _dimensions,
+    ),
+    Need(("internal-consistency",), "do dimensions make one scale", _one_scale),
     Need(("severe-errors",), "danger that was missed", _dangerous),
     Need(("severe-error-overlap",), "judges that miss the same danger", _overlap),
     Need(("triage",), "which answers to read first", _reviewed),
@@ -299,7 +312,7 @@ _NEEDS = (
     ),
     Need(("ranking-by-reference",), "the clinicians' order, estimated", _ranked_by_people),
     Need(("self-preference",), "does a judge favour its own vendor", _self_preference),
-    Need(("stability",), "the same judge asked again", _repeated),
+    Need(("stability", "stability-by-answer"), "the same judge asked again", _repeated),
     Need(("stability-people",), "clinicians beside it", _repeated_by_people),
     Need(("repeats",), "every run of a judge", _runs),
     Need(("standardised",), "ICC(3,k) on z-scores, with text metrics", _metrics),

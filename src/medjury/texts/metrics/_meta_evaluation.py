@@ -29,18 +29,21 @@ class MetricEvaluation(Row):
 
     `enrichment` is on scores oriented so that higher is better: the more negative, the better the metric sees
     significant errors. `kendall_tau_b` is of the metric as it is: positive for an error rate that rises with
-    harm, negative for a similarity that falls.
+    harm, negative for a similarity that falls. `aligned` is the share of pairs, a significant error and a harmless
+    one, of which the metric calls the significant one worse; a tie is half.
     """
 
     metric: Metric
     enrichment: Estimate
     kendall_tau_b: Estimate
     n_undefined: int
+    aligned: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         return {
             "metric": self.metric.name,
             **flat(self, "enrichment", "kendall_tau_b"),
+            "aligned": self.aligned,
             "n": self.enrichment.n,
             "undefined": self.n_undefined,
         }
@@ -62,6 +65,7 @@ class MetaEvaluation(Result[MetricEvaluation]):
                 "metric": each.metric.name,
                 "enrichment (2 − 0)": cell(each.enrichment),
                 "Kendall tau-b": cell(each.kendall_tau_b),
+                "aligned": each.aligned,
                 "n": each.enrichment.n,
                 "undefined": each.n_undefined,
             }
@@ -69,7 +73,10 @@ class MetaEvaluation(Result[MetricEvaluation]):
         ]
 
     def text(self) -> str:
-        note = "Enrichment is on scores oriented so that higher is better; tau-b is of the metric as it is."
+        note = (
+            "Enrichment is on scores oriented so that higher is better; tau-b is of the metric as it is; aligned "
+            "is how often it calls a significant error worse than a harmless one (half: chance)."
+        )
         return "\n".join([*text_table(self.shown_rows()), note])
 
     def svg(self) -> str:
@@ -111,7 +118,8 @@ def meta_evaluate(
         options: dict[str, Any] = {"clusters": calls, "resamples": resamples, "seed": seed}
         enrichment = enrichment_of(truth[kept], oriented, options)
         tau = kendall_tau_b(numbers[kept], truth[kept], **options)
-        found.append(MetricEvaluation(metric, enrichment, tau, int((~kept).sum())))
+        share = _aligned(truth[kept], oriented)
+        found.append(MetricEvaluation(metric, enrichment, tau, int((~kept).sum()), share))
     return MetaEvaluation(tuple(found))
 
 
@@ -122,6 +130,13 @@ def enrichment_of(labels: Floats, scores: Floats, options: dict[str, Any]) -> Es
     if len(labels) < FEWEST_PAIRS and found.low is not None:
         return found.without_interval(f"{len(labels)} pairs are too few, at least {FEWEST_PAIRS} are needed")
     return found
+
+
+def _aligned(labels: Floats, scores: Floats) -> float | None:
+    harmed, safe = (np.round(scores[labels == label], 9) for label in (2, 0))
+    if not len(harmed) or not len(safe):
+        return None
+    return float(((harmed[:, None] < safe).mean() + (harmed[:, None] <= safe).mean()) / 2)
 
 
 def _enrichment(rows: Floats) -> Callable[[Floats], dict[str, Floats]]:
@@ -160,6 +175,7 @@ class MetricBesideLabels(Row):
             "dimension": self.dimension,
             "metric": self.metric,
             **flat(self.evaluation, "enrichment", "kendall_tau_b"),
+            "aligned": self.evaluation.aligned,
             "n": self.evaluation.enrichment.n,
             **flat(self.evaluation, "n_undefined"),
             **flat(self, "n_undecided"),

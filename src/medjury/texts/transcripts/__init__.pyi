@@ -1,5 +1,6 @@
 from ._align import align as align
 from ._alignment import Alignment as Alignment
+from ._alignment import AlignmentQuality as AlignmentQuality
 from ._alignment import evaluate_alignment as evaluate_alignment
 from ._model_aligner import align_with_model as align_with_model
 from ._normalise import FillerList as FillerList

@@ -178,6 +178,24 @@ class AlignmentQuality:
     asr_turns: int
     faults: tuple[AlignmentFault, ...]
 
+    @classmethod
+    def of_all(cls, parts: Sequence[AlignmentQuality]) -> AlignmentQuality:
+        """Of several calls together, each turn counting once; the faults are in the calls'."""
+
+        def whole(share: str, turns: str) -> float | None:
+            known = [(getattr(each, share) or 0.0, getattr(each, turns)) for each in parts]
+            count = sum(n for _, n in known)
+            return sum(value * n for value, n in known) / count if count else None
+
+        return cls(
+            whole("golden_classification", "golden_turns"),
+            whole("asr_classification", "asr_turns"),
+            whole("structural", "golden_turns"),
+            sum(each.golden_turns for each in parts),
+            sum(each.asr_turns for each in parts),
+            (),
+        )
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
