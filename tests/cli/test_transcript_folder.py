@@ -58,6 +58,13 @@ def test_all_calls_are_one_study_with_the_call_as_patient(
         ("tuesday-1", "beta"): "tuesday",
     }
     printed = capsys.readouterr().out
+    assert (
+        "drawn of alpha: 2 pairs, 3.0 words each (quartiles 3 to 3), mean word error rate 0.3333" in printed
+    )
+    assert (
+        "drawn of beta: 2 pairs, 3.5 words each (quartiles 3.25 to 3.75), mean word error rate 0.2917"
+        in printed
+    )
     assert "2 calls, 4 transcripts" in printed
     assert "alpha: word error rate 0.1429" in printed, "two of fourteen words"
     assert "beta: word error rate 0.1429" in printed, "two of fourteen words"

@@ -60,7 +60,7 @@ def counts_are_right(
             assert row["who"] == ("judge with judge", "judge with human", "human with human")[among], row
         name = names[row["dimension"]]
         sides = [rated.scores.get((row[each], name), {}) for each in ("rater", "with")]
-        if row["with"] == "the clinicians' majority":
+        if row["with"] == "majority vote":
             sides[1] = rated.reference(name)
         x, y = shared(*sides)
         assert amount(row["answers"]) == len(x)

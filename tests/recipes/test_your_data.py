@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.recipes.compared import read_table
 from tests.recipes.designs import RUNS
 from tests.recipes.offline import nobody_reached, run_recipe
 
@@ -102,10 +103,13 @@ def mine(folder: Path, *, cases: int = 42) -> Path:
                 "texts": {"context": f"Doctor: {said}"}, "metadata": {"benchmark": ("round", "letter")[number % 2]},
             })  # fmt: skip
             truth = {name: draw.randint(1, 7) for name in DIMENSIONS}
+            overlooked = number in (4, 9) and place == number % 3  # a danger that two judges do not see
+            truth |= {"faithful": 1} if overlooked else {}
             for judge in JUDGES:
                 scores += [
                     {"item": item, "system": system, "rater": judge, "dimension": name,
-                     "score": min(7, max(1, grade + draw.choice((-1, 0, 0, 1))))}
+                     "score": 6 if overlooked and judge in JUDGES[:2] and name == "faithful"
+                     else min(7, max(1, grade + draw.choice((-1, 0, 0, 1))))}
                     for name, grade in truth.items()
                 ]  # fmt: skip
             readers = ((number * 2) % 9, (number * 2 + 1) % 9) if place == number % 3 else ()
@@ -148,13 +152,31 @@ def test_files_of_another_shape_give_every_table_of_the_recipes_report(
     assert re.search(r"grades\.csv +yours +stored scores \(study\.yaml\)", text)
     with nobody_reached():
         assert main(["run", str(folder / "study.yaml"), "--quiet"]) == 0
-    made = tables_in(folder / "runs" / "medhelm-jury")
-    theirs = tables_in(run_recipe(tmp_path_factory, "medhelm-jury") / "runs" / "medhelm-jury")
+    own, recipes = (
+        place / "runs" / "medhelm-jury" for place in (folder, run_recipe(tmp_path_factory, "medhelm-jury"))
+    )
+    made, theirs = tables_in(own), tables_in(recipes)
     found = check_recipe(folder)
     # No model answered where all scores come from a file: the one table that cannot be, and the check says why.
     assert theirs - made - OF_THE_OUTCOME == {"answering-models"} == set(found.studies[0].lost)
     assert "answering-models: a judge that asks a model: all scores are from files" in text
     assert told(found, "study.yaml") == made - OF_THE_OUTCOME
+    # A table that has rows there has rows here, and so has every figure: of these judges, dimensions and systems.
+    filled, theirs_filled = (
+        {name for name in made & theirs if read_table(run / "tables" / f"{name}.csv")}
+        for run in (own, recipes)
+    )
+    assert theirs_filled <= filled, theirs_filled - filled
+    figures, theirs_figures = ({file.name for file in (run / "figures").iterdir()} for run in (own, recipes))
+    assert theirs_figures <= figures
+    rows = {name: read_table(own / "tables" / f"{name}.csv") for name in filled}
+    for column, wanted in (("system", {*SYSTEMS}), ("judge", {*JUDGES}),
+                           ("dimension", {name.capitalize() for name in DIMENSIONS} | {"Mean"})):  # fmt: skip
+        told_of = {
+            str(row[column]) for name in rows for row in rows[name] if column in row and name != "unscored"
+        }
+        assert wanted <= told_of, (column, told_of)
+        assert not any("accuracy" in each.lower() or "juror" in each for each in told_of), told_of
 
 
 def test_what_a_smaller_study_lacks_is_told_table_by_table(tmp_path: Path) -> None:

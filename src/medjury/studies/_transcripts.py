@@ -7,8 +7,9 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import nan
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean, quantiles, stdev
 from typing import Any
 
 from medjury.foundation.documents import read_document
@@ -279,6 +280,18 @@ class TranscriptCollection:
             found += study.cases(places, files.system)
         return found
 
+    def drawn_pairs(self) -> dict[str, list[tuple[int, float]]]:
+        """By recogniser: of every drawn pair how many words were said, and its word error rate (NaN: none said)."""
+        wanted, start, found = set(self.chosen), 0, dict[str, list[tuple[int, float]]]()
+        for files, study in self.calls:
+            language = language_of_text(" ".join(pair.reference for pair in study.pairs))
+            for place, (pair, rate) in enumerate(zip(study.pairs, study.rates, strict=True), start=start):
+                if place in wanted:
+                    said = len(split_words(normalise(pair.reference, language=language)))
+                    found.setdefault(files.recogniser, []).append((said, nan if rate is None else rate))
+            start += len(study.pairs)
+        return found
+
     def error_rates(self) -> dict[str, dict[str, float]]:
         """By recogniser and run: wrong words per word said, over all turns that were said; none without a word."""
         words: dict[str, dict[str, list[tuple[float, int]]]] = {}
@@ -310,6 +323,12 @@ class TranscriptCollection:
                 each = ", ".join(f"{value:.4f}" for value in values)
                 text += f" ± {stdev(values):.4f} (SD of {len(values)} runs: {each})"
             lines.append(text)
+        for name, pairs in self.drawn_pairs().items():
+            said, known = [n for n, _ in pairs], [rate for _, rate in pairs if rate == rate]
+            low, _, high = quantiles(said, n=4, method="inclusive") if len(said) > 1 else said * 3
+            text = f"drawn of {name}: {len(pairs)} pairs, {mean(said):.1f} words each "
+            text += f"(quartiles {low:g} to {high:g})"
+            lines.append(text + (f", mean word error rate {mean(known):.4f}" if known else ""))
         return "\n".join(lines)
 
     def write(self, folder: Path, settings: Mapping[str, Any] | None = None) -> Path:

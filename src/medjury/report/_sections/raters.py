@@ -62,7 +62,7 @@ _GROUPS = {
     "judge with human": (COLOURS[2], "^"),
     "human with human": (CLINICIAN_COLOUR, "s"),
 }
-_MAJORITY, _WITH_MAJORITY = "the clinicians' majority", "with the majority"
+_MAJORITY, _WITH_MAJORITY = "majority vote", "with the majority"
 Table = np.ndarray[Any, np.dtype[np.float64]]
 
 
