@@ -168,7 +168,8 @@ def test_files_of_another_shape_give_every_table_of_the_recipes_report(
     )
     assert theirs_filled <= filled, theirs_filled - filled
     figures, theirs_figures = ({file.name for file in (run / "figures").iterdir()} for run in (own, recipes))
-    assert theirs_figures <= figures
+    # Of scores from a file nobody knows calls or cost, against which this figure draws agreement.
+    assert theirs_figures - figures == {"ways-of-judging.svg"}
     rows = {name: read_table(own / "tables" / f"{name}.csv") for name in filled}
     for column, wanted in (("system", {*SYSTEMS}), ("judge", {*JUDGES}),
                            ("dimension", {name.capitalize() for name in DIMENSIONS} | {"Mean"})):  # fmt: skip
