@@ -35,7 +35,10 @@ def stated(file: Path, field: str) -> Iterator[Any]:
     if file.suffix == ".csv":
         with file.open(encoding="utf-8", newline="") as rows:
             for row in csv.DictReader(rows):
-                yield from (row[field], *(row.get(name) for name in ("dimension", "judge", "effect")))
+                yield from (
+                    row[field],
+                    *(row.get(name) for name in ("dimension", "judge", "effect", "rater")),
+                )
         return
     found = [json.loads(file.read_text(encoding="utf-8"))]
     for step in field.removeprefix("#").replace("[]", "").split("."):

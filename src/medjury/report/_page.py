@@ -36,9 +36,9 @@ from medjury.report._sections.distributions import dimensions, distributions
 from medjury.report._sections.first_page import first_page
 from medjury.report._sections.gate import gate
 from medjury.report._sections.governance import STYLE as GOVERNANCE_STYLE
-from medjury.report._sections.governance import governance_page, refuse_another
+from medjury.report._sections.governance import governance_page, refuse_another, reporting_checklist
 from medjury.report._sections.grades import confusion, differences, order_against_grade
-from medjury.report._sections.methods import methods, reporting_checklist
+from medjury.report._sections.methods import methods
 from medjury.report._sections.other_agreement import attributes, classes
 from medjury.report._sections.pairs import preferred_systems
 from medjury.report._sections.preference import preference

@@ -1,31 +1,35 @@
 """The governance page: what Joint Commission and CHAI, TRIPOD-LLM, GRRAS and the EU's technical file ask, filled in
-from the files of a run. Every value is looked up in a file when the page is written and is shown beside its place
-there; what no file states is an open line. `governance.yaml` says what is asked, and where it is stated."""
+from the files of a run. Every value is looked up in a file and is shown beside its place there; what no file states
+is an open line. `governance.yaml` says what is asked, and where it is stated. The report has TRIPOD-LLM too."""
 
 from __future__ import annotations
 
 import csv
+import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files as packaged
 from pathlib import Path
 from typing import Any
 
 from medjury.foundation.errors import MedjuryError
-from medjury.report._html import Html, element, paragraph
+from medjury.report._html import Cell, Html, element, paragraph
+from medjury.report._material import Material, Section
 from medjury.statistics import shown
 from medjury.store.runs import files
 
+# What a file holds: the rows of a table, or a document; None where there is no such file.
+Reader = Callable[[str], Any]
 STYLE = (
     ".asked{list-style:none;padding:0}.asked>li{border-top:1px solid var(--line,#ccc);padding:.5rem 0;"
     "display:grid;grid-template-columns:minmax(0,9rem) minmax(0,2fr) minmax(0,3fr);gap:.3rem 1rem}"
     ".asked dl{margin:0;display:block}.asked dt{font-size:.85em}.asked dd{margin:0 0 .4rem;overflow-wrap:anywhere}"
     "@media(max-width:44rem){.asked>li{grid-template-columns:minmax(0,1fr)}}"
 )
-_PASSPORT = "passport"
+_PASSPORT, _OPEN = "passport", "OPEN: for the authors"
 _NAMES = ("dimension", "judge", "effect")  # the columns of a table that say what a row is about
 _MOST, _LONG = 12, 60  # so many of a list are shown, each on its line where one is longer than this
 
@@ -52,9 +56,17 @@ class Line:
 def governance_page(folder: Path, rater: str, study: str, note: str, passport: Path | None = None) -> Html:
     """The page about a run folder, whose tables are written; `rater` is on trial, `passport` its judge card, and
     `note` what everybody must know who reads of the `study`."""
+
+    @cache
+    def read(name: str) -> Any:
+        file = passport if name == _PASSPORT else folder / name
+        return (
+            _parsed(name, file.read_text(encoding="utf-8")) if file is not None and file.is_file() else None
+        )
+
     parts, filled, count = [], 0, 0
     for frame in _frames():
-        lines = [_line(each, folder, rater, passport) for each in frame["lines"]]
+        lines = [_line(each, read, rater, passport.name if passport else "") for each in frame["lines"]]
         filled, count = filled + sum(bool(each.facts) for each in lines), count + len(lines)
         parts += [
             element("h2", frame["title"]),
@@ -94,42 +106,79 @@ def refuse_another(passport: Path, folder: Path) -> None:
         )
 
 
-def _line(asked: str, folder: Path, rater: str, passport: Path | None) -> Line:
+def reporting_checklist(material: Material) -> Section:
+    """TRIPOD-LLM, filled in from what the report itself is about to write; the rest is for the authors."""
+
+    @cache
+    def read(name: str) -> Any:
+        if name == files.MANIFEST:
+            return json.loads(json.dumps(material.evidence.manifest.content()))
+        table = material.exhibits.tables.get(Path(name).stem)
+        return None if table is None else _parsed(name, table)
+
+    (frame,) = (each for each in _frames() if each["title"].startswith("TRIPOD"))
+    lines = [_line(each, read, material.evidence.rater) for each in frame["lines"]]
+    rows: list[dict[str, Cell]] = [
+        {
+            "item": line.item,
+            "topic": line.asks,
+            "what this run can say": "; ".join(map(_labelled, line.facts)) or _OPEN,
+            "stated in": "; ".join(
+                f"{name}: {', '.join(each.field for each in line.facts if each.file == name)}"
+                for name in dict.fromkeys(each.file for each in line.facts)
+            ),
+            "state": "filled" if line.facts else "open",
+        }
+        for line in lines
+    ]
+    left = sum(not line.facts for line in lines)
+    table = material.exhibits.table("tripod-llm", rows, caption=f"The 19 items of {frame['title']}, by topic")
+    lead = (
+        f"{len(rows) - left} of {len(rows)} topics are filled from the run's files, {left} are left to the "
+        "authors. "
+        "Wording and subitems are the guideline's own: check them there before submission."
+    )
+    body = element("details", element("summary", "Show the checklist"), table)
+    return Section("tripod", "TRIPOD-LLM checklist", Html(paragraph(lead) + body))
+
+
+def _labelled(fact: Fact) -> str:
+    """The values with the last part of their field: `cases: 120`."""
+    name = fact.field.replace("[]", "").lstrip("#").rpartition(".")[2].replace("_", " ")
+    return f"{name}: {', '.join(fact.values)}"
+
+
+def _parsed(name: str, text: str) -> Any:
+    return [*csv.DictReader(io.StringIO(text, newline=""))] if name.endswith(".csv") else json.loads(text)
+
+
+def _line(asked: str, read: Reader, rater: str, passport: str = "") -> Line:
     item, asks, *places = asked.split(" | ")
     facts, missing = [], []
     for place in places:
         name, _, field = place.partition(" ")
-        file = passport if name == _PASSPORT else folder / name
-        values = () if file is None else _stated(file, field, rater)
-        if not values:
-            missing.append(f"{name} › {field}")
+        if values := _stated(read(name), field, rater):
+            facts.append(Fact(passport if name == _PASSPORT else name, field, values))
         else:
-            facts.append(Fact(passport.name if name == _PASSPORT and passport else name, field, values))
+            missing.append(f"{name} › {field}")
     return Line(item, asks, tuple(facts), tuple(missing))
 
 
-def _stated(file: Path, field: str, rater: str) -> tuple[str, ...]:
-    """What a file says there, for a reader; nothing where it says nothing."""
-    if not file.is_file():
-        return ()
-    if file.suffix == ".csv":
-        with file.open(encoding="utf-8", newline="") as lines:
-            rows = [row for row in csv.DictReader(lines) if row.get("rater", rater) == rater]
+def _stated(document: Any, field: str, rater: str) -> tuple[str, ...]:
+    """What a file says there, for a reader; nothing where it says nothing. Of a table, the rows of the rater on
+    trial, where it has any."""
+    if isinstance(document, list):
+        rows = [row for row in document if row.get("rater") == rater]
+        names = _NAMES if rows else ("rater", *_NAMES)
         return tuple(
-            ": ".join([*(row[name] for name in _NAMES if name in row), *_words(_number(row[field]))])
-            for row in rows
+            ": ".join([*(row[name] for name in names if name in row), *_words(_number(row[field]))])
+            for row in rows or document
             if row.get(field)
         )
-    path = field.removeprefix("#").replace("[]", ".[]").split(".")
-    found = [*_at(_read(file, file.stat().st_mtime_ns), path)]
+    found = [*_at(document, field.removeprefix("#").replace("[]", ".[]").split("."))]
     if field.startswith("#"):
-        return (f"{len(found[0]):,}",) if found and found[0] else ()
+        return tuple(f"{len(each):,}" for each in found if isinstance(each, list))
     return tuple(dict.fromkeys(words for each in found for words in _words(each)))
-
-
-@lru_cache(maxsize=2)  # the manifest and the passport, of which every line is
-def _read(file: Path, _changed: int) -> Any:
-    return json.loads(file.read_text(encoding="utf-8"))
 
 
 def _at(value: Any, path: Sequence[str]) -> Iterator[Any]:
