@@ -16,7 +16,7 @@ def share_study(seed: list[int], cases: int, answers: int) -> dict[str, Truthful
     generator = np.random.default_rng(seed)
     found: dict[str, Truthful] = {}
     for share in SHARES:
-        hits, whose = _together(generator, share, cases, answers)
+        hits, whose = together(generator, share, cases, answers)
         found[f"counted share of {share:g}"] = (counted_share(hits, whose), share)
     return found
 
@@ -25,14 +25,14 @@ def paired_study(seed: list[int], cases: int, answers: int) -> dict[str, Truthfu
     """How much more often the second run errs than the first, on the same answers; half of its errors are the
     first one's too."""
     generator = np.random.default_rng(seed)
-    one, whose = _together(generator, RATES[0], cases, answers)
-    alone, _ = _together(generator, (RATES[1] - RATES[0] / 2) / (1 - RATES[0]), cases, answers)
+    one, whose = together(generator, RATES[0], cases, answers)
+    alone, _ = together(generator, (RATES[1] - RATES[0] / 2) / (1 - RATES[0]), cases, answers)
     again = generator.random(len(one)) < 0.5
     two = np.where(one, again, alone)
     return {"difference of two error rates": (paired_rate_difference(one, two, whose), RATES[1] - RATES[0])}
 
 
-def _together(
+def together(
     generator: np.random.Generator, share: float, cases: int, answers: int
 ) -> tuple[np.ndarray, np.ndarray]:
     room = 1 / SEVERE_TOGETHER - 1

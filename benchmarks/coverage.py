@@ -44,6 +44,7 @@ from benchmarks._danger_studies import danger_study, powered_study, weighted_stu
 from benchmarks._jury_studies import estimated_study, panel_study, set_study, votes_study
 from benchmarks._queue_studies import automatic_study, doubt_study, queue_study, reliability_study
 from benchmarks._rate_studies import paired_study, share_study
+from benchmarks._reason_studies import reason_study
 from benchmarks._studies import (
     MARGIN,
     RATERS,
@@ -176,6 +177,7 @@ DESIGNS = (
     ),
     *_variants("A round so far", round_study, one=_ONE, part=0.5),
     *_variants("Votes of three judges", votes_study, one=_ONE, part=0.5),
+    *_variants("Reasons that overlap", reason_study, (1, 4), one=_ONE, part=0.5),
 )
 TESTS = {
     "three clinicians, one answer to a case": (1, 3),

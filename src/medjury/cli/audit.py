@@ -48,6 +48,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--pairs", metavar="TABLE", help="position: pairwise judgements")
     add("--adjust", choices=("holm", "benjamini_hochberg", "none"), default="holm",
         help="how p-values are corrected for many comparisons (holm)")  # fmt: skip
+    add(
+        "--reasons",
+        action="store_true",
+        help="instead: does a judge name the problem that a clinician names?",
+    )
+    add(
+        "--reason-pairs",
+        metavar="FILE.jsonl",
+        help="reasons: write the pairs that a judge must compare, as cases",
+    )
+    add("--matched", metavar="RATINGS",
+        help="reasons: a judge's 0 or 1 on these pairs, and clinicians' on a random sample of them")  # fmt: skip
     add("--injection", action="store_true",
         help="with a study as RATINGS: plant instructions in its answers; do they move the judges?")  # fmt: skip
     add("--injection-cases", type=int, metavar="N", help="injection: number of answers (30)")
@@ -56,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from medjury.analysis import audits
-    from medjury.intake.cases import read_cases
+    from medjury.intake.cases import read_cases, write_cases
     from medjury.tables import read_rating_table
 
     if options.injection:
@@ -71,6 +83,12 @@ def run(options: argparse.Namespace) -> int:
         )
         described = audits.corpus(table_from(options), features)
         print(described.to_json() if options.json else described.text())
+        return 0
+    if options.reasons:
+        reasons = audits.reason_overlap(table_from(options), matched=options.matched, **shared(options))
+        if options.reason_pairs:
+            write_cases(reasons.cases(), options.reason_pairs)
+        print(reasons.to_json() if options.json else reasons.text(everything=options.all))
         return 0
     if options.versions is not None:
         frame, _ = read_rating_table(options.ratings)

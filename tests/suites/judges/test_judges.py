@@ -6,7 +6,10 @@ import csv
 import json
 import math
 import shutil
+import threading
 from collections.abc import Callable
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -238,6 +241,40 @@ def test_a_host_that_no_file_is_on_is_refused(tmp_path: Path, capsys: Captured) 
     assert "no file of these sources is on 'example.org'" in capsys.readouterr().err
 
 
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_only_what_is_missing_comes_from_the_host_that_is_named(
+    tmp_path: Path, data: Path, capsys: Captured
+) -> None:
+    entry = add_mine(tmp_path, data)
+    (served := tmp_path / "served").mkdir()
+    (tmp_path / "mine.csv").rename(served / "mine.csv")
+    shutil.copytree(data / "chattogovar", tmp_path / "data" / "chattogovar")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(served)))
+    address = f"http://127.0.0.1:{server.server_port}/mine.csv"
+    entry.write_text(
+        ADDED.replace("sha256: unknown", f"sha256: unknown, address: '{address}'"), encoding="utf-8"
+    )
+    words = ["bench", "judges", "--data", str(tmp_path / "data"), "--entry", str(entry), "--only", "chattogovar",
+             "--resamples", "200", "--json"]  # fmt: skip
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        assert main(words) == 0
+        assert "mine: left out. the file mine.csv is not there" in capsys.readouterr().out
+        assert main([*words, "--fetch", "127.0.0.1"]) == 0
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+    said = capsys.readouterr()
+    assert "mine.csv: sha256" in said.err and "licence: CC BY 4.0" in said.err
+    assert {each["judge"] for each in json.loads(said.out)["judges"]} == {"gpt-4o", "mine", "jury"}
+
+
 def test_the_page_is_one_file_that_loads_nothing_and_holds_no_text(data: Path, tmp_path: Path) -> None:
     table = judges_table(judge_sources(), data, resamples=RESAMPLES)
     page = write_judges(table, tmp_path).read_text(encoding="utf-8")
@@ -298,7 +335,7 @@ def test_a_stranger_adds_a_judge_by_one_file(data: Path, tmp_path: Path) -> None
     source = found(data, "chattogovar", add_mine(tmp_path, data))
     assert {each["judge"] for each in source["rows"]} == {"gpt-4o", "mine", "jury"}
     mine = row(source, "mine", "Accuracy")
-    assert mine["agreement_jury"] > 0.9
+    assert mine["agreement_jury"] > 0.9 and mine["licence"] == "CC BY 4.0"
     copied = next(
         each for each in source["verdicts"] if (each["rater"], each["dimension"]) == ("mine", "Accuracy")
     )

@@ -10,6 +10,7 @@ from ._groups import group_differences as group_differences
 from ._injection import injection as injection
 from ._injection import planted_cases as planted_cases
 from ._position import position as position
+from ._reasons import reason_overlap as reason_overlap
 from ._self_preference import self_preference as self_preference
 from ._stability import spread_by_answer as spread_by_answer
 from ._stability import stability as stability

@@ -79,4 +79,5 @@ def fetch_sources(
             wanted = part.sha256[0] if len(part.sha256) == 1 else ""
             came = download(part.address, target, wanted, MOST_BYTES)
             remark = "" if wanted else " (none to compare it with)"
-            say(f"{target}: sha256 {came}{remark}; licence: {entry.part.licence}")
+            whose = next((each for each in entry.added if part in each.files), entry.part)
+            say(f"{target}: sha256 {came}{remark}; licence: {whose.licence}")

@@ -352,12 +352,13 @@ def _judged(found: SourceResult, table: RatingTable, how: Mapping[str, Any]) -> 
     validation = validation_of(evidence, raters=raters).seen_by(seen)
     helped = _calibrated(table, raters, how)
     part = found.entry.part
+    licences = {judge.fixed.rater: each.licence for each in found.entry.added for judge in each.judges}
     rows = tuple(
         JudgeRow(
             part.name,
             each.rater,
             each,
-            part.licence,
+            licences.get(each.rater, part.licence),
             evidence.estimate(each.dimension, each.rater, AGREED),
             evidence.estimate(each.dimension, each.rater, RANKED),
             evidence.estimate(each.dimension, each.rater, SYSTEM_ALONE),
