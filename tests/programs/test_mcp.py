@@ -92,10 +92,19 @@ def test_nobody_is_asked_before_that_is_allowed(card: Path, run: Path, server: L
         assert votes["result"]["isError"] and "--run" in votes["result"]["content"][0]["text"]
         assert len(server.calls) == before
         live = CardServer(card, jury, judges=True, live=True, run=run, explanations=True)
-        (tools, judged, votes) = talk(
-            live, asked("tools/list"), call("judge_case", **case(210)), call("look_up_votes", item="case-007")
+        tools, judged, votes, none = talk(
+            live,
+            asked("tools/list"),
+            call("judge_case", **case(210)),
+            call("look_up_votes", item="case-007"),
+            call("look_up_votes", item="case-007", system="b"),
         )
-    assert not tools["result"]["tools"][0]["annotations"]["readOnlyHint"]
+    judge = tools["result"]["tools"][0]
+    assert (
+        not judge["annotations"]["readOnlyHint"]
+        and "specialty. note_quality reads question, context" in judge["description"]
+    )
+    assert none["result"]["isError"] and "no votes" in none["result"]["content"][0]["text"]
     assert judged["result"]["structuredContent"]["scores"] == {"accuracy": grade(210)}
     assert votes["result"]["structuredContent"]["votes"][0]["explanation"] == "so it is"
     assert len(server.calls) == before + 1

@@ -61,7 +61,8 @@ class ReadyJury:
             raise RefusedError(f"{path}: this jury can judge no other case. {unmade[0]}")
         place = Path(folder)
         private_folder(place)
-        if override is not None and answers is None and "instrument" in read_document(override).value:
+        stated = None if override is None else read_document(override).value
+        if override is not None and isinstance(stated, dict) and "instrument" in stated:
             study = load_study(override)
         else:
             write_whole(place / _NO_CASES, "")

@@ -91,6 +91,8 @@ class CardServer:
         rows = self._table.everything.filter(pl.col("rater_kind").is_in(["judge", "jury"]), item=given.item)
         if given.system is not None:
             rows = rows.filter(system=given.system)
+        if rows.is_empty():
+            raise MedjuryError("the run has no votes on this case")
         names = VOTE if self.explanations else VOTE[:-1]
         return {"item": given.item, "votes": rows.select("system", *names).to_dicts()}
 
@@ -104,10 +106,12 @@ class CardServer:
 
     def listing(self) -> list[dict[str, Any]]:
         """The tools as a client is shown them; only a live judge does more than read."""
+        instrument = self.jury.instrument
+        reads = f"{instrument.name} reads {', '.join(each.name for each in instrument.inputs)}."
         return [
             {
                 "name": name,
-                "description": takes.__doc__,
+                "description": " ".join(f"{takes.__doc__} {reads if takes is JudgeCase else ''}".split()),
                 "inputSchema": takes.model_json_schema(),
                 "annotations": {
                     "readOnlyHint": not (asks := self.live and takes is JudgeCase),
