@@ -17,7 +17,6 @@ from medjury.validation import MEANING, ORDER, Verdict, Word
 # The three numbers of the first page: the jury beside a colleague, missed danger, and how much was scored or
 # rated.
 
-_BOTH = 2  # so many dimensions each have a number of their own beside other raters
 Number = tuple[str, str, str]  # what it is, the number, and a line about it
 
 
@@ -39,12 +38,11 @@ def numbers(material: Material, rater: str) -> Html:
 
 def brief_numbers(material: Material, rater: str) -> Html:
     """The same without the lines about them, for raters side by side; `legend` has what holds for all. Agreement is
-    of the dimension that it names: that of one rater may be another's. Of two dimensions each has its own."""
-    facts = [each for each in material.facts if each.verdict.rater == rater]
-    shown = _three(material, rater, named=len(facts) > 1)
-    if len(facts) == _BOTH:
-        shown = (*(_agreement(material, [each], named=True) for each in facts), *shown[1:])
-    cards = [element("div", element("dt", title), _figure(value)) for title, value, _ in shown]
+    of the dimension that it names: that of one rater may be another's."""
+    cards = [
+        element("div", element("dt", title), _figure(value))
+        for title, value, _ in _three(material, rater, named=True)
+    ]
     return element("dl", joined(cards), class_="numbers") if cards else Html("")
 
 
@@ -54,15 +52,12 @@ def legend(material: Material) -> Html:
     if not facts:
         return Html("")
     statistics = dict.fromkeys(each.title for each in facts)
-    several = len({each.verdict.dimension for each in facts})
+    several = len({each.verdict.dimension for each in facts}) > 1
     words = (
         f"Agreement with a clinician is {' or '.join(statistics)}: 1 is perfect, 0 is chance. Missed danger is the "
         "share of what a clinician calls dangerous that is graded far too kindly, or not at all."
     )
-    which = "the other numbers" if several == _BOTH else "each number"
-    return paragraph(
-        words, f" Of {which} the worst dimension is shown." if several > 1 else "", class_="soft"
-    )
+    return paragraph(words, " Of each number the worst dimension is shown." if several else "", class_="soft")
 
 
 def _three(material: Material, rater: str, *, named: bool = False) -> tuple[Number, ...]:
@@ -83,13 +78,8 @@ def _where(facts: Sequence[Facts], which: Facts, word: str) -> str:
 
 
 def _agreement(material: Material, facts: Sequence[Facts], *, named: bool) -> Number:
+    title = "Agreement with a clinician"
     known = [each for each in facts if each.agreed is not None]
-    worst = min(known or facts, key=lambda each: (each.agreed or 0.0) - (each.colleague or 0.0))
-    title = (
-        f"Agreement: {short(worst.verdict.label, 16)}"
-        if named and (known or len(facts) == 1)
-        else "Agreement with a clinician"
-    )
     if not known:
         why = (
             "Nothing can be compared with a colleague."
@@ -97,6 +87,9 @@ def _agreement(material: Material, facts: Sequence[Facts], *, named: bool) -> Nu
             else "No clinician has rated these cases."
         )
         return title, "not known", why
+    worst = min(known, key=lambda each: (each.agreed or 0.0) - (each.colleague or 0.0))
+    if named and len(facts) > 1:
+        title = f"Agreement: {short(worst.verdict.label, 16)}"
     line = f"The jury's {worst.title} on answers of two clinicians; 1 is perfect, 0 is chance. "
     line += f"{_where(known, worst, 'farthest below a colleague')}."
     return title, f"{shown(worst.agreed or 0.0)} (colleague {shown(worst.colleague or 0.0)})", line
