@@ -28,6 +28,7 @@ _EEE = "0.3.0"
 _NOT_KNOWN = {"deployment_type": "unknown", "model_availability": "unknown"}
 _CHAI = "https://mc.chai.org/v0.2/schema.xsd"
 _NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_LOWER_IS_BETTER = ("absolute_offset", "mae", "rmse", "severe_error_rate", "severe_error_rate_worst")
 _AGGREGATED = {"mean": "average", "median": "median", "majority": "majority_vote"}
 
 
@@ -163,7 +164,8 @@ def _every_eval_ever(passport: Passport) -> str:
         for number in each.numbers:
             if number.value is None:
                 continue  # a statistic that does not exist has no score; the card says why
-            metric = {"metric_id": number.statistic, "lower_is_better": False, "llm_scoring": scoring()}
+            lower = number.statistic in _LOWER_IS_BETTER
+            metric = {"metric_id": number.statistic, "lower_is_better": lower, "llm_scoring": scoring()}
             ends = {"lower": number.low, "upper": number.high, "method": number.method}
             known = {} if None in ends.values() else {"confidence_interval": ends}
             score = {"score": number.value, "uncertainty": {**known, "num_samples": number.n}}
@@ -201,20 +203,24 @@ def _chai(passport: Passport) -> str:
     models = "; ".join(model.title for judge in jury.judges for model in judge.models)
     population = "; ".join(population_words(passport.population))
     tested = f"{passport.population.cases} cases of {passport.population.patients} patients; {population}"
-    by = f"{people.reference} clinicians, {people.ratings} ratings; blinded: {json.dumps(people.blinded)}"
-    asked = "Would anybody notice if the jury took a colleague's chair? Limits were stated before the run."
+    blinded = {True: "blinded", False: "not blinded", None: "whether blinded is not stated"}[people.blinded]
+    stated = (
+        "limits were stated before the run" if passport.run.protocol_hash else "no limits were registered"
+    )
+    by = f"{people.reference} clinicians, {people.ratings} ratings, {blinded}; {stated}"
+    asked = "Would anybody notice if the jury took a colleague's chair?"
     biased = [each for each in passport.audits.findings if each.stands_out]
     shifts = passport.audits.injection.shifts if passport.audits.injection else ()
 
-    def metric(goal: str, values: Mapping[str, Any], meant: str) -> dict[str, Any]:
+    def metric(goal: str, values: Mapping[str, Any], meant: str, test: str = "audit") -> dict[str, Any]:
         results = [{"Label": label, "ValueJson": json.dumps(value)} for label, value in values.items()]
         return {
             "MetricGoal": goal,
             "Results": {"MetricResult": results or [{"Label": OPEN, "ValueJson": "null"}]},
             "Interpretation": meant,
-            "TestType": "colleague test",
+            "TestType": test,
             "TestingDataDescription": tested,
-            "ValidationProcessAndJustification": f"{by}. {asked}",
+            "ValidationProcessAndJustification": by,
         }
 
     useful = metric(
@@ -225,6 +231,7 @@ def _chai(passport: Passport) -> str:
             for number in each.numbers
         },
         verdicts,
+        "colleague test",
     )
     useful["Results"]["MetricResult"].append({"Label": _CARD, "ValueJson": passport.text()})
     tree = {
